@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+// The floors of the house, top down: reachd → StatusAPI → NetworkReachability → one room per C library → values.
+// docs/ARCHITECTURE.md explains them; Tests/TidyTests holds the sources to the arrows that are declared here.
+import PackageDescription
+
+/// ThreadSanitizer does not see `Synchronization.Mutex`; `SANITIZE=1` swaps it for a pthread mutex inside `Locks`.
+let sanitizing = Context.environment["SANITIZE"] != nil
+
+let strict: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+  ] + (sanitizing ? [.define("SANITIZE")] : [])
+
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+
+/// A target under `Sources/` with the shared settings.
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A test target under `Tests/` with the shared settings.
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "reachd",
+  products: [
+    .executable(name: "reachd", targets: ["reachd"]),
+    .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
+    .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    // Floor 0: values, rules and the one lock.
+    room("ReachabilityModel"),
+    room("Locks"),
+
+    // Floor 1: one wall for each C library.
+    .target(name: "CNetlink"),
+    room("Netlink", ["ReachabilityModel", "Locks", "CNetlink", logging]),
+    .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
+    room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", logging]),
+    .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    room("MicroHTTP", ["Locks", "CMicroHTTPD", logging]),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    room("YAMLTree", ["CYAML"]),
+
+    // Floor 2: the library.
+    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
+    room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
+
+    // Floor 3: the only floor that knows JSON, SSE and routes.
+    room("StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Locks", logging]),
+
+    // Floor 4: composition, command line, configuration.
+    .executableTarget(
+      name: "reachd",
+      dependencies: [
+        "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree", "Locks",
+        arguments, logging, lifecycle, unixSignals,
+      ],
+      swiftSettings: strict),
+
+    // Tests.
+    .target(
+      name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
+    tests("ReachabilityModelTests", ["ReachabilityModel"]),
+    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport"]),
+    tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
+    tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
+    tests("YAMLTreeTests", ["YAMLTree"]),
+    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
+    tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
+    tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
+    tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
+    tests("ReachdTests", ["reachd", "YAMLTree", "TestSupport"]),
+    tests("TidyTests", []),
+  ]
+)

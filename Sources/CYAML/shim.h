@@ -1,0 +1,3 @@
+// libyaml as it is.
+#pragma once
+#include <yaml.h>

@@ -1,0 +1,4 @@
+@main
+struct Reachd {
+  static func main() {}
+}
