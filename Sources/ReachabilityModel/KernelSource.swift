@@ -1,0 +1,81 @@
+/// Where the kernel's state comes from: rtnetlink in production, a script in tests.
+public protocol KernelSource: AnyObject, Sendable {
+  /// Opens the source and delivers the first reading before it returns.
+  ///
+  /// Sockets are opened on the calling thread, so the source watches that thread's network namespace. May be called once.
+  ///
+  /// - Parameter observer: receives every reading, on one thread at a time, never two at once.
+  /// - Throws: a ``KernelError`` when the kernel refuses; nothing is left open then.
+  func start(_ observer: any KernelObserver) throws(KernelError)
+
+  /// Asks for a new reading soon, because the observer's questions changed; from any thread, never blocks.
+  func refresh()
+
+  /// Answers questions now, on the calling thread, from the same namespace; only after a successful `start`.
+  ///
+  /// - Throws: a ``KernelError`` when the kernel cannot be asked.
+  func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
+
+  /// Ends the source; no call to the observer begins after it returns, except when called by the observer itself.
+  func stop()
+}
+
+/// Who asks the questions and receives the readings of a ``KernelSource``.
+public protocol KernelObserver: AnyObject, Sendable {
+  /// The lookups to make for the next reading, given the tables that were just read.
+  func routeQueries(for tables: KernelTables) -> [RouteQuery]
+
+  /// Takes in a reading.
+  ///
+  /// - Returns: when the source should read again even if no event comes: at the end of a settle time or of a route's
+  ///   life; on the reading's ``KernelReading/uptime`` scale; nil for never.
+  func ingest(_ reading: KernelReading) -> Duration?
+
+  /// The source can no longer read; called at most once between two readings.
+  func kernelFailed(_ error: KernelError)
+}
+
+/// The kernel's state at one instant, with the answers to the observer's questions.
+public struct KernelReading: Sendable {
+  /// Interfaces and addresses.
+  public var tables: KernelTables
+  /// The answer to each question that was asked.
+  public var answers: [RouteQuery: RouteAnswer]
+  /// What the kernel's events said that the tables do not show: routes, rules, nexthops, lost events.
+  public var causes: Set<Cause>
+  /// When it was read: CLOCK_MONOTONIC since its own zero.
+  public var uptime: Duration
+  /// When it was read: CLOCK_REALTIME.
+  public var time: Timestamp
+
+  /// A reading.
+  public init(
+    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration, time: Timestamp
+  ) {
+    self.tables = tables
+    self.answers = answers
+    self.causes = causes
+    self.uptime = uptime
+    self.time = time
+  }
+}
+
+/// The kernel refused an operation.
+public struct KernelError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What was tried, such as `socket` or `dump RTM_GETLINK`.
+  public let operation: String
+  /// The errno, 0 when the answer itself was wrong.
+  public let errno: Int32
+  /// The kernel's own words (extended ack) or strerror's.
+  public let message: String
+
+  /// An error.
+  public init(operation: String, errno: Int32, message: String) {
+    self.operation = operation
+    self.errno = errno
+    self.message = message
+  }
+
+  /// The operation and the message.
+  public var description: String { "\(operation): \(message)" }
+}

@@ -1,0 +1,122 @@
+/// A route: the kernel's answer to one lookup, or one entry of its tables (rtnetlink(7), `RTM_NEWROUTE`).
+public struct Route: Hashable, Sendable {
+  /// What the kernel does with a packet that matches.
+  public var type: RouteType
+  /// The block the route covers.
+  public var prefix: IPPrefix
+  /// The routing table, 254 for main, 255 for local.
+  public var table: UInt32
+  /// `RTA_PRIORITY`: the lower wins among equal prefixes.
+  public var metric: UInt32
+  /// `RTPROT_*`: who made it; 9 is a router advertisement.
+  public var `protocol`: UInt8
+  /// The ways out, in the kernel's order; several for multipath, none for blackholes and their like.
+  public var hops: [NextHop]
+  /// The source address that the kernel would use (`RTA_PREFSRC`); nil when it has none.
+  public var source: IPAddress?
+  /// How long the route still lives (`RTA_CACHEINFO`); nil when it does not expire; zero or less when it has expired.
+  public var expiresIn: Duration?
+
+  /// A route from its facts.
+  public init(
+    type: RouteType = .unicast, prefix: IPPrefix, table: UInt32 = 254, metric: UInt32 = 0, protocol: UInt8 = 3,
+    hops: [NextHop], source: IPAddress? = nil, expiresIn: Duration? = nil
+  ) {
+    self.type = type
+    self.prefix = prefix
+    self.table = table
+    self.metric = metric
+    self.protocol = `protocol`
+    self.hops = hops
+    self.source = source
+    self.expiresIn = expiresIn
+  }
+
+  /// One way out of a route.
+  public struct NextHop: Hashable, Sendable {
+    /// The interface it leaves through.
+    public var interfaceIndex: UInt32
+    /// The router it goes to, of either family (`RTA_GATEWAY`, `RTA_VIA`); nil when the destination is on the link.
+    public var gateway: IPAddress?
+    /// The kernel marks it dead or without carrier (`RTNH_F_DEAD`, `RTNH_F_LINKDOWN`).
+    public var isLinkDown: Bool
+
+    /// A way out.
+    public init(interfaceIndex: UInt32, gateway: IPAddress? = nil, isLinkDown: Bool = false) {
+      self.interfaceIndex = interfaceIndex
+      self.gateway = gateway
+      self.isLinkDown = isLinkDown
+    }
+  }
+}
+
+/// What a route does: `RTN_*` of `linux/rtnetlink.h`.
+///
+/// Open, because kernels may add more.
+public struct RouteType: RawRepresentable, Hashable, Sendable {
+  /// The kernel's number.
+  public let rawValue: UInt8
+  /// A type from the kernel's number.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// Towards one host or router.
+  public static let unicast = RouteType(rawValue: 1)
+  /// To this machine.
+  public static let local = RouteType(rawValue: 2)
+  /// To everybody on the link.
+  public static let broadcast = RouteType(rawValue: 3)
+  /// To this machine as one of many (IPv6 anycast).
+  public static let anycast = RouteType(rawValue: 4)
+  /// To a group.
+  public static let multicast = RouteType(rawValue: 5)
+  /// Dropped without a word.
+  public static let blackhole = RouteType(rawValue: 6)
+  /// Refused with host unreachable.
+  public static let unreachable = RouteType(rawValue: 7)
+  /// Refused as forbidden.
+  public static let prohibit = RouteType(rawValue: 8)
+
+  /// The name that `ip route` uses, or `type-N`.
+  public var name: String {
+    let names = ["", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole", "unreachable", "prohibit"]
+    return (1..<names.count).contains(Int(rawValue)) ? names[Int(rawValue)] : "type-\(rawValue)"
+  }
+}
+
+/// One question to the kernel's routing tables (`RTM_GETROUTE`): which way a packet to this address would go.
+public struct RouteQuery: Hashable, Sendable {
+  /// Where to.
+  public var destination: IPAddress
+  /// From which own address, so that rules on the source apply.
+  public var source: IPAddress?
+  /// Through which interface only.
+  public var interfaceIndex: UInt32?
+
+  /// A question.
+  public init(_ destination: IPAddress, source: IPAddress? = nil, interfaceIndex: UInt32? = nil) {
+    self.destination = destination
+    self.source = source
+    self.interfaceIndex = interfaceIndex
+  }
+}
+
+/// The kernel's answer to a ``RouteQuery``.
+public enum RouteAnswer: Hashable, Sendable {
+  /// There is a way.
+  case route(Route)
+  /// There is none, and why.
+  case refused(Refusal)
+
+  /// Why the kernel refuses a destination, from the errno of the lookup.
+  public enum Refusal: Hashable, Sendable {
+    /// `ENETUNREACH`: no route, `throw`, or a rule that says unreachable.
+    case noRoute
+    /// `EHOSTUNREACH`: an unreachable route.
+    case unreachable
+    /// `EINVAL` without a complaint about the request: a blackhole route or rule.
+    case blackhole
+    /// `EACCES`: a prohibit route or rule.
+    case prohibited
+    /// Another errno: the kernel did not answer the question.
+    case failed(errno: Int32)
+  }
+}

@@ -1,0 +1,43 @@
+/// A moment in UTC, in microseconds since 1970-01-01, as CLOCK_REALTIME tells it.
+public struct Timestamp: Hashable, Sendable, Comparable {
+  /// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+  public let microseconds: Int64
+
+  /// A moment from its microseconds since 1970.
+  public init(microseconds: Int64) { self.microseconds = microseconds }
+
+  /// Earlier before later.
+  public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
+}
+
+extension Timestamp: CustomStringConvertible {
+  /// RFC 3339 in UTC with microseconds: `2026-11-21T01:02:03.123456Z`.
+  public var description: String {
+    let day: Int64 = 86_400_000_000
+    let days = (microseconds >= 0 ? microseconds : microseconds - day + 1) / day
+    let rest = microseconds - days * day
+    let date = Self.civil(days)
+    func padded(_ number: Int64, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+    let seconds = rest / 1_000_000
+    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
+      + "T\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
+      + ".\(padded(rest % 1_000_000, 6))Z"
+  }
+
+  /// The proleptic Gregorian date of a day number counted from 1970-01-01.
+  ///
+  /// Years are counted from 1 March, so that the leap day comes last; 146,097 days make 400 years.
+  private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+  }
+}
