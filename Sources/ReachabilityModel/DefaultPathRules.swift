@@ -1,0 +1,89 @@
+extension StatusRules {
+  /// The addresses whose lookups stand for "the default path" of a family: one in each half of its unicast space.
+  ///
+  /// Asking for 0.0.0.0 itself does not work: Linux answers "local" whatever the routes. Two addresses, because VPN
+  /// clients split the default route into halves (0.0.0.0/1 and 128.0.0.0/1, 2000::/4 and 3000::/4), so that the route
+  /// with length zero proves nothing. Nothing is sent to them.
+  public static func sentinels(_ family: IPAddress.Family) -> [IPAddress] {
+    switch family {
+    case .ipv4: [IPAddress(ipv4: 0x0000_0001), IPAddress(ipv4: 0x8000_0001)]
+    case .ipv6: [IPAddress(ipv6: 0x2000 << 48, 1), IPAddress(ipv6: 0x3000 << 48, 1)]
+    }
+  }
+
+  /// The questions behind one family's default path.
+  public static func defaultQueries(
+    _ family: IPAddress.Family, source: IPAddress? = nil, interfaceIndex: UInt32? = nil
+  ) -> [RouteQuery] {
+    sentinels(family).map { RouteQuery($0, source: source, interfaceIndex: interfaceIndex) }
+  }
+
+  /// One family's default path: the better of its two halves, the lower half on a tie.
+  ///
+  /// One half alone is reachable too, as a program that talks to that half would find; see ``isPartial(_:_:in:)``.
+  public static func defaultPath(
+    _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
+  ) -> Path {
+    halves(queries, answers, in: tables).reduce(nil) { (best: Path?, path) in
+      guard let best, best.rank >= path.rank else { return path }
+      return best
+    } ?? .unknown(.starting)
+  }
+
+  /// True when only one half of the address space has a way out.
+  public static func isPartial(
+    _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
+  ) -> Bool {
+    Set(halves(queries, answers, in: tables).map(\.status.isReachable)).count > 1
+  }
+
+  private static func halves(
+    _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
+  ) -> [Path] {
+    queries.compactMap { query in
+      answers[query].map { judge($0, to: query, as: .defaultPath, in: tables) }
+    }
+  }
+
+  /// Whether there is a usable local network, as Apple's sample asked by the address 169.254.0.0.
+  ///
+  /// That is a wired or Wi-Fi interface that passes packets and has an IPv4 or a link-local IPv6 address.
+  ///
+  /// - Parameters:
+  ///   - name: only this interface counts; nil for any.
+  ///   - tables: the kernel's interfaces and addresses.
+  /// - Returns: the way over the interface that comes furthest, the lowest index on a tie.
+  public static func localLink(interface name: String? = nil, in tables: KernelTables) -> Path {
+    if let name, tables.interface(named: name) == nil { return .none(.unknownInterface) }
+    var best = Path.none(.noRoute)
+    for interface in tables.interfaces
+    where [.ethernet, .wifi].contains(interface.type) && (name == nil || name == interface.name) {
+      let path = localLink(interface, in: tables)
+      if path.rank > best.rank { best = path }
+    }
+    return best
+  }
+
+  private static func localLink(_ interface: Interface, in tables: KernelTables) -> Path {
+    var path = Path(flags: [])
+    path.interface = Path.InterfaceReference(interface)
+    let address = tables.usableAddresses(of: interface.index).first {
+      $0.address.family == .ipv4 || $0.address.isLinkLocal
+    }
+    switch interface.usability {
+    case .adminDown: return .none(.noRoute)
+    case .linkDown: path.reason = .linkDown
+    case .dormant:
+      path.flags = [.reachable, .connectionRequired, .transientConnection]
+      path.reason = .connectionRequired
+    case .usable:
+      guard let address else {
+        path.reason = .noSource
+        break
+      }
+      path.flags = [.reachable, .isDirect]
+      path.source = address.address
+    }
+    return path
+  }
+}

@@ -1,0 +1,53 @@
+/// The verdict over one target: the best of its addresses.
+public struct HostVerdict: Hashable, Sendable {
+  /// What was asked about.
+  public var target: Target
+  /// The way to the best address, or why there is none.
+  public var path: Path
+  /// Each address with its own way; both families for the default path, none for the local link.
+  public var addresses: [AddressVerdict]
+  /// Whether a name's addresses are known.
+  public var phase: Phase
+
+  /// One address with its way.
+  public struct AddressVerdict: Hashable, Sendable {
+    /// The address.
+    public var address: IPAddress
+    /// The way to it.
+    public var path: Path
+
+    /// An address with its way.
+    public init(address: IPAddress, path: Path) {
+      self.address = address
+      self.path = path
+    }
+  }
+
+  /// How a name was judged.
+  public enum Phase: String, Hashable, Sendable {
+    /// By the default path alone, because its addresses are not known.
+    case optimistic
+    /// By its addresses; also every target that is no name.
+    case resolved
+  }
+
+  /// A verdict from its parts.
+  public init(target: Target, path: Path, addresses: [AddressVerdict] = [], phase: Phase = .resolved) {
+    self.target = target
+    self.path = path
+    self.addresses = addresses
+    self.phase = phase
+  }
+}
+
+/// What the resolver knows about a name.
+public enum NameResolution: Hashable, Sendable {
+  /// Nothing yet, or it was not asked.
+  case pending
+  /// The name's addresses, never empty.
+  case addresses([IPAddress])
+  /// The name does not exist, or has no address.
+  case notFound
+  /// The servers failed, for this reason; the verdict stays optimistic.
+  case failed(Reason)
+}

@@ -1,0 +1,103 @@
+/// All that is known about this machine at one sequence number.
+public struct Snapshot: Hashable, Sendable {
+  /// The number of the last transition that changed anything here; 0 before the first reading.
+  public var sequence: UInt64
+  /// When the status last changed; nil before the first reading.
+  public var since: Timestamp?
+  /// The verdict over this machine.
+  public var machine: MachinePath
+  /// The interfaces with their usable addresses, by ascending index.
+  public var interfaces: [InterfaceState]
+
+  /// A snapshot from its parts.
+  public init(sequence: UInt64, since: Timestamp?, machine: MachinePath, interfaces: [InterfaceState]) {
+    self.sequence = sequence
+    self.since = since
+    self.machine = machine
+    self.interfaces = interfaces
+  }
+
+  /// The snapshot before anything was read: unknown, for this reason.
+  public static func unknown(_ reason: Reason) -> Snapshot {
+    Snapshot(
+      sequence: 0, since: nil, machine: MachinePath(ipv4: .unknown(reason), ipv6: .unknown(reason)), interfaces: [])
+  }
+
+  /// Whether this machine has a way out.
+  public var status: ReachabilityStatus { machine.status }
+}
+
+/// An interface with the addresses it can send from.
+public struct InterfaceState: Hashable, Sendable {
+  /// The interface.
+  public var interface: Interface
+  /// Its usable addresses with their prefix lengths, IPv4 first, by value.
+  public var addresses: [IPPrefix]
+
+  /// An interface with addresses.
+  public init(interface: Interface, addresses: [IPPrefix]) {
+    self.interface = interface
+    self.addresses = addresses
+  }
+}
+
+/// One change of what we say, with its number in the order of all changes.
+public struct Transition: Hashable, Sendable {
+  /// Its number: 1 for the first, then one more each, without holes. Changes of watched hosts carry the number of the
+  /// transition before them, because they are not part of the machine's history.
+  public var sequence: UInt64
+  /// When the reading that shows it was made.
+  public var time: Timestamp
+  /// What the kernel said had happened, in the order of ``Cause/inOrder``; empty when it did not say.
+  public var causes: [Cause]
+  /// What changed.
+  public var change: Change
+
+  /// A transition.
+  public init(sequence: UInt64, time: Timestamp, causes: [Cause], change: Change) {
+    self.sequence = sequence
+    self.time = time
+    self.causes = causes
+    self.change = change
+  }
+
+  /// What changed, from what, to what.
+  public enum Change: Hashable, Sendable {
+    /// The machine's status or kind of connection; `initial` for the first verdict after the start.
+    case status(from: MachinePath, to: MachinePath, initial: Bool)
+    /// The same status over another interface, gateway or source, or for another reason.
+    case path(from: MachinePath, to: MachinePath)
+    /// An interface appeared, went away (`removed`), or changed its state or addresses.
+    case interface(InterfaceState, removed: Bool)
+    /// A watched target's verdict; no `from` for its first one.
+    case host(from: HostVerdict?, to: HostVerdict)
+  }
+
+  /// The kind of a change, for choosing which to hear.
+  public struct Kinds: OptionSet, Hashable, Sendable {
+    /// One bit a kind.
+    public let rawValue: UInt8
+    /// Kinds from their bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// ``Change/status(from:to:initial:)``.
+    public static let status = Kinds(rawValue: 1 << 0)
+    /// ``Change/path(from:to:)``.
+    public static let path = Kinds(rawValue: 1 << 1)
+    /// ``Change/interface(_:removed:)``.
+    public static let interface = Kinds(rawValue: 1 << 2)
+    /// ``Change/host(from:to:)``.
+    public static let host = Kinds(rawValue: 1 << 3)
+    /// Every kind.
+    public static let all: Kinds = [.status, .path, .interface, .host]
+  }
+
+  /// The kind of this change.
+  public var kind: Kinds {
+    switch change {
+    case .status: .status
+    case .path: .path
+    case .interface: .interface
+    case .host: .host
+    }
+  }
+}

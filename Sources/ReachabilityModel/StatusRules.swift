@@ -1,0 +1,138 @@
+/// How the kernel's answer becomes a verdict: pure rules over one reading.
+///
+/// The flags follow Apple's SCNetworkReachability as far as Linux knows the same facts.
+public enum StatusRules {
+  /// What a verdict is about, where that changes the rule.
+  public enum Subject: Hashable, Sendable {
+    /// One address.
+    case address
+    /// The way out as such: this machine itself and link-local sources do not count.
+    case defaultPath
+  }
+
+  /// Judges the kernel's answer to one question.
+  public static func judge(
+    _ answer: RouteAnswer, to query: RouteQuery, as subject: Subject = .address, in tables: KernelTables
+  ) -> Path {
+    switch answer {
+    case .refused(let refusal): .none(reason(refusal))
+    case .route(let route): judge(route, for: query, as: subject, in: tables)
+    }
+  }
+
+  private static func reason(_ refusal: RouteAnswer.Refusal) -> Reason {
+    switch refusal {
+    case .noRoute: .noRoute
+    case .unreachable: .unreachableRoute
+    case .blackhole: .blackhole
+    case .prohibited: .prohibited
+    case .failed: .kernelUnavailable
+    }
+  }
+
+  private static func judge(
+    _ route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
+  ) -> Path {
+    switch route.type {
+    case .unicast: judgeLegs(of: route, for: query, as: subject, in: tables)
+    case .broadcast, .multicast, .anycast:
+      subject == .address ? judgeLegs(of: route, for: query, as: subject, in: tables) : .none(.noRoute)
+    case .local: subject == .address ? judgeLocal(route, in: tables) : .none(.noRoute)
+    case .blackhole: .none(.blackhole)
+    case .unreachable: .none(.unreachableRoute)
+    case .prohibit: .none(.prohibited)
+    default: .none(.noRoute)
+    }
+  }
+
+  /// An own address: answered by this machine itself, whatever the state of the device that owns it (the weak host
+  /// model, RFC 1122 §3.3.4.2), as long as the loopback device, which carries the packets, is on.
+  private static func judgeLocal(_ route: Route, in tables: KernelTables) -> Path {
+    let loopbackIsUp = tables.interfaces.contains { $0.flags.isSuperset(of: [.loopback, .up]) }
+    guard loopbackIsUp else { return .none(.noRoute) }
+    let interface = route.hops.first.flatMap { tables.interface($0.interfaceIndex) }
+    var path = Path(flags: [.reachable, .isLocalAddress])
+    if let interface, interface.type != .loopback { path.flags.insert(.isDirect) }
+    path.describe(route, leg: nil, interface: interface)
+    path.source = route.source
+    return path
+  }
+
+  /// Takes the first leg that can pass packets, else the one that comes furthest.
+  private static func judgeLegs(
+    of route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
+  ) -> Path {
+    var best = Path.none(.noRoute)
+    for leg in route.hops {
+      guard let interface = tables.interface(leg.interfaceIndex) else { continue }
+      let path = judge(leg, through: interface, of: route, for: query, as: subject)
+      if path.rank > best.rank { best = path }
+      if best.status.isReachable { break }
+    }
+    return best
+  }
+
+  private static func judge(
+    _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject
+  ) -> Path {
+    // A way that leads back into this machine is no way out of it.
+    if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
+    // IsWWAN is kept when the cellular link is down, as Apple keeps it.
+    let kept: ReachabilityFlags = interface.type == .wwan ? .isWWAN : []
+    var path = Path(flags: kept)
+    path.describe(route, leg: leg, interface: interface)
+    switch interface.usability {
+    case .adminDown:
+      // The kernel flushes these routes; an answer that still shows one is about to be wrong.
+      return .none(.noRoute)
+    case .linkDown:
+      path.reason = .linkDown
+    case .usable where leg.isLinkDown:
+      path.reason = .linkDown
+    case .dormant:
+      path.flags = kept.union([.reachable, .connectionRequired, .transientConnection])
+      // A dormant dial-up link waits for traffic (RFC 2863 §3.1.12).
+      if interface.type == .ppp { path.flags.insert(.connectionOnTraffic) }
+      path.reason = path.status.isReachable ? nil : .connectionRequired
+    case .usable:
+      let source = query.source ?? route.source
+      guard let source, isUsable(source, for: query.destination, through: leg, as: subject) else {
+        path.reason = .noSource
+        return path
+      }
+      path.source = source
+      path.flags = kept.union(usableFlags(of: route, through: interface))
+    }
+    return path
+  }
+
+  private static func usableFlags(of route: Route, through interface: Interface) -> ReachabilityFlags {
+    var flags: ReachabilityFlags = .reachable
+    if interface.isTransient { flags.insert(.transientConnection) }
+    if interface.type == .loopback { flags.insert(.isLocalAddress) }
+    let noRouter = route.hops.allSatisfy { $0.gateway == nil }
+    if noRouter, !interface.flags.contains(.pointToPoint) { flags.insert(.isDirect) }
+    return flags
+  }
+
+  /// Whether a packet with this source can be answered from beyond: loopback and link-local sources go no further than
+  /// the machine and the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
+  private static func isUsable(
+    _ source: IPAddress, for destination: IPAddress, through leg: Route.NextHop, as subject: Subject
+  ) -> Bool {
+    if source.isUnspecified { return false }
+    if source.isLoopback { return destination.isLoopback }
+    guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
+    return subject == .address && leg.gateway == nil
+  }
+}
+
+extension Path {
+  /// Fills in what the route says, for verdicts that have one.
+  fileprivate mutating func describe(_ route: Route, leg: Route.NextHop?, interface: Interface?) {
+    self.interface = interface.map(InterfaceReference.init)
+    gateway = leg?.gateway
+    prefix = route.prefix
+    routeType = route.type
+  }
+}
