@@ -31,8 +31,8 @@ public protocol KernelObserver: AnyObject, Sendable {
   ///   life; on the reading's ``KernelReading/uptime`` scale; nil for never.
   func ingest(_ reading: KernelReading) -> Duration?
 
-  /// The source can no longer read; called at most once between two readings.
-  func kernelFailed(_ error: KernelError)
+  /// The source can no longer read, at this time; called at most once between two readings.
+  func kernelFailed(_ error: KernelError, at time: Timestamp)
 }
 
 /// The kernel's state at one instant, with the answers to the observer's questions.

@@ -43,7 +43,9 @@ public struct InterfaceState: Hashable, Sendable {
 
 /// One change of what we say, with its number in the order of all changes.
 public struct Transition: Hashable, Sendable {
-  /// Its number: 1 for the first, then one more each, without holes. Changes of watched hosts carry the number of the
+  /// Its number: 1 for the first, then one more each, without holes.
+  ///
+  /// Changes of watched hosts carry the number of the
   /// transition before them, because they are not part of the machine's history.
   public var sequence: UInt64
   /// When the reading that shows it was made.

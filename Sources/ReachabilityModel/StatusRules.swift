@@ -15,18 +15,12 @@ public enum StatusRules {
     _ answer: RouteAnswer, to query: RouteQuery, as subject: Subject = .address, in tables: KernelTables
   ) -> Path {
     switch answer {
-    case .refused(let refusal): .none(reason(refusal))
+    case .refused(.noRoute): .none(.noRoute)
+    case .refused(.unreachable): .none(.unreachableRoute)
+    case .refused(.blackhole): .none(.blackhole)
+    case .refused(.prohibited): .none(.prohibited)
+    case .refused(.failed): .unknown(.kernelUnavailable)
     case .route(let route): judge(route, for: query, as: subject, in: tables)
-    }
-  }
-
-  private static func reason(_ refusal: RouteAnswer.Refusal) -> Reason {
-    switch refusal {
-    case .noRoute: .noRoute
-    case .unreachable: .unreachableRoute
-    case .blackhole: .blackhole
-    case .prohibited: .prohibited
-    case .failed: .kernelUnavailable
     }
   }
 

@@ -1,0 +1,202 @@
+internal import ReachabilityModel
+
+/// The one truth about what we say: a pure machine that takes readings and returns numbered transitions.
+///
+/// It has no clock, lock or descriptor. Decide here, act in ``Engine``.
+struct EngineState {
+  /// How long a loss waits before it is told; zero for not at all.
+  let settle: Duration
+  /// What is known now.
+  private(set) var snapshot = Snapshot.unknown(.starting)
+  /// The last reading's tables, for questions in between.
+  private(set) var tables = KernelTables()
+  /// When the last reading was made; nil before the first, and again after ``reset()``.
+  private(set) var lastReading: Timestamp?
+  /// True when there is something to tell.
+  var hasReading: Bool { lastReading != nil }
+
+  private var ipv4 = SettledVerdict(Path.unknown(.starting))
+  private var ipv6 = SettledVerdict(Path.unknown(.starting))
+  private var watches: [Target: Watch] = [:]
+  /// The watched targets in the order in which they were asked for: the order of their transitions.
+  private var watchOrder: [Target] = []
+  /// Causes since the first loss that still waits, so that a late verdict names what began it.
+  private var carriedCauses: Set<Cause> = []
+  /// When the first of the routes in use runs out, on the readings' scale.
+  private var nextExpiry: Duration?
+
+  private struct Watch {
+    var verdict: SettledVerdict<HostVerdict>?
+    var resolution: NameResolution = .pending
+    var subscriptions = 1
+  }
+
+  init(settle: Duration) { self.settle = settle }
+
+  // MARK: - Questions
+
+  /// What must be looked up for the next reading.
+  func routeQueries(for tables: KernelTables) -> [RouteQuery] {
+    var queries = Self.machineQueries
+    for (target, watch) in watches {
+      queries += TargetRules.queries(for: target, resolution: watch.resolution, in: tables)
+    }
+    return queries
+  }
+
+  private static let machineQueries = IPAddress.Family.allCases.flatMap { StatusRules.defaultQueries($0) }
+
+  /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
+  var nextDeadline: Duration? {
+    let holds = [ipv4.holdUntil, ipv6.holdUntil] + watches.values.map { $0.verdict?.holdUntil }
+    return (holds + [nextExpiry]).compactMap(\.self).min()
+  }
+
+  // MARK: - Readings
+
+  /// Takes in a reading and returns what changed, in order.
+  mutating func ingest(_ reading: KernelReading) -> [Transition] {
+    let isFirst = !hasReading
+    let states = reading.tables.interfaceStates
+    let difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
+    var causes = reading.causes.union(difference.causes)
+    if let nextExpiry, reading.uptime >= nextExpiry { causes.insert(.routeExpired) }
+    carriedCauses.formUnion(isFirst ? [] : causes)
+    lastReading = reading.time
+    tables = reading.tables
+    noteExpiries(in: reading)
+
+    var transitions: [Transition] = []
+    snapshot.interfaces = states
+    for entry in difference.entries {
+      // Route and rule events of the same batch say nothing about an interface; lost events might.
+      let causes = entry.causes.union(reading.causes.intersection([.resync, .resume]))
+      transitions.append(number(.interface(entry.state, removed: entry.removed), reading.time, causes))
+    }
+    transitions += judgeMachine(reading, isFirst: isFirst)
+    transitions += judgeWatches(reading)
+    if ipv4.holdUntil == nil, ipv6.holdUntil == nil, watches.values.allSatisfy({ $0.verdict?.holdUntil == nil }) {
+      carriedCauses = []
+    }
+    return transitions
+  }
+
+  /// The kernel cannot be read any more: nothing is known, and saying otherwise would be a guess.
+  mutating func kernelFailed(at time: Timestamp) -> [Transition] {
+    let unknown = Path.unknown(.kernelUnavailable)
+    ipv4.replace(with: unknown)
+    ipv6.replace(with: unknown)
+    nextExpiry = nil
+    return publishMachine(at: time, causes: [], isFirst: !hasReading)
+  }
+
+  /// Forgets what is known, after the source was stopped; numbers and watches go on.
+  mutating func reset() {
+    let sequence = snapshot.sequence
+    snapshot = .unknown(.starting)
+    snapshot.sequence = sequence
+    ipv4 = SettledVerdict(.unknown(.starting))
+    ipv6 = SettledVerdict(.unknown(.starting))
+    for target in watches.keys { watches[target]?.verdict = nil }
+    lastReading = nil
+    carriedCauses = []
+    nextExpiry = nil
+  }
+
+  private mutating func noteExpiries(in reading: KernelReading) {
+    let lives = reading.answers.values.compactMap { answer -> Duration? in
+      guard case .route(let route) = answer else { return nil }
+      return route.expiresIn
+    }
+    nextExpiry = lives.min().map { reading.uptime + max($0, .zero) + Limits.expiredRouteRecheck }
+  }
+
+  private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {
+    snapshot.sequence += 1
+    return Transition(sequence: snapshot.sequence, time: time, causes: Cause.sorted(causes), change: change)
+  }
+
+  // MARK: - This machine
+
+  private mutating func judgeMachine(_ reading: KernelReading, isFirst: Bool) -> [Transition] {
+    func path(_ family: IPAddress.Family) -> Path {
+      let queries = StatusRules.defaultQueries(family)
+      var path = StatusRules.defaultPath(queries, reading.answers, in: reading.tables)
+      // Which block matched the sentinel is our own business, and its change no news.
+      path.prefix = nil
+      path.routeType = nil
+      return path
+    }
+    ipv4.take(path(.ipv4), at: reading.uptime, settle: settle, isLoss: Path.isLoss)
+    ipv6.take(path(.ipv6), at: reading.uptime, settle: settle, isLoss: Path.isLoss)
+    return publishMachine(at: reading.time, causes: carriedCauses, isFirst: isFirst)
+  }
+
+  private mutating func publishMachine(at time: Timestamp, causes: Set<Cause>, isFirst: Bool) -> [Transition] {
+    let old = snapshot.machine
+    let new = MachinePath(ipv4: ipv4.published, ipv6: ipv6.published)
+    guard new != old else { return [] }
+    snapshot.machine = new
+    guard new.status == old.status else {
+      snapshot.since = time
+      return [number(.status(from: old, to: new, initial: isFirst), time, causes)]
+    }
+    return [number(.path(from: old, to: new), time, causes)]
+  }
+
+  // MARK: - Watched targets
+
+  private mutating func judgeWatches(_ reading: KernelReading) -> [Transition] {
+    watchOrder.compactMap { judgeWatch($0, reading) }
+  }
+
+  private mutating func judgeWatch(_ target: Target, _ reading: KernelReading) -> Transition? {
+    guard var watch = watches[target] else { return nil }
+    defer { watches[target] = watch }
+    let queries = TargetRules.queries(for: target, resolution: watch.resolution, in: reading.tables)
+    // A question that came up after this reading was begun is answered by the next one.
+    guard queries.allSatisfy({ reading.answers[$0] != nil }) else { return nil }
+    let verdict = TargetRules.verdict(
+      for: target, resolution: watch.resolution, answers: reading.answers, in: reading.tables)
+    let old = watch.verdict?.published
+    if watch.verdict == nil {
+      watch.verdict = SettledVerdict(verdict)
+    } else {
+      watch.verdict?.take(verdict, at: reading.uptime, settle: settle) { Path.isLoss($0.path, $1.path) }
+    }
+    guard let new = watch.verdict?.published, new != old else { return nil }
+    return Transition(
+      sequence: snapshot.sequence, time: reading.time, causes: old == nil ? [] : Cause.sorted(carriedCauses),
+      change: .host(from: old, to: new))
+  }
+
+  /// Starts watching a target, or counts one more who does.
+  ///
+  /// - Returns: false when there are too many targets already.
+  mutating func watch(_ target: Target) -> Bool {
+    if watches[target] != nil {
+      watches[target]?.subscriptions += 1
+      return true
+    }
+    guard watches.count < Limits.watchedTargets else { return false }
+    watches[target] = Watch()
+    watchOrder.append(target)
+    return true
+  }
+
+  /// Stops watching a target when nobody else does.
+  mutating func unwatch(_ target: Target) {
+    guard var watch = watches[target] else { return }
+    watch.subscriptions -= 1
+    watches[target] = watch.subscriptions > 0 ? watch : nil
+    if watch.subscriptions == 0 { watchOrder.removeAll { $0 == target } }
+  }
+
+  /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
+  func verdict(of target: Target) -> HostVerdict? { watches[target]?.verdict?.published }
+
+  /// Takes in what the resolver found; the next reading judges by it.
+  mutating func resolved(_ target: Target, _ resolution: NameResolution) {
+    watches[target]?.resolution = resolution
+  }
+}

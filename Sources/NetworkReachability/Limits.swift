@@ -1,0 +1,24 @@
+/// Every bound of this room, with its unit and its reason.
+enum Limits {
+  /// Updates that wait for one slow subscriber.
+  ///
+  /// A burst at an outage is some tens; beyond this many a subscriber is
+  /// better served by the state as it is than by old news.
+  static let pendingUpdates = 256
+
+  /// Targets that one monitor watches.
+  ///
+  /// Each costs one lookup (2 µs) a kernel event, so this many cost 20 ms.
+  static let watchedTargets = 10_000
+
+  /// How soon to look again at a route whose life is over but which the kernel still answers with.
+  ///
+  /// The kernel counts
+  /// lives in clock ticks of 10 ms, so one tick is the least that can make a difference.
+  static let expiredRouteRecheck = Duration.milliseconds(10)
+
+  /// How long a name's answer is trusted at the least and at the most, and how soon a failed one is asked again.
+  static let shortestNameLife = Duration.seconds(5)
+  static let longestNameLife = Duration.seconds(300)
+  static let failedNameRetry = Duration.seconds(5)
+}

@@ -1,0 +1,117 @@
+public import Dispatch
+internal import Glibc
+internal import Locks
+
+/// Where a listener's closure runs.
+public struct DeliveryContext: Sendable {
+  let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+  /// A context that runs closures by `schedule`, which must run each of them once, at any time, on any thread.
+  ///
+  /// Order needs no care: a listener schedules the next delivery only when the one before it has ended.
+  public init(_ schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    self.schedule = schedule
+  }
+
+  /// A dispatch queue, serial or concurrent.
+  public static func queue(_ queue: DispatchQueue) -> DeliveryContext {
+    DeliveryContext { work in queue.async(execute: work) }
+  }
+
+  /// The main queue; the program must run it (`dispatchMain`, a main actor that suspends).
+  public static var main: DeliveryContext { queue(.main) }
+
+  /// A task executor.
+  public static func executor(_ executor: some TaskExecutor) -> DeliveryContext {
+    DeliveryContext { work in Task(executorPreference: executor) { work() } }
+  }
+}
+
+/// Ends a listener's subscription: by ``cancel()``, or when the last reference to it goes.
+public final class Subscription: Sendable {
+  private let onCancel: @Sendable () -> Void
+
+  init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
+
+  deinit { onCancel() }
+
+  /// Ends the subscription; no call of the listener begins after it returns, and none is under way.
+  ///
+  /// It waits for a call that is under way on another thread, and returns at once inside the listener itself. Do not hold
+  /// a lock here that the listener takes. Calling it again does nothing.
+  public func cancel() { onCancel() }
+}
+
+/// A closure that hears updates, one at a time and in order, in its own context.
+final class Listener: Subscriber {
+  private let body: @Sendable (ReachabilityUpdate) -> Void
+  private let context: DeliveryContext
+  private let guarded = Locked(Guarded())
+
+  private struct Guarded {
+    var mailbox = Mailbox()
+    var isScheduled = false
+    var hasEnded = false
+    /// The thread that is inside the closure now.
+    var caller: pthread_t?
+    /// Who waits for that call to end.
+    var waiters: [DispatchSemaphore] = []
+  }
+
+  init(context: DeliveryContext, body: @escaping @Sendable (ReachabilityUpdate) -> Void) {
+    self.context = context
+    self.body = body
+  }
+
+  func offer(_ update: ReachabilityUpdate) {
+    guarded.withLock { if !$0.hasEnded { $0.mailbox.put(update) } }
+  }
+
+  func wake() {
+    let mustSchedule = guarded.withLock { guarded in
+      guard !guarded.isScheduled, !guarded.hasEnded, !guarded.mailbox.isEmpty else { return false }
+      guarded.isScheduled = true
+      return true
+    }
+    if mustSchedule { context.schedule { self.deliver() } }
+  }
+
+  private func deliver() {
+    while let update = begin() {
+      body(update)
+      finish()
+    }
+  }
+
+  private func begin() -> ReachabilityUpdate? {
+    guarded.withLock { guarded in
+      guard !guarded.hasEnded, let update = guarded.mailbox.take() else {
+        guarded.isScheduled = false
+        return nil
+      }
+      guarded.caller = pthread_self()
+      return update
+    }
+  }
+
+  private func finish() {
+    let waiters = guarded.withLock { guarded in
+      guarded.caller = nil
+      defer { guarded.waiters = [] }
+      return guarded.waiters
+    }
+    for waiter in waiters { waiter.signal() }
+  }
+
+  func end() {
+    let waiter = guarded.withLock { guarded -> DispatchSemaphore? in
+      guarded.hasEnded = true
+      guarded.mailbox.clear()
+      guard let caller = guarded.caller, pthread_equal(caller, pthread_self()) == 0 else { return nil }
+      let waiter = DispatchSemaphore(value: 0)
+      guarded.waiters.append(waiter)
+      return waiter
+    }
+    waiter?.wait()
+  }
+}

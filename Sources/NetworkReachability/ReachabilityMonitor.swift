@@ -1,0 +1,167 @@
+internal import Locks
+public import Logging
+internal import Netlink
+@_exported public import ReachabilityModel
+
+/// Watches whether this machine, and any hosts it is asked about, can be reached, from the kernel's own events.
+///
+/// ```swift
+/// let monitor = ReachabilityMonitor()
+/// try monitor.start()
+/// for await update in monitor.updates() {
+///   print(update.status)
+/// }
+/// ```
+///
+/// *Reachable* means that a packet can leave this machine towards the target, not that the target answers. Use it to
+/// explain failures and to time retries, not to decide whether to try.
+///
+/// The monitor stops when the last reference to it goes. It watches the network namespace of the thread that calls
+/// ``start()``.
+public final class ReachabilityMonitor: Sendable {
+  /// The settings of a monitor.
+  public struct Configuration: Sendable {
+    /// How long a loss waits before it is told, so that a route that is replaced is no outage; zero for not at all.
+    ///
+    /// Gains and changes of the way are told at once. Default 10 ms.
+    public var settle: Duration
+    /// Where log lines go: one a transition, at info.
+    public var logger: Logger
+
+    /// Settings with defaults for everything.
+    public init(
+      settle: Duration = .milliseconds(10),
+      logger: Logger = Logger(label: "reachability", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) {
+      self.settle = settle
+      self.logger = logger
+    }
+  }
+
+  private let engine: Engine
+  private let makeSource: @Sendable () -> any KernelSource
+  private let source = Locked<(any KernelSource)?>(nil)
+
+  /// A monitor that is not started yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: its settings.
+  ///   - kernel: makes the source of kernel state, once a start; nil for the real kernel.
+  public init(
+    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
+  ) {
+    engine = Engine(settle: configuration.settle, logger: configuration.logger)
+    let logger = configuration.logger
+    makeSource = kernel ?? { NetlinkSource(logger: logger) }
+  }
+
+  deinit { stop() }
+
+  /// Starts to watch; ``snapshot`` is the state as it is when this returns, and every subscriber has it waiting.
+  ///
+  /// Does nothing when already started. After ``stop()`` it may be started again.
+  ///
+  /// - Throws: a ``KernelError`` when the kernel refuses; the monitor is as it was then.
+  public func start() throws(KernelError) {
+    let fresh = source.withLock { source -> (any KernelSource)? in
+      guard source == nil else { return nil }
+      let fresh = makeSource()
+      source = fresh
+      return fresh
+    }
+    guard let fresh else { return }
+    do throws(KernelError) {
+      try fresh.start(engine)
+    } catch {
+      source.withLock { $0 = nil }
+      throw error
+    }
+  }
+
+  /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
+  ///
+  /// Harmless when not started, when called again, and inside a listener.
+  public func stop() {
+    let old = source.withLock { source in
+      defer { source = nil }
+      return source
+    }
+    old?.stop()
+    engine.reset()
+  }
+
+  // MARK: - Now
+
+  /// The state of this machine as subscribers have been told it; unknown before ``start()`` and after ``stop()``.
+  public var snapshot: Snapshot { engine.snapshot }
+
+  /// The verdict over a target that somebody subscribed to, as told; nil when nobody did or it was not judged yet.
+  public func verdict(of target: Target) -> HostVerdict? { engine.verdict(of: target) }
+
+  /// Judges a target now, by a fresh question to the kernel; works without ``start()``, too.
+  ///
+  /// Names are judged by the default path alone, without a query to any name server, unless `resolution` tells their
+  /// addresses; `resolve(_:timeout:)` asks.
+  ///
+  /// - Parameters:
+  ///   - target: what to judge.
+  ///   - resolution: what is known of the target's name.
+  /// - Returns: the verdict of this moment, without settle time.
+  /// - Throws: a ``KernelError`` when the kernel cannot be asked.
+  public func evaluate(
+    _ target: Target, resolution: NameResolution = .pending
+  ) throws(KernelError) -> HostVerdict {
+    if let source = source.withLock(\.self), let tables = engine.tables {
+      let queries = TargetRules.queries(for: target, resolution: resolution, in: tables)
+      let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
+      return TargetRules.verdict(for: target, resolution: resolution, answers: answers, in: tables)
+    }
+    return try OneReading.take(from: makeSource(), target, resolution)
+  }
+
+  // MARK: - Subscriptions
+
+  /// The state as it is and then every change of the given kinds, as an asynchronous sequence.
+  ///
+  /// - Parameters:
+  ///   - kinds: which changes to hear of this machine; default its status and the way out.
+  ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
+  /// - Returns: a sequence; each iteration is a subscription of its own, and ends at once when more than 10,000 targets
+  ///   would be watched.
+  public func updates(
+    of kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = []
+  ) -> ReachabilityUpdates {
+    // The sequence does not keep the monitor alive: dropping the monitor ends it.
+    ReachabilityUpdates { [weak self] subscriber in
+      self?.subscribe(subscriber, to: kinds, watching: targets)
+    }
+  }
+
+  /// Calls a closure with the state as it is and then with every change of the given kinds, in order, one call at a time.
+  ///
+  /// - Parameters:
+  ///   - kinds: which changes to hear of this machine; default its status and the way out.
+  ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
+  ///   - context: where the closure runs; default the main queue.
+  ///   - body: the listener.
+  /// - Returns: what ends the subscription when it is cancelled or dropped; nil when more than 10,000 targets would be
+  ///   watched.
+  public func listen(
+    to kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = [],
+    on context: DeliveryContext = .main, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
+  ) -> Subscription? {
+    subscribe(Listener(context: context, body: body), to: kinds, watching: targets)
+  }
+
+  private func subscribe(
+    _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [Target]
+  ) -> Subscription? {
+    let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
+    guard let number = engine.subscribe(subscriber, interest) else { return nil }
+    if !targets.isEmpty { source.withLock(\.self)?.refresh() }
+    return Subscription { [engine] in engine.unsubscribe(number) }
+  }
+
+  /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.
+  package func attach(_ sink: any TransitionSink) { engine.attach(sink) }
+}

@@ -1,0 +1,32 @@
+public import ReachabilityModel
+
+/// What a subscriber hears: first the state as it is, then every change with the state after it.
+public struct ReachabilityUpdate: Hashable, Sendable {
+  /// The state of this machine after the change.
+  public let snapshot: Snapshot
+  /// What changed; nil for the first update, which tells the state as it is, and after ``skipped`` ones.
+  public let transition: Transition?
+  /// How many changes were left out before this one because the subscriber was too slow; normally 0.
+  ///
+  /// What is kept is the latest state, not the oldest news.
+  public let skipped: Int
+
+  /// An update.
+  public init(snapshot: Snapshot, transition: Transition? = nil, skipped: Int = 0) {
+    self.snapshot = snapshot
+    self.transition = transition
+    self.skipped = skipped
+  }
+
+  /// True for the first update of a subscription.
+  public var isInitial: Bool { transition == nil && skipped == 0 }
+
+  /// This machine's status.
+  public var status: ReachabilityStatus { snapshot.status }
+
+  /// The verdict of the watched target that this update is about; nil when it is about this machine.
+  public var host: HostVerdict? {
+    guard case .host(_, let verdict) = transition?.change else { return nil }
+    return verdict
+  }
+}

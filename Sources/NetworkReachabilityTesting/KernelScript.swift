@@ -1,0 +1,121 @@
+public import ReachabilityModel
+
+/// A machine's network as a script writes it: interfaces, addresses and routes, with the lookups they would answer.
+///
+/// It answers as a kernel without policy rules would: own addresses first, then the longest prefix, then the lowest
+/// metric.
+public struct KernelScript: Sendable {
+  /// The interfaces.
+  public var interfaces: [Interface] = []
+  /// The addresses.
+  public var addresses: [InterfaceAddress] = []
+  /// The routes, of any type; those of interfaces that are off do not count.
+  public var routes: [Route] = []
+  /// Answers that win over everything else, for what rules and errors would do.
+  public var overrides: [RouteQuery: RouteAnswer] = [:]
+
+  /// An empty network: no interface at all.
+  public init() {}
+
+  /// Adds a loopback interface with its addresses, index 1.
+  public mutating func addLoopback() {
+    interfaces.append(
+      Interface(
+        index: 1, name: "lo", type: .loopback, flags: [.up, .running, .lowerUp, .loopback], operationalState: .unknown,
+        mtu: 65536, hardwareType: 772))
+    addresses.append(InterfaceAddress(interfaceIndex: 1, prefix: IPPrefix(IPAddress(ipv4: 0x7f00_0001), length: 8)))
+  }
+
+  /// Adds an interface that is up, with addresses written as `10.0.0.5/24`; on-link routes follow from them.
+  public mutating func addInterface(
+    _ index: UInt32, _ name: String, _ type: InterfaceType = .ethernet, addresses texts: [String] = []
+  ) {
+    interfaces.append(
+      Interface(index: index, name: name, type: type, flags: [.up, .running, .lowerUp], operationalState: .up))
+    for text in texts { addAddress(text, to: index) }
+  }
+
+  /// Adds an address written as `10.0.0.5/24`, and its on-link route; a malformed text adds nothing.
+  public mutating func addAddress(_ text: String, to index: UInt32) {
+    let parts = text.split(separator: "/")
+    guard parts.count == 2, let address = IPAddress(parts[0]), let length = UInt8(parts[1]) else { return }
+    let prefix = IPPrefix(address, length: length)
+    addresses.append(InterfaceAddress(interfaceIndex: index, prefix: prefix))
+    routes.append(Route(prefix: prefix, hops: [.init(interfaceIndex: index)]))
+  }
+
+  /// Adds a default route of the gateway's family.
+  public mutating func addDefault(via gateway: String, on index: UInt32, metric: UInt32 = 100) {
+    guard let gateway = IPAddress(gateway) else { return }
+    let any = gateway.family == .ipv4 ? IPAddress(ipv4: 0) : IPAddress(ipv6: 0, 0)
+    routes.append(
+      Route(
+        prefix: IPPrefix(any, length: 0), metric: metric, hops: [.init(interfaceIndex: index, gateway: gateway)]))
+  }
+
+  /// Removes the default routes of a family.
+  public mutating func removeDefaults(_ family: IPAddress.Family) {
+    routes.removeAll { $0.prefix.length == 0 && $0.prefix.address.family == family }
+  }
+
+  /// Changes one interface in place; nothing when there is none of that name.
+  public mutating func change(_ name: String, _ body: (inout Interface) -> Void) {
+    for index in interfaces.indices where interfaces[index].name == name { body(&interfaces[index]) }
+  }
+
+  /// The tables as a reading carries them.
+  public var tables: KernelTables { KernelTables(interfaces: interfaces, addresses: addresses) }
+
+  /// What the kernel would answer.
+  public func answer(_ query: RouteQuery) -> RouteAnswer {
+    if let fixed = overrides[query] { return fixed }
+    if let own = addresses.first(where: { $0.address == query.destination }) {
+      let prefix = IPPrefix(query.destination, length: query.destination.family.bitCount)
+      return .route(
+        Route(
+          type: .local, prefix: prefix, table: 255, hops: [.init(interfaceIndex: own.interfaceIndex)],
+          source: query.destination))
+    }
+    let candidates = routes.filter { route in
+      route.prefix.contains(query.destination) && route.hops.allSatisfy { isUp($0.interfaceIndex) }
+        && (query.interfaceIndex == nil || route.hops.contains { $0.interfaceIndex == query.interfaceIndex })
+    }
+    let best = candidates.min { left, right in
+      (right.prefix.length, left.metric) < (left.prefix.length, right.metric)
+    }
+    guard var route = best else { return .refused(.noRoute) }
+    switch route.type {
+    case .blackhole: return .refused(.blackhole)
+    case .unreachable: return .refused(.unreachable)
+    case .prohibit: return .refused(.prohibited)
+    default: break
+    }
+    if route.source == nil { route.source = source(for: query, through: route.hops.first?.interfaceIndex) }
+    return .route(route)
+  }
+
+  private func isUp(_ index: UInt32) -> Bool {
+    interfaces.contains { $0.index == index && $0.flags.contains(.up) }
+  }
+
+  private func source(for query: RouteQuery, through index: UInt32?) -> IPAddress? {
+    let own = addresses.filter {
+      $0.isUsable && $0.address.family == query.destination.family && !$0.address.isLoopback
+        && !$0.address.isLinkLocal
+    }
+    return (own.first { $0.interfaceIndex == index } ?? own.first)?.address
+  }
+}
+
+extension IPPrefix {
+  /// Whether an address lies in the block.
+  func contains(_ other: IPAddress) -> Bool {
+    guard address.family == other.family else { return false }
+    return zip(address.octets, other.octets).enumerated().allSatisfy { index, pair in
+      let bits = Int(length) - 8 * index
+      guard bits > 0 else { return true }
+      let mask: UInt8 = bits >= 8 ? 0xff : ~(0xff >> UInt8(bits))
+      return pair.0 & mask == pair.1 & mask
+    }
+  }
+}
