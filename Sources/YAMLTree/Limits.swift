@@ -1,4 +1,6 @@
-/// What a document may cost. A configuration file is written by a person; anything above these is a mistake or an attack.
+/// What a document may cost.
+///
+/// A configuration file is written by a person; anything above these is a mistake or an attack.
 enum Limits {
   /// Longest document, in bytes: 1 MiB holds 10,000 targets of 100 bytes each.
   static let documentBytes = 1 << 20

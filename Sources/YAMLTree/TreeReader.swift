@@ -71,7 +71,7 @@ struct TreeReader {
   }
 
   private static func unknownTag(_ tag: String, _ event: Event) -> YAMLError {
-    YAMLError(at: event.position, "the tag '\(tag)' is not supported: leave it out, and quote the value if it is a text")
+    YAMLError(at: event.position, "the tag '\(tag)' is not supported: leave it out, and quote the value if it is text")
   }
 
   private func sequence(depth: Int) throws(YAMLError) -> [YAMLNode] {

@@ -47,10 +47,11 @@ import YAMLTree
     }
   }
 
-  @Test(arguments: [
-    ([0xC3, 0x28], 4), ([0x80], 4), ([0xED, 0xA0, 0x80], 4), ([0xC3, 0xA9, 0xFF], 5), ([0xF4, 0x90, 0x80, 0x80], 4),
-    ([0xC3], 4),
-  ] as [([UInt8], Int)])
+  @Test(
+    arguments: [
+      ([0xC3, 0x28], 4), ([0x80], 4), ([0xED, 0xA0, 0x80], 4), ([0xC3, 0xA9, 0xFF], 5), ([0xF4, 0x90, 0x80, 0x80], 4),
+      ([0xC3], 4),
+    ] as [([UInt8], Int)])
   func bytesThatAreNotUTF8(bytes: [UInt8], column: Int) {
     let error = #expect(throws: YAMLError.self) { try YAMLNode.parse(Array("a: 1\nb: ".utf8) + bytes) }
     #expect(error?.line == 2)
