@@ -20,6 +20,7 @@ final class RawHTTPServer: Sendable {
     }
     guard listen(listener, 16) == 0 else { throw Loopback.Failure(operation: "listen") }
     Loopback.thread { [weak self, listener] in
+      defer { close(listener) }
       while true {
         let peer = accept(listener, nil, nil)
         guard peer >= 0 else { return }
@@ -39,9 +40,8 @@ final class RawHTTPServer: Sendable {
   }
 
   deinit {
-    // Shut down first: closing alone does not wake a thread that waits in accept.
+    // Closed by the thread alone: here, the number could be another server's before the thread accepts again.
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   private static func listening(at path: String) throws -> Int32 {
