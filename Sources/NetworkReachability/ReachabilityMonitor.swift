@@ -1,6 +1,7 @@
 internal import Locks
 public import Logging
 internal import Netlink
+internal import Probes
 @_exported public import ReachabilityModel
 
 /// Watches whether this machine, and any hosts it is asked about, can be reached, from the kernel's own events.
@@ -25,20 +26,24 @@ public final class ReachabilityMonitor: Sendable {
     ///
     /// Gains and changes of the way are told at once. Default 10 ms.
     public var settle: Duration
+    /// The name servers to ask, such as `127.0.0.1:53`; empty for those of `/etc/resolv.conf`.
+    public var nameServers: [String]
     /// Where log lines go: one a transition, at info.
     public var logger: Logger
 
     /// Settings with defaults for everything.
     public init(
-      settle: Duration = .milliseconds(10),
+      settle: Duration = .milliseconds(10), nameServers: [String] = [],
       logger: Logger = Logger(label: "reachability", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
       self.settle = settle
+      self.nameServers = nameServers
       self.logger = logger
     }
   }
 
   private let engine: Engine
+  let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = Locked<(any KernelSource)?>(nil)
 
@@ -51,6 +56,7 @@ public final class ReachabilityMonitor: Sendable {
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
     engine = Engine(settle: configuration.settle, logger: configuration.logger)
+    resolver = Resolver(Resolver.Configuration(servers: configuration.nameServers))
     let logger = configuration.logger
     makeSource = kernel ?? { NetlinkSource(logger: logger) }
   }

@@ -1,6 +1,8 @@
 internal import NetworkReachability
 
-/// What the events of `/events` carry as data. Additive changes only.
+/// What the events of `/events` carry as data.
+///
+/// Additive changes only.
 enum EventBody {
   /// The event's name on the stream; nil for what the stream does not carry.
   static func name(_ transition: Transition) -> String? {
@@ -34,6 +36,17 @@ enum EventBody {
     case .host: break
     }
     return .object(members)
+  }
+
+  /// The data of a `host` event: it has no id, because it is none of the machine's history.
+  static func host(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
+    .members([
+      "type": "host",
+      "time": .string(transition.time.description),
+      "cause": .list(transition.causes.map(\.rawValue)),
+      "initial": .bool(initial),
+      "host": HostBody.document(verdict, host: verdict.target.host, evaluatedAt: transition.time),
+    ])
   }
 
   private static func head(_ transition: Transition, epoch: String) -> [JSON.Member] {

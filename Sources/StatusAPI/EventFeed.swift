@@ -1,6 +1,6 @@
 internal import Locks
 internal import MicroHTTP
-package import NetworkReachability
+internal import NetworkReachability
 
 /// Turns transitions into bytes, once: log entries for the streams and documents for the readers.
 ///
@@ -85,8 +85,7 @@ final class EventFeed: TransitionSink {
   }
 
   private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {
-    let end: [UInt8] = bytes.last == 0x0a ? [] : [0x0a]
-    return SharedBody(headers: StateHeaders.headers(media, tag: tag), bytes: bytes + end)
+    SharedBody(headers: StateHeaders.headers(media, tag: tag), bytes: bytes + [0x0a])
   }
 
   // MARK: - Out

@@ -1,6 +1,8 @@
 internal import NetworkReachability
 
-/// What `GET /hosts/{host}` looks like on the wire. Additive changes only.
+/// What `GET /hosts/{host}` looks like on the wire.
+///
+/// Additive changes only.
 enum HostBody {
   /// The document over one host, judged at `time`.
   static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {

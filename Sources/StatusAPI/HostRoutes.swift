@@ -74,8 +74,7 @@ enum HostRoutes {
     }
     let body =
       exchange.media == .text
-      ? Array(StatusBody.line(verdict.path).utf8)
-      : HostBody.document(verdict, host: host, evaluatedAt: .now).bytes + [0x0a]
-    return HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body))
+      ? Array(StatusBody.line(verdict.path).utf8) : HostBody.document(verdict, host: host, evaluatedAt: .now).bytes
+    return HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body + [0x0a]))
   }
 }

@@ -41,7 +41,9 @@ enum IndexRoutes {
   }
 }
 
-/// Every route, in the order of the index. `openapi.yaml` lists the same, one to one.
+/// Every route, in the order of the index.
+///
+/// `openapi.yaml` lists the same, one to one.
 enum RouteTable {
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]

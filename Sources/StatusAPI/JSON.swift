@@ -8,7 +8,9 @@ enum JSON: Equatable {
   case array([JSON])
   case object([Member])
 
-  /// A name and its value. A struct, because tuples are not Equatable.
+  /// A name and its value.
+  ///
+  /// A struct, because tuples are not Equatable.
   struct Member: Equatable {
     var name: String
     var value: JSON

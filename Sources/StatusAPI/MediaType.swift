@@ -24,7 +24,7 @@ enum MediaType: String {
     }
     guard let best else {
       let list = offers.map(\.rawValue).joined(separator: ", ")
-      throw Problem(.notAcceptable, "This resource is available as \(list); Accept asks for \(accept.debugDescription).")
+      throw Problem(.notAcceptable, "This resource comes as \(list); Accept asks for \(accept.debugDescription).")
     }
     return best.offer
   }

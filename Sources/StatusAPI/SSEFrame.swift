@@ -1,4 +1,6 @@
-/// The frames of an event stream (WHATWG HTML, "Server-sent events"). JSON holds no line breaks, so one `data` line does.
+/// The frames of an event stream, as WHATWG HTML describes them under "Server-sent events".
+///
+/// JSON holds no line breaks, so that one `data` line is enough.
 enum SSEFrame {
   /// How long a client waits before it comes back, in milliseconds.
   static let retryMilliseconds = 3000

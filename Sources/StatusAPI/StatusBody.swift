@@ -1,6 +1,8 @@
 internal import NetworkReachability
 
-/// What `/status` and its parts look like on the wire. Additive changes only.
+/// What `/status` and its parts look like on the wire.
+///
+/// Additive changes only.
 enum StatusBody {
   /// The whole document of `GET /status`.
   static func document(_ snapshot: Snapshot, epoch: String) -> JSON {
@@ -65,11 +67,11 @@ enum StatusBody {
 
   private static func operationalState(_ interface: Interface) -> String { "\(interface.operationalState)" }
 
-  /// One line for people and shell scripts: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
+  /// One line, without its end, for people and shell scripts: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
   static func line(_ path: Path) -> String {
     var words = [path.status.name]
     words += [path.status.connectionType?.rawValue, path.reason?.rawValue, path.interface?.name].compactMap(\.self)
     if let gateway = path.gateway { words += ["via", gateway.description] }
-    return words.joined(separator: " ") + "\n"
+    return words.joined(separator: " ")
   }
 }
