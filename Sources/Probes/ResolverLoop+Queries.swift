@@ -1,0 +1,102 @@
+extension ResolverLoop {
+  /// Opens new channels and asks them what the old ones had not answered; deadlines stay.
+  func reopen() {
+    dns?.close()
+    dns = nil
+    hosts?.close()
+    hosts = nil
+    waiting = inFlight.sorted() + waiting
+    inFlight.removeAll()
+  }
+
+  /// Asks what is waiting, as far as there is room.
+  func startWaiting() {
+    var index = 0
+    while index < waiting.count, inFlight.count < Limits.namesInFlight {
+      let id = waiting[index]
+      index += 1
+      start(id)
+    }
+    waiting.removeFirst(index)
+    // The hosts file answers within the call, and so does c-ares to what it will not ask.
+    if index > 0 { settle() }
+  }
+
+  private func start(_ id: UInt64) {
+    guard let query = queries[id] else { return }
+    // Cancelled or expired before its turn.
+    if query.waiters.isEmpty { return drop(id) }
+    do throws(ResolutionFailure) {
+      let (hosts, dns) = try openChannels()
+      queries[id]?.attempt += 1
+      queries[id]?.ipv4 = nil
+      queries[id]?.ipv6 = nil
+      let attempt = query.attempt + 1
+      hosts.ask(query.name, .any, query: id, attempt: attempt)
+      for answer in hosts.takeAnswers() {
+        // Any failure sends the question on: no file, no such line.
+        guard case .success(let addresses) = answer.outcome else { continue }
+        return finish(id, .success(addresses.map { $0.with(timeToLive: nil) }))
+      }
+      inFlight.insert(id)
+      dns.ask(query.name, .ipv6, query: id, attempt: attempt)
+      dns.ask(query.name, .ipv4, query: id, attempt: attempt)
+    } catch {
+      finish(id, .failure(error))
+    }
+  }
+
+  private func openChannels() throws(ResolutionFailure) -> (hosts: AresChannel, dns: AresChannel) {
+    if let hosts, let dns { return (hosts, dns) }
+    let configuration = inbox.configuration
+    let files = try AresChannel(.hosts, configuration, share: Limits.dnsShare.lowerBound, poller: poller)
+    let parts = max(1, files.serverCount) * Limits.dnsShares
+    let share = min(max(configuration.timeout / parts, Limits.dnsShare.lowerBound), Limits.dnsShare.upperBound)
+    let network = try AresChannel(.dns, configuration, share: share, poller: poller)
+    hosts = files
+    dns = network
+    return (files, network)
+  }
+
+  /// Takes c-ares' answers, and completes the names that both families have spoken about.
+  func settle() {
+    for answer in dns?.takeAnswers() ?? [] {
+      guard let query = queries[answer.query], query.attempt == answer.attempt else { continue }
+      if answer.family == .ipv4 {
+        queries[answer.query]?.ipv4 = answer.outcome
+      } else {
+        queries[answer.query]?.ipv6 = answer.outcome
+      }
+      guard let verdict = queries[answer.query]?.verdict else { continue }
+      inFlight.remove(answer.query)
+      conclude(answer.query, verdict)
+    }
+  }
+
+  private func conclude(_ id: UInt64, _ verdict: NameQuery.Verdict) {
+    guard let query = queries[id] else { return }
+    switch verdict {
+    case .found(let addresses, let isWhole):
+      if isWhole, !query.isForgotten { cache.store(query.name, addresses, now: .now) }
+      finish(id, .success(addresses))
+    case .notFound:
+      if !query.isForgotten { cache.store(query.name, [], now: .now) }
+      finish(id, .failure(.notFound))
+    case .failed(let text): finish(id, .failure(.serverFailure(text)))
+    case .silence:
+      // Those who wait still have time, perhaps because they joined late: a timeout is their deadline, not c-ares'.
+      waiting.append(id)
+    }
+  }
+
+  /// Completes everyone who waits for a name.
+  private func finish(_ id: UInt64, _ outcome: Outcome) {
+    for waiter in queries[id]?.waiters ?? [] { complete(waiter, outcome) }
+    drop(id)
+  }
+
+  private func drop(_ id: UInt64) {
+    guard let query = queries.removeValue(forKey: id) else { return }
+    if queryByName[query.name] == id { queryByName[query.name] = nil }
+  }
+}
