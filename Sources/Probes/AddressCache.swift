@@ -41,7 +41,9 @@ struct AddressCache {
 
   mutating func removeAll() { entries.removeAll() }
 
-  /// Drops what is over; if nothing is, the answer that is over first. A scan, once per answer when full: microseconds.
+  /// Drops what is over; if nothing is, the answer that is over first.
+  ///
+  /// A scan, once per answer when full: microseconds.
   private mutating func makeRoom(now: Instant) {
     entries = entries.filter { now < $0.value.expires }
     guard entries.count >= capacity, let oldest = entries.min(by: { $0.value.expires < $1.value.expires }) else {

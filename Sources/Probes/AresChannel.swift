@@ -1,7 +1,9 @@
 internal import CAres
 internal import Glibc
 
-/// A c-ares channel: the only file that sees its pointers. Confined to the thread that made it.
+/// A c-ares channel: the only file that calls c-ares.
+///
+/// Confined to the thread that made it.
 ///
 /// Answers are only collected by c-ares' callbacks, and taken after its call has returned: calling c-ares from inside
 /// of its callbacks is where its re-entrancy bugs are.
@@ -49,6 +51,8 @@ internal import Glibc
     let mask =
       ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_RCVBUF | ARES_OPT_SOCK_STATE_CB
       | ARES_OPT_LOOKUPS | ARES_OPT_RESOLVCONF
+      // No search list for the DNS: see SearchList.
+      | (source == .dns ? ARES_OPT_DOMAINS : 0)
     var opened: ares_channel?
     // strdup: c-ares wants mutable strings, and copies them.
     let lookups = unsafe strdup(source.rawValue)
@@ -96,6 +100,21 @@ internal import Glibc
       unsafe node = current.pointee.next
     }
     return count
+  }
+
+  /// The search list and `ndots` that c-ares read from resolv.conf(5).
+  var searchList: SearchList {
+    guard let channel = unsafe channel else { return SearchList() }
+    var options = unsafe ares_options()
+    var mask: Int32 = 0
+    // Also after a failure there may be something to give back.
+    defer { unsafe ares_destroy_options(&options) }
+    guard unsafe ares_save_options(channel, &options, &mask) == ARES_SUCCESS else { return SearchList() }
+    var domains: [String] = []
+    for index in unsafe 0..<min(Int(options.ndomains), Limits.searchDomains) {
+      if let domain = unsafe options.domains?[index] { domains.append(unsafe String(cString: domain)) }
+    }
+    return unsafe SearchList(domains: domains, dots: Int(options.ndots))
   }
 
   /// Asks; the answer appears among ``answers``, perhaps before this returns.

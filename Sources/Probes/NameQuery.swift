@@ -4,6 +4,10 @@ struct NameQuery {
   var waiters: [UInt64] = []
   /// Counts the times this was asked anew, so that answers to an earlier time are known as such.
   var attempt = 0
+  /// The full names that it may stand for and that are not asked yet; nil before the first.
+  var candidates: [String]?
+  /// What went wrong with a candidate before this one: worth telling if none is found.
+  var earlierFailure: String?
   /// Flushed while under way: the answer is for those who wait, not for the memory.
   var isForgotten = false
   var ipv4: Result<[ResolvedAddress], AresChannel.Refusal>?

@@ -1,8 +1,9 @@
 extension Resolver {
   /// What a resolver asks, how patiently, and how long it remembers.
   public struct Configuration: Sendable, Equatable {
-    /// DNS servers such as `127.0.0.1`, `127.0.0.1:5353`, `[::1]:53`, asked in this order; empty for those of
-    /// `resolvConfPath`. An unusable list fails every request with ``ResolutionFailure/serverFailure(_:)``.
+    /// The DNS servers, asked in this order; empty for those of `resolvConfPath`.
+    ///
+    /// Such as `127.0.0.1`, `127.0.0.1:5353`, `[::1]:53`. An unusable list fails every request with ``ResolutionFailure/serverFailure(_:)``.
     public var servers: [String]
 
     /// The usual deadline of a request: every server is asked three times within it.

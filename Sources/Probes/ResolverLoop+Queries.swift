@@ -7,40 +7,47 @@ extension ResolverLoop {
     hosts = nil
     waiting = inFlight.sorted() + waiting
     inFlight.removeAll()
+    // The search list may be another.
+    for id in queries.keys {
+      queries[id]?.candidates = nil
+      queries[id]?.earlierFailure = nil
+    }
   }
 
   /// Asks what is waiting, as far as there is room.
   func startWaiting() {
-    var index = 0
-    while index < waiting.count, inFlight.count < Limits.namesInFlight {
-      let id = waiting[index]
-      index += 1
-      start(id)
+    while !waiting.isEmpty, inFlight.count < Limits.namesInFlight {
+      let turn = waiting.prefix(Limits.namesInFlight - inFlight.count)
+      waiting.removeFirst(turn.count)
+      for id in turn { start(id) }
+      // c-ares answers within the call to what it will not ask, and then there is room again.
+      settle()
     }
-    waiting.removeFirst(index)
-    // The hosts file answers within the call, and so does c-ares to what it will not ask.
-    if index > 0 { settle() }
   }
 
   private func start(_ id: UInt64) {
-    guard let query = queries[id] else { return }
+    guard var query = queries[id] else { return }
     // Cancelled or expired before its turn.
     if query.waiters.isEmpty { return drop(id) }
     do throws(ResolutionFailure) {
       let (hosts, dns) = try openChannels()
-      queries[id]?.attempt += 1
-      queries[id]?.ipv4 = nil
-      queries[id]?.ipv6 = nil
-      let attempt = query.attempt + 1
-      hosts.ask(query.name, .any, query: id, attempt: attempt)
-      for answer in hosts.takeAnswers() {
-        // Any failure sends the question on: no file, no such line.
-        guard case .success(let addresses) = answer.outcome else { continue }
-        return finish(id, .success(addresses.map { $0.with(timeToLive: nil) }))
+      if query.candidates == nil {
+        hosts.ask(query.name, .any, query: id, attempt: 0)
+        for answer in hosts.takeAnswers() {
+          // Any failure sends the question on: no file, no such line.
+          guard case .success(let addresses) = answer.outcome else { continue }
+          return finish(id, .success(addresses.map { $0.with(timeToLive: nil) }))
+        }
+        query.candidates = hosts.searchList.candidates(query.name)
       }
+      query.attempt += 1
+      query.ipv4 = nil
+      query.ipv6 = nil
+      queries[id] = query
+      let name = query.candidates?.first ?? query.name
       inFlight.insert(id)
-      dns.ask(query.name, .ipv6, query: id, attempt: attempt)
-      dns.ask(query.name, .ipv4, query: id, attempt: attempt)
+      dns.ask(name, .ipv6, query: id, attempt: query.attempt)
+      dns.ask(name, .ipv4, query: id, attempt: query.attempt)
     } catch {
       finish(id, .failure(error))
     }
@@ -77,16 +84,31 @@ extension ResolverLoop {
     guard let query = queries[id] else { return }
     switch verdict {
     case .found(let addresses, let isWhole):
-      if isWhole, !query.isForgotten { cache.store(query.name, addresses, now: .now) }
+      if isWhole, query.earlierFailure == nil, !query.isForgotten {
+        cache.store(query.name, addresses, now: .now)
+      }
       finish(id, .success(addresses))
     case .notFound:
+      if tryNextCandidate(id) { return }
+      if let text = query.earlierFailure { return finish(id, .failure(.serverFailure(text))) }
       if !query.isForgotten { cache.store(query.name, [], now: .now) }
       finish(id, .failure(.notFound))
-    case .failed(let text): finish(id, .failure(.serverFailure(text)))
+    case .failed(let text):
+      // As glibc does: a domain of the search list that is broken must not hide the others.
+      queries[id]?.earlierFailure = query.earlierFailure ?? text
+      if !tryNextCandidate(id) { finish(id, .failure(.serverFailure(query.earlierFailure ?? text))) }
     case .silence:
       // Those who wait still have time, perhaps because they joined late: a timeout is their deadline, not c-ares'.
       waiting.append(id)
     }
+  }
+
+  /// Asks for the next name that this one may stand for, before anyone else's turn; false if there is none.
+  private func tryNextCandidate(_ id: UInt64) -> Bool {
+    guard let rest = queries[id]?.candidates?.dropFirst(), !rest.isEmpty else { return false }
+    queries[id]?.candidates = Array(rest)
+    waiting.insert(id, at: 0)
+    return true
   }
 
   /// Completes everyone who waits for a name.
