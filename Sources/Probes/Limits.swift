@@ -16,6 +16,12 @@ enum Limits {
   /// Names remembered: at about 300 bytes each a little over 1 MiB.
   static let cacheEntries = 4_096
 
+  /// Addresses kept of one family: more than any load balancer hands out; a TCP answer could hold 4,000.
+  static let addressesPerFamily = 64
+
+  /// Search domains tried: resolv.conf(5) has room for 256 characters of them in most systems, and each costs a query.
+  static let searchDomains = 16
+
   /// Bytes asked for as the DNS socket's receive buffer; the kernel grants at most `net.core.rmem_max` (212,992 by
   /// default), doubled for its bookkeeping, which holds more than 128 answers.
   static let dnsReceiveBuffer: Int32 = 1 << 20
