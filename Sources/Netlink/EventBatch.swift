@@ -30,9 +30,11 @@ struct EventBatch {
   /// Takes in a datagram.
   mutating func add(_ datagram: NetlinkBytes) {
     datagrams += 1
-    var added = self
+    var added = EventBatch()
+    // A plain copy would make the set of causes be copied at the next insertion.
+    swap(&added, &self)
     let isWhole = NetlinkDecoder.forEachMessage(in: datagram) { added.add($0) }
-    self = added
+    swap(&added, &self)
     // What cannot be read might have been anything.
     if !isWhole { addLoss() }
   }

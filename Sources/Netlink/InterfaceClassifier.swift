@@ -92,7 +92,8 @@ struct InterfaceClassifier {
 
   /// `IFLA_INFO_KIND` of devices that stand on others.
   private static let stackedKinds: Set<String> = [
-    "bridge", "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "bond", "team", "veth", "netkit", "hsr", "dsa",
+    "bridge", "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "bond", "team", "veth", "netkit", "hsr",
+    "dsa",
   ]
 
   /// Names that drivers and systemd give to modems.

@@ -23,7 +23,8 @@ extension NetlinkDecoder {
       case IFLA_LINK_NETNSID: lowerIsElsewhere = true
       case IFLA_MASTER: master = value.load(0)
       // A state that this version does not know is no reason to call the link down.
-      case IFLA_OPERSTATE: interface.operationalState = value.load(0).flatMap(Interface.OperationalState.init) ?? .unknown
+      case IFLA_OPERSTATE:
+        interface.operationalState = value.load(0).flatMap(Interface.OperationalState.init) ?? .unknown
       case IFLA_LINKINFO: interface.kind = kind(value)
       case IFLA_PARENT_DEV_NAME: parent = value.text
       default: break

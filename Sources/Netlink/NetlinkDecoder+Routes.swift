@@ -59,7 +59,9 @@ extension NetlinkDecoder {
 
   /// `struct rtvia`: a gateway of the other family (RFC 5549).
   private static func via(_ value: NetlinkBytes) -> IPAddress? {
-    guard let family: UInt16 = value.load(0), family == UInt16(AF_INET) || family == UInt16(AF_INET6) else { return nil }
+    guard let family: UInt16 = value.load(0), family == UInt16(AF_INET) || family == UInt16(AF_INET6) else {
+      return nil
+    }
     return value.dropFirst(2).address
   }
 

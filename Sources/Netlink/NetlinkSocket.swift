@@ -57,10 +57,14 @@ internal import ReachabilityModel
 
   deinit { unsafe buffer.deallocate() }
 
-  private func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable) throws(KernelError) {
+  private func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable)
+    throws(KernelError)
+  {
     var value = value
     try Syscall.check(operation) {
-      unsafe withUnsafeBytes(of: &value) { unsafe setsockopt(number, level, option, $0.baseAddress, socklen_t($0.count)) }
+      unsafe withUnsafeBytes(of: &value) {
+        unsafe setsockopt(number, level, option, $0.baseAddress, socklen_t($0.count))
+      }
     }
   }
 
@@ -110,7 +114,8 @@ internal import ReachabilityModel
         grow(to: received)
         return .lost
       }
-      return unsafe .datagram(NetlinkBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<received])))
+      return unsafe .datagram(
+        NetlinkBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<received])))
     }
   }
 

@@ -43,7 +43,8 @@ extension KernelError {
   /// An error with strerror's words.
   init(_ operation: String, errno code: Int32) {
     // glibc's strerror is safe between threads since 2.32.
-    self.init(operation: operation, errno: code, message: unsafe strerror(code).map { unsafe String(cString: $0) } ?? "")
+    self.init(
+      operation: operation, errno: code, message: unsafe strerror(code).map { unsafe String(cString: $0) } ?? "")
   }
 
   /// The kernel answered something that cannot be.

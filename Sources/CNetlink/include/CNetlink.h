@@ -33,3 +33,25 @@ static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *ar
 
 // sched.h's constant is under _GNU_SOURCE too.
 enum { CNetlink_CLONE_NEWNET = 0x40000000 };
+
+// struct epoll_event is packed on x86-64 and holds a union; Swift is better off without both.
+typedef struct {
+  int descriptor;
+  unsigned int events;
+} CNetlink_Ready;
+
+static inline int CNetlink_epoll_add(int epoll, int descriptor) {
+  struct epoll_event event = {.events = EPOLLIN, .data = {.fd = descriptor}};
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+// Waits for at most three descriptors, which is how many a netlink thread has.
+static inline int CNetlink_epoll_wait(int epoll, CNetlink_Ready *ready, int timeout) {
+  struct epoll_event events[3];
+  int count = epoll_wait(epoll, events, 3, timeout);
+  for (int i = 0; i < count; i++) {
+    ready[i].descriptor = events[i].data.fd;
+    ready[i].events = events[i].events;
+  }
+  return count;
+}
