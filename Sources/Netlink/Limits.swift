@@ -12,7 +12,9 @@ enum Limits {
   static let largestDatagram = 16 << 20
   /// Lookup requests for one send: 64 cost 1.6 times less each than one, more gain nothing.
   static let requestsPerSend = 64
-  /// How long an answer may take. The kernel answers in microseconds; only a writer that holds the RTNL lock delays it.
+  /// How long an answer may take.
+  ///
+  /// The kernel answers in microseconds; only a writer that holds the RTNL lock delays it.
   static let queryTimeout = Duration.seconds(2)
   /// How often a dump is begun again when the kernel says that it was interrupted by a change.
   ///

@@ -62,7 +62,9 @@ internal import ReachabilityModel
 extension NetlinkBytes {
   /// Walks over the attributes (`struct rtattr`, rtnetlink(3)) from `offset` to the end.
   ///
-  /// - Parameter body: receives the type without its flag bits, and the payload.
+  /// - Parameters:
+  ///   - offset: where the first attribute begins.
+  ///   - body: receives the type without its flag bits, and the payload.
   /// - Returns: false when an attribute's length is impossible; those before it have been visited.
   @inline(__always)
   @discardableResult

@@ -4,7 +4,9 @@ internal import Locks
 internal import Logging
 internal import ReachabilityModel
 
-/// What the netlink thread does: wait, drain, read, tell. Everything in here belongs to one thread at a time.
+/// What the netlink thread does: wait, drain, read, tell.
+///
+/// Everything in here belongs to one thread at a time.
 final class NetlinkLoop {
   let shared: NetlinkShared
   private let settings: NetlinkSource.Settings

@@ -2,7 +2,9 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// A socket on which the kernel is asked: tables, the barrier and (in an extension) routes. One thread at a time.
+/// A socket on which the kernel is asked: tables, the barrier and (in an extension) routes.
+///
+/// One thread at a time.
 final class NetlinkQueries {
   let socket: NetlinkSocket
   /// Kept between requests so that its memory is.

@@ -96,6 +96,7 @@ internal import ReachabilityModel
   /// Receives one datagram from the kernel; what other processes send is dropped.
   ///
   /// - Parameter waiting: whether to wait, up to the socket's timeout.
+  /// - Returns: the datagram, or why there is none.
   /// - Throws: a ``KernelError`` for anything but an empty queue and lost messages.
   func receive(waiting: Bool) throws(KernelError) -> Received {
     while true {

@@ -45,6 +45,12 @@ public final class NetlinkSource: KernelSource {
   /// What the source has done so far.
   public var counters: NetlinkCounters { shared.counters.withLock { $0 } }
 
+  /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
+  ///
+  /// May be called once. The observer may stop the source even during the first reading.
+  ///
+  /// - Parameter observer: receives every reading; first on the calling thread, then on the thread `netlink`.
+  /// - Throws: a ``KernelError`` when the kernel refuses; nothing is left open then.
   public func start(_ observer: any KernelObserver) throws(KernelError) {
     guard shared.begin() else {
       throw KernelError(operation: "start", errno: ECANCELED, message: "the source was stopped or started before")
@@ -80,8 +86,14 @@ public final class NetlinkSource: KernelSource {
     }
   }
 
+  /// Asks for a new reading soon; nothing happens unless the source runs.
   public func refresh() { shared.wakeUp() }
 
+  /// Asks the kernel on the calling thread, after all that it has announced is done.
+  ///
+  /// - Parameter queries: what to ask, in any number.
+  /// - Returns: an answer to every question.
+  /// - Throws: a ``KernelError`` when the kernel does not answer within 2 seconds, or the source does not run.
   public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let answers = try shared.lookups.withLock { (lookups) throws(KernelError) -> [RouteQuery: RouteAnswer] in
       guard let lookups else {
@@ -95,6 +107,9 @@ public final class NetlinkSource: KernelSource {
     return answers
   }
 
+  /// Ends the source and closes everything; may be called any number of times, from any thread.
+  ///
+  /// Waits for the call to the observer that is going on, unless that call is the caller.
   public func stop() {
     guard shared.requestStop() else { return }
     shared.latch.wait()

@@ -44,7 +44,9 @@ final class Poller {
     _ = Syscall.raw { () -> Int in unsafe write(caller.number, &one, MemoryLayout<UInt64>.size) }
   }
 
-  /// Sets the moment on CLOCK_MONOTONIC that ends a wait; nil for never. One that has passed ends the wait at once.
+  /// Sets the moment on CLOCK_MONOTONIC that ends a wait; nil for never.
+  ///
+  /// One that has passed ends the wait at once.
   func arm(_ moment: Duration?) throws(KernelError) {
     var setting = itimerspec()
     // All zero would disarm it.

@@ -23,7 +23,9 @@ struct RouteLookup {
 
   /// Adds the two requests, numbered `sequence` and `sequence + 1`.
   func append(to request: inout NetlinkRequest, sequence: UInt32) {
-    for (offset, flags) in [(UInt32(0), UInt32(RTM_F_FIB_MATCH)), (1, 0)] {
+    // IPv4 says 254 for every table unless asked for the real one; IPv6 always says it, and refuses to be asked.
+    let match = RTM_F_FIB_MATCH | (query.destination.family == .ipv4 ? RTM_F_LOOKUP_TABLE : 0)
+    for (offset, flags) in [(UInt32(0), UInt32(match)), (1, 0)] {
       request.message(RTM_GETROUTE, sequence: sequence + offset) { message in
         // struct rtmsg: family, dst_len, src_len, tos; table, protocol, scope, type; flags.
         let family = query.destination.family

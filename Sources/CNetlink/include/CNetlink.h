@@ -19,12 +19,17 @@
 int unshare(int flags);
 int memfd_create(const char *name, unsigned int flags);
 int gettid(void);
+int pipe2(int *ends, int flags);
+extern char **environ;
 int pthread_setname_np(pthread_t thread, const char *name);
 
 // Function-like macros (_IOW) are not imported; these are the requests of linux/if_tun.h.
 static inline unsigned long CNetlink_TUNSETIFF(void) { return TUNSETIFF; }
 static inline unsigned long CNetlink_TUNSETLINK(void) { return TUNSETLINK; }
 static inline unsigned long CNetlink_TUNSETCARRIER(void) { return TUNSETCARRIER; }
+
+// A variable of C is shared mutable state to Swift; a function that returns it is not.
+static inline char **CNetlink_environment(void) { return environ; }
 
 // ioctl(2) is variadic, which Swift cannot call.
 static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *argument) {
