@@ -3,5 +3,5 @@ public import ReachabilityModel
 
 extension Timestamp {
   /// This moment, by CLOCK_REALTIME.
-  public static var now: Timestamp { SystemClock.realTime }
+  public static var now: Timestamp { KernelClock.time }
 }
