@@ -1,16 +1,16 @@
 internal import Glibc
-internal import ReachabilityModel
+public import ReachabilityModel
 
 /// The two clocks that a reading carries.
-enum Clock {
+public enum KernelClock {
   /// CLOCK_MONOTONIC since its own zero.
-  static var uptime: Duration {
+  public static var uptime: Duration {
     let now = read(CLOCK_MONOTONIC)
     return .seconds(Int64(now.tv_sec)) + .nanoseconds(Int64(now.tv_nsec))
   }
 
   /// CLOCK_REALTIME.
-  static var time: Timestamp {
+  public static var time: Timestamp {
     let now = read(CLOCK_REALTIME)
     return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
   }
