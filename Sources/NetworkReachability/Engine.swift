@@ -17,10 +17,19 @@ final class Engine: KernelObserver {
     var sinks: [any TransitionSink] = []
   }
 
-  init(settle: Duration, logger: Logger) {
+  private let names: NameWatcher
+  private let source: SourceSlot
+
+  init(settle: Duration, names: NameWatcher, source: SourceSlot, logger: Logger) {
     guarded = Locked(Guarded(state: EngineState(settle: settle)))
+    self.names = names
+    self.source = source
     self.logger = logger
+    names.attach(self)
   }
+
+  /// Has the source read again, because the questions have changed.
+  func refreshSource() { source.current?.refresh() }
 
   // MARK: - KernelObserver
 
@@ -50,6 +59,7 @@ final class Engine: KernelObserver {
   private func report(_ transitions: [Transition], _ woken: [any Subscriber]) {
     for transition in transitions { TransitionLog.write(transition, to: logger) }
     for subscriber in woken { subscriber.wake() }
+    if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.pathChanged() }
   }
 
   // MARK: - Questions
@@ -78,17 +88,23 @@ final class Engine: KernelObserver {
       if guarded.state.hasReading { guarded.offerInitial(to: subscriber, interest) }
       return guarded.nextSubscription
     }
-    if number != nil { subscriber.wake() }
+    guard let number else { return nil }
+    subscriber.wake()
+    if !interest.targets.isEmpty {
+      interest.targets.forEach(names.watch)
+      refreshSource()
+    }
     return number
   }
 
   func unsubscribe(_ number: Int) {
-    let subscriber = guarded.withLock { guarded -> (any Subscriber)? in
-      guard let (subscriber, interest) = guarded.subscriptions.removeValue(forKey: number) else { return nil }
-      interest.targets.forEach { guarded.state.unwatch($0) }
-      return subscriber
+    let removed = guarded.withLock { guarded in
+      let removed = guarded.subscriptions.removeValue(forKey: number)
+      removed?.interest.targets.forEach { guarded.state.unwatch($0) }
+      return removed
     }
-    subscriber?.end()
+    removed?.interest.targets.forEach(names.unwatch)
+    removed?.subscriber.end()
   }
 
   func attach(_ sink: any TransitionSink) {
@@ -98,7 +114,7 @@ final class Engine: KernelObserver {
     }
   }
 
-  /// Takes in what the resolver found; true when somebody still watches that target.
+  /// Takes in what the resolver found; the next reading judges by it.
   func resolved(_ target: Target, _ resolution: NameResolution) {
     guarded.withLock { $0.state.resolved(target, resolution) }
   }
@@ -112,6 +128,7 @@ final class Engine: KernelObserver {
       guarded.state.reset()
       return subscribers
     }
+    names.stop()
     for subscriber in subscribers { subscriber.end() }
   }
 }

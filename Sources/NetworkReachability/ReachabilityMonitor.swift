@@ -1,4 +1,3 @@
-internal import Locks
 public import Logging
 internal import Netlink
 internal import Probes
@@ -45,7 +44,7 @@ public final class ReachabilityMonitor: Sendable {
   private let engine: Engine
   let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
-  private let source = Locked<(any KernelSource)?>(nil)
+  private let source = SourceSlot()
 
   /// A monitor that is not started yet.
   ///
@@ -55,8 +54,10 @@ public final class ReachabilityMonitor: Sendable {
   public init(
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
-    engine = Engine(settle: configuration.settle, logger: configuration.logger)
     resolver = Resolver(Resolver.Configuration(servers: configuration.nameServers))
+    engine = Engine(
+      settle: configuration.settle, names: NameWatcher(resolver: resolver), source: source,
+      logger: configuration.logger)
     let logger = configuration.logger
     makeSource = kernel ?? { NetlinkSource(logger: logger) }
   }
@@ -67,19 +68,14 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// Does nothing when already started. After ``stop()`` it may be started again.
   ///
-  /// - Throws: a ``KernelError`` when the kernel refuses; the monitor is as it was then.
+  /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
-    let fresh = source.withLock { source -> (any KernelSource)? in
-      guard source == nil else { return nil }
-      let fresh = makeSource()
-      source = fresh
-      return fresh
-    }
-    guard let fresh else { return }
+    guard let fresh = source.fill(makeSource) else { return }
     do throws(KernelError) {
       try fresh.start(engine)
     } catch {
-      source.withLock { $0 = nil }
+      source.empty()
+      engine.kernelFailed(error, at: .now)
       throw error
     }
   }
@@ -88,11 +84,7 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// Harmless when not started, when called again, and inside a listener.
   public func stop() {
-    let old = source.withLock { source in
-      defer { source = nil }
-      return source
-    }
-    old?.stop()
+    source.empty()?.stop()
     engine.reset()
   }
 
@@ -117,7 +109,7 @@ public final class ReachabilityMonitor: Sendable {
   public func evaluate(
     _ target: Target, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
-    if let source = source.withLock(\.self), let tables = engine.tables {
+    if let source = source.current, let tables = engine.tables {
       let queries = TargetRules.queries(for: target, resolution: resolution, in: tables)
       let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
       return TargetRules.verdict(for: target, resolution: resolution, answers: answers, in: tables)
@@ -164,7 +156,6 @@ public final class ReachabilityMonitor: Sendable {
   ) -> Subscription? {
     let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
-    if !targets.isEmpty { source.withLock(\.self)?.refresh() }
     return Subscription { [engine] in engine.unsubscribe(number) }
   }
 
