@@ -1,7 +1,7 @@
 internal import CAres
 internal import Glibc
 
-/// A c-ares channel: the only file that calls c-ares.
+/// A c-ares channel: the only type that calls c-ares.
 ///
 /// Confined to the thread that made it.
 ///
@@ -30,7 +30,7 @@ internal import Glibc
     case dns = "b"
   }
 
-  fileprivate(set) var answers: [Answer] = []
+  private var answers: [Answer] = []
   private var channel: ares_channel?
   private let poller: EventPoller
 
@@ -46,7 +46,7 @@ internal import Glibc
     unsafe options.timeout = Int32(share / .milliseconds(1))
     unsafe options.tries = Int32(Limits.dnsTries)
     unsafe options.socket_receive_buffer_size = Limits.dnsReceiveBuffer
-    unsafe options.sock_state_cb = socketChanged
+    unsafe options.sock_state_cb = aresSocketChanged
     unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
     let mask =
       ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_RCVBUF | ARES_OPT_SOCK_STATE_CB
@@ -129,9 +129,9 @@ internal import Glibc
       case .ipv4: AF_INET
       case .ipv6: AF_INET6
       }
-    let question = Question(channel: self, query: query, attempt: attempt, family: family)
+    let question = AresQuestion(channel: self, query: query, attempt: attempt, family: family)
     unsafe ares_getaddrinfo(
-      channel, name, nil, &hints, answered, Unmanaged.passRetained(question).toOpaque())
+      channel, name, nil, &hints, aresAnswered, Unmanaged.passRetained(question).toOpaque())
   }
 
   /// Lets c-ares read from or write to one of its sockets.
@@ -155,6 +155,9 @@ internal import Glibc
     return unsafe .seconds(next.pointee.tv_sec) + .microseconds(next.pointee.tv_usec)
   }
 
+  /// For c-ares' callback.
+  func collect(_ answer: Answer) { answers.append(answer) }
+
   func takeAnswers() -> [Answer] {
     defer { answers.removeAll() }
     return answers
@@ -162,42 +165,7 @@ internal import Glibc
 
   static func text(_ code: Int32) -> String { unsafe String(cString: ares_strerror(code)) }
 
-  fileprivate func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
+  func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
     poller.watch(descriptor, reading: reading, writing: writing)
   }
-}
-
-/// What c-ares carries from a question to its answer.
-private final class Question {
-  let channel: AresChannel
-  let query: UInt64
-  let attempt: Int
-  let family: AresChannel.Family
-
-  init(channel: AresChannel, query: UInt64, attempt: Int, family: AresChannel.Family) {
-    self.channel = channel
-    self.query = query
-    self.attempt = attempt
-    self.family = family
-  }
-}
-
-/// ARES_OPT_SOCK_STATE_CB: neither reading nor writing means that the socket is about to be closed.
-private func socketChanged(_ context: UnsafeMutableRawPointer?, _ descriptor: Int32, _ read: Int32, _ write: Int32) {
-  guard let context = unsafe context else { return }
-  let channel = unsafe Unmanaged<AresChannel>.fromOpaque(context).takeUnretainedValue()
-  channel.watch(descriptor, reading: read != 0, writing: write != 0)
-}
-
-/// ares_addrinfo_callback: called exactly once for every question.
-private func answered(
-  _ context: UnsafeMutableRawPointer?, _ status: Int32, _ timeouts: Int32, _ list: UnsafeMutablePointer<ares_addrinfo>?
-) {
-  defer { if let list = unsafe list { unsafe ares_freeaddrinfo(list) } }
-  guard let context = unsafe context else { return }
-  let question = unsafe Unmanaged<Question>.fromOpaque(context).takeRetainedValue()
-  let outcome = unsafe AresReply.outcome(status, list)
-  question.channel.answers.append(
-    AresChannel.Answer(
-      query: question.query, attempt: question.attempt, family: question.family, outcome: outcome))
 }

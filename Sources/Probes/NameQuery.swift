@@ -1,7 +1,8 @@
 /// One name being asked for, and who waits for it.
 struct NameQuery {
   let name: String
-  var waiters: [UInt64] = []
+  /// A set: thousands may wait for one name, and each may leave alone.
+  var waiters: Set<UInt64> = []
   /// Counts the times this was asked anew, so that answers to an earlier time are known as such.
   var attempt = 0
   /// The full names that it may stand for and that are not asked yet; nil before the first.

@@ -113,7 +113,7 @@ extension ResolverLoop {
 
   /// Completes everyone who waits for a name.
   private func finish(_ id: UInt64, _ outcome: Outcome) {
-    for waiter in queries[id]?.waiters ?? [] { complete(waiter, outcome) }
+    for waiter in queries[id]?.waiters.sorted() ?? [] { complete(waiter, outcome) }
     drop(id)
   }
 

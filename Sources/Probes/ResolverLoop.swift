@@ -89,7 +89,7 @@ final class ResolverLoop {
       completed.append((request, .failure(.tooManyQueries)))
       return
     }
-    queries[id]?.waiters.append(request.id)
+    queries[id]?.waiters.insert(request.id)
     waiters[request.id] = Waiter(request: request, query: id)
     nextDeadline = min(nextDeadline ?? request.deadline, request.deadline)
   }
@@ -97,7 +97,7 @@ final class ResolverLoop {
   /// Notes the outcome of a request, unless it has one already.
   func complete(_ id: UInt64, _ outcome: Outcome) {
     guard let waiter = waiters.removeValue(forKey: id) else { return }
-    queries[waiter.query]?.waiters.removeAll { $0 == id }
+    queries[waiter.query]?.waiters.remove(id)
     completed.append((waiter.request, outcome))
   }
 

@@ -28,7 +28,8 @@ final class DNSServer: Sendable {
 
   private struct State {
     var handler: Handler
-    var asked: [String: Int] = [:]
+    /// By name, the ids of its questions: c-ares keeps the id when it asks again, and a busy machine makes it ask again.
+    var asked: [String: Set<UInt32>] = [:]
     var isOver = false
     var held: [@Sendable () -> Void] = []
   }
@@ -41,8 +42,8 @@ final class DNSServer: Sendable {
 
   init(_ handler: @escaping Handler) throws {
     state = Mutex(State(handler: handler))
-    (datagrams, port) = try Loopback.bound(SOCK_DGRAM)
-    let (listener, _) = try Loopback.bound(SOCK_STREAM, port: port)
+    let listener: Int32
+    (datagrams, listener, port) = try Self.pair()
     guard listen(listener, 8) == 0 else { throw Loopback.Failure(operation: "listen") }
     for descriptor in [datagrams, listener] {
       // The threads look around now and then whether the test is over.
@@ -59,15 +60,25 @@ final class DNSServer: Sendable {
     }
   }
 
+  /// A datagram and a stream socket on one port; the first port tried may be a stranger's in TCP.
+  private static func pair() throws -> (datagrams: Int32, listener: Int32, port: UInt16) {
+    for _ in 0..<50 {
+      let (datagrams, port) = try Loopback.bound(SOCK_DGRAM)
+      if let listener = try? Loopback.bound(SOCK_STREAM, port: port).descriptor { return (datagrams, listener, port) }
+      close(datagrams)
+    }
+    throw Loopback.Failure(operation: "bind")
+  }
+
   private var isOver: Bool { state.withLock { $0.isOver } }
 
   /// Ends the threads.
   func stop() { state.withLock { $0.isOver = true } }
 
-  /// How often a name was asked for, each family counted.
-  func count(_ name: String) -> Int { state.withLock { $0.asked[name] ?? 0 } }
+  /// How many questions there were about a name, each family's counted and repetitions not.
+  func count(_ name: String) -> Int { state.withLock { $0.asked[name]?.count ?? 0 } }
 
-  var total: Int { state.withLock { $0.asked.values.reduce(0, +) } }
+  var total: Int { state.withLock { $0.asked.values.reduce(0) { $0 + $1.count } } }
 
   func answer(with handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
@@ -82,7 +93,7 @@ final class DNSServer: Sendable {
 
   private func reply(to message: DNSMessage) -> DNSReply {
     let handler = state.withLock { state in
-      state.asked[message.name, default: 0] += 1
+      state.asked[message.name, default: []].insert(UInt32(message.type) << 16 | UInt32(message.id))
       return state.handler
     }
     return handler(message.name, message.type)

@@ -28,7 +28,7 @@ import Testing
     defer { server.stop() }
     let file = try ResolvConf("search one.test two.test\n")
     #expect(try await resolver(server, file).bytes("db") == [six, four])
-    #expect(server.count("db.one.test") == 2)
+    #expect(server.count("db.one.test") >= 2)
     #expect(server.count("db") == 0)
   }
 
@@ -37,7 +37,7 @@ import Testing
     defer { server.stop() }
     let file = try ResolvConf("search one.test\n")
     #expect(try await resolver(server, file).bytes("db.sub") == [four])
-    #expect(server.count("db.sub") == 2)
+    #expect(server.count("db.sub") >= 2)
   }
 
   @Test func aFinalDotKeepsTheSearchListOut() async throws {
@@ -84,7 +84,7 @@ import Testing
     #expect(try await resolver.bytes("db") == [four])
     let error = await #expect(throws: ResolutionFailure.self) { try await resolver.bytes("no") }
     #expect(error != .notFound)
-    #expect(server.count("no.two.test") == 2 && server.count("no") == 2)
+    #expect(server.count("no.two.test") >= 2 && server.count("no") >= 2)
   }
 
   @Test func aChangedFileIsFollowed() async throws {
