@@ -91,15 +91,21 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
-    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport"]),
+    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "Locks", logging]),
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
-    tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
-    tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
+    tests(
+      "StatusAPITests",
+      ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),
+    tests(
+      "ContractTests",
+      [
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport", logging,
+      ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
-    tests("ReachdTests", ["reachd", "YAMLTree", "TestSupport"]),
+    tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
     tests("TidyTests", []),
   ]
 )
