@@ -55,9 +55,11 @@ struct Daemon {
   /// - Throws: an `HTTPServerError` when an address cannot be listened on.
   func serve() async throws {
     ProcessSignals.ignoreBrokenPipes()
-    try listen()
+    var quiet = logger
+    // The group tells of its own steps, before the first of ours: the first line is to be the address.
+    quiet.logLevel = max(.notice, logger.logLevel)
     let group = ServiceGroup(
-      services: [KernelWatch(daemon: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [Life(daemon: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
     try await group.run()
   }
 
@@ -73,11 +75,12 @@ struct Daemon {
     }
   }
 
-  /// The part that runs under the service group's signals.
-  private struct KernelWatch: Service {
+  /// What runs under the service group's signals: everything, because whoever sees the address in the log may send one.
+  private struct Life: Service {
     let daemon: Daemon
 
     func run() async throws {
+      try daemon.listen()
       await cancelWhenGracefulShutdown { await daemon.watchKernel() }
       await daemon.drain()
     }
