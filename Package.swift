@@ -102,7 +102,8 @@ let package = Package(
     tests(
       "ContractTests",
       [
-        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport", logging,
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport",
+        logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),

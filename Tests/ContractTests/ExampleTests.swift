@@ -39,7 +39,6 @@ import Testing
     let machine = try Machine()
     #expect(try answer(machine, "/interfaces") == example("Interfaces"))
     #expect(try answer(machine, "/hosts/10.0.0.9") == example("HostAddress"))
-    #expect(try answer(machine, "/hosts/10.0.0.9?source=10.0.0.5&interface=eth0") == example("HostPair"))
     #expect(try answer(machine, "/hosts/db.internal?resolve=none") == example("HostOptimistic"))
     let line = try machine.ask("/hosts/10.0.0.9", ["Accept": "text/plain"]).text
     let content = contract.operations.first { $0.path == "/hosts/{host}" }?.responses["200"]?["content"]
