@@ -87,12 +87,4 @@ import Testing
     #expect(try shell.wait() == .exited(0))
     #expect(shell.output.split(separator: "\n").count == 1)
   }
-
-  @Test(.enabled(if: Namespace.isSupported))
-  func aMachineWithoutAWayOutEndsWith1() throws {
-    let namespace = try Namespace()
-    let status = try namespace.spawn(Program.path, ["status", "--direct"], environment: Program.environment())
-    #expect(try status.wait() == .exited(1))
-    #expect(status.output == "notReachable noRoute\n")
-  }
 }
