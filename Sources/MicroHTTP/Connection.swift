@@ -1,4 +1,6 @@
-/// One client connection, from accept to close. Lives on the server's thread only.
+/// One client connection, from accept to close.
+///
+/// Lives on the server's thread only.
 @safe final class Connection {
   /// How far the current request is.
   enum Phase {

@@ -2,7 +2,9 @@ internal import CMicroHTTPD
 
 /// Requests: head, body, answer.
 extension ServerLoop {
-  /// The first call for a request: the head is complete. False closes the connection without an answer.
+  /// The first call for a request: the head is complete.
+  ///
+  /// False closes the connection without an answer.
   func headReceived(_ connection: Connection, method: String, version: String, headers: HTTPHeaders, isIntact: Bool)
     -> Bool
   {
@@ -36,7 +38,9 @@ extension ServerLoop {
     return true
   }
 
-  /// Part of a body has come. False closes the connection without an answer.
+  /// Part of a body has come.
+  ///
+  /// False closes the connection without an answer.
   func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     connection.bodyLength += bytes.count
     if connection.bodyLength <= configuration.requestBodyLimit {
@@ -48,7 +52,9 @@ extension ServerLoop {
     return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
   }
 
-  /// The request is complete, or its promised answer is due. False closes the connection without an answer.
+  /// The request is complete, or its promised answer is due.
+  ///
+  /// False closes the connection without an answer.
   func requestReceived(_ connection: Connection) -> Bool {
     if connection.isGone || isStopping { return false }
     if connection.phase == .deferred {
