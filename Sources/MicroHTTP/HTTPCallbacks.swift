@@ -144,6 +144,8 @@ func httpThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
 
   private init(next: UnsafePointer<CChar>) {
     unsafe self.next = next
+    // Most clients send fewer.
+    unsafe headers.fields.reserveCapacity(8)
   }
 
   /// Adds one field and looks whether it lies where it should.

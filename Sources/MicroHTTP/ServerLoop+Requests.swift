@@ -17,16 +17,18 @@ extension ServerLoop {
       return refuse(connection, .overloaded("Too many connections are open."))
     }
     let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
-    let broken = RequestGuard.check(method: method, target: connection.target, version: version, headers: headers)
+    let parts = RequestTarget(connection.target)
+    let broken = RequestGuard.check(
+      method: method, target: connection.target, parts: parts, version: version, headers: headers)
     if let broken = broken ?? (isIntact ? nil : hidden) {
       counters.refused.increment()
       return refuse(connection, broken)
     }
     var request = HTTPRequest(
-      method: method, target: connection.target, version: version, headers: headers, peer: peer(of: connection),
-      isLoopbackListener: isLoopbackListener)
+      method: method, target: connection.target, parts: parts, version: version, headers: headers, body: [],
+      peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.headers.trimValues()
-    if let authority = RequestTarget(connection.target)?.authority { request.headers["Host"] = authority }
+    if let authority = parts?.authority { request.headers["Host"] = authority }
     let length = headers["Content-Length"].flatMap(Int.init) ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
@@ -34,7 +36,7 @@ extension ServerLoop {
     }
     connection.request = request
     let hasBody = length > 0 || headers["Transfer-Encoding"] != nil
-    setRequestDeadline(connection, hasBody ? MonotonicClock.now + configuration.requestBodyTime.nanoseconds : nil)
+    setRequestDeadline(connection, hasBody ? now + configuration.requestBodyTime.nanoseconds : nil)
     return true
   }
 
@@ -74,7 +76,7 @@ extension ServerLoop {
     case .later(let body):
       connection.phase = .deferred
       suspend(connection)
-      let deadline = MonotonicClock.now + configuration.replyTime.nanoseconds
+      let deadline = now + configuration.replyTime.nanoseconds
       connection.replyDeadline = deadline
       deadlines.push(deadline, .reply, token: connection.token)
       body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
@@ -94,7 +96,7 @@ extension ServerLoop {
     connection.isSuspended = false
     // An idle client has the inactivity time to begin, and then as long as the first time.
     let wait = configuration.inactivity.nanoseconds + configuration.requestHeadTime.nanoseconds
-    setRequestDeadline(connection, MonotonicClock.now + wait)
+    setRequestDeadline(connection, now + wait)
   }
 
   /// Address and port of the client.

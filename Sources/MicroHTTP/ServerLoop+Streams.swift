@@ -16,7 +16,6 @@ extension ServerLoop {
     connection.phase = .streaming
     // A stream is no request in flight: a stop does not wait for it.
     requestsInFlight -= 1
-    let now = MonotonicClock.now
     connection.stream = StreamState(stream, now: now, lagLimit: configuration.streamLag)
     connection.request = nil
     streaming[connection.token] = connection
