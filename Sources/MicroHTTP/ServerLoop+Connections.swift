@@ -9,7 +9,7 @@ extension ServerLoop {
     connections[lastToken] = connection
     counters.accepted.increment()
     counters.connections.increment()
-    setRequestDeadline(connection, now + configuration.requestHeadTime.nanoseconds)
+    setRequestDeadline(connection, now + spans.requestHead)
     return connection
   }
 

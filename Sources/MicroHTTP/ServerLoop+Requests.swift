@@ -36,7 +36,7 @@ extension ServerLoop {
     }
     connection.request = request
     let hasBody = length > 0 || headers["Transfer-Encoding"] != nil
-    setRequestDeadline(connection, hasBody ? now + configuration.requestBodyTime.nanoseconds : nil)
+    setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
     return true
   }
 
@@ -76,7 +76,7 @@ extension ServerLoop {
     case .later(let body):
       connection.phase = .deferred
       suspend(connection)
-      let deadline = now + configuration.replyTime.nanoseconds
+      let deadline = now + spans.reply
       connection.replyDeadline = deadline
       deadlines.push(deadline, .reply, token: connection.token)
       body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
@@ -94,9 +94,7 @@ extension ServerLoop {
     connection.request = nil
     connection.reply = nil
     connection.isSuspended = false
-    // An idle client has the inactivity time to begin, and then as long as the first time.
-    let wait = configuration.inactivity.nanoseconds + configuration.requestHeadTime.nanoseconds
-    setRequestDeadline(connection, now + wait)
+    setRequestDeadline(connection, now + spans.betweenRequests)
   }
 
   /// Address and port of the client.

@@ -9,6 +9,7 @@ internal import Synchronization
 /// 0.9.75, of system calls: outside this mode each resume writes to a descriptor.
 @safe final class ServerLoop {
   let configuration: HTTPServer.Configuration
+  let spans: Spans
   let connectionLimit: Int
   let isLoopbackListener: Bool
   let handler: HTTPHandler
@@ -42,6 +43,22 @@ internal import Synchronization
   /// The time of this turn, so that one clock reading serves all connections.
   var now = MonotonicClock.now
 
+  /// The configured times in nanoseconds, computed once: a `Duration` costs 128-bit arithmetic every time.
+  struct Spans {
+    let requestHead: UInt64
+    let requestBody: UInt64
+    let betweenRequests: UInt64
+    let reply: UInt64
+
+    init(_ configuration: HTTPServer.Configuration) {
+      requestHead = configuration.requestHeadTime.nanoseconds
+      requestBody = configuration.requestBodyTime.nanoseconds
+      // An idle client has the inactivity time to begin, and then as long as the first time.
+      betweenRequests = configuration.inactivity.nanoseconds + requestHead
+      reply = configuration.replyTime.nanoseconds
+    }
+  }
+
   static let daemonToken: UInt64 = 0
   static let inboxToken: UInt64 = 1
 
@@ -50,6 +67,7 @@ internal import Synchronization
     handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
+    spans = Spans(configuration)
     let descriptors = DescriptorLimit.raise()
     connectionLimit =
       configuration.connectionLimit ?? max(1, min(Limits.connections, descriptors - Limits.descriptorReserve))
