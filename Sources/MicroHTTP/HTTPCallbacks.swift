@@ -84,8 +84,12 @@ func httpStreamBytes(
   switch unsafe connection.loop.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
   case .bytes(let count): return count
   case .nothing: return 0
-  case .end: return httpStreamEnd
-  case .broken: return httpStreamBroken
+  case .end:
+    connection.loop.keepInSight(connection)
+    return httpStreamEnd
+  case .broken:
+    connection.loop.keepInSight(connection)
+    return httpStreamBroken
   }
 }
 

@@ -12,6 +12,7 @@ extension ServerLoop {
     requestsInFlight += 1
     connection.phase = .body
     connection.bodyLength = 0
+    loseSight(connection)
     if connections.count > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))

@@ -61,6 +61,24 @@ extension ServerLoop {
     return .bytes(count)
   }
 
+  /// Has libmicrohttpd look at a connection whose stream ends, in its next turn.
+  ///
+  /// 0.9.75 closes such a connection and then forgets to clean it up: it stays open until it is the oldest of all that
+  /// share the default timeout. Connections with a timeout of their own are looked at in every turn.
+  func keepInSight(_ connection: Connection) {
+    needsTurn = true
+    guard !connection.isInSight else { return }
+    connection.isInSight = true
+    unsafe CMicroHTTPD_set_timeout(connection.handle, inactivitySeconds + 1)
+  }
+
+  /// The connection goes on after its stream.
+  func loseSight(_ connection: Connection) {
+    guard connection.isInSight else { return }
+    connection.isInSight = false
+    unsafe CMicroHTTPD_set_timeout(connection.handle, inactivitySeconds)
+  }
+
   private func takeOutbox(_ connection: Connection, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let stream = connection.stream, !stream.outbox.isEmpty else { return 0 }
     let count = min(buffer.count, stream.outbox.count - stream.outboxSent)

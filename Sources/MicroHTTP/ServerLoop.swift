@@ -11,6 +11,8 @@ internal import Synchronization
   let configuration: HTTPServer.Configuration
   let spans: Spans
   let connectionLimit: Int
+  /// libmicrohttpd counts in whole seconds, and takes 0 for never.
+  let inactivitySeconds: UInt32
   let isLoopbackListener: Bool
   let handler: HTTPHandler
   let refusal: @Sendable (RequestRefusal) -> HTTPResponse
@@ -39,6 +41,8 @@ internal import Synchronization
   var stopDeadline: UInt64?
   /// Everything is to end now.
   var isStopping = false
+  /// libmicrohttpd needs another turn though it does not say so.
+  var needsTurn = false
   private var unpolledPasses = 0
   /// The time of this turn, so that one clock reading serves all connections.
   var now = MonotonicClock.now
@@ -68,6 +72,7 @@ internal import Synchronization
   ) throws(HTTPServerError) {
     self.configuration = configuration
     spans = Spans(configuration)
+    inactivitySeconds = UInt32(clamping: max(1, configuration.inactivity.components.seconds))
     let descriptors = DescriptorLimit.raise()
     connectionLimit =
       configuration.connectionLimit ?? max(1, min(Limits.connections, descriptors - Limits.descriptorReserve))
@@ -102,7 +107,7 @@ internal import Synchronization
     // Its limit lies above ours: at its own it leaves clients in the kernel's queue without a word.
     return unsafe CMicroHTTPD_start(
       flags, listener, UInt32(clamping: connectionLimit + Limits.overload),
-      UInt32(clamping: max(1, configuration.inactivity.components.seconds)), Limits.connectionMemory, &callbacks)
+      inactivitySeconds, Limits.connectionMemory, &callbacks)
   }
 
   /// Serves until told to stop.
@@ -116,6 +121,7 @@ internal import Synchronization
       }
       while let due = deadlines.pop(at: now) { handle(due) }
       if isStopping || (stopDeadline != nil && isQuiet) { break }
+      needsTurn = false
       unsafe MHD_run(daemon)
       counters.turns.wrappingAdd(1, ordering: .relaxed)
       counters.lastTurn.store(now, ordering: .relaxed)
@@ -143,7 +149,7 @@ internal import Synchronization
 
   /// 0 to go on at once, -1 to sleep until something happens.
   private func timeoutMilliseconds() -> Int32 {
-    if inbox.hasWork { return 0 }
+    if inbox.hasWork || needsTurn { return 0 }
     var wait = UInt64.max
     var library: UInt64 = 0
     if unsafe MHD_get_timeout(daemon, &library) == .YES { wait = library }

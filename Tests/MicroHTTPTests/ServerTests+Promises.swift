@@ -116,11 +116,15 @@ extension ServerTests {
     func gone(byReset: Bool) throws {
       let shelf = Shelf<HTTPPromise>()
       let fixture = try Fixture(handler: Self.later(shelf))
+      let bystander = try fixture.client()
+      #expect(fixture.eventually { $0.connections == 1 })
       let client = try fixture.client()
       client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
       let promise = try #require(take(shelf))
       if byReset { client.reset() } else { client.close() }
-      #expect(fixture.eventually { $0.connections == 0 })
+      #expect(fixture.eventually { $0.connections == 1 })
+      #expect(fixture.server.counters.expired == 0)
+      bystander.close()
       promise.fulfil(HTTPResponse())
       let next = try fixture.client()
       next.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
