@@ -109,6 +109,33 @@ import Testing
     #expect(Set(counts).count == 1, "\(counts)")
   }
 
+  @Test func aFailedReadingIsToldOnceAndTriedAgain() throws {
+    let namespace = try Namespace()
+    try namespace.isolateFiles()
+    let observer = RecordingObserver([RouteQuery("127.0.0.1")])
+    let source = NetlinkSource(logger: .init(label: "test"))
+    try namespace.run { () throws(KernelError) in
+      let before = Self.openFiles()
+      try source.start(observer)
+      // In the order of opening: epoll, eventfd, timerfd, then the sockets for events, queries, lookups.
+      let opened = Self.openFiles().subtracting(before).sorted()
+      #expect(opened.count == 6)
+      // The socket for queries becomes a file that answers nothing.
+      let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+      dup2(null, opened[4])
+      close(null)
+    }
+    namespace.run { source.refresh() }
+    #expect(eventually { observer.errors.count == 1 })
+    for _ in 0..<10 { namespace.run { source.refresh() } }
+    #expect(eventually { observer.readings.count >= 2 })
+    #expect(observer.errors.map(\.errno) == [ENOTSOCK])
+    #expect(observer.last?.answers[RouteQuery("127.0.0.1")]?.route?.type == .local)
+    #expect(source.counters.failures == 1)
+    // Where its descriptors are.
+    namespace.run { source.stop() }
+  }
+
   @Test func aFailedStartLeavesNothingOpen() throws {
     let namespace = try Namespace()
     try namespace.isolateFiles()
@@ -128,6 +155,11 @@ import Testing
     #expect(outcomes.allSatisfy { $0.left == $0.free }, "\(outcomes)")
     // epoll, eventfd, timerfd and three sockets.
     #expect(outcomes.map(\.errno) == [EMFILE, EMFILE, EMFILE, EMFILE, EMFILE, EMFILE, 0, 0])
+  }
+
+  /// The lowest of the calling thread's descriptors, far more than a test has.
+  private static func openFiles() -> Set<Int32> {
+    Set((0..<1024).filter { fcntl($0, F_GETFD) >= 0 })
   }
 
   private struct Outcome {
