@@ -18,7 +18,7 @@ import Testing
     var readings: Int { state.withLock { $0.readings } }
     func set(_ source: NetlinkSource) { state.withLock { $0.source = source } }
     func routeQueries(for tables: KernelTables) -> [RouteQuery] { [] }
-    func kernelFailed(_ error: KernelError) {}
+    func kernelFailed(_ error: KernelError, at time: Timestamp) {}
 
     func ingest(_ reading: KernelReading) -> Duration? {
       let source = state.withLock { state in
