@@ -1,4 +1,5 @@
 """How long from exec to the first 200, and what an idle daemon costs."""
+import os
 import sys
 import time
 
@@ -35,7 +36,6 @@ def memory(pid):
 
 def activity(pid):
     """Context switches and CPU nanoseconds of all threads."""
-    import os
     switches = cpu = 0
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status") as status:
