@@ -6,7 +6,7 @@ internal import ReachabilityModel
 ///
 /// Numbers are given and updates handed to every mailbox and sink inside one critical section, so that all hear the same
 /// order. User code runs after it, never under it.
-final class Engine: KernelObserver {
+final class Engine: Sendable {
   private let guarded: Locked<Guarded>
   private let logger: Logger
 
@@ -15,6 +15,8 @@ final class Engine: KernelObserver {
     var subscriptions: [Int: (subscriber: any Subscriber, interest: Interest)] = [:]
     var nextSubscription = 0
     var sinks: [any TransitionSink] = []
+    /// The number of the run whose readings count.
+    var run = 0
   }
 
   init(settle: Duration, logger: Logger) {
@@ -22,14 +24,25 @@ final class Engine: KernelObserver {
     self.logger = logger
   }
 
-  // MARK: - KernelObserver
+  // MARK: - Readings
+
+  /// What the next source observes; the readings of those before no longer count.
+  func beginRun() -> EngineRun {
+    let number = guarded.withLock { guarded in
+      guarded.run += 1
+      return guarded.run
+    }
+    return EngineRun(engine: self, number: number)
+  }
 
   func routeQueries(for tables: KernelTables) -> [RouteQuery] {
     guarded.withLock { $0.state.routeQueries(for: tables) }
   }
 
-  func ingest(_ reading: KernelReading) -> Duration? {
-    let (deadline, transitions, woken) = guarded.withLock { guarded in
+  func ingest(_ reading: KernelReading, in run: Int) -> Duration? {
+    let (deadline, transitions, woken) = guarded.withLock {
+      guarded -> (Duration?, [Transition], [any Subscriber]) in
+      guard guarded.run == run else { return (nil, [], []) }
       let wasFirst = !guarded.state.hasReading
       let transitions = guarded.state.ingest(reading)
       let woken = guarded.publish(transitions, asInitial: wasFirst)
@@ -39,8 +52,9 @@ final class Engine: KernelObserver {
     return deadline
   }
 
-  func kernelFailed(_ error: KernelError, at time: Timestamp) {
-    let (transitions, woken) = guarded.withLock { guarded in
+  func kernelFailed(at time: Timestamp, in run: Int) {
+    let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
+      guard guarded.run == run else { return ([], []) }
       let transitions = guarded.state.kernelFailed(at: time)
       return (transitions, guarded.publish(transitions, asInitial: false))
     }
@@ -82,13 +96,16 @@ final class Engine: KernelObserver {
     return number
   }
 
+  /// Ends a subscription; a delivery may still be under way.
   func unsubscribe(_ number: Int) {
+    // Let go of the subscriber outside the lock: foreign objects may go with it.
     let subscriber = guarded.withLock { guarded -> (any Subscriber)? in
       guard let (subscriber, interest) = guarded.subscriptions.removeValue(forKey: number) else { return nil }
       interest.targets.forEach { guarded.state.unwatch($0) }
+      subscriber.close()
       return subscriber
     }
-    subscriber?.end()
+    withExtendedLifetime(subscriber) {}
   }
 
   func attach(_ sink: any TransitionSink) {
@@ -103,16 +120,19 @@ final class Engine: KernelObserver {
     guarded.withLock { $0.state.resolved(target, resolution) }
   }
 
-  /// Ends every subscription and forgets what was read.
-  func reset() {
-    let subscribers = guarded.withLock { guarded in
+  /// Ends the run and every subscription, and forgets what was read.
+  ///
+  /// - Returns: those who subscribed; a delivery to them may still be under way.
+  func reset() -> [any Subscriber] {
+    guarded.withLock { guarded in
+      guarded.run += 1
       let subscribers = guarded.subscriptions.values.map(\.subscriber)
       guarded.subscriptions.values.flatMap(\.interest.targets).forEach { guarded.state.unwatch($0) }
+      for subscriber in subscribers { subscriber.close() }
       guarded.subscriptions = [:]
       guarded.state.reset()
       return subscribers
     }
-    for subscriber in subscribers { subscriber.end() }
   }
 }
 

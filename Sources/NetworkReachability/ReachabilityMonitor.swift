@@ -40,7 +40,15 @@ public final class ReachabilityMonitor: Sendable {
 
   private let engine: Engine
   private let makeSource: @Sendable () -> any KernelSource
-  private let source = Locked<(any KernelSource)?>(nil)
+  /// The source of the run that is on.
+  ///
+  /// This lock is taken before the engine's, never inside it.
+  private let current = Locked<Current?>(nil)
+
+  private struct Current {
+    let source: any KernelSource
+    let run: EngineRun
+  }
 
   /// A monitor that is not started yet.
   ///
@@ -63,31 +71,38 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// - Throws: a ``KernelError`` when the kernel refuses; the monitor is as it was then.
   public func start() throws(KernelError) {
-    let fresh = source.withLock { source -> (any KernelSource)? in
-      guard source == nil else { return nil }
-      let fresh = makeSource()
-      source = fresh
-      return fresh
+    guard source == nil else { return }
+    let fresh = makeSource()
+    let run = current.withLock { current -> EngineRun? in
+      guard current == nil else { return nil }
+      let run = engine.beginRun()
+      current = Current(source: fresh, run: run)
+      return run
     }
-    guard let fresh else { return }
+    guard let run else { return }
     do throws(KernelError) {
-      try fresh.start(engine)
+      try fresh.start(run)
     } catch {
-      source.withLock { $0 = nil }
+      current.withLock { if $0?.run === run { $0 = nil } }
       throw error
     }
+    // A stop that came meanwhile may have found nothing to stop yet.
+    if source !== fresh { fresh.stop() }
   }
+
+  private var source: (any KernelSource)? { current.withLock { $0?.source } }
 
   /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
   ///
   /// Harmless when not started, when called again, and inside a listener.
   public func stop() {
-    let old = source.withLock { source in
-      defer { source = nil }
-      return source
+    // In one step, so that a start that comes after it on another thread is not undone.
+    let (old, subscribers) = current.withLock { current in
+      defer { current = nil }
+      return (current?.source, engine.reset())
     }
     old?.stop()
-    engine.reset()
+    for subscriber in subscribers { subscriber.end() }
   }
 
   // MARK: - Now
@@ -111,7 +126,7 @@ public final class ReachabilityMonitor: Sendable {
   public func evaluate(
     _ target: Target, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
-    if let source = source.withLock(\.self), let tables = engine.tables {
+    if let source, let tables = engine.tables {
       let queries = TargetRules.queries(for: target, resolution: resolution, in: tables)
       let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
       return TargetRules.verdict(for: target, resolution: resolution, answers: answers, in: tables)
@@ -158,8 +173,12 @@ public final class ReachabilityMonitor: Sendable {
   ) -> Subscription? {
     let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
-    if !targets.isEmpty { source.withLock(\.self)?.refresh() }
-    return Subscription { [engine] in engine.unsubscribe(number) }
+    if !targets.isEmpty { source?.refresh() }
+    // Weak, because the closure of a listener may hold its own subscription.
+    return Subscription { [engine, weak subscriber] in
+      engine.unsubscribe(number)
+      subscriber?.end()
+    }
   }
 
   /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.

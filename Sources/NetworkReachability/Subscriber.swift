@@ -8,7 +8,9 @@ protocol Subscriber: AnyObject, Sendable {
   func offer(_ update: ReachabilityUpdate)
   /// Delivers what waits; called without locks.
   func wake()
-  /// Ends the subscription; no delivery begins after it returns.
+  /// Ends the subscription: no delivery begins after it returns; must not call foreign code.
+  func close()
+  /// Closes, waits for a delivery that is under way, and lets go of who waits for one; called without locks.
   func end()
 }
 

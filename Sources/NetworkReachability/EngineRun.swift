@@ -1,0 +1,18 @@
+internal import ReachabilityModel
+
+/// What one source observes, from a start to the stop: readings that come after it, or from a source before, are dropped.
+final class EngineRun: KernelObserver {
+  private let engine: Engine
+  private let number: Int
+
+  init(engine: Engine, number: Int) {
+    self.engine = engine
+    self.number = number
+  }
+
+  func routeQueries(for tables: KernelTables) -> [RouteQuery] { engine.routeQueries(for: tables) }
+
+  func ingest(_ reading: KernelReading) -> Duration? { engine.ingest(reading, in: number) }
+
+  func kernelFailed(_ error: KernelError, at time: Timestamp) { engine.kernelFailed(at: time, in: number) }
+}
