@@ -141,6 +141,8 @@ extension Engine.Guarded {
   fileprivate mutating func publish(_ transitions: [Transition], asInitial: Bool) -> [any Subscriber] {
     guard asInitial || !transitions.isEmpty else { return [] }
     for sink in sinks { sink.take(transitions, state.snapshot) }
+    // What nobody has been told yet cannot change for them.
+    guard state.hasReading else { return [] }
     var woken: [any Subscriber] = []
     for (_, (subscriber, interest)) in subscriptions {
       if asInitial {

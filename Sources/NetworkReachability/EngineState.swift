@@ -87,7 +87,17 @@ struct EngineState {
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
     nextExpiry = nil
-    return publishMachine(at: time, causes: [], isFirst: !hasReading)
+    carriedCauses = []
+    let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
+    return machine + watchOrder.compactMap { failWatch($0, unknown, at: time) }
+  }
+
+  private mutating func failWatch(_ target: Target, _ unknown: Path, at time: Timestamp) -> Transition? {
+    guard let old = watches[target]?.verdict?.published else { return nil }
+    let new = HostVerdict(target: target, path: unknown, phase: old.phase)
+    watches[target]?.verdict?.replace(with: new)
+    guard new != old else { return nil }
+    return Transition(sequence: snapshot.sequence, time: time, causes: [], change: .host(from: old, to: new))
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
