@@ -67,7 +67,7 @@ struct EngineState {
     noteExpiries(in: reading)
 
     var transitions: [Transition] = []
-    snapshot.interfaces = states
+    snapshot.interfaces = difference.states
     for entry in difference.entries {
       // Route and rule events of the same batch say nothing about an interface; lost events might.
       let causes = entry.causes.union(reading.causes.intersection([.resync, .resume]))
