@@ -84,7 +84,7 @@ final class Engine: Sendable {
   func subscribe(_ subscriber: any Subscriber, _ interest: Interest) -> Int? {
     let number = guarded.withLock { guarded -> Int? in
       for (count, target) in interest.targets.enumerated() where !guarded.state.watch(target) {
-        interest.targets.prefix(count).forEach { guarded.state.unwatch($0) }
+        guarded.state.unwatch(interest.targets.prefix(count))
         return nil
       }
       guarded.nextSubscription += 1
@@ -101,7 +101,7 @@ final class Engine: Sendable {
     // Let go of the subscriber outside the lock: foreign objects may go with it.
     let subscriber = guarded.withLock { guarded -> (any Subscriber)? in
       guard let (subscriber, interest) = guarded.subscriptions.removeValue(forKey: number) else { return nil }
-      interest.targets.forEach { guarded.state.unwatch($0) }
+      guarded.state.unwatch(interest.targets)
       subscriber.close()
       return subscriber
     }
@@ -127,7 +127,7 @@ final class Engine: Sendable {
     guarded.withLock { guarded in
       guarded.run += 1
       let subscribers = guarded.subscriptions.values.map(\.subscriber)
-      guarded.subscriptions.values.flatMap(\.interest.targets).forEach { guarded.state.unwatch($0) }
+      guarded.state.unwatch(guarded.subscriptions.values.flatMap(\.interest.targets))
       for subscriber in subscribers { subscriber.close() }
       guarded.subscriptions = [:]
       guarded.state.reset()

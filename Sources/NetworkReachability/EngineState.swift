@@ -194,12 +194,14 @@ struct EngineState {
     return true
   }
 
-  /// Stops watching a target when nobody else does.
-  mutating func unwatch(_ target: Target) {
-    guard var watch = watches[target] else { return }
-    watch.subscriptions -= 1
-    watches[target] = watch.subscriptions > 0 ? watch : nil
-    if watch.subscriptions == 0 { watchOrder.removeAll { $0 == target } }
+  /// Stops watching targets that nobody else watches.
+  mutating func unwatch(_ targets: some Collection<Target>) {
+    for target in targets {
+      guard let count = watches[target]?.subscriptions else { continue }
+      watches[target]?.subscriptions = count - 1
+      if count == 1 { watches[target] = nil }
+    }
+    if watches.count < watchOrder.count { watchOrder.removeAll { watches[$0] == nil } }
   }
 
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
