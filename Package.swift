@@ -21,10 +21,12 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
 /// A target under `Sources/` with the shared settings.
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
 /// A test target under `Tests/` with the shared settings.
@@ -42,7 +44,10 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without its default trait, which would bring all of Foundation along.
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
   ],
   targets: [
     // Floor 0: values, rules and the one lock.
@@ -60,19 +65,25 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
 
+    room("HostProcess"),
+
     // Floor 2: the library.
     room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
     // Floor 3: the only floor that knows JSON, SSE and routes.
-    room("StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Locks", logging]),
+    // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
+    room(
+      "StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Locks", logging],
+      resources: [.embedInCode("openapi.yaml")]),
 
     // Floor 4: composition, command line, configuration.
     .executableTarget(
       name: "reachd",
       dependencies: [
         "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree", "Locks",
-        arguments, logging, lifecycle, unixSignals,
+        "HostProcess",
+        arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),
 

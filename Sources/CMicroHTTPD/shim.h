@@ -1,6 +1,100 @@
 // What Swift cannot reach by itself in libmicrohttpd: variadic functions, and the epoll calls that Glibc's module lacks.
 #pragma once
 #include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
+
+/// What MHD_OPTION_URI_LOG_CALLBACK wants; libmicrohttpd only describes the type in prose.
+typedef void *(*CMicroHTTPD_TargetCallback)(void *cls, const char *uri, struct MHD_Connection *connection);
+
+/// The callbacks of one daemon; all of them get `cls`.
+struct CMicroHTTPD_Callbacks {
+  void *cls;
+  MHD_AccessHandlerCallback request;
+  CMicroHTTPD_TargetCallback target;
+  MHD_RequestCompletedCallback completed;
+  MHD_NotifyConnectionCallback connection;
+  size_t (*unescape)(void *cls, struct MHD_Connection *connection, char *text);
+};
+
+/// MHD_start_daemon is variadic. `listen_fd` must be bound and listening; the daemon is never run by a thread of its own.
+static inline struct MHD_Daemon *
+CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_limit, unsigned int timeout_seconds,
+                   size_t memory_limit, const struct CMicroHTTPD_Callbacks *callbacks)
+{
+  return MHD_start_daemon (flags, 0, NULL, NULL, callbacks->request, callbacks->cls,
+                           MHD_OPTION_LISTEN_SOCKET, listen_fd,
+                           MHD_OPTION_CONNECTION_LIMIT, connection_limit,
+                           MHD_OPTION_CONNECTION_TIMEOUT, timeout_seconds,
+                           MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_limit,
+                           MHD_OPTION_URI_LOG_CALLBACK, callbacks->target, callbacks->cls,
+                           MHD_OPTION_NOTIFY_COMPLETED, callbacks->completed, callbacks->cls,
+                           MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->cls,
+                           MHD_OPTION_UNESCAPE_CALLBACK, callbacks->unescape, callbacks->cls,
+                           MHD_OPTION_STRICT_FOR_CLIENT, 0,
+                           MHD_OPTION_END);
+}
+
+/// MHD_get_daemon_info is variadic. -1 when the daemon has no epoll descriptor.
+static inline int
+CMicroHTTPD_epoll_fd (struct MHD_Daemon *daemon)
+{
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info (daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  return NULL == info ? -1 : info->epoll_fd;
+}
+
+/// MHD_get_connection_info is variadic. The four shims below ask it one question each.
+static inline int
+CMicroHTTPD_connection_fd (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return NULL == info ? -1 : info->connect_fd;
+}
+
+static inline const struct sockaddr *
+CMicroHTTPD_client_address (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return NULL == info ? NULL : info->client_addr;
+}
+
+static inline void *
+CMicroHTTPD_socket_context (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return NULL == info ? NULL : info->socket_context;
+}
+
+static inline size_t
+CMicroHTTPD_header_size (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return NULL == info ? 0 : info->header_size;
+}
+
+/// MHD_set_response_options is variadic.
+static inline enum MHD_Result
+CMicroHTTPD_close_after (struct MHD_Response *response)
+{
+  return MHD_set_response_options (response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+/// ioctl is variadic. Bytes that wait in a socket's receive buffer.
+static inline int
+CMicroHTTPD_unread (int descriptor, int *count)
+{
+  return ioctl (descriptor, FIONREAD, count);
+}
+
+/// prctl is variadic. Names the calling thread, 15 characters at most, for ps and debuggers.
+static inline void
+CMicroHTTPD_name_thread (const char *name)
+{
+  prctl (PR_SET_NAME, (unsigned long) name, 0, 0, 0);
+}

@@ -19,20 +19,29 @@ final class Engine: Sendable {
     var run = 0
   }
 
-  init(settle: Duration, logger: Logger) {
+  private let names: NameWatcher
+  private let source: SourceSlot
+
+  init(settle: Duration, names: NameWatcher, source: SourceSlot, logger: Logger) {
     guarded = Locked(Guarded(state: EngineState(settle: settle)))
+    self.names = names
+    self.source = source
     self.logger = logger
+    names.attach(self)
   }
+
+  /// Has the source read again, because the questions have changed.
+  func refreshSource() { source.current?.refresh() }
 
   // MARK: - Readings
 
-  /// What the next source observes; the readings of those before no longer count.
+  /// Begins the run of a source; the readings of those before no longer count.
   func beginRun() -> EngineRun {
     let number = guarded.withLock { guarded in
       guarded.run += 1
       return guarded.run
     }
-    return EngineRun(engine: self, number: number)
+    return EngineRun(number: number, engine: self)
   }
 
   func routeQueries(for tables: KernelTables) -> [RouteQuery] {
@@ -64,6 +73,7 @@ final class Engine: Sendable {
   private func report(_ transitions: [Transition], _ woken: [any Subscriber]) {
     for transition in transitions { TransitionLog.write(transition, to: logger) }
     for subscriber in woken { subscriber.wake() }
+    if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.pathChanged() }
   }
 
   // MARK: - Questions
@@ -92,20 +102,31 @@ final class Engine: Sendable {
       if guarded.state.hasReading { guarded.offerInitial(to: subscriber, interest) }
       return guarded.nextSubscription
     }
-    if number != nil { subscriber.wake() }
+    guard let number else { return nil }
+    subscriber.wake()
+    if !interest.targets.isEmpty {
+      interest.targets.forEach { names.watch($0, for: number) }
+      // It may have ended meanwhile, with nothing to take back yet.
+      if !isSubscribed(number) { interest.targets.forEach { names.unwatch($0, for: number) } }
+      refreshSource()
+    }
     return number
+  }
+
+  private func isSubscribed(_ number: Int) -> Bool {
+    guarded.withLock { $0.subscriptions[number] != nil }
   }
 
   /// Ends a subscription; a delivery may still be under way.
   func unsubscribe(_ number: Int) {
     // Let go of the subscriber outside the lock: foreign objects may go with it.
-    let subscriber = guarded.withLock { guarded -> (any Subscriber)? in
-      guard let (subscriber, interest) = guarded.subscriptions.removeValue(forKey: number) else { return nil }
-      guarded.state.unwatch(interest.targets)
-      subscriber.close()
-      return subscriber
+    let removed = guarded.withLock { guarded in
+      let removed = guarded.subscriptions.removeValue(forKey: number)
+      guarded.state.unwatch(removed?.interest.targets ?? [])
+      removed?.subscriber.close()
+      return removed
     }
-    withExtendedLifetime(subscriber) {}
+    removed?.interest.targets.forEach { names.unwatch($0, for: number) }
   }
 
   func attach(_ sink: any TransitionSink) {
@@ -115,7 +136,7 @@ final class Engine: Sendable {
     }
   }
 
-  /// Takes in what the resolver found; true when somebody still watches that target.
+  /// Takes in what the resolver found; the next reading judges by it.
   func resolved(_ target: Target, _ resolution: NameResolution) {
     guarded.withLock { $0.state.resolved(target, resolution) }
   }
@@ -124,15 +145,20 @@ final class Engine: Sendable {
   ///
   /// - Returns: those who subscribed; a delivery to them may still be under way.
   func reset() -> [any Subscriber] {
-    guarded.withLock { guarded in
+    let removed = guarded.withLock { guarded in
+      defer { guarded.subscriptions = [:] }
       guarded.run += 1
-      let subscribers = guarded.subscriptions.values.map(\.subscriber)
-      guarded.state.unwatch(guarded.subscriptions.values.flatMap(\.interest.targets))
-      for subscriber in subscribers { subscriber.close() }
-      guarded.subscriptions = [:]
+      for (subscriber, interest) in guarded.subscriptions.values {
+        guarded.state.unwatch(interest.targets)
+        subscriber.close()
+      }
       guarded.state.reset()
-      return subscribers
+      return guarded.subscriptions
     }
+    for (number, subscription) in removed {
+      subscription.interest.targets.forEach { names.unwatch($0, for: number) }
+    }
+    return removed.values.map(\.subscriber)
   }
 }
 

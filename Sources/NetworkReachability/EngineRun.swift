@@ -2,12 +2,13 @@ internal import ReachabilityModel
 
 /// What one source observes, from a start to the stop: readings that come after it, or from a source before, are dropped.
 final class EngineRun: KernelObserver {
-  private let engine: Engine
+  /// The engine hears the latest run only.
   private let number: Int
+  private let engine: Engine
 
-  init(engine: Engine, number: Int) {
-    self.engine = engine
+  init(number: Int, engine: Engine) {
     self.number = number
+    self.engine = engine
   }
 
   func routeQueries(for tables: KernelTables) -> [RouteQuery] { engine.routeQueries(for: tables) }

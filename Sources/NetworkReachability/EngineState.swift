@@ -28,6 +28,8 @@ struct EngineState {
   private struct Watch {
     var verdict: SettledVerdict<HostVerdict>?
     var resolution: NameResolution = .pending
+    /// A new answer came since the last verdict.
+    var hasNewAnswer = false
     var subscriptions = 1
   }
 
@@ -174,9 +176,11 @@ struct EngineState {
     } else {
       watch.verdict?.take(verdict, at: reading.uptime, settle: settle) { Path.isLoss($0.path, $1.path) }
     }
+    let causes = carriedCauses.union(watch.hasNewAnswer ? [.dnsChanged] : [])
     guard let new = watch.verdict?.published, new != old else { return nil }
+    watch.hasNewAnswer = false
     return Transition(
-      sequence: snapshot.sequence, time: reading.time, causes: old == nil ? [] : Cause.sorted(carriedCauses),
+      sequence: snapshot.sequence, time: reading.time, causes: old == nil ? [] : Cause.sorted(causes),
       change: .host(from: old, to: new))
   }
 
@@ -209,6 +213,8 @@ struct EngineState {
 
   /// Takes in what the resolver found; the next reading judges by it.
   mutating func resolved(_ target: Target, _ resolution: NameResolution) {
+    guard watches[target] != nil, watches[target]?.resolution != resolution else { return }
     watches[target]?.resolution = resolution
+    watches[target]?.hasNewAnswer = true
   }
 }

@@ -17,6 +17,9 @@ enum Limits {
   /// lives in clock ticks of 10 ms, so one tick is the least that can make a difference.
   static let expiredRouteRecheck = Duration.milliseconds(10)
 
+  /// How long a watched name's servers have to answer: the time that resolv.conf(5) gives one of them.
+  static let nameTimeout = Duration.seconds(5)
+
   /// How long a name's answer is trusted at the least and at the most, and how soon a failed one is asked again.
   static let shortestNameLife = Duration.seconds(5)
   static let longestNameLife = Duration.seconds(300)

@@ -1,6 +1,6 @@
-internal import Locks
 public import Logging
 internal import Netlink
+internal import Probes
 @_exported public import ReachabilityModel
 
 /// Watches whether this machine, and any hosts it is asked about, can be reached, from the kernel's own events.
@@ -25,30 +25,26 @@ public final class ReachabilityMonitor: Sendable {
     ///
     /// Gains and changes of the way are told at once. Default 10 ms.
     public var settle: Duration
+    /// The name servers to ask, such as `127.0.0.1:53`; empty for those of `/etc/resolv.conf`.
+    public var nameServers: [String]
     /// Where log lines go: one a transition, at info.
     public var logger: Logger
 
     /// Settings with defaults for everything.
     public init(
-      settle: Duration = .milliseconds(10),
+      settle: Duration = .milliseconds(10), nameServers: [String] = [],
       logger: Logger = Logger(label: "reachability", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
       self.settle = settle
+      self.nameServers = nameServers
       self.logger = logger
     }
   }
 
   private let engine: Engine
+  let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
-  /// The source of the run that is on.
-  ///
-  /// This lock is taken before the engine's, never inside it.
-  private let current = Locked<Current?>(nil)
-
-  private struct Current {
-    let source: any KernelSource
-    let run: EngineRun
-  }
+  private let source = SourceSlot()
 
   /// A monitor that is not started yet.
   ///
@@ -58,7 +54,10 @@ public final class ReachabilityMonitor: Sendable {
   public init(
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
-    engine = Engine(settle: configuration.settle, logger: configuration.logger)
+    resolver = Resolver(Resolver.Configuration(servers: configuration.nameServers))
+    engine = Engine(
+      settle: configuration.settle, names: NameWatcher(resolver: resolver), source: source,
+      logger: configuration.logger)
     let logger = configuration.logger
     makeSource = kernel ?? { NetlinkSource(logger: logger) }
   }
@@ -69,38 +68,26 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// Does nothing when already started. After ``stop()`` it may be started again.
   ///
-  /// - Throws: a ``KernelError`` when the kernel refuses; the monitor is as it was then.
+  /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
-    guard source == nil else { return }
-    let fresh = makeSource()
-    let run = current.withLock { current -> EngineRun? in
-      guard current == nil else { return nil }
-      let run = engine.beginRun()
-      current = Current(source: fresh, run: run)
-      return run
-    }
-    guard let run else { return }
+    guard let fresh = source.fill(makeSource, engine.beginRun) else { return }
     do throws(KernelError) {
-      try fresh.start(run)
+      try fresh.source.start(fresh.run)
     } catch {
-      current.withLock { if $0?.run === run { $0 = nil } }
+      source.empty(of: fresh.run)
+      fresh.run.kernelFailed(error, at: .now)
       throw error
     }
     // A stop that came meanwhile may have found nothing to stop yet.
-    if source !== fresh { fresh.stop() }
+    if source.current !== fresh.source { fresh.source.stop() }
   }
-
-  private var source: (any KernelSource)? { current.withLock { $0?.source } }
 
   /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
   ///
   /// Harmless when not started, when called again, and inside a listener.
   public func stop() {
     // In one step, so that a start that comes after it on another thread is not undone.
-    let (old, subscribers) = current.withLock { current in
-      defer { current = nil }
-      return (current?.source, engine.reset())
-    }
+    let (old, subscribers) = source.empty { engine.reset() }
     old?.stop()
     for subscriber in subscribers { subscriber.end() }
   }
@@ -126,7 +113,7 @@ public final class ReachabilityMonitor: Sendable {
   public func evaluate(
     _ target: Target, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
-    if let source, let tables = engine.tables {
+    if let source = source.current, let tables = engine.tables {
       let queries = TargetRules.queries(for: target, resolution: resolution, in: tables)
       let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
       return TargetRules.verdict(for: target, resolution: resolution, answers: answers, in: tables)
@@ -173,7 +160,6 @@ public final class ReachabilityMonitor: Sendable {
   ) -> Subscription? {
     let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
-    if !targets.isEmpty { source?.refresh() }
     // Weak, because the closure of a listener may hold its own subscription.
     return Subscription { [engine, weak subscriber] in
       engine.unsubscribe(number)

@@ -1,4 +1,26 @@
+internal import ArgumentParser
+
+/// The program.
 @main
-struct Reachd {
-  static func main() {}
+struct Reachd: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reachd",
+    abstract: "Knows from the kernel whether this machine and its peers can be reached, and says so at once.",
+    discussion: """
+      EXAMPLES
+        reachd serve                          serve HTTP on 127.0.0.1:8080
+        reachd serve --listen 0.0.0.0:8080    ... on every address
+        reachd status                         ask the service: exit 0 reachable, 1 not, 2 unclear
+        reachd status --direct                ask the kernel, without a service
+        reachd watch                          print a line whenever the way out changes
+        reachd watch db.internal 10.0.0.9     ... or the way to these hosts
+        reachd config check --config reachd.yaml
+
+      EXIT CODES
+        0 yes, 1 no, 2 could not tell, 64 usage, 69 unavailable, 70 internal error, 78 configuration
+      """,
+    version: "reachd \(Version.current)",
+    subcommands: [
+      ServeCommand.self, StatusCommand.self, WatchCommand.self, HealthcheckCommand.self, ConfigCommand.self,
+    ])
 }

@@ -66,7 +66,8 @@ struct LifecycleTests {
     bench.kernel.refuseStart(error)
     let (recorder, subscription) = try bench.record()
     for _ in 0..<3 { #expect(throws: error) { try bench.monitor.start() } }
-    #expect(recorder.updates.isEmpty && bench.monitor.snapshot == .unknown(.starting))
+    #expect(recorder.updates.isEmpty && bench.monitor.snapshot.status == .unknown)
+    #expect(bench.monitor.snapshot.machine.reason == .kernelUnavailable)
     bench.kernel.refuseStart(nil)
     try bench.monitor.start()
     #expect(recorder.statuses == [online])

@@ -1,5 +1,6 @@
 import Dispatch
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import NetworkReachability
@@ -127,7 +128,7 @@ struct MailboxTests {
     bench.kernel.advance(by: Bench.settle)
     gate.signal()
     let last = bench.monitor.snapshot
-    eventually("the slow one catches up") { slow.updates.last?.snapshot.sequence == last.sequence }
+    #expect(eventually { slow.updates.last?.snapshot.sequence == last.sequence })
     #expect(slow.updates.last?.snapshot == last)
     #expect(slow.updates.count < 600)
     #expect(slow.updates.reduce(0) { $0 + $1.skipped } + slow.transitions.count == quick.transitions.count)

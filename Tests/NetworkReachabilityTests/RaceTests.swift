@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @Suite("Many threads at once", .serialized)
@@ -149,7 +150,7 @@ struct RaceTests {
       bench.kernel.change { $0.change("eth0") { $0.mtu = 1500 + UInt32(step) } }
     }
     let last = bench.monitor.snapshot.sequence
-    eventually("the last change is heard") { heard.withLock(\.last) == last }
+    #expect(eventually { heard.withLock(\.last) == last })
     #expect(overlaps.value == 0)
     #expect(heard.withLock { $0 == $0.sorted() })
     withExtendedLifetime(subscription) {}

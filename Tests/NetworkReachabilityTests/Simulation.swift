@@ -36,7 +36,7 @@ struct Simulation {
   static let targets: [Target] = [
     .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
     Target(.address(IPAddress(ipv4: 0xc000_0201))),
-    Target(.name("nowhere.invalid")), Target(.defaultPath, interface: "eth1"),
+    Target(.defaultPath, interface: "eth1"),
     Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
   ]
 

@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import Locks
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -46,7 +45,8 @@ struct Bench {
   init(_ script: KernelScript = .wired, settle: Duration = Bench.settle) {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
-    monitor = ReachabilityMonitor(configuration: .init(settle: settle), kernel: { kernel })
+    monitor = ReachabilityMonitor(
+      configuration: .init(settle: settle, nameServers: ["127.0.0.1:1"]), kernel: { kernel })
   }
 
   static func started(_ script: KernelScript = .wired, settle: Duration = Bench.settle) throws -> Bench {
@@ -87,17 +87,6 @@ final class Shared<Value: Sendable>: Sendable {
     locked.withLock { value in body(&value) }
   }
   var value: Value { withLock { $0 } }
-}
-
-/// Waits until something has happened; how long that takes is not judged, only that it does within a minute.
-func eventually(
-  _ what: String, _ location: SourceLocation = #_sourceLocation, _ condition: () -> Bool
-) {
-  for _ in 0..<60_000 {
-    if condition() { return }
-    usleep(1000)
-  }
-  Issue.record("never happened: \(what)", sourceLocation: location)
 }
 
 /// Runs `body` once on each of several threads of its own, all at once, and waits for them.

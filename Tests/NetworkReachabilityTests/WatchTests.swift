@@ -121,15 +121,6 @@ struct WatchTests {
     subscription.cancel()
   }
 
-  @Test("E3-3 a watched name without resolution is optimistic")
-  func name() throws {
-    let bench = try Bench.started()
-    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.invalid")])
-    #expect(recorder.hosts.map(\.phase) == [.optimistic])
-    #expect(recorder.hosts.map(\.path.status) == [online])
-    subscription.cancel()
-  }
-
   @Test("Targets survive a restart only through new subscriptions")
   func restart() throws {
     let bench = try Bench.started()

@@ -1,13 +1,62 @@
 // The kernel's rtnetlink headers, for Swift: Glibc's module has no sockaddr_nl, and the NLMSG_/RTA_ macros are not imported.
 #pragma once
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <sys/socket.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/if_tun.h>
 #include <linux/fib_rules.h>
 #include <linux/nexthop.h>
 #include <linux/netconf.h>
+
+// glibc declares these only under _GNU_SOURCE, which Swift's importer does not define.
+int unshare(int flags);
+int memfd_create(const char *name, unsigned int flags);
+int gettid(void);
+int pipe2(int *ends, int flags);
+extern char **environ;
+int pthread_setname_np(pthread_t thread, const char *name);
+
+// Function-like macros (_IOW) are not imported; these are the requests of linux/if_tun.h.
+static inline unsigned long CNetlink_TUNSETIFF(void) { return TUNSETIFF; }
+static inline unsigned long CNetlink_TUNSETLINK(void) { return TUNSETLINK; }
+static inline unsigned long CNetlink_TUNSETCARRIER(void) { return TUNSETCARRIER; }
+
+// A variable of C is shared mutable state to Swift; a function that returns it is not.
+static inline char **CNetlink_environment(void) { return environ; }
+
+// ioctl(2) is variadic, which Swift cannot call.
+static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *argument) {
+  return ioctl(descriptor, request, argument);
+}
+
+// sched.h's constant is under _GNU_SOURCE too.
+enum { CNetlink_CLONE_NEWNET = 0x40000000 };
+
+// struct epoll_event is packed on x86-64 and holds a union; Swift is better off without both.
+typedef struct {
+  int descriptor;
+  unsigned int events;
+} CNetlink_Ready;
+
+static inline int CNetlink_epoll_add(int epoll, int descriptor) {
+  struct epoll_event event = {.events = EPOLLIN, .data = {.fd = descriptor}};
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+// Waits for at most three descriptors, which is how many a netlink thread has.
+static inline int CNetlink_epoll_wait(int epoll, CNetlink_Ready *ready, int timeout) {
+  struct epoll_event events[3];
+  int count = epoll_wait(epoll, events, 3, timeout);
+  for (int i = 0; i < count; i++) {
+    ready[i].descriptor = events[i].data.fd;
+    ready[i].events = events[i].events;
+  }
+  return count;
+}

@@ -1,0 +1,33 @@
+# syntax=docker/dockerfile:1
+# Two images from one build: `docker build .` gives the service alone, from scratch; `--target debug` adds a shell.
+ARG SWIFT_IMAGE=swift:6.3-bookworm
+
+FROM ${SWIFT_IMAGE} AS build
+ENV DEBIAN_FRONTEND=noninteractive
+WORKDIR /source
+COPY scripts scripts
+RUN scripts/setup && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN swift build -c release --product reachd --static-swift-stdlib -Xlinker -s \
+ && scripts/closure "$(swift build -c release --show-bin-path)/reachd" /image
+
+FROM debian:bookworm-slim AS debug
+COPY --from=build /image /
+USER 65532:65532
+EXPOSE 8080
+ENV REACHD_LISTEN=0.0.0.0:8080
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
+ENTRYPOINT ["/usr/bin/reachd"]
+CMD ["serve"]
+
+FROM scratch
+LABEL org.opencontainers.image.title="reachd" \
+      org.opencontainers.image.description="Knows from the kernel whether this machine can be reached, and says so at once" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /image /
+USER 65532:65532
+EXPOSE 8080
+ENV REACHD_LISTEN=0.0.0.0:8080
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
+ENTRYPOINT ["/usr/bin/reachd"]
+CMD ["serve"]

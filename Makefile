@@ -1,0 +1,32 @@
+# The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
+.PHONY: run build test lint format test-long bench clean
+
+run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
+	.build/release/reachd serve $(ARGS)
+
+build: ## build the service
+	scripts/setup
+	swift build -c release --product reachd
+
+test: ## all tests; the kernel's part needs root or user namespaces
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	scripts/test
+
+lint: ## the formatter's strict opinion
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
+
+format: ## make the formatter content
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
+
+test-long: ## long races, and every test under the sanitizers (about 20 minutes)
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	REACHD_RACE_TRIALS=5000 scripts/test --filter KernelTests
+	scripts/sanitize thread --filter 'NetworkReachabilityTests|MicroHTTPTests|NetlinkTests|ProbesTests'
+	scripts/sanitize address
+
+bench: build ## the figures of Benchmarks/RESULTS.md, on this machine
+	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt
+	Benchmarks/run
+
+clean: ## remove what was built
+	rm -rf .build .build-*

@@ -1,0 +1,80 @@
+/// One client connection, from accept to close. Lives on the server's thread only.
+@safe final class Connection {
+  /// How far the current request is.
+  enum Phase {
+    /// Between requests, or in the middle of a head.
+    case head
+    /// The head passed; the body is read.
+    case body
+    /// A promise was given; the connection is suspended.
+    case deferred
+    /// An answer was queued.
+    case answered
+    /// The answer is a stream.
+    case streaming
+  }
+
+  /// Names the connection where it may be gone by the time it is looked for; never used twice.
+  let token: UInt64
+  /// libmicrohttpd's connection, alive until it says that the connection is closed.
+  let handle: OpaquePointer
+  /// The socket, likewise.
+  let descriptor: Int32
+  unowned let loop: ServerLoop
+
+  var phase = Phase.head
+  /// Number of the current request on this connection, so that a late answer does not meet the next request.
+  var requestNumber: UInt64 = 0
+  /// The target as the request line had it.
+  var target = ""
+  var request: HTTPRequest?
+  /// Bytes of the body read so far, thrown-away ones included.
+  var bodyLength = 0
+  /// The answer to a deferred request, once it is there.
+  var reply: HTTPResponse?
+  /// When the promised answer must be there.
+  var replyDeadline: UInt64?
+  var stream: StreamState?
+  var isSuspended = false
+  /// The client is known to be gone.
+  var isGone = false
+  /// The socket is in our own epoll set.
+  var isWatched = false
+  /// An answer was given before everything was read: close by halves.
+  var lingers = false
+  /// When the request must be complete; nil while the server is to act.
+  var requestDeadline: UInt64?
+  /// The heap holds an entry that will look at `requestDeadline`.
+  var hasRequestTimer = false
+  /// Address and port of the client, made on first use.
+  var peer: String?
+
+  init(token: UInt64, handle: OpaquePointer, descriptor: Int32, loop: ServerLoop) {
+    self.token = token
+    unsafe self.handle = handle
+    self.descriptor = descriptor
+    self.loop = loop
+  }
+}
+
+/// What an open stream has sent and has yet to send.
+struct StreamState {
+  let stream: HTTPStream
+  var cursor: EventLog.Cursor
+  /// Bytes to send before the log goes on: preamble, heartbeat or farewell.
+  var outbox: [UInt8]
+  var outboxSent = 0
+  var hasFarewell = false
+  /// When the reader last took bytes, or the stream was opened.
+  var lastWrite: UInt64
+  /// Bytes of the log it may be behind: a replay may begin further back than a slow reader may fall.
+  let lagLimit: Int
+
+  init(_ stream: HTTPStream, now: UInt64, lagLimit: Int) {
+    self.stream = stream
+    cursor = stream.cursor
+    outbox = stream.preamble
+    lastWrite = now
+    self.lagLimit = lagLimit + (stream.log.lag(of: stream.cursor) ?? 0)
+  }
+}

@@ -1,0 +1,130 @@
+internal import Locks
+
+/// A bounded log of framed bytes with one writer at a time and any number of readers, each with a cursor of its own.
+///
+/// Appending never waits for a reader: the oldest entries make room, and a reader who was too slow is told that it was
+/// lapped. A log that is followed by streams wakes their servers after each append.
+public final class EventLog: Sendable {
+  /// A reader's place: the next entry to read.
+  public struct Cursor: Sendable, Equatable {
+    /// The entry's number, counted from the first ever appended.
+    var index: UInt64
+    /// Bytes of it that were read already.
+    var offset: Int
+    /// The id up to which everything was read or passed over.
+    public internal(set) var lastID: UInt64
+
+    mutating func pass(_ id: UInt64) {
+      index += 1
+      offset = 0
+      lastID = id
+    }
+  }
+
+  /// Where a reader stands who knows everything up to an id.
+  public enum Position: Sendable, Equatable {
+    /// Nothing is missing from here on.
+    case at(Cursor)
+    /// An entry above the id was evicted already; the oldest id still here is given.
+    case tooOld(oldest: UInt64)
+    /// The id was never appended.
+    case future
+  }
+
+  /// What a read brought.
+  public enum Read: Sendable, Equatable {
+    /// Bytes, and the id of the last entry among them that is complete.
+    case bytes(count: Int, lastID: UInt64?)
+    /// Nothing new.
+    case empty
+    /// The cursor's entry was evicted: something was missed.
+    case lapped
+  }
+
+  /// One entry, copied out.
+  public struct Entry: Sendable, Equatable {
+    /// The id; several entries may share one.
+    public var id: UInt64
+    /// The kind, a number below 64.
+    public var kind: UInt8
+    /// The framed bytes.
+    public var bytes: [UInt8]
+  }
+
+  private struct Pokes {
+    var next: UInt64 = 0
+    var registered: [UInt64: @Sendable () -> Void] = [:]
+  }
+
+  private let ring: Locked<EventLogRing>
+  private let pokes = Locked(Pokes())
+
+  /// An empty log.
+  ///
+  /// - Parameters:
+  ///   - byteCapacity: Bytes kept, 1 MiB by default.
+  ///   - entryCapacity: Entries kept, 8192 by default.
+  ///   - baseID: The id before the first entry: a reader who knows everything up to it has missed nothing.
+  public init(byteCapacity: Int = 1024 * 1024, entryCapacity: Int = 8192, baseID: UInt64 = 0) {
+    ring = Locked(EventLogRing(byteCapacity: byteCapacity, entryCapacity: entryCapacity, baseID: baseID))
+  }
+
+  /// Appends one entry and wakes the servers whose streams follow.
+  ///
+  /// - Parameters:
+  ///   - id: Not below the one before; an entry that is not to be replayed carries the id of the one before.
+  ///   - kind: Below 64: a bit of the streams' masks.
+  ///   - bytes: The framed bytes. More than the whole log holds are not kept; readers see them as evicted.
+  public func append(id: UInt64, kind: UInt8, bytes: [UInt8]) {
+    ring.withLock { $0.append(id: id, kind: kind, bytes: bytes) }
+    for poke in pokes.withLock({ Array($0.registered.values) }) { poke() }
+  }
+
+  /// The place after the newest entry.
+  public var end: Cursor { ring.withLock { $0.endCursor } }
+
+  /// The newest id still here, nil when there is none.
+  public var newestID: UInt64? { ring.withLock { $0.newestID } }
+
+  /// The oldest id still here, nil when there is none.
+  public var oldestID: UInt64? { ring.withLock { $0.oldestID } }
+
+  /// The place of the first entry with a greater id, if every such entry is still here.
+  public func cursor(after id: UInt64) -> Position {
+    ring.withLock { $0.cursor(after: id) }
+  }
+
+  /// Bytes between a cursor and the end, of all kinds; nil when the cursor was lapped.
+  public func lag(of cursor: Cursor) -> Int? {
+    ring.withLock { $0.lag(of: cursor) }
+  }
+
+  /// Moves a cursor over entries of other kinds and tells whether a read would bring something.
+  public func advance(_ cursor: inout Cursor, kinds: UInt64) -> Bool {
+    ring.withLock { $0.advance(&cursor, kinds: kinds) }
+  }
+
+  /// Copies entries of the wanted kinds into a buffer: whole ones where they fit, parts of one that never does.
+  public func read(_ cursor: inout Cursor, kinds: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Read {
+    ring.withLock { ring in unsafe ring.read(&cursor, kinds: kinds, into: buffer) }
+  }
+
+  /// The newest entries of the wanted kinds above an id, oldest first, at most `limit`.
+  public func entries(after id: UInt64 = 0, kinds: UInt64 = .max, newest limit: Int) -> [Entry] {
+    ring.withLock { $0.entries(after: id, kinds: kinds, newest: limit) }
+  }
+
+  /// Has `poke` called after each append, on the writer's thread; returns a ticket to end that.
+  func register(_ poke: @escaping @Sendable () -> Void) -> UInt64 {
+    pokes.withLock { pokes in
+      pokes.next += 1
+      pokes.registered[pokes.next] = poke
+      return pokes.next
+    }
+  }
+
+  /// Ends what `register` began.
+  func unregister(_ ticket: UInt64) {
+    pokes.withLock { $0.registered[ticket] = nil }
+  }
+}

@@ -1,0 +1,173 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+// The functions libmicrohttpd calls: the only ones that turn its pointers into values. All run on the server's thread.
+
+/// A connection was accepted, or is about to be closed.
+func httpConnection(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+  _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ event: MHD_ConnectionNotificationCode
+) {
+  guard let context = unsafe context, let handle = unsafe handle, let socketContext = unsafe socketContext else { return }
+  switch event {
+  case .CONNECTION_NOTIFY_STARTED:
+    let loop = unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue()
+    let connection = unsafe loop.accepted(handle: handle, descriptor: CMicroHTTPD_connection_fd(handle))
+    unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
+  case .CONNECTION_NOTIFY_CLOSED:
+    guard let pointer = unsafe socketContext.pointee else { return }
+    unsafe socketContext.pointee = nil
+    let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+    connection.loop.closed(connection)
+  }
+}
+
+/// A request line is complete; what this returns is handed to the other callbacks of the request.
+func httpTarget(
+  _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+  guard let handle = unsafe handle, let pointer = unsafe CMicroHTTPD_socket_context(handle) else { return nil }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  connection.target = unsafe target.map { unsafe String(cString: $0) } ?? ""
+  return unsafe pointer
+}
+
+/// A head is complete, part of a body is there, or the request is complete.
+func httpRequest(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+  _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+  _ uploadSize: UnsafeMutablePointer<Int>?, _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+  guard let handle = unsafe handle, let pointer = unsafe requestContext?.pointee, let method = unsafe method,
+    let version = unsafe version, let uploadSize = unsafe uploadSize
+  else { return .NO }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  let loop = connection.loop
+  if connection.phase == .head {
+    let head = unsafe HeadReader.read(handle, method: method, version: version)
+    return unsafe loop.headReceived(
+      connection, method: String(cString: method), version: String(cString: version), headers: head.headers,
+      isIntact: head.isIntact) ? .YES : .NO
+  }
+  let size = unsafe uploadSize.pointee
+  guard size > 0, let upload = unsafe upload else { return loop.requestReceived(connection) ? .YES : .NO }
+  let goesOn = unsafe loop.bodyReceived(connection, UnsafeRawBufferPointer(start: upload, count: size))
+  unsafe uploadSize.pointee = 0
+  return goesOn ? .YES : .NO
+}
+
+/// A request is over: answered, refused or cut short.
+func httpCompleted(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+  _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+) {
+  guard let pointer = unsafe requestContext?.pointee else { return }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  connection.loop.requestCompleted(connection)
+}
+
+/// Leaves percent sequences alone: a path decoded in place could hold a NUL or a slash that was none.
+func httpUnescape(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
+) -> Int {
+  unsafe text.map { unsafe strlen($0) } ?? 0
+}
+
+/// libmicrohttpd asks for a stream's next bytes.
+func httpStreamBytes(
+  _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
+) -> Int {
+  guard let context = unsafe context, let buffer = unsafe buffer else { return httpStreamBroken }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+  switch unsafe connection.loop.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
+  case .bytes(let count): return count
+  case .nothing: return 0
+  case .end: return httpStreamEnd
+  case .broken: return httpStreamBroken
+  }
+}
+
+/// A stream's response is destroyed.
+func httpStreamFree(_ context: UnsafeMutableRawPointer?) {
+  guard let context = unsafe context else { return }
+  unsafe Unmanaged<Connection>.fromOpaque(context).release()
+}
+
+/// The body of an answer to HEAD; libmicrohttpd never asks, and would be told that it is over.
+func httpNoBytes(
+  _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
+) -> Int {
+  httpStreamEnd
+}
+
+// MHD_CONTENT_READER_END_OF_STREAM and MHD_CONTENT_READER_END_WITH_ERROR are casts, which Swift does not import.
+private let httpStreamEnd = -1
+private let httpStreamBroken = -2
+
+/// The body of the server's thread; `context` is a retained loop.
+func httpThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context = unsafe context else { return nil }
+  var signals = sigset_t()
+  // Signals are for the main thread; one that lands here would only interrupt a wait.
+  unsafe sigfillset(&signals)
+  unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+  unsafe CMicroHTTPD_name_thread("http")
+  unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeRetainedValue().run()
+  return nil
+}
+
+/// Reads the header fields of a request, and whether they are all there is.
+@unsafe private struct HeadReader {
+  var headers = HTTPHeaders()
+  var isIntact = true
+  /// Where the next line must begin.
+  private var next: UnsafePointer<CChar>
+
+  static func read(
+    _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
+  ) -> HeadReader {
+    var reader = unsafe HeadReader(next: version + strlen(version))
+    unsafe withUnsafeMutablePointer(to: &reader) { pointer in
+      _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpHeader, pointer)
+    }
+    // After the last field: its own line end and the empty line.
+    let end = unsafe method + CMicroHTTPD_header_size(handle)
+    let rest = unsafe end - reader.next
+    unsafe reader.isIntact = unsafe !knowsLayout || (reader.isIntact && rest >= 2 && rest <= 4)
+    return unsafe reader
+  }
+
+  private init(next: UnsafePointer<CChar>) {
+    unsafe self.next = next
+  }
+
+  /// libmicrohttpd 0.9.75 hands header lines out as C strings that lie in its read buffer one after the other, a NUL
+  /// each in place of CR and LF. A gap is a line it changed: one that holds a NUL is cut there, and a folded line's
+  /// rest is appended to the field's *name*, which hides the field from everybody who asks for it by name.
+  fileprivate mutating func add(
+    _ name: UnsafePointer<CChar>, _ nameSize: Int, _ value: UnsafePointer<CChar>, _ valueSize: Int
+  ) {
+    let gap = unsafe name - next
+    let valueOffset = unsafe value - name
+    if gap < 1 || gap > 2 || valueOffset <= nameSize { unsafe isIntact = false }
+    unsafe next = value + valueSize
+    unsafe headers.add(
+      String(decoding: UnsafeRawBufferPointer(start: name, count: nameSize), as: UTF8.self),
+      String(decoding: UnsafeRawBufferPointer(start: value, count: valueSize), as: UTF8.self))
+  }
+}
+
+/// The layout above is no promise: other versions are trusted to refuse such lines themselves, as later ones do.
+private let knowsLayout = unsafe MHD_get_version().map { unsafe String(cString: $0) == "0.9.75" } ?? false
+
+private func httpHeader(
+  _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
+  _ value: UnsafePointer<CChar>?, _ valueSize: Int
+) -> MHD_Result {
+  guard let reader = unsafe context?.assumingMemoryBound(to: HeadReader.self), let name = unsafe name else {
+    return .NO
+  }
+  // A field without a value still has a place: right behind its colon.
+  unsafe reader.pointee.add(name, nameSize, value ?? name + nameSize + 1, valueSize)
+  return .YES
+}

@@ -1,0 +1,46 @@
+/// An answer. `Content-Length`, `Transfer-Encoding` and `Date` are made by the server; set here, they are ignored.
+public struct HTTPResponse: Sendable {
+  /// Where the body's bytes come from.
+  public enum Body: Sendable {
+    /// No body.
+    case none
+    /// Bytes for this answer only; they are copied once.
+    case bytes([UInt8])
+    /// Bytes, headers and status that many answers share; those of the response are ignored.
+    case shared(SharedBody)
+    /// An endless body that follows an event log.
+    case stream(HTTPStream)
+  }
+
+  /// The status code, three digits.
+  public var status: Int
+  /// The header fields; `Connection: close` closes the connection after the answer.
+  public var headers: HTTPHeaders
+  /// The body.
+  public var body: Body
+
+  /// An answer.
+  public init(status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), body: Body = .none) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// A 200 that costs no copy of its body.
+  public init(shared: SharedBody) {
+    self.init(status: 200, headers: shared.headers, body: .shared(shared))
+  }
+}
+
+/// What a handler says to a request.
+public enum HTTPReply: Sendable {
+  /// The answer.
+  case now(HTTPResponse)
+  /// The answer comes later.
+  ///
+  /// The closure is called at once on the server's thread with the promise to fulfil; it must not block.
+  case later(@Sendable (HTTPPromise) -> Void)
+}
+
+/// Answers requests: a plain function, called on the server's thread, that must not block.
+public typealias HTTPHandler = @Sendable (HTTPRequest) -> HTTPReply

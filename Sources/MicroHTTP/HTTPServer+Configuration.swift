@@ -1,0 +1,87 @@
+internal import Synchronization
+
+extension HTTPServer {
+  /// What a server needs to know; everything but the address has a default.
+  public struct Configuration: Sendable {
+    /// Where to listen.
+    public var address: ListenAddress
+    /// Connections at once; one more is answered 503.
+    ///
+    /// Nil derives it from the descriptor limit, less 256, and at most 20,000.
+    public var connectionLimit: Int?
+    /// Event streams at once; one more is answered 503.
+    public var streamLimit = Limits.streams
+    /// Bytes of a request body; more is answered 413.
+    public var requestBodyLimit = Limits.requestBody
+    /// Time for a request's head to be complete; the connection is closed when it is over.
+    public var requestHeadTime = Limits.requestHead
+    /// Time for a request's body to be complete after its head.
+    public var requestBodyTime = Limits.requestBodyTime
+    /// Time without a byte after which a connection is closed, in whole seconds; streams and promises are exempt.
+    public var inactivity = Duration.seconds(Int64(Limits.inactivitySeconds))
+    /// Time for a promised answer; 500 when it is over.
+    public var replyTime = Limits.reply
+    /// Bytes of the log a stream may be behind while its socket takes nothing.
+    public var streamLag = Limits.streamLag
+
+    /// The defaults for an address.
+    public init(address: ListenAddress) {
+      self.address = address
+    }
+  }
+
+  /// What a server has done and is doing; totals since the start unless said otherwise.
+  public struct Counters: Sendable, Equatable {
+    /// Connections open now.
+    public var connections = 0
+    /// Connections accepted.
+    public var accepted = 0
+    /// Requests whose head was complete, refused ones included.
+    public var requests = 0
+    /// Requests refused by the guard, or for their body's size.
+    public var refused = 0
+    /// Requests answered 503 because too many connections or streams were open.
+    public var overloaded = 0
+    /// Connections closed because a request was not complete in time.
+    public var expired = 0
+    /// Streams open now.
+    public var streams = 0
+    /// Streams opened.
+    public var streamsOpened = 0
+    /// Streams cut because their reader was too slow.
+    public var streamsLagged = 0
+    /// Streams whose reader went away.
+    public var streamsGone = 0
+  }
+}
+
+/// The counters as the thread writes and others read them.
+final class ServerCounters: Sendable {
+  let connections = Atomic(0)
+  let accepted = Atomic(0)
+  let requests = Atomic(0)
+  let refused = Atomic(0)
+  let overloaded = Atomic(0)
+  let expired = Atomic(0)
+  let streams = Atomic(0)
+  let streamsOpened = Atomic(0)
+  let streamsLagged = Atomic(0)
+  let streamsGone = Atomic(0)
+  /// Turns of the loop, and the monotonic time of the last one in nanoseconds.
+  let turns = Atomic<UInt64>(0)
+  let lastTurn = Atomic<UInt64>(0)
+
+  var snapshot: HTTPServer.Counters {
+    HTTPServer.Counters(
+      connections: connections.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
+      requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
+      overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
+      streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
+      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed))
+  }
+}
+
+extension Atomic<Int> {
+  func increment() { wrappingAdd(1, ordering: .relaxed) }
+  func decrement() { wrappingSubtract(1, ordering: .relaxed) }
+}

@@ -1,0 +1,156 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Locks
+public import Logging
+internal import Synchronization
+
+/// An HTTP/1.1 server on one address, with one thread of its own.
+///
+/// The handler runs on that thread and must not block. Nothing here may be called from the handler but what says so.
+public final class HTTPServer: Sendable {
+  private enum State {
+    case idle
+    case running(thread: pthread_t, address: ListenAddress, inbox: ServerInbox)
+    case stopped
+  }
+
+  private let configuration: Configuration
+  private let handler: HTTPHandler
+  private let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  private let logger: Logger
+  private let counts = ServerCounters()
+  private let state = Locked(State.idle)
+
+  /// A server that is not started yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: The address and the limits.
+  ///   - handler: Answers requests.
+  ///   - refusal: Renders what the server answers by itself; plain text by default.
+  ///   - logger: Told when the server starts and stops.
+  public init(
+    configuration: Configuration, handler: @escaping HTTPHandler,
+    refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse = RequestRefusal.plainText,
+    logger: Logger = Logger(label: "http")
+  ) {
+    self.configuration = configuration
+    self.handler = handler
+    self.refusal = refusal
+    self.logger = logger
+  }
+
+  /// Binds the address and begins to serve; a server is started once.
+  ///
+  /// Raises the process's soft descriptor limit to the hard one (getrlimit(2)).
+  public func start() throws(HTTPServerError) {
+    try state.withLock { state throws(HTTPServerError) in
+      guard case .idle = state else {
+        throw HTTPServerError(
+          operation: "start", object: configuration.address.description, reason: "the server was started before")
+      }
+      let socket = try ListeningSocket(configuration.address)
+      guard let inbox = ServerInbox() else {
+        close(socket.descriptor)
+        throw HTTPServerError(operation: "eventfd", object: socket.address.description, errno: EMFILE)
+      }
+      let loop = try ServerLoop(
+        configuration: configuration, socket: socket, inbox: inbox, counters: counts, handler: handler,
+        refusal: refusal, logger: logger)
+      let context = unsafe Unmanaged.passRetained(loop)
+      var thread = pthread_t()
+      let code = unsafe pthread_create(&thread, nil, httpThread, context.toOpaque())
+      guard code == 0 else {
+        unsafe context.release()
+        loop.abandon()
+        throw HTTPServerError(operation: "pthread_create", object: socket.address.description, errno: code)
+      }
+      state = .running(thread: thread, address: socket.address, inbox: inbox)
+      logger.info("HTTP server listening", metadata: ["address": "\(socket.address)"])
+    }
+  }
+
+  /// The address with the port that was really bound; the configured one before the start.
+  public var boundAddress: ListenAddress {
+    state.withLock { state in
+      if case .running(_, let address, _) = state { address } else { configuration.address }
+    }
+  }
+
+  /// Whether the server was started and not stopped.
+  public var isServing: Bool {
+    state.withLock { state in
+      if case .running = state { true } else { false }
+    }
+  }
+
+  /// What the server has done so far.
+  public var counters: Counters { counts.snapshot }
+
+  /// Turns of the server's loop; it grows with every event and stands still in silence.
+  ///
+  /// To tell a silent loop from a stuck one, `wake()` and look whether this grows. A handler needs no such test: that it
+  /// runs is the proof.
+  public var loopTurns: UInt64 { counts.turns.load(ordering: .relaxed) }
+
+  /// Monotonic nanoseconds (clock_gettime(2)) of the loop's last turn, 0 before the first.
+  public var lastProgress: UInt64 { counts.lastTurn.load(ordering: .relaxed) }
+
+  /// Makes the loop take a turn soon; from any thread.
+  public func wake() {
+    inbox?.poke()
+  }
+
+  /// Closes the listening socket, so that new clients are refused at once; open connections are served on.
+  ///
+  /// Waits until that is done, except when called on the server's own thread.
+  public func stopAccepting() {
+    let (inbox, isOwnThread) = state.withLock { state -> (ServerInbox?, Bool) in
+      guard case .running(let thread, _, let inbox) = state else { return (nil, false) }
+      return (inbox, pthread_equal(thread, pthread_self()) != 0)
+    }
+    let done = Signal()
+    guard let inbox, inbox.post(.stopAccepting(done: done)), !isOwnThread else { return }
+    done.wait()
+  }
+
+  /// Ends all streams: each sends what is pending, then `farewell`, then its end. New ones are answered 503 from now on.
+  ///
+  /// Does not wait; `stop` does.
+  public func endStreams(farewell: [UInt8] = []) {
+    inbox?.post(.endStreams(farewell: farewell))
+  }
+
+  /// Stops the server and waits for its thread.
+  ///
+  /// Requests that are being answered, and streams that were told to end, have `grace` to come to their end; streams
+  /// that were not are cut. Blocks for `grace` at most. Not to be called on the server's own thread.
+  public func stop(grace: Duration = .zero) {
+    // The lock is held until the thread has ended: a second caller waits for the same.
+    state.withLock { state in
+      defer { state = .stopped }
+      guard case .running(let thread, _, let inbox) = state else { return }
+      inbox.post(.stop(grace: grace))
+      precondition(pthread_equal(thread, pthread_self()) == 0, "a server cannot wait for its own thread")
+      pthread_join(thread, nil)
+    }
+  }
+
+  private var inbox: ServerInbox? {
+    state.withLock { state in
+      if case .running(_, _, let inbox) = state { inbox } else { nil }
+    }
+  }
+
+  deinit {
+    state.withLock { state in
+      guard case .running(let thread, _, let inbox) = state else { return }
+      inbox.post(.stop(grace: .zero))
+      // The last reference may die on the server's own thread, which cannot wait for itself.
+      if pthread_equal(thread, pthread_self()) != 0 {
+        pthread_detach(thread)
+      } else {
+        pthread_join(thread, nil)
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// Every bound of this room, with its unit and its reason.
+enum Limits {
+  /// Bytes a connection may use for its request head and its write buffer.
+  ///
+  /// Longer heads are answered 414 or 431. Measured: 128 KiB costs 13 % of the throughput, and every stream keeps its
+  /// pool for as long as it lives.
+  static let connectionMemory = 8192
+
+  /// Connections that may wait in the kernel for `accept`: a reconnecting crowd should not be refused.
+  static let backlog: Int32 = 4096
+
+  /// Bytes of a request body; more is answered 413. A batch of some hundred targets is far below it.
+  static let requestBody = 64 * 1024
+
+  /// Bytes of a chunked body read and thrown away so that its 413 can be delivered; beyond it the connection is cut.
+  static let discardedBody = 1024 * 1024
+
+  /// Descriptors kept for everything that is not a client: logs, probes, netlink, half-closed sockets.
+  static let descriptorReserve = 256
+
+  /// Open connections, whatever the descriptor limit allows: at 8 KiB each this is 160 MiB.
+  static let connections = 20_000
+
+  /// Connections accepted above the configured number only to be told 503; beyond them the kernel's queue waits.
+  static let overload = 64
+
+  /// Event streams at once, by default.
+  static let streams = 10_000
+
+  /// The soft descriptor limit asked for, at most: above a million the kernel's own tables start to cost.
+  static let descriptors: UInt64 = 1 << 20
+
+  /// Seconds without a byte in either direction after which libmicrohttpd closes a connection.
+  static let inactivitySeconds: UInt32 = 15
+
+  /// Time for a complete request head; libmicrohttpd's inactivity timeout starts anew with every dripped byte.
+  static let requestHead = Duration.seconds(10)
+
+  /// Time for a complete request body after its head: 64 KiB at 2 KiB/s.
+  static let requestBodyTime = Duration.seconds(30)
+
+  /// Time a promised answer may take; the longest poll is ten minutes.
+  static let reply = Duration.seconds(660)
+
+  /// Silence on a stream after which a heartbeat is due: below the idle timeouts of common proxies (30 s and more).
+  static let heartbeat = Duration.seconds(15)
+
+  /// Bytes of the log a stream may be behind while its socket takes nothing.
+  static let streamLag = 512 * 1024
+
+  /// Time without a taken byte that tells a blocked reader from one that is merely behind in a burst.
+  static let streamStall = Duration.milliseconds(50)
+
+  /// Bytes of kernel buffer for a stream's socket: the default swallows 800 KB before a dead reader shows.
+  static let streamSendBuffer: Int32 = 32 * 1024
+
+  /// Bytes libmicrohttpd allocates beside an unchunked (HTTP/1.0) stream; chunked ones use the connection's memory.
+  static let streamBlock = 1024
+
+  /// Bytes of the event ring by default: some 5,000 events of 200 bytes to resume from.
+  static let logBytes = 1024 * 1024
+
+  /// Entries of the event ring by default.
+  static let logEntries = 8192
+
+  /// Sockets that are half closed and read empty after a refusal, so that the client gets the answer and no reset.
+  static let lingering = 128
+
+  /// Time a half-closed socket is read at most.
+  static let linger = Duration.seconds(2)
+
+  /// Seconds a client is asked to stay away after a 503: a drain or a burst is over by then.
+  static let retryAfterSeconds = 2
+
+  /// Passes that may skip our own poll while libmicrohttpd still has work: saves a system call, delays a hang-up.
+  static let unpolledPasses = 16
+
+  /// Kernel events fetched in one system call.
+  static let polledEvents = 128
+}

@@ -1,0 +1,74 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// A bound, listening TCP socket.
+///
+/// It is ours and not libmicrohttpd's: its `LISTENING_ADDRESS_REUSE` sets SO_REUSEPORT, which lets two servers share
+/// a port without a word, each getting half of the clients.
+struct ListeningSocket {
+  let descriptor: Int32
+  let address: ListenAddress
+
+  init(_ address: ListenAddress) throws(HTTPServerError) {
+    guard let target = SocketAddress(host: address.host, port: address.port) else {
+      throw HTTPServerError(
+        operation: "listen address", object: address.description, reason: "the host is not an IP address")
+    }
+    func failed(_ operation: String) -> HTTPServerError {
+      HTTPServerError(operation: operation, object: address.description, errno: errno)
+    }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(target.family, kind, 0)
+    guard descriptor >= 0 else { throw failed("socket") }
+    do throws(HTTPServerError) {
+      // SO_REUSEADDR: a restart must not wait for the kernel to forget old connections (socket(7)).
+      guard Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) else { throw failed("setsockopt") }
+      // `::` serves both families, every other IPv6 address only its own (ipv6(7)).
+      if target.family == AF_INET6 {
+        guard Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, target.isEveryIPv6 ? 0 : 1) else {
+          throw failed("setsockopt")
+        }
+      }
+      guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else { throw failed("bind") }
+      guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
+      guard let port = Self.boundPort(descriptor) else { throw failed("getsockname") }
+      self.descriptor = descriptor
+      self.address = ListenAddress(host: address.host, port: port)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// Sets an integer option of a socket.
+  @discardableResult
+  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Bool {
+    var value = value
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
+  }
+
+  private static func boundPort(_ descriptor: Int32) -> UInt16? {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard unsafe getsockname(descriptor, address, &size) == 0 else { return nil }
+        return unsafe SocketAddress(reading: address)?.port
+      }
+    }
+  }
+}
+
+/// The number of descriptors this process may open.
+enum DescriptorLimit {
+  /// Raises the soft limit as far as the hard one allows and returns it (getrlimit(2)).
+  static func raise() -> Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+    let wanted = rlimit(rlim_cur: min(limit.rlim_max, rlim_t(Limits.descriptors)), rlim_max: limit.rlim_max)
+    guard wanted.rlim_cur > limit.rlim_cur else { return Int(clamping: limit.rlim_cur) }
+    return unsafe withUnsafePointer(to: wanted) { pointer in
+      unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), pointer) == 0
+    } ? Int(clamping: wanted.rlim_cur) : Int(clamping: limit.rlim_cur)
+  }
+}

@@ -1,0 +1,85 @@
+/// A request target taken apart (RFC 9112, section 3.2).
+struct RequestTarget: Equatable {
+  /// The authority of an absolute target.
+  var authority: String?
+  /// The path, still percent-encoded.
+  var path: String
+  /// The query, decoded.
+  var query: [QueryItem]
+
+  /// Nil when the target has no form that a server answers, or a malformed percent sequence.
+  init?(_ target: String) {
+    if target == "*" {
+      path = "*"
+      query = []
+      return
+    }
+    var rest = target.utf8[...]
+    if rest.first != UInt8(ascii: "/") {
+      guard let absolute = Self.splitAbsolute(rest) else { return nil }
+      authority = absolute.authority
+      rest = absolute.rest
+    }
+    let question = rest.firstIndex(of: UInt8(ascii: "?"))
+    let rawPath = rest[..<(question ?? rest.endIndex)]
+    guard PercentCoding.decode(rawPath, plusIsSpace: false) != nil else { return nil }
+    path = rawPath.isEmpty ? "/" : String(Substring(rawPath))
+    guard let question else {
+      query = []
+      return
+    }
+    guard let items = Self.parseQuery(rest[rest.index(after: question)...]) else { return nil }
+    query = items
+  }
+
+  private static func splitAbsolute(_ bytes: Substring.UTF8View) -> (authority: String, rest: Substring.UTF8View)? {
+    let scheme = "http://".utf8
+    guard String(Substring(bytes.prefix(scheme.count))).equalsIgnoringCase("http://") else { return nil }
+    let afterScheme = bytes.dropFirst(scheme.count)
+    let end = afterScheme.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? afterScheme.endIndex
+    return (String(Substring(afterScheme[..<end])), afterScheme[end...])
+  }
+
+  private static func parseQuery(_ bytes: Substring.UTF8View) -> [QueryItem]? {
+    var items: [QueryItem] = []
+    for part in bytes.split(separator: UInt8(ascii: "&")) {
+      let equals = part.firstIndex(of: UInt8(ascii: "="))
+      let rawValue = equals.map { part[part.index(after: $0)...] } ?? part[part.endIndex...]
+      guard
+        let name = PercentCoding.decode(part[..<(equals ?? part.endIndex)], plusIsSpace: true),
+        let value = PercentCoding.decode(rawValue, plusIsSpace: true)
+      else { return nil }
+      items.append(QueryItem(name: name, value: value))
+    }
+    return items
+  }
+}
+
+/// Percent-encoding (RFC 3986, section 2.1), strict.
+enum PercentCoding {
+  /// Nil for a malformed sequence, a NUL, or bytes that are not UTF-8.
+  static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(bytes.count)
+    var rest = bytes.makeIterator()
+    while let byte = rest.next() {
+      if byte == UInt8(ascii: "%") {
+        guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else { return nil }
+        decoded.append(high << 4 | low)
+      } else {
+        decoded.append(byte == UInt8(ascii: "+") && plusIsSpace ? 0x20 : byte)
+      }
+    }
+    guard !decoded.contains(0) else { return nil }
+    return String(validating: decoded, as: UTF8.self)
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

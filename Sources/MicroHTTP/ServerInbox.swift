@@ -1,0 +1,105 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Locks
+internal import Synchronization
+
+/// The only way into the server's thread: messages and pokes, both of which wake it.
+final class ServerInbox: Sendable {
+  enum Message: Sendable {
+    /// The answer to a deferred request; nil when its promise was dropped.
+    case reply(connection: UInt64, request: UInt64, HTTPResponse?)
+    case stopAccepting(done: Signal)
+    case endStreams(farewell: [UInt8])
+    case stop(grace: Duration)
+  }
+
+  private struct State {
+    var isClosed = false
+    var messages: [Message] = []
+  }
+
+  /// Readable when the thread has something to look at.
+  let descriptor: Int32
+  private let isPoked = Atomic(false)
+  private let state = Locked(State())
+
+  /// Nil when the system has no descriptor left.
+  init?() {
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    guard descriptor >= 0 else { return nil }
+  }
+
+  /// Leaves a message; false when the thread has ended and will read no more.
+  @discardableResult
+  func post(_ message: Message) -> Bool {
+    let isOpen = state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.messages.append(message)
+      return true
+    }
+    if isOpen { poke() }
+    return isOpen
+  }
+
+  /// Wakes the thread: one system call however many pokes come before it looks.
+  func poke() {
+    guard !isPoked.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    eventfd_write(descriptor, 1)
+  }
+
+  /// Whether somebody has poked since the last `take`.
+  var hasWork: Bool { isPoked.load(ordering: .acquiring) }
+
+  /// Takes all messages; called on the thread only.
+  func take() -> [Message] {
+    var count: eventfd_t = 0
+    unsafe eventfd_read(descriptor, &count)
+    // Lowered before the look: a poke from now on writes again, so nothing that comes after the look is slept over.
+    isPoked.store(false, ordering: .sequentiallyConsistent)
+    return state.withLock { state in
+      let messages = state.messages
+      state.messages = []
+      return messages
+    }
+  }
+
+  /// Refuses messages from now on and gives back those that were not read.
+  func closeDown() -> [Message] {
+    state.withLock { state in
+      state.isClosed = true
+      let messages = state.messages
+      state.messages = []
+      return messages
+    }
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+}
+
+/// A one-way signal from one thread to another (sem_overview(7)).
+@safe final class Signal: @unchecked Sendable {
+  private let semaphore: UnsafeMutablePointer<sem_t>
+
+  init() {
+    unsafe semaphore = .allocate(capacity: 1)
+    unsafe semaphore.initialize(to: sem_t())
+    unsafe sem_init(semaphore, 0, 0)
+  }
+
+  /// Lets one waiter go on, now or when it comes.
+  func raise() {
+    unsafe sem_post(semaphore)
+  }
+
+  /// Waits for `raise`.
+  func wait() {
+    while unsafe sem_wait(semaphore) != 0, errno == EINTR {}
+  }
+
+  deinit {
+    unsafe sem_destroy(semaphore)
+    unsafe semaphore.deallocate()
+  }
+}

@@ -1,0 +1,116 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// Connections as such: accepted, out of time, gone, closed.
+extension ServerLoop {
+  func accepted(handle: OpaquePointer, descriptor: Int32) -> Connection {
+    lastToken += 1
+    let connection = unsafe Connection(token: lastToken, handle: handle, descriptor: descriptor, loop: self)
+    connections[lastToken] = connection
+    counters.accepted.increment()
+    counters.connections.increment()
+    setRequestDeadline(connection, MonotonicClock.now + configuration.requestHeadTime.nanoseconds)
+    return connection
+  }
+
+  func closed(_ connection: Connection) {
+    connections[connection.token] = nil
+    counters.connections.decrement()
+    unwatch(connection)
+    linger(connection)
+  }
+
+  // MARK: Time for a request
+
+  /// Sets when the current request must be complete; nil for "the server is to act".
+  func setRequestDeadline(_ connection: Connection, _ deadline: UInt64?) {
+    connection.requestDeadline = deadline
+    // One entry a connection, however many requests: it looks again when it is due.
+    guard let deadline, !connection.hasRequestTimer else { return }
+    connection.hasRequestTimer = true
+    deadlines.push(deadline, .request, token: connection.token)
+  }
+
+  func checkRequestDeadline(token: UInt64) {
+    guard let connection = connections[token] else { return }
+    connection.hasRequestTimer = false
+    guard let deadline = connection.requestDeadline else { return }
+    guard deadline <= now else {
+      setRequestDeadline(connection, deadline)
+      return
+    }
+    counters.expired.increment()
+    connection.requestDeadline = nil
+    // libmicrohttpd sees the hang-up and closes the connection itself.
+    shutdown(connection.descriptor, Int32(SHUT_RDWR))
+  }
+
+  // MARK: Suspension
+
+  func suspend(_ connection: Connection) {
+    guard !connection.isSuspended else { return }
+    connection.isSuspended = true
+    unsafe MHD_suspend_connection(connection.handle)
+    // A suspended connection is in no epoll set of the library's: only we can see its client leave.
+    if !connection.isWatched {
+      connection.isWatched = watch(
+        connection.descriptor, EPOLLRDHUP.rawValue | EPOLLET.rawValue, token: connection.token)
+    }
+  }
+
+  func resume(_ connection: Connection) {
+    guard connection.isSuspended else { return }
+    connection.isSuspended = false
+    unsafe MHD_resume_connection(connection.handle)
+  }
+
+  func unwatch(_ connection: Connection) {
+    guard connection.isWatched else { return }
+    connection.isWatched = false
+    unwatch(connection.descriptor)
+  }
+
+  /// The client closed or reset its side while we owe it bytes.
+  func clientLeft(_ connection: Connection) {
+    guard connection.phase == .streaming || connection.phase == .deferred, !connection.isGone else { return }
+    connection.isGone = true
+    if connection.phase == .streaming { counters.streamsGone.increment() }
+    if connection.isSuspended {
+      resume(connection)
+    } else {
+      shutdown(connection.descriptor, Int32(SHUT_RDWR))
+    }
+  }
+
+  // MARK: Closing by halves
+
+  /// Keeps reading after a refusal (RFC 9112, section 9.6): closing over unread bytes resets the connection, and the
+  /// reset may destroy the answer before the client has read it.
+  private func linger(_ connection: Connection) {
+    var unread: Int32 = 0
+    if !connection.lingers { _ = unsafe CMicroHTTPD_unread(connection.descriptor, &unread) }
+    guard connection.lingers || unread > 0, !connection.isGone, !isStopping, lingering.count < Limits.lingering else {
+      return
+    }
+    let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { return }
+    shutdown(descriptor, Int32(SHUT_WR))
+    lingering[connection.token] = descriptor
+    watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue, token: connection.token)
+    deadlines.push(MonotonicClock.now + Limits.linger.nanoseconds, .linger, token: connection.token)
+  }
+
+  func drainLingering(token: UInt64, _ descriptor: Int32) {
+    // 16 KiB at a time from the stack; a turn reads one piece of each socket.
+    let received = unsafe withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { buffer in
+      unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+    }
+    if received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR) { endLingering(token: token) }
+  }
+
+  func endLingering(token: UInt64) {
+    guard let descriptor = lingering.removeValue(forKey: token) else { return }
+    unwatch(descriptor)
+    close(descriptor)
+  }
+}

@@ -1,0 +1,185 @@
+internal import CMicroHTTPD
+
+/// Requests: head, body, answer.
+extension ServerLoop {
+  /// The first call for a request: the head is complete. False closes the connection without an answer.
+  func headReceived(_ connection: Connection, method: String, version: String, headers: HTTPHeaders, isIntact: Bool)
+    -> Bool
+  {
+    counters.requests.increment()
+    requestsInFlight += 1
+    connection.phase = .body
+    connection.bodyLength = 0
+    if connections.count > connectionLimit {
+      counters.overloaded.increment()
+      return refuse(connection, .overloaded("Too many connections are open."))
+    }
+    let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
+    let broken = RequestGuard.check(method: method, target: connection.target, version: version, headers: headers)
+    if let broken = broken ?? (isIntact ? nil : hidden) {
+      counters.refused.increment()
+      return refuse(connection, broken)
+    }
+    var request = HTTPRequest(
+      method: method, target: connection.target, version: version, headers: headers, peer: peer(of: connection),
+      isLoopbackListener: isLoopbackListener)
+    request.headers.trimValues()
+    if let authority = RequestTarget(connection.target)?.authority { request.headers["Host"] = authority }
+    let length = headers["Content-Length"].flatMap(Int.init) ?? 0
+    if length > configuration.requestBodyLimit {
+      counters.refused.increment()
+      return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
+    }
+    connection.request = request
+    let hasBody = length > 0 || headers["Transfer-Encoding"] != nil
+    setRequestDeadline(connection, hasBody ? MonotonicClock.now + configuration.requestBodyTime.nanoseconds : nil)
+    return true
+  }
+
+  /// Part of a body has come. False closes the connection without an answer.
+  func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    connection.bodyLength += bytes.count
+    if connection.bodyLength <= configuration.requestBodyLimit {
+      unsafe connection.request?.body.append(contentsOf: bytes)
+      return true
+    }
+    // A chunked body shows its size only now, and libmicrohttpd takes no answer in the middle of one.
+    connection.request?.body = []
+    return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
+  }
+
+  /// The request is complete, or its promised answer is due. False closes the connection without an answer.
+  func requestReceived(_ connection: Connection) -> Bool {
+    if connection.isGone || isStopping { return false }
+    if connection.phase == .deferred {
+      guard let reply = connection.reply else { return false }
+      connection.reply = nil
+      return answer(connection, reply)
+    }
+    setRequestDeadline(connection, nil)
+    guard let request = connection.request else { return false }
+    if connection.bodyLength > configuration.requestBodyLimit {
+      counters.refused.increment()
+      return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
+    }
+    switch handler(request) {
+    case .now(let response):
+      return answer(connection, response)
+    case .later(let body):
+      connection.phase = .deferred
+      suspend(connection)
+      let deadline = MonotonicClock.now + configuration.replyTime.nanoseconds
+      connection.replyDeadline = deadline
+      deadlines.push(deadline, .reply, token: connection.token)
+      body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
+      return true
+    }
+  }
+
+  /// The request is over, answered or not; the connection may go on with another.
+  func requestCompleted(_ connection: Connection) {
+    if connection.phase == .streaming { endStream(connection) }
+    if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
+    unwatch(connection)
+    connection.phase = .head
+    connection.requestNumber += 1
+    connection.request = nil
+    connection.reply = nil
+    connection.isSuspended = false
+    // An idle client has the inactivity time to begin, and then as long as the first time.
+    let wait = configuration.inactivity.nanoseconds + configuration.requestHeadTime.nanoseconds
+    setRequestDeadline(connection, MonotonicClock.now + wait)
+  }
+
+  /// Address and port of the client.
+  private func peer(of connection: Connection) -> String {
+    if let peer = connection.peer { return peer }
+    let address = unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
+    let peer = address.map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
+    connection.peer = peer
+    return peer
+  }
+
+  // MARK: Promises
+
+  func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
+    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
+      connection.reply == nil
+    else { return }
+    connection.reply = response ?? refusal(.noReply)
+    resume(connection)
+  }
+
+  func checkReplyDeadline(token: UInt64, time: UInt64) {
+    // A later request of the same connection has a later entry of its own; this one must not answer it.
+    guard let connection = connections[token], connection.phase == .deferred,
+      connection.reply == nil, connection.replyDeadline == time
+    else { return }
+    deliver(nil, connection: token, request: connection.requestNumber)
+  }
+
+  // MARK: Answers
+
+  private func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
+    setRequestDeadline(connection, nil)
+    connection.lingers = true
+    var response = refusal(reason)
+    response.headers["Connection"] = "close"
+    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
+    return answer(connection, response)
+  }
+
+  private func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    switch response.body {
+    case .shared(let body):
+      guard let made = body.response else { return false }
+      return queue(connection, status: 200, made)
+    case .none:
+      return queue(connection, status: response.status, ResponseHandle(bytes: [], headers: response.headers))
+    case .bytes(let bytes):
+      return queue(connection, status: response.status, ResponseHandle(bytes: bytes, headers: response.headers))
+    case .stream(let stream):
+      return answer(connection, response, stream)
+    }
+  }
+
+  private func answer(_ connection: Connection, _ response: HTTPResponse, _ stream: HTTPStream) -> Bool {
+    if connection.request?.method == "HEAD" {
+      // Chunked, the library would send the last chunk's `0` even here; closing, it sends the head and nothing else.
+      let made = unsafe ResponseHandle(
+        blockSize: 1, headers: response.headers, reader: httpNoBytes, context: nil, free: nil)
+      made?.closeAfter()
+      return queue(connection, status: response.status, made)
+    }
+    if farewell != nil || stopDeadline != nil {
+      return answer(connection, renderOverload(.draining))
+    }
+    if streaming.count >= configuration.streamLimit {
+      counters.overloaded.increment()
+      return answer(connection, renderOverload(.overloaded("Too many event streams are open.")))
+    }
+    let context = unsafe Unmanaged.passRetained(connection)
+    let made = unsafe ResponseHandle(
+      blockSize: Limits.streamBlock, headers: response.headers, reader: httpStreamBytes, context: context.toOpaque(),
+      free: httpStreamFree)
+    guard let made else {
+      unsafe context.release()
+      return false
+    }
+    beginStream(connection, stream)
+    return queue(connection, status: response.status, made)
+  }
+
+  private func renderOverload(_ reason: RequestRefusal) -> HTTPResponse {
+    var response = refusal(reason)
+    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
+    if case .stream = response.body { response.body = .none }
+    return response
+  }
+
+  private func queue(_ connection: Connection, status: Int, _ response: ResponseHandle?) -> Bool {
+    guard let response else { return false }
+    if connection.phase != .streaming { connection.phase = .answered }
+    return unsafe MHD_queue_response(connection.handle, UInt32(clamping: status), response.pointer) == .YES
+  }
+}

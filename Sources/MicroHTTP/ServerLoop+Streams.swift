@@ -1,0 +1,134 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// Streams: each follows a log, suspended whenever it has nothing to send.
+extension ServerLoop {
+  /// What a stream gives to libmicrohttpd.
+  enum Piece {
+    case bytes(Int)
+    /// Nothing now; the connection is suspended.
+    case nothing
+    case end
+    case broken
+  }
+
+  func beginStream(_ connection: Connection, _ stream: HTTPStream) {
+    connection.phase = .streaming
+    // A stream is no request in flight: a stop does not wait for it.
+    requestsInFlight -= 1
+    let now = MonotonicClock.now
+    connection.stream = StreamState(stream, now: now, lagLimit: configuration.streamLag)
+    connection.request = nil
+    streaming[connection.token] = connection
+    counters.streams.increment()
+    counters.streamsOpened.increment()
+    ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
+    follow(stream.log)
+    deadlines.push(now + stream.heartbeatInterval.nanoseconds, .heartbeat, token: connection.token)
+  }
+
+  func endStream(_ connection: Connection) {
+    guard let stream = connection.stream else { return }
+    connection.stream = nil
+    streaming[connection.token] = nil
+    counters.streams.decrement()
+    unfollow(stream.stream.log)
+  }
+
+  /// libmicrohttpd asks for a stream's next bytes.
+  func fill(_ connection: Connection, _ buffer: UnsafeMutableRawBufferPointer) -> Piece {
+    guard !connection.isGone, !isStopping, connection.stream != nil else { return .broken }
+    var count = unsafe takeOutbox(connection, buffer)
+    switch unsafe readLog(connection, UnsafeMutableRawBufferPointer(rebasing: buffer[count...])) {
+    case .bytes(let read, _): count += read
+    case .empty: break
+    case .lapped:
+      counters.streamsLagged.increment()
+      return .broken
+    }
+    if count == 0, let farewell {
+      guard connection.stream?.hasFarewell == false else { return .end }
+      connection.stream?.hasFarewell = true
+      connection.stream?.outbox = farewell
+      connection.stream?.outboxSent = 0
+      count = unsafe takeOutbox(connection, buffer)
+      if count == 0 { return .end }
+    }
+    guard count > 0 else {
+      suspend(connection)
+      return .nothing
+    }
+    connection.stream?.lastWrite = now
+    return .bytes(count)
+  }
+
+  private func takeOutbox(_ connection: Connection, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard let stream = connection.stream, !stream.outbox.isEmpty else { return 0 }
+    let count = min(buffer.count, stream.outbox.count - stream.outboxSent)
+    unsafe buffer.copyBytes(from: stream.outbox[stream.outboxSent..<stream.outboxSent + count])
+    let isDone = stream.outboxSent + count == stream.outbox.count
+    connection.stream?.outboxSent = isDone ? 0 : stream.outboxSent + count
+    if isDone { connection.stream?.outbox = [] }
+    return count
+  }
+
+  private func readLog(_ connection: Connection, _ buffer: UnsafeMutableRawBufferPointer) -> EventLog.Read {
+    guard var cursor = connection.stream?.cursor, let stream = connection.stream?.stream else { return .empty }
+    // Unfinished outbox bytes fill the buffer; after a farewell nothing may follow.
+    guard connection.stream?.hasFarewell == false, unsafe !buffer.isEmpty else { return .empty }
+    let read = unsafe stream.log.read(&cursor, kinds: stream.kinds, into: buffer)
+    connection.stream?.cursor = cursor
+    return read
+  }
+
+  /// Somebody poked: resume the streams that have something to send, cut those that take nothing.
+  func wakeStreams() {
+    for connection in streaming.values {
+      guard var cursor = connection.stream?.cursor, let stream = connection.stream else { continue }
+      if connection.isSuspended {
+        let hasNews = stream.stream.log.advance(&cursor, kinds: stream.stream.kinds)
+        connection.stream?.cursor = cursor
+        if hasNews { resume(connection) }
+      } else if now > stream.lastWrite + Limits.streamStall.nanoseconds,
+        stream.stream.log.lag(of: cursor).map({ $0 > stream.lagLimit }) ?? true
+      {
+        counters.streamsLagged.increment()
+        connection.isGone = true
+        shutdown(connection.descriptor, Int32(SHUT_RDWR))
+      }
+    }
+  }
+
+  func checkHeartbeat(token: UInt64) {
+    guard let connection = streaming[token], let stream = connection.stream else { return }
+    let interval = stream.stream.heartbeatInterval.nanoseconds
+    let due = stream.lastWrite + interval
+    if due > now {
+      deadlines.push(due, .heartbeat, token: token)
+      return
+    }
+    deadlines.push(now + interval, .heartbeat, token: token)
+    // A stream that is not suspended has bytes under way; breaking in would be neither needed nor safe.
+    guard connection.isSuspended, farewell == nil else { return }
+    connection.stream?.outbox = stream.stream.heartbeat(stream.cursor.lastID)
+    resume(connection)
+  }
+
+  // MARK: Logs
+
+  private func follow(_ log: EventLog) {
+    let id = ObjectIdentifier(log)
+    if let entry = followed[id] {
+      followed[id] = (log, entry.ticket, entry.streams + 1)
+    } else {
+      followed[id] = (log, log.register { [inbox] in inbox.poke() }, 1)
+    }
+  }
+
+  private func unfollow(_ log: EventLog) {
+    let id = ObjectIdentifier(log)
+    guard let entry = followed[id] else { return }
+    followed[id] = entry.streams > 1 ? (log, entry.ticket, entry.streams - 1) : nil
+    if entry.streams == 1 { log.unregister(entry.ticket) }
+  }
+}

@@ -1,0 +1,225 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Logging
+internal import Synchronization
+
+/// The server's thread: it owns the daemon and every connection, and nothing else may touch them.
+///
+/// libmicrohttpd runs in external mode on this thread. That makes suspending and resuming free of races and, in
+/// 0.9.75, of system calls: outside this mode each resume writes to a descriptor.
+@safe final class ServerLoop {
+  let configuration: HTTPServer.Configuration
+  let connectionLimit: Int
+  let isLoopbackListener: Bool
+  let handler: HTTPHandler
+  let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  let inbox: ServerInbox
+  let counters: ServerCounters
+  let logger: Logger
+
+  /// Our epoll set: libmicrohttpd's own epoll descriptor, the inbox, watched and lingering sockets.
+  let poller: Int32
+  private(set) var daemon: OpaquePointer?
+  private var listener: Int32
+  var deadlines = DeadlineHeap()
+  var connections: [UInt64: Connection] = [:]
+  var streaming: [UInt64: Connection] = [:]
+  /// The logs that streams follow: the ticket of our poke, and how many streams need it.
+  var followed: [ObjectIdentifier: (log: EventLog, ticket: UInt64, streams: Int)] = [:]
+  /// Half-closed sockets that are read empty.
+  var lingering: [UInt64: Int32] = [:]
+  /// The last token given to a connection or a lingering socket; the first two name libmicrohttpd and the inbox.
+  var lastToken = ServerLoop.inboxToken
+  /// Requests whose head passed and whose answer is not sent yet, streams not counted.
+  var requestsInFlight = 0
+  /// The bytes that end every stream, once streams are to end.
+  var farewell: [UInt8]?
+  /// When the grace of a stop is over.
+  var stopDeadline: UInt64?
+  /// Everything is to end now.
+  var isStopping = false
+  private var unpolledPasses = 0
+  /// The time of this turn, so that one clock reading serves all connections.
+  var now = MonotonicClock.now
+
+  static let daemonToken: UInt64 = 0
+  static let inboxToken: UInt64 = 1
+
+  init(
+    configuration: HTTPServer.Configuration, socket: ListeningSocket, inbox: ServerInbox, counters: ServerCounters,
+    handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, logger: Logger
+  ) throws(HTTPServerError) {
+    self.configuration = configuration
+    let descriptors = DescriptorLimit.raise()
+    connectionLimit =
+      configuration.connectionLimit ?? max(1, min(Limits.connections, descriptors - Limits.descriptorReserve))
+    isLoopbackListener = socket.address.isLoopback
+    self.handler = handler
+    self.refusal = refusal
+    self.inbox = inbox
+    self.counters = counters
+    self.logger = logger
+    listener = socket.descriptor
+    poller = epoll_create1(Int32(EPOLL_CLOEXEC))
+    let object = socket.address.description
+    guard poller >= 0 else {
+      close(listener)
+      throw HTTPServerError(operation: "epoll_create1", object: object, errno: errno)
+    }
+    unsafe daemon = startDaemon()
+    guard let daemon = unsafe daemon else {
+      close(listener)
+      close(poller)
+      throw HTTPServerError(operation: "MHD_start_daemon", object: object, reason: "libmicrohttpd refused to start")
+    }
+    watch(unsafe CMicroHTTPD_epoll_fd(daemon), EPOLLIN.rawValue, token: Self.daemonToken)
+    watch(inbox.descriptor, EPOLLIN.rawValue, token: Self.inboxToken)
+  }
+
+  private func startDaemon() -> OpaquePointer? {
+    var callbacks = unsafe CMicroHTTPD_Callbacks(
+      cls: Unmanaged.passUnretained(self).toOpaque(), request: httpRequest, target: httpTarget,
+      completed: httpCompleted, connection: httpConnection, unescape: httpUnescape)
+    let flags = MHD_USE_EPOLL.rawValue | MHD_USE_TURBO.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+    // Its limit lies above ours: at its own it leaves clients in the kernel's queue without a word.
+    return unsafe CMicroHTTPD_start(
+      flags, listener, UInt32(clamping: connectionLimit + Limits.overload),
+      UInt32(clamping: max(1, configuration.inactivity.components.seconds)), Limits.connectionMemory, &callbacks)
+  }
+
+  /// Serves until told to stop.
+  func run() {
+    while true {
+      poll()
+      now = MonotonicClock.now
+      if inbox.hasWork {
+        for message in inbox.take() { handle(message) }
+        wakeStreams()
+      }
+      while let due = deadlines.pop(at: now) { handle(due) }
+      if isStopping || (stopDeadline != nil && isQuiet) { break }
+      unsafe MHD_run(daemon)
+      counters.turns.wrappingAdd(1, ordering: .relaxed)
+      counters.lastTurn.store(now, ordering: .relaxed)
+    }
+    shutDown()
+  }
+
+  // MARK: Waiting
+
+  private func poll() {
+    let timeout = timeoutMilliseconds()
+    // While libmicrohttpd has more to do it will look at its own sockets anyway.
+    if timeout == 0, unpolledPasses < Limits.unpolledPasses {
+      unpolledPasses += 1
+      return
+    }
+    unpolledPasses = 0
+    unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Limits.polledEvents) { events in
+      let count = unsafe epoll_wait(poller, events.baseAddress, Int32(events.count), timeout)
+      for index in 0..<Int(max(0, count)) {
+        handleEvent(token: unsafe events[index].data.u64)
+      }
+    }
+  }
+
+  /// 0 to go on at once, -1 to sleep until something happens.
+  private func timeoutMilliseconds() -> Int32 {
+    if inbox.hasWork { return 0 }
+    var wait = UInt64.max
+    var library: UInt64 = 0
+    if unsafe MHD_get_timeout(daemon, &library) == .YES { wait = library }
+    if wait == 0 { return 0 }
+    if let earliest = deadlines.earliest {
+      let current = MonotonicClock.now
+      // Rounded up: waking a moment too early means waking twice.
+      wait = min(wait, earliest > current ? (earliest - current + 999_999) / 1_000_000 : 0)
+    }
+    return wait == .max ? -1 : Int32(clamping: wait)
+  }
+
+  private func handleEvent(token: UInt64) {
+    if let descriptor = lingering[token] {
+      drainLingering(token: token, descriptor)
+    } else if let connection = connections[token] {
+      clientLeft(connection)
+    }
+  }
+
+  /// Adds a descriptor to our epoll set.
+  @discardableResult
+  func watch(_ descriptor: Int32, _ events: UInt32, token: UInt64) -> Bool {
+    var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
+    return unsafe epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event) == 0
+  }
+
+  /// Takes a descriptor out of our epoll set.
+  func unwatch(_ descriptor: Int32) {
+    epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, nil)
+  }
+
+  // MARK: Messages and deadlines
+
+  private func handle(_ message: ServerInbox.Message) {
+    switch message {
+    case .reply(let token, let number, let response):
+      deliver(response, connection: token, request: number)
+    case .stopAccepting(let done):
+      stopAccepting()
+      done.raise()
+    case .endStreams(let bytes):
+      farewell = farewell ?? bytes
+      for connection in streaming.values { resume(connection) }
+    case .stop(let grace):
+      stopAccepting()
+      let deadline = now + grace.nanoseconds
+      stopDeadline = min(stopDeadline ?? deadline, deadline)
+      deadlines.push(deadline, .stop, token: 0)
+    }
+  }
+
+  private func handle(_ due: DeadlineHeap.Entry) {
+    switch due.purpose {
+    case .request: checkRequestDeadline(token: due.token)
+    case .reply: checkReplyDeadline(token: due.token, time: due.time)
+    case .heartbeat: checkHeartbeat(token: due.token)
+    case .linger: endLingering(token: due.token)
+    case .stop: isStopping = true
+    }
+  }
+
+  // MARK: Stopping
+
+  /// Nothing is left that a stop should wait for.
+  private var isQuiet: Bool { requestsInFlight == 0 && (farewell == nil || streaming.isEmpty) }
+
+  /// Gives everything back when the thread could not be started.
+  func abandon() {
+    shutDown()
+  }
+
+  private func stopAccepting() {
+    guard listener >= 0 else { return }
+    // Quiescing alone would leave the socket open and clients waiting in its queue for an answer that never comes.
+    unsafe MHD_quiesce_daemon(daemon)
+    close(listener)
+    listener = -1
+  }
+
+  private func shutDown() {
+    isStopping = true
+    stopAccepting()
+    // Refuse first, release after: a promise dropped here must find the inbox closed.
+    for case .stopAccepting(let done) in inbox.closeDown() { done.raise() }
+    for connection in connections.values { resume(connection) }
+    // Stopping with suspended connections aborts the process; one turn resumes, and ends, all of them.
+    unsafe MHD_run(daemon)
+    unsafe MHD_stop_daemon(daemon)
+    unsafe daemon = nil
+    for token in Array(lingering.keys) { endLingering(token: token) }
+    for entry in followed.values { entry.log.unregister(entry.ticket) }
+    followed = [:]
+    close(poller)
+    logger.info("HTTP server stopped")
+  }
+}

@@ -1,0 +1,106 @@
+internal import ReachabilityModel
+
+/// Says what carries an interface's packets, from what the kernel tells about it.
+///
+/// The order matters: a modem may look like a TUN device, a Wi-Fi card like Ethernet, a VLAN like anything.
+struct InterfaceClassifier {
+  private var sysfs: SysfsReader
+
+  /// A classifier.
+  ///
+  /// - Parameter sysfsRoot: `/sys/class/net`, or where its like is.
+  init(sysfsRoot: String) {
+    sysfs = SysfsReader(root: sysfsRoot)
+  }
+
+  /// The interfaces with their types.
+  mutating func classify(_ links: [LinkMessage]) -> [Interface] {
+    sysfs.forget(allBut: links)
+    let table = Dictionary(links.map { ($0.interface.index, $0) }, uniquingKeysWith: { first, _ in first })
+    return links.map { link in
+      var interface = link.interface
+      var visited: Set<UInt32> = []
+      interface.type = type(of: link, in: table, &visited)
+      return interface
+    }
+  }
+
+  private mutating func type(
+    of link: LinkMessage, in table: [UInt32: LinkMessage], _ visited: inout Set<UInt32>
+  ) -> InterfaceType {
+    if let type = ownType(of: link) { return type }
+    let interface = link.interface
+    if let kind = interface.kind, Self.stackedKinds.contains(kind) {
+      // Two devices may name each other (a veth pair within one namespace).
+      visited.insert(interface.index)
+      for lower in lowerLinks(of: link, in: table) where !visited.contains(lower.interface.index) {
+        return type(of: lower, in: table, &visited)
+      }
+      return .ethernet
+    }
+    if Self.cellularPrefixes.contains(where: interface.name.hasPrefix) { return .wwan }
+    return interface.hardwareType == Hardware.ether ? .ethernet : .other
+  }
+
+  /// The type that the device shows by itself; nil when that is Ethernet, stacked or nothing known.
+  private mutating func ownType(of link: LinkMessage) -> InterfaceType? {
+    let interface = link.interface
+    if interface.flags.contains(.loopback) || interface.hardwareType == Hardware.loopback { return .loopback }
+    if let kind = interface.kind, ["wwan", "rmnet"].contains(kind) { return .wwan }
+    switch interface.hardwareType {
+    case Hardware.ppp: return .ppp
+    case Hardware.rawIP, Hardware.outOfTreeRawIP: return .wwan
+    default: break
+    }
+    switch sysfs.deviceType(index: interface.index, name: interface.name) {
+    case .wlan: return .wifi
+    case .wwan: return .wwan
+    case nil: break
+    }
+    if let kind = interface.kind, Self.tunnelKinds.contains(kind) { return .tunnel }
+    return Hardware.tunnels.contains(interface.hardwareType) ? .tunnel : nil
+  }
+
+  /// What a stacked device stands on: the device beneath, else its members, real devices first.
+  ///
+  /// A bridge has the uplink and many taps and veths of guests as members; the uplink is what carries packets away.
+  private func lowerLinks(of link: LinkMessage, in table: [UInt32: LinkMessage]) -> [LinkMessage] {
+    if let lower = link.interface.lowerIndex.flatMap({ table[$0] }) { return [lower] }
+    let members = table.values.filter { member in
+      member.masterIndex == link.interface.index && !Self.tunnelKinds.contains(member.interface.kind ?? "")
+    }
+    return members.sorted { ($0.isVirtual ? 1 : 0, $0.interface.index) < ($1.isVirtual ? 1 : 0, $1.interface.index) }
+  }
+
+  /// `ARPHRD_*` of linux/if_arp.h, which cannot be imported beside net/if.h.
+  private enum Hardware {
+    static let ether: UInt16 = 1
+    static let ppp: UInt16 = 512
+    static let rawIP: UInt16 = 519
+    /// Qualcomm's drivers outside the kernel number it so.
+    static let outOfTreeRawIP: UInt16 = 530
+    static let loopback: UInt16 = 772
+    /// TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE, NONE (WireGuard, TUN).
+    static let tunnels: Set<UInt16> = [768, 769, 776, 778, 823, 65534]
+  }
+
+  /// `IFLA_INFO_KIND` of devices that put packets into other packets, or hand them to a program.
+  private static let tunnelKinds: Set<String> = [
+    "tun", "wireguard", "ipip", "sit", "ip6tnl", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan", "vti",
+    "vti6", "xfrm", "ovpn", "vxlan", "geneve", "gtp", "bareudp", "amt",
+  ]
+
+  /// `IFLA_INFO_KIND` of devices that stand on others.
+  private static let stackedKinds: Set<String> = [
+    "bridge", "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "bond", "team", "veth", "netkit", "hsr",
+    "dsa",
+  ]
+
+  /// Names that drivers and systemd give to modems.
+  private static let cellularPrefixes = ["wwan", "wwp", "wws", "rmnet", "ccmni"]
+}
+
+extension LinkMessage {
+  /// True for devices without hardware.
+  fileprivate var isVirtual: Bool { parentDevice == nil && interface.kind != nil }
+}

@@ -1,0 +1,33 @@
+/// Every bound of this room, with its unit and its reason.
+enum Limits {
+  /// Bytes asked for as receive buffer of the event socket.
+  ///
+  /// A flood of 200,000 route events loses thousands in 16 MiB and none in 64 MiB. The kernel takes the memory only while messages wait.
+  static let eventBuffer = 64 << 20
+  /// Bytes asked for as receive buffer of a query socket: 64 answers of up to 8 KiB wait at once.
+  static let queryBuffer = 1 << 20
+  /// Bytes of the first receive buffer in user space; the kernel makes no dump part larger than the buffer it sees, at most 32 KiB.
+  static let datagram = 32 << 10
+  /// The largest datagram in bytes that the buffer grows to; one message of 16 MiB is no network interface any more.
+  static let largestDatagram = 16 << 20
+  /// Lookup requests for one send: 64 cost 1.6 times less each than one, more gain nothing.
+  static let requestsPerSend = 64
+  /// How long an answer may take.
+  ///
+  /// The kernel answers in microseconds; only a writer that holds the RTNL lock delays it.
+  static let queryTimeout = Duration.seconds(2)
+  /// How often a dump is begun again when the kernel says that it was interrupted by a change.
+  ///
+  /// After the last time the torn dump is taken: whatever tore it has an event of its own that leads to the next reading.
+  static let dumpAttempts = 8
+  /// Datagrams drained before a reading is made although more wait, so that a flood cannot put it off for ever.
+  static let datagramsPerBatch = 4096
+  /// How long after a failed reading the next one is tried.
+  static let retryDelay = Duration.seconds(1)
+  /// At most one log line about lost events in this time; a flood loses some in every batch.
+  static let logWindow = Duration.seconds(60)
+  /// How often the idle thread shows that it lives (``NetlinkCounters/lastProgress``), and so how old that may honestly be.
+  static let heartbeat = Duration.seconds(10)
+  /// Bytes read of a sysfs file; `uevent` of a network device has about 60.
+  static let sysfsFile = 4096
+}

@@ -1,0 +1,19 @@
+/// What a ``NetlinkSource`` has done since it started; every number only grows.
+public struct NetlinkCounters: Sendable, Hashable {
+  /// Event messages of the groups we listen to.
+  public var events: UInt64 = 0
+  /// Datagrams that brought them.
+  public var datagrams: UInt64 = 0
+  /// Readings that reached the observer.
+  public var readings: UInt64 = 0
+  /// Readings that failed.
+  public var failures: UInt64 = 0
+  /// Times the kernel said that it threw events away because the receive buffer was full.
+  public var overruns: UInt64 = 0
+  /// Readings made of everything because events were lost.
+  public var resyncs: UInt64 = 0
+  /// Waits for the kernel's RTNL lock before a reading.
+  public var barriers: UInt64 = 0
+  /// When the thread last did something, on CLOCK_MONOTONIC since its own zero; an idle thread shows itself every 10 seconds.
+  public var lastProgress: Duration = .zero
+}

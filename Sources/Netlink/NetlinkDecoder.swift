@@ -1,0 +1,75 @@
+internal import CNetlink
+internal import Glibc
+internal import ReachabilityModel
+
+/// Turns the kernel's bytes into values; never traps, whatever the bytes.
+enum NetlinkDecoder {
+  /// Visits the messages of a datagram in order.
+  ///
+  /// - Returns: false when a message is cut off or its length is impossible; those before it have been visited.
+  @inline(__always)
+  @discardableResult
+  static func forEachMessage(in datagram: NetlinkBytes, _ body: (NetlinkMessage) -> Void) -> Bool {
+    var position = 0
+    while position < datagram.count {
+      guard let length: UInt32 = datagram.load(position), let type: UInt16 = datagram.load(position + 4),
+        let flags: UInt16 = datagram.load(position + 6), let sequence: UInt32 = datagram.load(position + 8),
+        length >= NetlinkMessage.headerSize, let whole = datagram.slice(position, Int(length))
+      else { return false }
+      body(
+        NetlinkMessage(
+          type: Int(type), flags: Int32(flags), sequence: sequence, body: whole.dropFirst(NetlinkMessage.headerSize)))
+      position += (Int(length) + 3) & ~3
+    }
+    return true
+  }
+
+  /// Decodes one message.
+  static func content(of message: NetlinkMessage) -> NetlinkContent {
+    switch message.type {
+    case RTM_NEWLINK: link(message.body).map(NetlinkContent.link) ?? .malformed
+    case RTM_DELLINK: message.body.load(4).map(NetlinkContent.linkRemoved) ?? .malformed
+    case RTM_NEWADDR: address(message.body).map(NetlinkContent.address) ?? .malformed
+    case RTM_DELADDR: address(message.body).map(NetlinkContent.addressRemoved) ?? .malformed
+    case RTM_NEWROUTE:
+      route(message.body).map { .route($0, replaces: message.flags & NLM_F_REPLACE != 0) } ?? .malformed
+    case RTM_DELROUTE: route(message.body).map(NetlinkContent.routeRemoved) ?? .malformed
+    case RTM_NEWRULE, RTM_DELRULE: .rule
+    case RTM_NEWNEXTHOP, RTM_DELNEXTHOP: .nexthop
+    case RTM_NEWNETCONF, RTM_DELNETCONF: .netconf
+    case Int(NLMSG_ERROR): error(message).map(NetlinkContent.ack) ?? .malformed
+    case Int(NLMSG_DONE): done(message).map(NetlinkContent.done) ?? .malformed
+    case Int(NLMSG_OVERRUN): .overrun
+    default: .other
+    }
+  }
+
+  /// Decodes `NLMSG_ERROR`: the errno, the request's header, perhaps its body, then the extended ack.
+  private static func error(_ message: NetlinkMessage) -> NetlinkAck? {
+    guard let code: Int32 = message.body.load(0) else { return nil }
+    var offset = 4 + NetlinkMessage.headerSize
+    if message.flags & Int32(NLM_F_CAPPED) == 0, let length: UInt32 = message.body.load(4) {
+      // The request's whole message stands between.
+      offset = 4 + ((Int(length) + 3) & ~3)
+    }
+    return NetlinkAck(errno: magnitude(code), text: extendedText(message, from: offset))
+  }
+
+  /// Decodes `NLMSG_DONE`: a dump that failed half-way carries a negative errno, a good one 0 or a count.
+  private static func done(_ message: NetlinkMessage) -> NetlinkAck? {
+    guard let code: Int32 = message.body.load(0) else { return nil }
+    return NetlinkAck(errno: code < 0 ? magnitude(code) : 0, text: extendedText(message, from: 4))
+  }
+
+  /// An errno without its sign; `Int32.min`, which no kernel sends, must not trap either.
+  private static func magnitude(_ code: Int32) -> Int32 { Int32(clamping: code.magnitude) }
+
+  private static func extendedText(_ message: NetlinkMessage, from offset: Int) -> String? {
+    guard message.flags & Int32(NLM_F_ACK_TLVS) != 0 else { return nil }
+    var text: String?
+    message.body.forEachAttribute(from: offset) { type, payload in
+      if type == Int(NLMSGERR_ATTR_MSG.rawValue) { text = payload.text }
+    }
+    return text
+  }
+}

@@ -1,0 +1,193 @@
+internal import CNetlink
+internal import Glibc
+internal import Locks
+internal import Logging
+internal import ReachabilityModel
+
+/// What the netlink thread does: wait, drain, read, tell.
+///
+/// Everything in here belongs to one thread at a time.
+final class NetlinkLoop {
+  let shared: NetlinkShared
+  private let settings: NetlinkSource.Settings
+  private let logger: Logger
+  private let observer: any KernelObserver
+  private let poller: Poller
+  /// Nil when the kernel gives us no events: then we poll.
+  private var events: NetlinkSocket?
+  /// Nil after a failure, until it is opened again.
+  private var queries: NetlinkQueries?
+  private var classifier: InterfaceClassifier
+  private var tables = KernelTables()
+  /// What was heard and not read for, because the last reading failed.
+  private var pending = EventBatch.everything
+  private var hasFailed = false
+  private var overrunsToLog: UInt64 = 0
+  private var nextOverrunLog = Duration.zero
+
+  /// Opens everything, and listens before anything is read, so that no change falls in between.
+  init(
+    settings: NetlinkSource.Settings, logger: Logger, shared: NetlinkShared, observer: any KernelObserver
+  ) throws(KernelError) {
+    self.settings = settings
+    self.logger = logger
+    self.shared = shared
+    self.observer = observer
+    classifier = InterfaceClassifier(sysfsRoot: settings.sysfsRoot)
+    poller = try Poller()
+    try openSockets()
+    shared.setCaller(poller.caller)
+  }
+
+  /// Makes the first reading.
+  func readFirst() throws(KernelError) {
+    try poller.arm(try read(pending))
+    pending = EventBatch()
+  }
+
+  /// Waits and reads until the end is asked for.
+  func run() {
+    while !shared.isStopping {
+      do throws(KernelError) {
+        let wake = try poller.wait()
+        shared.counters.withLock { $0.lastProgress = KernelClock.uptime }
+        try handle(wake)
+      } catch {
+        fail(error)
+      }
+    }
+  }
+
+  private func handle(_ wake: Poller.Wake) throws(KernelError) {
+    var batch = EventBatch()
+    if wake.hasEvents { try drain(into: &batch, hasError: wake.hasError) }
+    if !batch.isEmpty { note(batch) }
+    pending.merge(batch)
+    guard !shared.isStopping else { return }
+    if hasFailed {
+      // Events do not make a failing kernel answer; only time does.
+      guard wake.isDue else { return }
+      try openSockets()
+    } else {
+      guard !batch.isEmpty || wake.isCalled || wake.isDue else { return }
+      // Without events nobody says what changed.
+      if events == nil { pending.merge(.everything) }
+    }
+    let deadline = try read(pending)
+    pending = EventBatch()
+    hasFailed = false
+    try poller.arm(deadline)
+  }
+
+  /// Reads what a batch may have changed and tells the observer.
+  ///
+  /// - Returns: when to read again even if nothing happens.
+  private func read(_ batch: EventBatch) throws(KernelError) -> Duration? {
+    guard let queries else { throw KernelError("read", errno: ENOTCONN) }
+    if batch.needsBarrier { try queries.barrier() }
+    if batch.needsTables {
+      tables = KernelTables(
+        interfaces: classifier.classify(try queries.links()), addresses: try queries.addresses())
+    }
+    guard !shared.isStopping else { return nil }
+    let answers = try queries.lookUp(observer.routeQueries(for: tables))
+    let uptime = KernelClock.uptime
+    shared.counters.withLock { counters in
+      counters.readings += 1
+      counters.barriers += batch.needsBarrier ? 1 : 0
+      counters.resyncs += batch.causes.contains(.resync) ? 1 : 0
+      counters.lastProgress = uptime
+    }
+    guard !shared.isStopping else { return nil }
+    let deadline = observer.ingest(
+      KernelReading(tables: tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time))
+    guard events == nil else { return deadline }
+    let poll = uptime + settings.pollInterval
+    return min(deadline ?? poll, poll)
+  }
+
+  private func drain(into batch: inout EventBatch, hasError: Bool) throws(KernelError) {
+    guard let events else { return }
+    draining: for _ in 0..<Limits.datagramsPerBatch {
+      let received: NetlinkSocket.Received
+      do throws(KernelError) {
+        received = try events.receive(waiting: false)
+      } catch {
+        // It is opened anew with the next try.
+        self.events = nil
+        throw error
+      }
+      switch received {
+      case .datagram(let datagram): batch.add(datagram)
+      case .nothing: break draining
+      case .lost:
+        batch.overruns += 1
+        batch.addLoss()
+      }
+    }
+    if hasError, batch.overruns == 0, events.takeError() != 0 { batch.addLoss() }
+  }
+
+  private func note(_ batch: EventBatch) {
+    shared.counters.withLock { counters in
+      counters.events += batch.events
+      counters.datagrams += batch.datagrams
+      counters.overruns += batch.overruns
+    }
+    guard batch.overruns > 0 else { return }
+    overrunsToLog += batch.overruns
+    let now = KernelClock.uptime
+    guard now >= nextOverrunLog else { return }
+    nextOverrunLog = now + Limits.logWindow
+    logger.warning("kernel events were lost, reading everything again", metadata: ["overruns": "\(overrunsToLog)"])
+    overrunsToLog = 0
+  }
+
+  /// Tells of a failed reading and sets the time of the next try.
+  private func fail(_ error: KernelError) {
+    queries = nil
+    pending.merge(.everything)
+    shared.counters.withLock { $0.failures += 1 }
+    if !hasFailed {
+      hasFailed = true
+      logger.error("the kernel cannot be read, trying again", metadata: ["error": "\(error)"])
+      if !shared.isStopping { observer.kernelFailed(error, at: KernelClock.time) }
+    }
+    do throws(KernelError) {
+      try poller.arm(KernelClock.uptime + Limits.retryDelay)
+    } catch {
+      // The arguments are constant and the descriptor is ours: only a mistake of this program comes here.
+      preconditionFailure("\(error)")
+    }
+  }
+
+  /// Opens what is not open.
+  private func openSockets() throws(KernelError) {
+    if events == nil, settings.listensToEvents {
+      let socket = try NetlinkSocket(bufferBytes: settings.receiveBufferBytes)
+      if join(socket) {
+        try poller.add(socket.number)
+        events = socket
+      }
+    }
+    if queries == nil { queries = try NetlinkQueries() }
+  }
+
+  /// Joins the groups.
+  ///
+  /// - Returns: false when this system gives no events, as gVisor and some seccomp filters do.
+  private func join(_ socket: NetlinkSocket) -> Bool {
+    do throws(KernelError) {
+      for group in [
+        RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+        RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
+      ] { try socket.join(group) }
+      return true
+    } catch {
+      logger.warning(
+        "no kernel events here, polling instead",
+        metadata: ["error": "\(error)", "interval": "\(settings.pollInterval)"])
+      return false
+    }
+  }
+}

@@ -1,0 +1,145 @@
+internal import CNetlink
+internal import Glibc
+internal import ReachabilityModel
+
+/// A socket on which the kernel is asked: tables, the barrier and (in an extension) routes.
+///
+/// One thread at a time.
+final class NetlinkQueries {
+  let socket: NetlinkSocket
+  /// Kept between requests so that its memory is.
+  var request = NetlinkRequest()
+  private var sequence: UInt32 = 0
+
+  /// Opens the socket.
+  ///
+  /// - Throws: a ``KernelError`` when the kernel refuses.
+  init() throws(KernelError) {
+    socket = try NetlinkSocket(bufferBytes: Limits.queryBuffer, timeout: Limits.queryTimeout)
+  }
+
+  /// Takes `count` numbers for requests, never 0, which the kernel's events carry.
+  func takeSequences(_ count: Int) -> UInt32 {
+    if sequence > UInt32.max - UInt32(count) - 1 { sequence = 0 }
+    let first = sequence + 1
+    sequence += UInt32(count)
+    return first
+  }
+
+  /// Waits until every change of links, addresses and IPv4 flushes that the kernel has announced is also done.
+  ///
+  /// The kernel sends `RTM_NEWLINK` (down) and `RTM_DELADDR` *before* it flushes the routes, flushes IPv4 routes without
+  /// any event, and answers lookups without the RTNL lock: who asks at once may be told the old state and never hear of
+  /// the new one. A request that needs the lock waits for the writer. One for a link that cannot exist is the cheapest.
+  func barrier() throws(KernelError) {
+    let sequence = takeSequences(1)
+    request.removeAll()
+    request.message(RTM_GETLINK, sequence: sequence) { Self.appendLinkHeader(index: 0x7fff_fffe, to: &$0) }
+    try socket.send(request)
+    var answered = false
+    while !answered {
+      // Whatever it says, the lock was ours for a moment.
+      try receive("barrier") { if $0.sequence == sequence { answered = true } }
+    }
+  }
+
+  /// Reads all links.
+  func links() throws(KernelError) -> [LinkMessage] {
+    var links: [UInt32: LinkMessage] = [:]
+    try dump("dump RTM_GETLINK", RTM_GETLINK) { (request) in
+      Self.appendLinkHeader(index: 0, to: &request)
+      // The counters would be two thirds of the answer.
+      request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    } restart: {
+      links.removeAll(keepingCapacity: true)
+    } body: { content in
+      if case .link(let link) = content { links[link.interface.index] = link }
+    }
+    return links.values.sorted { $0.interface.index < $1.interface.index }
+  }
+
+  /// Reads all addresses of both families.
+  func addresses() throws(KernelError) -> [InterfaceAddress] {
+    var addresses: Set<InterfaceAddress> = []
+    try dump("dump RTM_GETADDR", RTM_GETADDR) { request in
+      // struct ifaddrmsg, all zero: every family, every link.
+      request.append(UInt64(0))
+    } restart: {
+      addresses.removeAll(keepingCapacity: true)
+    } body: { content in
+      if case .address(let address) = content { addresses.insert(address) }
+    }
+    return Array(addresses)
+  }
+
+  /// `struct ifinfomsg`, all zero but the index.
+  private static func appendLinkHeader(index: UInt32, to request: inout NetlinkRequest) {
+    request.append(UInt32(0))
+    request.append(index)
+    request.append(UInt64(0))
+  }
+
+  private func dump(
+    _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void,
+    body: (NetlinkContent) -> Void
+  ) throws(KernelError) {
+    for _ in 0..<Limits.dumpAttempts {
+      restart()
+      let sequence = takeSequences(1)
+      request.removeAll()
+      request.message(type, flags: Int32(NLM_F_DUMP), sequence: sequence, header)
+      try socket.send(request)
+      guard try dumpIsTorn(operation, sequence, body) else { return }
+    }
+  }
+
+  /// Receives a dump to its end.
+  ///
+  /// - Returns: true when a change interrupted it or a part was lost, so that it must be begun again.
+  private func dumpIsTorn(
+    _ operation: String, _ sequence: UInt32, _ body: (NetlinkContent) -> Void
+  ) throws(KernelError) -> Bool {
+    var isTorn = false
+    var end: NetlinkAck?
+    var isMalformed = false
+    while end == nil {
+      let isWhole = try receive(operation) { message in
+        guard message.sequence == sequence else { return }
+        isTorn = isTorn || message.isTorn
+        switch NetlinkDecoder.content(of: message) {
+        case .done(let ack), .ack(let ack): end = ack
+        case .malformed: isMalformed = true
+        case let content: body(content)
+        }
+      }
+      // Even then the dump must be read to its end: the kernel refuses a second one on the same socket (EBUSY).
+      isTorn = isTorn || !isWhole
+    }
+    if let end, end.errno != 0 { throw KernelError(operation, end) }
+    guard !isMalformed else { throw .malformed(operation) }
+    return isTorn
+  }
+
+  /// Receives one datagram and visits its messages.
+  ///
+  /// - Returns: false when something was lost before it.
+  /// - Throws: ETIMEDOUT when nothing comes in time.
+  @discardableResult
+  func receive(_ operation: String, _ body: (NetlinkMessage) -> Void) throws(KernelError) -> Bool {
+    switch try socket.receive(waiting: true) {
+    case .nothing: throw KernelError(operation, errno: ETIMEDOUT)
+    case .lost: return false
+    case .datagram(let datagram):
+      guard NetlinkDecoder.forEachMessage(in: datagram, body) else { throw .malformed(operation) }
+      return true
+    }
+  }
+}
+
+extension KernelError {
+  /// The kernel's refusal, in its own words when it has some.
+  init(_ operation: String, _ ack: NetlinkAck) {
+    let plain = KernelError(operation, errno: ack.errno)
+    self.init(operation: operation, errno: ack.errno, message: ack.text ?? plain.message)
+  }
+}

@@ -1,0 +1,97 @@
+internal import Glibc
+internal import Locks
+
+/// What the thread and the source's callers share.
+final class NetlinkShared: Sendable {
+  private enum Phase {
+    case idle
+    case running
+    case ended
+  }
+
+  private struct Life {
+    var phase = Phase.idle
+    var isStopping = false
+    /// The thread that calls the observer now, which cannot wait for its own end; nil between two such threads.
+    var observerThread: pthread_t?
+    /// Set while there is a thread to wake.
+    var caller: Descriptor?
+  }
+
+  /// See ``NetlinkCounters``.
+  let counters = Locked(NetlinkCounters())
+  /// The socket for questions on demand; nil unless the source runs.
+  let lookups = Locked<NetlinkQueries?>(nil)
+  /// Opens when no call to the observer will begin any more and everything is closed.
+  let latch = Latch()
+  private let life = Locked(Life())
+
+  /// True once the end was asked for.
+  var isStopping: Bool { life.withLock { $0.isStopping } }
+
+  /// Begins the life of the source, with the calling thread as the one that calls the observer.
+  ///
+  /// - Returns: false when it began or ended before.
+  func begin() -> Bool {
+    life.withLock { life in
+      guard life.phase == .idle else { return false }
+      life.phase = .running
+      life.observerThread = pthread_self()
+      return true
+    }
+  }
+
+  /// The thread that called ``begin()`` will not call the observer again.
+  ///
+  /// - Returns: false when the end was asked for meanwhile.
+  func handOver() -> Bool {
+    life.withLock { life in
+      life.observerThread = nil
+      return !life.isStopping
+    }
+  }
+
+  /// The calling thread calls the observer from now on.
+  func adoptThread() {
+    life.withLock { $0.observerThread = pthread_self() }
+  }
+
+  /// Says whom ``wakeUp()`` wakes.
+  func setCaller(_ caller: Descriptor) {
+    life.withLock { $0.caller = caller }
+  }
+
+  /// Ends the wait of the thread, if there is one.
+  func wakeUp() {
+    // Under the lock, so that the descriptor cannot be closed in between and its number be another file's.
+    life.withLock { life in
+      if let caller = life.caller { Poller.call(caller) }
+    }
+  }
+
+  /// Asks for the end.
+  ///
+  /// - Returns: true when the caller must wait for the latch: when there is something to end and it is not the caller.
+  func requestStop() -> Bool {
+    life.withLock { life in
+      life.isStopping = true
+      if life.phase == .idle {
+        life.phase = .ended
+        latch.open()
+      }
+      if let caller = life.caller { Poller.call(caller) }
+      return life.observerThread != pthread_self()
+    }
+  }
+
+  /// Closes what is shared and says that the end has come.
+  func end() {
+    life.withLock { life in
+      life.phase = .ended
+      life.caller = nil
+      life.observerThread = nil
+    }
+    lookups.withLock { $0 = nil }
+    latch.open()
+  }
+}

@@ -1,0 +1,147 @@
+internal import CNetlink
+internal import Glibc
+internal import ReachabilityModel
+
+/// A NETLINK_ROUTE socket with its receive buffer; used by one thread at a time (netlink(7)).
+@safe final class NetlinkSocket {
+  /// What a receive brought.
+  enum Received {
+    /// A datagram from the kernel; valid until the next receive.
+    case datagram(NetlinkBytes)
+    /// Nothing waits, or nothing came in time.
+    case nothing
+    /// The kernel threw messages away because the socket's buffer was full, or one was longer than our buffer.
+    case lost
+  }
+
+  private let descriptor: Descriptor
+  private var buffer: UnsafeMutableRawBufferPointer
+
+  /// The descriptor's number, for epoll.
+  var number: Int32 { descriptor.number }
+
+  /// Opens a socket that listens to no group.
+  ///
+  /// - Parameters:
+  ///   - bufferBytes: the receive buffer asked for; what the kernel's limit allows is taken when that is less.
+  ///   - timeout: how long a waiting receive may take; nil for as long as it takes.
+  /// - Throws: a ``KernelError`` when the kernel refuses.
+  init(bufferBytes: Int, timeout: Duration? = nil) throws(KernelError) {
+    let opened = try Syscall.check("socket NETLINK_ROUTE") {
+      socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), NETLINK_ROUTE)
+    }
+    descriptor = Descriptor(Int32(opened))
+    unsafe buffer = .allocate(byteCount: Limits.datagram, alignment: 16)
+    // Without strict checking the kernel ignores filters and unknown fields silently; without extended acks EINVAL has
+    // no text, and a bad request looks like a blackhole route.
+    for option in [NETLINK_GET_STRICT_CHK, NETLINK_EXT_ACK] {
+      try set("setsockopt netlink \(option)", SOL_NETLINK, option, Int32(1))
+    }
+    // The header of a failed request is enough.
+    try set("setsockopt NETLINK_CAP_ACK", SOL_NETLINK, NETLINK_CAP_ACK, Int32(1))
+    setReceiveBuffer(Int32(clamping: bufferBytes))
+    if let timeout {
+      let (seconds, attoseconds) = timeout.components
+      let limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+      try set("setsockopt SO_RCVTIMEO", SOL_SOCKET, SO_RCVTIMEO, limit)
+      try set("setsockopt SO_SNDTIMEO", SOL_SOCKET, SO_SNDTIMEO, limit)
+    }
+    var address = sockaddr_nl()
+    address.nl_family = sa_family_t(AF_NETLINK)
+    try Syscall.check("bind") {
+      unsafe withUnsafeBytes(of: &address) { raw in
+        unsafe raw.withMemoryRebound(to: sockaddr.self) { unsafe bind(number, $0.baseAddress, socklen_t(raw.count)) }
+      }
+    }
+  }
+
+  deinit { unsafe buffer.deallocate() }
+
+  private func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable)
+    throws(KernelError)
+  {
+    var value = value
+    try Syscall.check(operation) {
+      unsafe withUnsafeBytes(of: &value) {
+        unsafe setsockopt(number, level, option, $0.baseAddress, socklen_t($0.count))
+      }
+    }
+  }
+
+  /// With CAP_NET_ADMIN the whole size, else as much as net.core.rmem_max allows (the kernel cuts it silently).
+  private func setReceiveBuffer(_ bytes: Int32) {
+    do throws(KernelError) {
+      try set("setsockopt SO_RCVBUFFORCE", SOL_SOCKET, SO_RCVBUFFORCE, bytes)
+    } catch {
+      // A small buffer loses events sooner, which is noticed and mended: no reason to fail.
+      try? set("setsockopt SO_RCVBUF", SOL_SOCKET, SO_RCVBUF, bytes)
+    }
+  }
+
+  /// Joins a multicast group.
+  ///
+  /// - Throws: EPERM, EOPNOTSUPP or the like in sandboxes that have no rtnetlink events.
+  func join(_ group: rtnetlink_groups) throws(KernelError) {
+    try set("join group \(group.rawValue)", SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, Int32(group.rawValue))
+  }
+
+  /// Sends one or more requests to the kernel.
+  func send(_ request: NetlinkRequest) throws(KernelError) {
+    let sent = Syscall.raw { () -> Int in
+      unsafe request.bytes.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, 0) }
+    }
+    guard sent >= 0 else { throw KernelError("send", errno: Int32(-sent)) }
+  }
+
+  /// Receives one datagram from the kernel; what other processes send is dropped.
+  ///
+  /// - Parameter waiting: whether to wait, up to the socket's timeout.
+  /// - Returns: the datagram, or why there is none.
+  /// - Throws: a ``KernelError`` for anything but an empty queue and lost messages.
+  func receive(waiting: Bool) throws(KernelError) -> Received {
+    while true {
+      var sender = sockaddr_nl()
+      let received = receive(flags: Int32(MSG_TRUNC) | (waiting ? 0 : Int32(MSG_DONTWAIT)), &sender)
+      switch -received {
+      case Int(EAGAIN): return .nothing
+      case Int(ENOBUFS): return .lost
+      case 1...: throw KernelError("recv", errno: Int32(-received))
+      default: break
+      }
+      // Any process may send to our port (netlink(7)); only the kernel has port 0.
+      guard sender.nl_pid == 0 else { continue }
+      guard unsafe received <= buffer.count else {
+        // Its rest is gone; the next one of that size will fit.
+        grow(to: received)
+        return .lost
+      }
+      return unsafe .datagram(
+        NetlinkBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<received])))
+    }
+  }
+
+  private func receive(flags: Int32, _ sender: inout sockaddr_nl) -> Int {
+    var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
+    return Syscall.raw { () -> Int in
+      unsafe withUnsafeMutableBytes(of: &sender) { raw in
+        unsafe raw.withMemoryRebound(to: sockaddr.self) {
+          unsafe recvfrom(number, buffer.baseAddress, buffer.count, flags, $0.baseAddress, &length)
+        }
+      }
+    }
+  }
+
+  private func grow(to size: Int) {
+    guard size <= Limits.largestDatagram else { return }
+    unsafe buffer.deallocate()
+    unsafe buffer = .allocate(byteCount: (size + 4095) & ~4095, alignment: 16)
+  }
+
+  /// Reads and clears the error that epoll reports (socket(7), `SO_ERROR`); 0 when there is none.
+  func takeError() -> Int32 {
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    let result = Syscall.raw { unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
+    return result < 0 ? Int32(-result) : code
+  }
+}

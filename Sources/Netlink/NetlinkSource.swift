@@ -1,0 +1,142 @@
+internal import CNetlink
+internal import Glibc
+internal import Locks
+public import Logging
+public import ReachabilityModel
+
+/// The kernel's network state by rtnetlink(7): one thread that waits for events and reads after each burst of them.
+///
+/// Needs no privilege. Events only say *that* something changed: many changes (the routes of a link that goes down, of
+/// an address that is deleted last) have none of their own, so everything that a burst may have touched is asked anew.
+///
+/// The thread keeps the observer alive until ``stop()``.
+public final class NetlinkSource: KernelSource {
+  /// What can be set; the defaults suit a host as well as a container.
+  public struct Settings: Sendable {
+    /// Bytes of receive buffer to ask for; without CAP_NET_ADMIN the kernel grants no more than net.core.rmem_max.
+    public var receiveBufferBytes = Limits.eventBuffer
+    /// Whether to listen to events; when not, or when the kernel refuses, everything is read every ``pollInterval``.
+    public var listensToEvents = true
+    /// How often to read without events.
+    public var pollInterval = Duration.seconds(10)
+    /// Where sysfs describes the network devices; it may be absent.
+    public var sysfsRoot = "/sys/class/net"
+
+    /// The defaults.
+    public init() {}
+  }
+
+  private let settings: Settings
+  private let logger: Logger
+  private let shared = NetlinkShared()
+
+  /// A source that is not started.
+  ///
+  /// - Parameters:
+  ///   - settings: what can be set.
+  ///   - logger: told of failures, lost events and the lack of events.
+  public init(settings: Settings = Settings(), logger: Logger) {
+    self.settings = settings
+    self.logger = logger
+  }
+
+  deinit { stop() }
+
+  /// What the source has done so far.
+  public var counters: NetlinkCounters { shared.counters.withLock { $0 } }
+
+  /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
+  ///
+  /// May be called once. The observer may stop the source even during the first reading.
+  ///
+  /// - Parameter observer: receives every reading; first on the calling thread, then on the thread `netlink`.
+  /// - Throws: a ``KernelError`` when the kernel refuses; nothing is left open then.
+  public func start(_ observer: any KernelObserver) throws(KernelError) {
+    guard shared.begin() else {
+      throw KernelError(operation: "start", errno: ECANCELED, message: "the source was stopped or started before")
+    }
+    do throws(KernelError) {
+      let loop = try NetlinkLoop(settings: settings, logger: logger, shared: shared, observer: observer)
+      try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try NetlinkQueries() }
+      try loop.readFirst()
+      guard shared.handOver() else {
+        // The observer, or another thread, stopped the source during the first reading.
+        shared.end()
+        return
+      }
+      try spawn(loop)
+    } catch {
+      shared.end()
+      throw error
+    }
+  }
+
+  private func spawn(_ loop: NetlinkLoop) throws(KernelError) {
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    // Nobody joins it; `stop` waits for its latch.
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let context = unsafe Unmanaged.passRetained(loop)
+    let code = unsafe pthread_create(&thread, &attributes, netlinkThread, context.toOpaque())
+    guard code == 0 else {
+      unsafe context.release()
+      throw KernelError("pthread_create", errno: code)
+    }
+  }
+
+  /// Asks for a new reading soon; nothing happens unless the source runs.
+  public func refresh() { shared.wakeUp() }
+
+  /// Asks the kernel on the calling thread, after all that it has announced is done.
+  ///
+  /// - Parameter queries: what to ask, in any number.
+  /// - Returns: an answer to every question.
+  /// - Throws: a ``KernelError`` when the kernel does not answer within 2 seconds, or the source does not run.
+  public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    let answers = try shared.lookups.withLock { (lookups) throws(KernelError) -> [RouteQuery: RouteAnswer] in
+      guard let lookups else {
+        throw KernelError(operation: "lookUp", errno: ENOTCONN, message: "the source is not started")
+      }
+      // A change that the kernel announced may not be done; a caller who heard of it must not be told the old state.
+      try lookups.barrier()
+      return try lookups.lookUp(queries)
+    }
+    shared.counters.withLock { $0.barriers += 1 }
+    return answers
+  }
+
+  /// Ends the source and closes everything; may be called any number of times, from any thread.
+  ///
+  /// Waits for the call to the observer that is going on, unless that call is the caller.
+  public func stop() {
+    guard shared.requestStop() else { return }
+    shared.latch.wait()
+  }
+}
+
+/// The thread's body; a function at file scope, so that it is bound to no actor.
+private func netlinkThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  if let context = unsafe context { unsafe runLoop(context).end() }
+  return nil
+}
+
+/// Apart from the thread's body so that the loop and its descriptors are gone when the end is announced.
+@inline(never)
+private func runLoop(_ context: UnsafeMutableRawPointer) -> NetlinkShared {
+  let loop = unsafe Unmanaged<NetlinkLoop>.fromOpaque(context).takeRetainedValue()
+  let shared = loop.shared
+  unsafe CNetlink.pthread_setname_np(pthread_self(), "netlink")
+  blockSignals()
+  shared.adoptThread()
+  loop.run()
+  return shared
+}
+
+/// Signals are for the threads that handle them, not for this one.
+private func blockSignals() {
+  var all = sigset_t()
+  unsafe sigfillset(&all)
+  unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+}

@@ -1,0 +1,139 @@
+internal import CNetlink
+internal import Glibc
+internal import ReachabilityModel
+
+/// One query to the routing tables and the two answers from which ours is made.
+///
+/// The kernel answers in two ways. With `RTM_F_FIB_MATCH` it shows the route that matched: its block, its real device,
+/// all ways out, carrier loss, its life; but no source address, and no ways out for nexthop objects when
+/// `nexthop_compat_mode` is 0. Without, it shows what a packet would do: one way out and the source address.
+struct RouteLookup {
+  /// An answer as it came.
+  enum Answer {
+    case route(RouteMessage)
+    case refused(NetlinkAck)
+  }
+
+  /// What was asked.
+  let query: RouteQuery
+  /// The route that matched.
+  var match: Answer?
+  /// What a packet would do.
+  var plain: Answer?
+
+  /// Adds the two requests, numbered `sequence` and `sequence + 1`.
+  func append(to request: inout NetlinkRequest, sequence: UInt32) {
+    // IPv4 says 254 for every table unless asked for the real one; IPv6 always says it, and refuses to be asked.
+    let match = RTM_F_FIB_MATCH | (query.destination.family == .ipv4 ? RTM_F_LOOKUP_TABLE : 0)
+    for (offset, flags) in [(UInt32(0), UInt32(match)), (1, 0)] {
+      request.message(RTM_GETROUTE, sequence: sequence + offset) { message in
+        // struct rtmsg: family, dst_len, src_len, tos; table, protocol, scope, type; flags.
+        let family = query.destination.family
+        message.append(family.rawValue)
+        message.append(family.bitCount)
+        message.append(query.source == nil ? UInt8(0) : family.bitCount)
+        message.append(UInt8(0))
+        message.append(UInt32(0))
+        message.append(flags)
+        message.attribute(Int(RTA_DST.rawValue), query.destination)
+        if let source = query.source { message.attribute(Int(RTA_SRC.rawValue), source) }
+        if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
+      }
+    }
+  }
+
+  /// The answer in the model's terms.
+  var answer: RouteAnswer {
+    switch (match, plain) {
+    case (.route(let match), .route(let plain)): merged(match.route, plain.route)
+    case (.route(let match), _): merged(match.route, nil)
+    case (.refused(let ack), .route(let plain)) where isOnLinkForGroups(ack): .route(plain.route)
+    case (.refused(let ack), _): .refused(refusal(ack))
+    case (nil, _): .refused(.failed(errno: ENODATA))
+    }
+  }
+
+  /// Groups and the limited broadcast leave through the interface that the sender names, without a route (ip(7)).
+  private func isOnLinkForGroups(_ ack: NetlinkAck) -> Bool {
+    query.interfaceIndex != nil && ack.errno == EHOSTUNREACH
+      && (query.destination.isMulticast || query.destination == IPAddress(ipv4: .max))
+  }
+
+  private func merged(_ match: Route, _ plain: Route?) -> RouteAnswer {
+    switch match.type {
+    case .blackhole: return .refused(.blackhole)
+    case .unreachable: return .refused(.unreachable)
+    case .prohibit: return .refused(.prohibited)
+    default: break
+    }
+    var route = match
+    if route.hops.isEmpty { route.hops = plain?.hops ?? [] }
+    // The kernel does not repeat a source address that the question named.
+    route.source = plain?.source ?? query.source ?? match.source
+    return .route(route)
+  }
+
+  private func refusal(_ ack: NetlinkAck) -> RouteAnswer.Refusal {
+    switch ack.errno {
+    case ENETUNREACH, ENODEV: .noRoute
+    // Bound to an interface, IPv4 says the same for "no route of its own" as for an unreachable route.
+    case EHOSTUNREACH: query.interfaceIndex != nil && query.destination.family == .ipv4 ? .noRoute : .unreachable
+    case EACCES: .prohibited
+    // A blackhole has no words; a request that the kernel does not understand has.
+    case EINVAL where ack.text == nil: .blackhole
+    default: .failed(errno: ack.errno)
+    }
+  }
+}
+
+extension NetlinkQueries {
+  /// Asks the routing tables, 64 requests at a time.
+  ///
+  /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
+  func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    var answers: [RouteQuery: RouteAnswer] = [:]
+    answers.reserveCapacity(queries.count)
+    var rest = queries[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Limits.requestsPerSend / 2)
+      rest = rest.dropFirst(part.count)
+      var lookups: [RouteLookup] = []
+      lookups.reserveCapacity(part.count)
+      for query in part {
+        if let source = query.source, source.family != query.destination.family {
+          answers[query] = .refused(.failed(errno: EAFNOSUPPORT))
+        } else {
+          lookups.append(RouteLookup(query: query))
+        }
+      }
+      try ask(&lookups)
+      for lookup in lookups { answers[lookup.query] = lookup.answer }
+    }
+    return answers
+  }
+
+  private func ask(_ lookups: inout [RouteLookup]) throws(KernelError) {
+    guard !lookups.isEmpty else { return }
+    let first = takeSequences(lookups.count * 2)
+    request.removeAll()
+    for (index, lookup) in lookups.enumerated() { lookup.append(to: &request, sequence: first + UInt32(index * 2)) }
+    try socket.send(request)
+    var missing = lookups.count * 2
+    while missing > 0 {
+      let isWhole = try receive("RTM_GETROUTE") { message in
+        // What an earlier, given-up request left behind has an older number.
+        guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
+        let answer: RouteLookup.Answer
+        switch NetlinkDecoder.content(of: message) {
+        case .route(let route, _): answer = .route(route)
+        case .ack(let ack): answer = .refused(ack)
+        default: answer = .refused(NetlinkAck(errno: EPROTO, text: nil))
+        }
+        let index = Int(message.sequence - first)
+        if index.isMultiple(of: 2) { lookups[index / 2].match = answer } else { lookups[index / 2].plain = answer }
+        missing -= 1
+      }
+      guard isWhole else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
+    }
+  }
+}

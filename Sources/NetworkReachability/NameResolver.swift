@@ -1,0 +1,35 @@
+internal import Probes
+public import ReachabilityModel
+
+extension ReachabilityMonitor {
+  /// Resolves a name: one question, with a deadline, to the hosts file and the name servers.
+  ///
+  /// - Parameters:
+  ///   - name: a host name in ASCII.
+  ///   - timeout: the deadline for everything.
+  ///   - completion: takes what was found, exactly once, on the resolver's thread or the caller's; it must not block.
+  public func resolve(
+    _ name: String, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
+  ) {
+    resolver.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
+  }
+
+  /// Resolves a name and waits for the answer; see ``resolve(_:timeout:_:)``.
+  public func resolve(_ name: String, timeout: Duration) async -> NameResolution {
+    await withCheckedContinuation { continuation in
+      resolve(name, timeout: timeout) { continuation.resume(returning: $0) }
+    }
+  }
+}
+
+extension NameResolution {
+  /// What the resolver's answer means for a verdict.
+  init(_ result: Result<[ResolvedAddress], ResolutionFailure>) {
+    switch result {
+    case .success(let found): self = .addresses(found.compactMap { IPAddress(octets: $0.bytes) })
+    case .failure(.notFound), .failure(.badName): self = .notFound
+    case .failure(.timeout), .failure(.cancelled): self = .failed(.dnsTimeout)
+    case .failure(.serverFailure), .failure(.tooManyQueries): self = .failed(.dnsServerFailure)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/// One name being asked for, and who waits for it.
+struct NameQuery {
+  let name: String
+  /// A set: thousands may wait for one name, and each may leave alone.
+  var waiters: Set<UInt64> = []
+  /// Counts the times this was asked anew, so that answers to an earlier time are known as such.
+  var attempt = 0
+  /// The full names that it may stand for and that are not asked yet; nil before the first.
+  var candidates: [String]?
+  /// What went wrong with a candidate before this one: worth telling if none is found.
+  var earlierFailure: String?
+  /// Flushed while under way: the answer is for those who wait, not for the memory.
+  var isForgotten = false
+  var ipv4: Result<[ResolvedAddress], AresChannel.Refusal>?
+  var ipv6: Result<[ResolvedAddress], AresChannel.Refusal>?
+
+  /// What both families together come to.
+  enum Verdict: Equatable {
+    /// `isWhole` is false if the other family failed: good enough to use, not to remember.
+    case found([ResolvedAddress], isWhole: Bool)
+    case notFound
+    /// No answer in c-ares' own time; to be asked again while somebody waits.
+    case silence
+    case failed(String)
+  }
+
+  /// The addresses so far, IPv6 first.
+  var addresses: [ResolvedAddress] {
+    ((try? ipv6?.get()) ?? []) + ((try? ipv4?.get()) ?? [])
+  }
+
+  /// Nil while a family is open.
+  ///
+  /// c-ares asks both families itself, too (AF_UNSPEC), but 1.18 then reports the status of whichever answered last: a
+  /// SERVFAIL followed by NODATA would be a "no such address".
+  var verdict: Verdict? {
+    guard let ipv4, let ipv6 else { return nil }
+    let failures = [ipv6, ipv4].compactMap { outcome -> AresChannel.Refusal? in
+      guard case .failure(let refusal) = outcome, refusal != .notFound else { return nil }
+      return refusal
+    }
+    let addresses = self.addresses
+    if !addresses.isEmpty { return .found(addresses, isWhole: failures.isEmpty) }
+    // An answer that says what is wrong is worth more than silence.
+    for case .failed(let text) in failures { return .failed(text) }
+    return failures.isEmpty ? .notFound : .silence
+  }
+}

@@ -1,0 +1,26 @@
+/// One address that a name stands for.
+public struct ResolvedAddress: Sendable, Hashable {
+  /// The address in network order: 4 bytes (IPv4) or 16 (IPv6).
+  public let bytes: [UInt8]
+
+  /// The interface index that a link-local IPv6 address belongs to (RFC 4007); 0 for none.
+  public let scopeID: UInt32
+
+  /// How much longer the DNS lets the answer be used; nil for addresses from the hosts file and for literals.
+  ///
+  /// The smallest of the address' own and its CNAMEs' times to live, less its age if the answer was remembered.
+  public let timeToLive: Duration?
+
+  /// Makes an address; `bytes` are 4 or 16 in network order.
+  public init(bytes: [UInt8], scopeID: UInt32 = 0, timeToLive: Duration? = nil) {
+    precondition(bytes.count == 4 || bytes.count == 16, "an address has 4 or 16 bytes")
+    self.bytes = bytes
+    self.scopeID = scopeID
+    self.timeToLive = timeToLive
+  }
+
+  /// The same address with another time to live.
+  func with(timeToLive: Duration?) -> ResolvedAddress {
+    ResolvedAddress(bytes: bytes, scopeID: scopeID, timeToLive: timeToLive)
+  }
+}

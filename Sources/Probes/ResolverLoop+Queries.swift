@@ -1,0 +1,124 @@
+extension ResolverLoop {
+  /// Opens new channels and asks them what the old ones had not answered; deadlines stay.
+  func reopen() {
+    dns?.close()
+    dns = nil
+    hosts?.close()
+    hosts = nil
+    waiting = inFlight.sorted() + waiting
+    inFlight.removeAll()
+    // The search list may be another.
+    for id in queries.keys {
+      queries[id]?.candidates = nil
+      queries[id]?.earlierFailure = nil
+    }
+  }
+
+  /// Asks what is waiting, as far as there is room.
+  func startWaiting() {
+    while !waiting.isEmpty, inFlight.count < Limits.namesInFlight {
+      let turn = waiting.prefix(Limits.namesInFlight - inFlight.count)
+      waiting.removeFirst(turn.count)
+      for id in turn { start(id) }
+      // c-ares answers within the call to what it will not ask, and then there is room again.
+      settle()
+    }
+  }
+
+  private func start(_ id: UInt64) {
+    guard var query = queries[id] else { return }
+    // Cancelled or expired before its turn.
+    if query.waiters.isEmpty { return drop(id) }
+    do throws(ResolutionFailure) {
+      let (hosts, dns) = try openChannels()
+      if query.candidates == nil {
+        hosts.ask(query.name, .any, query: id, attempt: 0)
+        for answer in hosts.takeAnswers() {
+          // Any failure sends the question on: no file, no such line.
+          guard case .success(let addresses) = answer.outcome else { continue }
+          return finish(id, .success(addresses.map { $0.with(timeToLive: nil) }))
+        }
+        query.candidates = hosts.searchList.candidates(query.name)
+      }
+      query.attempt += 1
+      query.ipv4 = nil
+      query.ipv6 = nil
+      queries[id] = query
+      let name = query.candidates?.first ?? query.name
+      inFlight.insert(id)
+      dns.ask(name, .ipv6, query: id, attempt: query.attempt)
+      dns.ask(name, .ipv4, query: id, attempt: query.attempt)
+    } catch {
+      finish(id, .failure(error))
+    }
+  }
+
+  private func openChannels() throws(ResolutionFailure) -> (hosts: AresChannel, dns: AresChannel) {
+    if let hosts, let dns { return (hosts, dns) }
+    let configuration = inbox.configuration
+    let files = try AresChannel(.hosts, configuration, share: Limits.dnsShare.lowerBound, poller: poller)
+    let parts = max(1, files.serverCount) * Limits.dnsShares
+    let share = min(max(configuration.timeout / parts, Limits.dnsShare.lowerBound), Limits.dnsShare.upperBound)
+    let network = try AresChannel(.dns, configuration, share: share, poller: poller)
+    hosts = files
+    dns = network
+    return (files, network)
+  }
+
+  /// Takes c-ares' answers, and completes the names that both families have spoken about.
+  func settle() {
+    for answer in dns?.takeAnswers() ?? [] {
+      guard let query = queries[answer.query], query.attempt == answer.attempt else { continue }
+      if answer.family == .ipv4 {
+        queries[answer.query]?.ipv4 = answer.outcome
+      } else {
+        queries[answer.query]?.ipv6 = answer.outcome
+      }
+      guard let verdict = queries[answer.query]?.verdict else { continue }
+      inFlight.remove(answer.query)
+      conclude(answer.query, verdict)
+    }
+  }
+
+  private func conclude(_ id: UInt64, _ verdict: NameQuery.Verdict) {
+    guard let query = queries[id] else { return }
+    switch verdict {
+    case .found(let addresses, let isWhole):
+      if isWhole, query.earlierFailure == nil, !query.isForgotten {
+        cache.store(query.name, addresses, now: .now)
+      }
+      finish(id, .success(addresses))
+    case .notFound:
+      if tryNextCandidate(id) { return }
+      if let text = query.earlierFailure { return finish(id, .failure(.serverFailure(text))) }
+      if !query.isForgotten { cache.store(query.name, [], now: .now) }
+      finish(id, .failure(.notFound))
+    case .failed(let text):
+      // As glibc does: a domain of the search list that is broken must not hide the others.
+      queries[id]?.earlierFailure = query.earlierFailure ?? text
+      if !tryNextCandidate(id) { finish(id, .failure(.serverFailure(query.earlierFailure ?? text))) }
+    case .silence:
+      // Those who wait still have time, perhaps because they joined late: a timeout is their deadline, not c-ares'.
+      waiting.append(id)
+    }
+  }
+
+  /// Asks for the next name that this one may stand for, before anyone else's turn; false if there is none.
+  private func tryNextCandidate(_ id: UInt64) -> Bool {
+    guard let rest = queries[id]?.candidates?.dropFirst(), !rest.isEmpty else { return false }
+    queries[id]?.candidates = Array(rest)
+    waiting.insert(id, at: 0)
+    return true
+  }
+
+  /// Completes everyone who waits for a name.
+  private func finish(_ id: UInt64, _ outcome: Outcome) {
+    for waiter in queries[id]?.waiters.sorted() ?? [] { complete(waiter, outcome) }
+    drop(id)
+  }
+
+  private func drop(_ id: UInt64) {
+    guard let query = queries.removeValue(forKey: id) else { return }
+    if queryByName[query.name] == id { queryByName[query.name] = nil }
+  }
+}

@@ -1,0 +1,163 @@
+internal import Glibc
+
+/// The resolver's thread: everything in here is touched by no other.
+final class ResolverLoop {
+  typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
+
+  struct Waiter {
+    let request: ResolverRequest
+    let query: UInt64
+  }
+
+  let inbox: ResolverInbox
+  let poller: EventPoller
+  var queries: [UInt64: NameQuery] = [:]
+  /// The query that a new request for a name joins.
+  var queryByName: [String: UInt64] = [:]
+  var waiters: [UInt64: Waiter] = [:]
+  var waiting: [UInt64] = []
+  var inFlight: Set<UInt64> = []
+  var cache: AddressCache
+  var hosts: AresChannel?
+  var dns: AresChannel?
+  private var files: [FileSignature] = []
+  private var lastQuery: UInt64 = 0
+  /// No waiter's deadline is earlier; it may be that of one that is answered already.
+  private var nextDeadline: SuspendingClock.Instant?
+  /// Completed requests, whose completions run when the state is in order: they may do what they like.
+  private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
+
+  init(_ inbox: ResolverInbox, _ poller: EventPoller) {
+    self.inbox = inbox
+    self.poller = poller
+    cache = AddressCache(inbox.configuration)
+  }
+
+  /// Runs until the inbox is stopped.
+  func run() {
+    poller.watch(inbox.bell, reading: true, writing: false)
+    var isStopped = false
+    while !isStopped {
+      for ready in poller.wait() {
+        if ready.descriptor == inbox.bell {
+          EventPoller.drain(inbox.bell)
+        } else {
+          dns?.process(ready)
+        }
+      }
+      dns?.processTimeouts()
+      let (commands, stopped) = inbox.take()
+      isStopped = stopped
+      if commands.contains(where: { if case .resolve = $0 { true } else { false } }) { followFiles() }
+      for command in commands { obey(command) }
+      if isStopped {
+        for id in waiters.keys { complete(id, .failure(.cancelled)) }
+      }
+      settle()
+      expire()
+      startWaiting()
+      poller.ring(after: untilNextTimer())
+      runCompletions()
+    }
+    hosts?.close()
+    dns?.close()
+  }
+
+  private func obey(_ command: ResolverInbox.Command) {
+    switch command {
+    case .resolve(let request): accept(request)
+    case .cancel(let id): complete(id, .failure(.cancelled))
+    case .flush: forget()
+    }
+  }
+
+  private func accept(_ request: ResolverRequest) {
+    if let known = cache.lookup(request.name, now: .now) {
+      completed.append((request, known))
+      return
+    }
+    let id: UInt64
+    if let joined = queryByName[request.name] {
+      id = joined
+    } else if waiting.count < Limits.namesWaiting {
+      lastQuery += 1
+      id = lastQuery
+      queries[id] = NameQuery(name: request.name)
+      queryByName[request.name] = id
+      waiting.append(id)
+    } else {
+      completed.append((request, .failure(.tooManyQueries)))
+      return
+    }
+    queries[id]?.waiters.insert(request.id)
+    waiters[request.id] = Waiter(request: request, query: id)
+    nextDeadline = min(nextDeadline ?? request.deadline, request.deadline)
+  }
+
+  /// Notes the outcome of a request, unless it has one already.
+  func complete(_ id: UInt64, _ outcome: Outcome) {
+    guard let waiter = waiters.removeValue(forKey: id) else { return }
+    queries[waiter.query]?.waiters.remove(id)
+    completed.append((waiter.request, outcome))
+  }
+
+  private func runCompletions() {
+    guard !completed.isEmpty else { return }
+    let now = completed
+    completed.removeAll()
+    inbox.close(requests: now.count)
+    for (request, outcome) in now { request.completion(outcome) }
+  }
+
+  /// Completes those whose time is over, with what one family has said if that is an address.
+  private func expire() {
+    let now = SuspendingClock.Instant.now
+    guard let due = nextDeadline, due <= now else { return }
+    for (id, waiter) in waiters where waiter.request.deadline <= now {
+      let addresses = queries[waiter.query]?.addresses ?? []
+      complete(id, addresses.isEmpty ? .failure(.timeout) : .success(addresses))
+    }
+    nextDeadline = waiters.values.map(\.request.deadline).min()
+  }
+
+  private func untilNextTimer() -> Duration? {
+    let deadline = nextDeadline.map { SuspendingClock.Instant.now.duration(to: $0) }
+    return [deadline, dns?.nextTimeout].compactMap { $0 }.min()
+  }
+
+  /// Forgets what is remembered, and lets nobody else join what was asked before.
+  private func forget() {
+    cache.removeAll()
+    queryByName.removeAll()
+    for id in queries.keys { queries[id]?.isForgotten = true }
+  }
+
+  /// Follows `/etc/resolv.conf` and `/etc/hosts`, which a long-lived process outlives.
+  private func followFiles() {
+    let current = [inbox.configuration.resolvConfPath, "/etc/hosts"].map { FileSignature($0) }
+    guard current != files else { return }
+    files = current
+    cache.removeAll()
+    reopen()
+  }
+}
+
+/// What changes when somebody writes or replaces a file.
+private struct FileSignature: Equatable {
+  private var device: UInt = 0
+  private var inode: UInt = 0
+  private var size = 0
+  private var seconds = 0
+  private var nanoseconds = 0
+
+  /// A file that is not there has a signature too: zeros.
+  init(_ path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return }
+    device = status.st_dev
+    inode = status.st_ino
+    size = status.st_size
+    seconds = status.st_mtim.tv_sec
+    nanoseconds = status.st_mtim.tv_nsec
+  }
+}

@@ -1,0 +1,69 @@
+public import NetworkReachability
+
+/// The state of this machine as text, outside HTTP: what `/status` would answer.
+public enum StatusText {
+  /// The document of `GET /status`, on one line.
+  public static func json(_ snapshot: Snapshot) -> String {
+    // There is no history outside a service, hence no epoch of one.
+    String(decoding: StatusBody.document(snapshot, epoch: "00000000").bytes, as: UTF8.self)
+  }
+
+  /// One line: `reachable ethernetOrWiFi eth0 via 10.0.0.1`.
+  public static func line(_ snapshot: Snapshot) -> String {
+    StatusBody.line(snapshot.machine.leading)
+  }
+}
+
+/// Updates as text, outside HTTP: for a terminal, a pipe, or a command's environment.
+public enum ChangeText {
+  /// A fresh epoch for the ids of one run.
+  public static func newEpoch() -> String { EventID.newEpoch() }
+
+  /// The time, the host if it is about one, and the line that `text/plain` would give.
+  public static func line(_ update: ReachabilityUpdate) -> String {
+    let words = [time(update).description, update.host?.target.description].compactMap(\.self)
+    return (words + [StatusBody.line(path(update))]).joined(separator: " ")
+  }
+
+  /// The event that the stream would carry, as one JSON line; the first of this machine is a `snapshot`.
+  public static func json(_ update: ReachabilityUpdate, epoch: String) -> String {
+    let value: JSON
+    switch update.transition {
+    case nil:
+      value = .members(["type": "snapshot", "status": StatusBody.document(update.snapshot, epoch: epoch)])
+    case .some(let transition):
+      if case .host(let from, let to) = transition.change {
+        value = EventBody.host(to, transition, initial: from == nil)
+      } else {
+        value = EventBody.data(transition, update.snapshot, epoch: epoch)
+      }
+    }
+    return String(decoding: value.bytes, as: UTF8.self)
+  }
+
+  /// The facts of an update as environment variables.
+  public static func facts(_ update: ReachabilityUpdate) -> [(name: String, value: String)] {
+    let path = path(update)
+    let isInitial = if case .host(from: nil, to: _)? = update.transition?.change { true } else { update.isInitial }
+    return [
+      ("REACHD_HOST", update.host?.target.host ?? ""),
+      ("REACHD_STATUS", path.status.name),
+      ("REACHD_CONNECTION_TYPE", path.status.connectionType?.rawValue ?? ""),
+      ("REACHD_REASON", path.reason?.rawValue ?? ""),
+      ("REACHD_INTERFACE", path.interface?.name ?? ""),
+      ("REACHD_GATEWAY", path.gateway?.description ?? ""),
+      ("REACHD_SOURCE", path.source?.description ?? ""),
+      ("REACHD_CAUSE", update.transition?.causes.map(\.rawValue).joined(separator: ",") ?? ""),
+      ("REACHD_INITIAL", isInitial ? "1" : "0"),
+      ("REACHD_TIME", time(update).description),
+    ]
+  }
+
+  private static func path(_ update: ReachabilityUpdate) -> Path {
+    update.host?.path ?? update.snapshot.machine.leading
+  }
+
+  private static func time(_ update: ReachabilityUpdate) -> Timestamp {
+    update.transition?.time ?? .now
+  }
+}

@@ -1,0 +1,33 @@
+/// `<epoch>-<sequence>`: the number of an event, and which history it belongs to.
+///
+/// The epoch is drawn when the service starts, because its history begins empty; the same sequence under another epoch is
+/// another event.
+struct EventID: Hashable, CustomStringConvertible {
+  /// Eight hexadecimal digits.
+  var epoch: String
+  /// The number of the transition.
+  var sequence: UInt64
+
+  init(epoch: String, sequence: UInt64) {
+    self.epoch = epoch
+    self.sequence = sequence
+  }
+
+  /// Parses what ``description`` writes; nil for everything else.
+  init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    // UInt64 would take a sign.
+    guard parts.count == 2, parts[0].utf8.count == 8, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let sequence = UInt64(parts[1])
+    else { return nil }
+    self.init(epoch: String(parts[0]), sequence: sequence)
+  }
+
+  /// A fresh epoch.
+  static func newEpoch() -> String {
+    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 8 - digits.utf8.count) + digits
+  }
+
+  var description: String { "\(epoch)-\(sequence)" }
+}

@@ -1,0 +1,38 @@
+internal import Locks
+
+/// One thing that must be so for the service to be alive or ready.
+public struct HealthCheck: Sendable {
+  /// Its name in `/readyz?verbose` and `/readyz/{name}`.
+  public var name: String
+  /// Nil when all is well, else what is wrong, in a few words.
+  public var complaint: @Sendable () -> String?
+
+  /// A check; `complaint` must not block.
+  public init(_ name: String, complaint: @escaping @Sendable () -> String?) {
+    self.name = name
+    self.complaint = complaint
+  }
+}
+
+/// Whether the service is alive and ready: never whether the network is.
+///
+/// An orchestrator restarts what is not alive and sends no traffic to what is not ready; neither would mend a cable.
+final class Health: Sendable {
+  let live: [HealthCheck]
+  let ready: [HealthCheck]
+  private let drain = Drain()
+
+  init(live: [HealthCheck], ready: [HealthCheck]) {
+    self.live = live
+    self.ready = ready + [HealthCheck("draining") { [drain] in drain.isDraining ? "the service is stopping" : nil }]
+  }
+
+  private final class Drain: Sendable {
+    private let state = Locked(false)
+    var isDraining: Bool { state.withLock(\.self) }
+    func begin() { state.withLock { $0 = true } }
+  }
+
+  /// From now on the service is not ready.
+  func beginDrain() { drain.begin() }
+}

@@ -1,0 +1,48 @@
+internal import NetworkReachability
+
+/// What `GET /hosts/{host}` looks like on the wire.
+///
+/// Additive changes only.
+enum HostBody {
+  /// The document over one host, judged at `time`.
+  static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {
+    var members: [JSON.Member] = []
+    func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
+    let path = verdict.path
+    add("host", .string(host))
+    add("kind", .string(verdict.target.kind))
+    if let source = verdict.target.source { add("source", .string(source.description)) }
+    if let interface = verdict.target.interface { add("interface", .string(interface)) }
+    add("status", .string(path.status.name))
+    add("connectionType", .text(path.status.connectionType?.rawValue))
+    add("isReachable", .bool(path.status.isReachable))
+    add("flags", .list(path.flags.names))
+    add("reason", .text(path.reason?.rawValue))
+    add("phase", .string(verdict.phase.rawValue))
+    add("evaluatedAt", .string(time.description))
+    add("addresses", .array(verdict.addresses.map(address)))
+    return .object(members)
+  }
+
+  private static func address(_ verdict: HostVerdict.AddressVerdict) -> JSON {
+    .members([
+      "address": .string(verdict.address.description),
+      "status": .string(verdict.path.status.name),
+      "flags": .list(verdict.path.flags.names),
+      "reason": .text(verdict.path.reason?.rawValue),
+      "route": route(verdict.path),
+    ])
+  }
+
+  private static func route(_ path: Path) -> JSON {
+    guard let type = path.routeType else { return .null }
+    return .members([
+      "type": .string(type.name),
+      "prefix": .text(path.prefix?.description),
+      "interface": .text(path.interface?.name),
+      "interfaceType": .text(path.interface?.type.rawValue),
+      "gateway": .text(path.gateway?.description),
+      "source": .text(path.source?.description),
+    ])
+  }
+}

@@ -1,0 +1,33 @@
+internal import MicroHTTP
+internal import NetworkReachability
+
+/// Which `Host` a request may carry: the defence against DNS rebinding, where a page on a foreign name that resolves to
+/// 127.0.0.1 reads our answers with the user's browser.
+///
+/// IP literals and `localhost` always pass, for no foreign name can be one. Other names pass where they are allowed by
+/// configuration, and, as long as nothing is configured, on listeners that are not loopback.
+enum HostRule {
+  static func check(_ request: HTTPRequest, allowed: [String]) throws(Problem) {
+    // HTTP/1.0 has no Host; the guard has seen to HTTP/1.1's.
+    guard let field = request.headers["Host"], !field.isEmpty else { return }
+    let host = name(in: field)
+    if host == "localhost" || isLiteral(host) || allowed.contains(host) { return }
+    guard request.isLoopbackListener || !allowed.isEmpty else { return }
+    throw Problem(
+      .hostNotAllowed,
+      "The Host \(host.debugDescription) is not one of ours; ask by address, or add it to allowedHosts.")
+  }
+
+  /// The host without its port, in lower case and without the dot of the root.
+  private static func name(in field: String) -> String {
+    let lower = field.lowercased()
+    if lower.hasPrefix("[") { return String(lower.prefix { $0 != "]" }) + "]" }
+    let host = lower.prefix { $0 != ":" }
+    return String(host.hasSuffix(".") ? host.dropLast() : host)
+  }
+
+  private static func isLiteral(_ host: String) -> Bool {
+    let inner = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...]
+    return IPAddress(inner) != nil
+  }
+}

@@ -1,0 +1,51 @@
+internal import MicroHTTP
+
+/// `GET /` and `GET /openapi.yaml`: what there is.
+enum IndexRoutes {
+  static let index = Route(
+    pattern: "/", offers: [.json, .text], summary: "this index"
+  ) { (exchange) throws(Problem) in
+    let routes = RouteTable.all
+    let body: [UInt8]
+    if exchange.media == .text {
+      let width = routes.map(\.pattern.count).max() ?? 0
+      let lines = routes.map { route in
+        "\(route.method) \(route.pattern)\(String(repeating: " ", count: width - route.pattern.count))  \(route.summary)\n"
+      }
+      body = Array("reachd \(exchange.service.version)\n\n\(lines.joined())".utf8)
+    } else {
+      let endpoints = routes.map { route in
+        JSON.members([
+          "method": .string(route.method), "path": .string(route.pattern), "summary": .string(route.summary),
+        ])
+      }
+      body =
+        JSON.members([
+          "name": "reachd", "version": .string(exchange.service.version), "endpoints": .array(endpoints),
+        ]).bytes + [0x0a]
+    }
+    return .now(HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body)))
+  }
+
+  /// The contract, encoded once.
+  private static let contract = SharedBody(
+    headers: [
+      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "X-Content-Type-Options": "nosniff",
+    ],
+    bytes: PackageResources.openapi_yaml)
+
+  static let openAPI = Route(
+    pattern: "/openapi.yaml", offers: [.yaml], summary: "the contract (OpenAPI 3.1)"
+  ) { (exchange) throws(Problem) in
+    .now(HTTPResponse(shared: contract))
+  }
+}
+
+/// Every route, in the order of the index.
+///
+/// `openapi.yaml` lists the same, one to one.
+enum RouteTable {
+  static let all: [Route] =
+    [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
+    + HealthRoutes.all + [IndexRoutes.openAPI]
+}

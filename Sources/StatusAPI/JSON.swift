@@ -1,0 +1,94 @@
+/// A JSON value whose members keep their order, so that what matters most stands first in every document (RFC 8259).
+enum JSON: Equatable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([Member])
+
+  /// A name and its value.
+  ///
+  /// A struct, because tuples are not Equatable.
+  struct Member: Equatable {
+    var name: String
+    var value: JSON
+  }
+
+  /// An object of these members, in this order.
+  static func members(_ members: KeyValuePairs<String, JSON>) -> JSON {
+    .object(members.map { Member(name: $0.key, value: $0.value) })
+  }
+
+  /// A string, or null.
+  static func text(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+
+  /// A list of strings.
+  static func list(_ texts: some Sequence<String>) -> JSON { .array(texts.map(JSON.string)) }
+
+  /// The value in its shortest form, in UTF-8, on one line.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(512)
+    write(to: &bytes)
+    return bytes
+  }
+
+  private func write(to bytes: inout [UInt8]) {
+    switch self {
+    case .null: bytes += "null".utf8
+    case .bool(let value): bytes += (value ? "true" : "false").utf8
+    case .integer(let value): bytes += String(value).utf8
+    // JSON has no infinities; Swift's description of every other number is valid JSON.
+    case .number(let value): bytes += (value.isFinite ? "\(value)" : "null").utf8
+    case .string(let value): Self.write(value, to: &bytes)
+    case .array(let values): Self.write(values, between: ("[", "]"), to: &bytes) { $0.write(to: &$1) }
+    case .object(let members):
+      Self.write(members, between: ("{", "}"), to: &bytes) { member, bytes in
+        Self.write(member.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        member.value.write(to: &bytes)
+      }
+    }
+  }
+
+  private static func write<Element>(
+    _ elements: [Element], between brackets: (Unicode.Scalar, Unicode.Scalar), to bytes: inout [UInt8],
+    _ write: (Element, inout [UInt8]) -> Void
+  ) {
+    bytes.append(UInt8(ascii: brackets.0))
+    for (index, element) in elements.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      write(element, &bytes)
+    }
+    bytes.append(UInt8(ascii: brackets.1))
+  }
+
+  private static func write(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): bytes += "\\\"".utf8
+      case UInt8(ascii: "\\"): bytes += "\\\\".utf8
+      case 0x0a: bytes += "\\n".utf8
+      case 0x0d: bytes += "\\r".utf8
+      case 0x09: bytes += "\\t".utf8
+      case 0..<0x20, 0x7f:
+        let digits = String(byte, radix: 16)
+        bytes += "\\u00\(digits.utf8.count == 1 ? "0" : "")\(digits)".utf8
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByNilLiteral
+{
+  init(stringLiteral value: String) { self = .string(value) }
+  init(booleanLiteral value: Bool) { self = .bool(value) }
+  init(integerLiteral value: Int64) { self = .integer(value) }
+  init(nilLiteral: ()) { self = .null }
+}

@@ -1,0 +1,62 @@
+internal import MicroHTTP
+
+/// The representations that we have, and which of them an `Accept` header prefers (RFC 9110 §12.5.1).
+enum MediaType: String {
+  case json = "application/json"
+  case text = "text/plain"
+  case eventStream = "text/event-stream"
+  case healthJSON = "application/health+json"
+  case yaml = "application/yaml"
+
+  /// The value of `Content-Type`.
+  var contentType: String { self == .text ? "text/plain; charset=utf-8" : rawValue }
+
+  /// The best of `offers` for this request; the first one when all are welcome.
+  ///
+  /// - Throws: `notAcceptable` with the list of what there is.
+  static func choose(_ offers: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
+    guard let accept = request.headers["Accept"] else { return offers[0] }
+    let ranges = accept.split(separator: ",").map(Range.init)
+    var best: (offer: MediaType, quality: Double)?
+    for offer in offers {
+      let quality = ranges.filter { $0.matches(offer) }.max { $0.precision < $1.precision }?.quality ?? 0
+      if quality > best?.quality ?? 0 { best = (offer, quality) }
+    }
+    guard let best else {
+      let list = offers.map(\.rawValue).joined(separator: ", ")
+      throw Problem(.notAcceptable, "This resource comes as \(list); Accept asks for \(accept.debugDescription).")
+    }
+    return best.offer
+  }
+
+  /// One range of an `Accept` header: `text/*;q=0.5`.
+  private struct Range {
+    var type: Substring
+    var subtype: Substring
+    var quality = 1.0
+    /// How exactly the range names a type: the most exact one that matches decides (RFC 9110 §12.5.1).
+    var precision: Int { (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1) }
+
+    init(_ text: Substring) {
+      let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { $0.lowercasedAndTrimmed }
+      let names = (parts.first ?? "").split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+      type = names.first ?? ""
+      subtype = names.count > 1 ? names[1] : ""
+      for part in parts.dropFirst() where part.hasPrefix("q=") {
+        quality = min(max(Double(part.dropFirst(2)) ?? 0, 0), 1)
+      }
+    }
+
+    func matches(_ offer: MediaType) -> Bool {
+      let names = offer.rawValue.split(separator: "/")
+      return (type == "*" && subtype == "*") || (type == names[0] && (subtype == "*" || subtype == names[1]))
+    }
+  }
+}
+
+extension Substring {
+  /// Lower case and without the white space around it, as header parameters are compared.
+  fileprivate var lowercasedAndTrimmed: String {
+    String(self).lowercased().split(whereSeparator: { $0 == " " || $0 == "\t" }).joined()
+  }
+}

@@ -1,0 +1,147 @@
+internal import MicroHTTP
+
+/// One resource and method: what it is called, what its query may hold, what it can be represented as.
+struct Route: Sendable {
+  var method = "GET"
+  /// The path with its parameters in braces: `/hosts/{host}`.
+  var pattern: String
+  /// The names that the query may hold; anything else is refused, so that a typing error is not silently ignored.
+  var parameters: Set<String> = []
+  /// Representations, the usual one first.
+  var offers: [MediaType]
+  /// One line for the index.
+  var summary: String
+  var handle: @Sendable (Exchange) throws(Problem) -> HTTPReply
+
+  /// The parameters of a path that this pattern matches; nil when it does not.
+  func match(_ segments: [Substring]) -> [String: String]? {
+    let expected = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    guard expected.count == segments.count else { return nil }
+    var found: [String: String] = [:]
+    for (expected, segment) in zip(expected, segments) {
+      if expected.hasPrefix("{") {
+        found[String(expected.dropFirst().dropLast())] = String(segment)
+      } else if expected != segment {
+        return nil
+      }
+    }
+    return found
+  }
+}
+
+/// A request that has found its route.
+struct Exchange: Sendable {
+  var request: HTTPRequest
+  var service: ServiceParts
+  /// Path parameters, percent-decoded.
+  var path: [String: String]
+  var query: [String: String]
+  var media: MediaType
+  var requestID: String
+
+  /// The answer with the request's id on it, unless it is shared and nobody asked for one.
+  func answer(_ response: HTTPResponse) -> HTTPResponse {
+    var response = response
+    if case .shared(let shared) = response.body {
+      guard request.headers["X-Request-Id"] != nil else { return response }
+      response.body = .bytes(shared.bytes)
+    }
+    response.headers["X-Request-Id"] = requestID
+    return response
+  }
+}
+
+/// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
+struct Router: Sendable {
+  let routes: [Route]
+  let service: ServiceParts
+
+  func handle(_ request: HTTPRequest) -> HTTPReply {
+    let requestID = RequestID.of(request)
+    do throws(Problem) {
+      return try dispatch(request, requestID)
+    } catch {
+      return .now(error.response(requestID: requestID))
+    }
+  }
+
+  private func dispatch(_ request: HTTPRequest, _ requestID: String) throws(Problem) -> HTTPReply {
+    try HostRule.check(request, allowed: service.allowedHosts)
+    if request.path == "*" { return options(routes, requestID) }
+    let segments = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    let matches = routes.compactMap { route in route.match(segments).map { (route, $0) } }
+    guard !matches.isEmpty else {
+      throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
+    }
+    if request.method == "OPTIONS" { return options(matches.map(\.0), requestID) }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
+      let allow = Self.allow(matches.map(\.0))
+      throw Problem(
+        .methodNotAllowed, "\(request.method) is not possible here; \(allow) are.", headers: ["Allow": allow])
+    }
+    let exchange = Exchange(
+      request: request, service: service, path: try Self.decode(raw), query: try Self.query(request, route),
+      media: try MediaType.choose(route.offers, for: request), requestID: requestID)
+    switch try route.handle(exchange) {
+    case .now(let response): return .now(exchange.answer(response))
+    case .later(let start): return .later(start)
+    }
+  }
+
+  private func options(_ routes: [Route], _ requestID: String) -> HTTPReply {
+    let headers: HTTPHeaders = ["Allow": Self.allow(routes), "X-Request-Id": requestID]
+    return .now(HTTPResponse(status: 204, headers: headers))
+  }
+
+  private static func allow(_ routes: [Route]) -> String {
+    var methods = routes.reduce(into: [String]()) { if !$0.contains($1.method) { $0.append($1.method) } }
+    if let index = methods.firstIndex(of: "GET") { methods.insert("HEAD", at: index + 1) }
+    return (methods + ["OPTIONS"]).joined(separator: ", ")
+  }
+
+  private static func decode(_ raw: [String: String]) throws(Problem) -> [String: String] {
+    var decoded: [String: String] = [:]
+    for (name, value) in raw {
+      guard let text = HTTPRequest.decodePercent(value) else {
+        throw Problem(.badRequest, "The path has a broken percent sequence in \(value.debugDescription).")
+      }
+      decoded[name] = text
+    }
+    return decoded
+  }
+
+  private static func query(_ request: HTTPRequest, _ route: Route) throws(Problem) -> [String: String] {
+    var query: [String: String] = [:]
+    for item in request.query {
+      guard route.parameters.contains(item.name) else {
+        let known = route.parameters.sorted().joined(separator: ", ")
+        throw Problem(
+          .unknownParameter,
+          "\(route.pattern) has no parameter \(item.name.debugDescription)"
+            + (known.isEmpty ? "; it has none." : "; it has \(known)."))
+      }
+      guard query.updateValue(item.value, forKey: item.name) == nil else {
+        throw Problem(.badRequest, "The parameter \(item.name) is given twice.")
+      }
+    }
+    return query
+  }
+}
+
+/// The id that ties a request to its log lines: the client's own when it is fit to be one, else a fresh one.
+enum RequestID {
+  /// Longer ids are replaced: they would only fill the log.
+  static let longest = 128
+
+  static func of(_ request: HTTPRequest) -> String {
+    guard let given = request.headers["X-Request-Id"], (1...longest).contains(given.utf8.count),
+      given.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x2c })
+    else { return fresh() }
+    return given
+  }
+
+  static func fresh() -> String {
+    String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+  }
+}

@@ -1,0 +1,67 @@
+public import Logging
+public import MicroHTTP
+public import NetworkReachability
+
+/// The HTTP face of a monitor: a handler for an HTTP server, and the event log behind its streams.
+public final class StatusService: Sendable {
+  /// The settings of the service.
+  public struct Configuration: Sendable {
+    /// Names that `Host` may carry besides literals and `localhost`.
+    public var allowedHosts: [String]
+    /// The deadline of a name's resolution when a request does not give one; default 5 s.
+    public var resolverTimeout: Duration
+    /// The version that the index shows.
+    public var version: String
+    /// What must be so for the service to be alive, besides answering.
+    public var liveChecks: [HealthCheck]
+    /// What must be so for the service to be ready, besides knowing the kernel's state and not draining.
+    public var readyChecks: [HealthCheck]
+
+    /// Settings with defaults for everything.
+    public init(
+      allowedHosts: [String] = [], resolverTimeout: Duration = .seconds(5), version: String = "dev",
+      liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
+    ) {
+      self.allowedHosts = allowedHosts
+      self.resolverTimeout = resolverTimeout
+      self.version = version
+      self.liveChecks = liveChecks
+      self.readyChecks = readyChecks
+    }
+  }
+
+  /// The bytes that end every stream when the service stops: the event `bye` and the advice to come back.
+  public static let farewell = SSEFrame.retry + SSEFrame.event("bye", .members([:]))
+
+  private let router: Router
+  private let health: Health
+
+  /// Attaches to `monitor`, before or after it is started; the log begins here.
+  public init(monitor: ReachabilityMonitor, configuration: Configuration = Configuration(), logger: Logger) {
+    let feed = EventFeed()
+    let known = HealthCheck("kernel") {
+      let snapshot = feed.documents.snapshot
+      guard snapshot.status == .unknown else { return nil }
+      return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
+    }
+    health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
+    router = Router(
+      routes: RouteTable.all,
+      service: ServiceParts(
+        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
+        resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
+    monitor.attach(feed)
+  }
+
+  /// Answers one request; from any thread, never blocks.
+  public func handle(_ request: HTTPRequest) -> HTTPReply { router.handle(request) }
+
+  /// Puts into our words what the HTTP room refused by itself.
+  public func refusal(_ refusal: RequestRefusal) -> HTTPResponse {
+    Problem(refusal).response(requestID: RequestID.fresh())
+  }
+
+  /// From now on `/readyz` answers 503; everything else goes on.
+  public func beginDrain() { health.beginDrain() }
+}

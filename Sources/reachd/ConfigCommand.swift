@@ -1,0 +1,28 @@
+internal import ArgumentParser
+internal import MicroHTTP
+
+/// `reachd config check`.
+struct ConfigCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Work with configurations.", subcommands: [Check.self])
+
+  struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Check a configuration without starting anything.",
+      discussion: """
+        Reads the file and the environment as `reachd serve` would, prints everything that is wrong with its place, and
+        exits 0 when all is well, 78 when not.
+
+        EXAMPLE
+          reachd config check --config /etc/reachd.yaml
+        """)
+
+    @OptionGroup var source: SourceOptions
+
+    mutating func run() async throws {
+      let configuration = try source.sources().loadOrExit()
+      let addresses = configuration.listen.map(\.description).joined(separator: ", ")
+      Terminal.line("valid: reachd would listen on \(addresses)")
+    }
+  }
+}

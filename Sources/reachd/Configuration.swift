@@ -1,0 +1,35 @@
+internal import Logging
+internal import MicroHTTP
+
+/// The settings of the service, valid: what `reachd serve` runs with.
+///
+/// ``ConfigurationSources`` makes it.
+struct Configuration: Sendable {
+  /// Where to listen; at least one address.
+  var listen: [ListenAddress]
+  var logLevel = Logger.Level.info
+  var logFormat = LogOutput.Format.text
+  /// How long a loss waits before it is told.
+  var settle = Duration.milliseconds(10)
+  /// How long after SIGTERM new connections are still taken, so that an orchestrator sees `/readyz` turn first.
+  var drainDelay = Duration.seconds(2)
+  /// The most that stopping may take in all.
+  var grace = Duration.seconds(10)
+  /// Names that `Host` may carry besides literals and `localhost`.
+  var allowedHosts: [String] = []
+  /// Connections at once; nil for what the descriptor limit allows.
+  var connectionLimit: Int?
+  /// Event streams at once; nil for the server's default.
+  var streamLimit: Int?
+  /// Bytes of a request body; nil for the server's default.
+  var requestBodyLimit: Int?
+  /// Name servers; empty for those of the system.
+  var nameServers: [String] = []
+  /// The deadline of a name's resolution.
+  var resolverTimeout = Duration.seconds(5)
+
+  /// The default address: loopback, so that nothing is exposed by accident.
+  static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
+
+  init() { listen = [Self.defaultListen] }
+}

@@ -1,0 +1,132 @@
+internal import YAMLTree
+
+/// A configuration file as written: which settings it gives, as texts with their places.
+struct ConfigurationFile {
+  /// A setting with its texts, and where it stands.
+  struct Entry {
+    var setting: Setting
+    var texts: [String]
+    var place: String
+  }
+
+  private(set) var entries: [Entry] = []
+  private(set) var errors: [ConfigurationError] = []
+
+  /// Reads the tree of a file; `name` stands in complaints, `environment` answers `${NAME}`.
+  init(_ root: YAMLNode?, name: String, environment: [String: String]) {
+    // An empty file is a valid one: everything has a default.
+    guard let root, !root.isNull else { return }
+    read(root, path: "", Context(name: name, environment: environment))
+  }
+
+  private struct Context {
+    var name: String
+    var environment: [String: String]
+
+    func place(_ node: YAMLNode) -> String { "\(name):\(node.position.line):\(node.position.column)" }
+  }
+
+  private mutating func read(_ node: YAMLNode, path: String, _ context: Context) {
+    guard let members = node.entries else {
+      errors.append(
+        ConfigurationError(
+          place: context.place(node), path: path, problem: "a mapping is expected here", hint: "write key: value"))
+      return
+    }
+    for member in members {
+      let key = path.isEmpty ? member.name : "\(path).\(member.name)"
+      if let setting = Setting.all.first(where: { $0.path == key }) {
+        take(setting, member.value, context)
+      } else if Setting.all.contains(where: { $0.path.hasPrefix(key + ".") }) {
+        if !member.value.isNull { read(member.value, path: key, context) }
+      } else {
+        errors.append(
+          ConfigurationError(
+            place: context.place(member.key), path: key, problem: "unknown key", hint: Self.suggestion(for: key)))
+      }
+    }
+  }
+
+  private mutating func take(_ setting: Setting, _ node: YAMLNode, _ context: Context) {
+    let nodes = setting.isList ? node.elements ?? [node] : [node]
+    var texts: [String] = []
+    for node in nodes {
+      guard let raw = node.scalar, !node.isNull else {
+        errors.append(
+          ConfigurationError(
+            place: context.place(node), path: setting.path, problem: "this is no value",
+            hint: "expected \(setting.expectation)"))
+        return
+      }
+      switch Self.expand(raw, context.environment) {
+      case .success(let text): texts.append(text)
+      case .failure(let problem):
+        errors.append(
+          ConfigurationError(
+            place: context.place(node), path: setting.path, problem: problem.text, hint: "set it, or write $$ for a $"))
+        return
+      }
+    }
+    entries.append(Entry(setting: setting, texts: texts, place: context.place(node)))
+  }
+
+  private struct Problem: Error { var text: String }
+
+  /// Puts the environment's values for `${NAME}`; `$$` is a dollar sign.
+  private static func expand(_ text: String, _ environment: [String: String]) -> Result<String, Problem> {
+    var out = ""
+    var rest = text[...]
+    while let dollar = rest.firstIndex(of: "$") {
+      out += rest[..<dollar]
+      rest = rest[dollar...].dropFirst()
+      if rest.first == "$" {
+        out += "$"
+        rest = rest.dropFirst()
+      } else if rest.first == "{" {
+        guard let end = rest.firstIndex(of: "}") else { return .failure(Problem(text: "${ without }")) }
+        let name = String(rest[rest.index(after: rest.startIndex)..<end])
+        guard let value = environment[name] else {
+          return .failure(Problem(text: "the environment has no variable \(name.debugDescription)"))
+        }
+        out += value
+        rest = rest[rest.index(after: end)...]
+      } else {
+        out += "$"
+      }
+    }
+    return .success(out + rest)
+  }
+
+  /// The known key that is nearest to an unknown one, or the list of its neighbours.
+  private static func suggestion(for key: String) -> String {
+    let known = Setting.all.map(\.path)
+    let nearest = known.min { EditDistance.between($0, key) < EditDistance.between($1, key) }
+    if let nearest, EditDistance.between(nearest, key) <= 2 { return "did you mean \(nearest)?" }
+    return "there are \(known.joined(separator: ", "))"
+  }
+}
+
+/// How many letters must be put in, taken out or changed to make one word into another (Levenshtein).
+enum EditDistance {
+  static func between(_ left: String, _ right: String) -> Int {
+    var row = Array(0...right.utf8.count)
+    for (i, a) in left.utf8.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in right.utf8.enumerated() {
+        let cost = a == b ? diagonal : 1 + min(diagonal, row[j], row[j + 1])
+        diagonal = row[j + 1]
+        row[j + 1] = cost
+      }
+    }
+    return row[right.utf8.count]
+  }
+}
+
+extension YAMLNode {
+  /// True for an unquoted `null`, `~` or nothing.
+  fileprivate var isNull: Bool {
+    guard case .scalar(let text, isPlain: true, _) = value else { return false }
+    return ["", "~", "null", "Null", "NULL"].contains(text)
+  }
+}

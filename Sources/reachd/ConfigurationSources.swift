@@ -1,0 +1,70 @@
+internal import HostProcess
+internal import YAMLTree
+
+/// Where settings come from.
+///
+/// A flag wins over the environment, that over the file, that over the default.
+struct ConfigurationSources {
+  /// The file's path; nil for none.
+  var file: String?
+  var environment: [String: String]
+  /// Flags that were given: the setting's path, the flag's name, its texts.
+  var flags: [(path: String, flag: String, texts: [String])] = []
+
+  /// Reads and checks everything.
+  ///
+  /// - Throws: all that is wrong, in the order of the sources.
+  func load() throws(ConfigurationErrors) -> Configuration {
+    var errors: [ConfigurationError] = []
+    var configuration = Configuration()
+    func apply(_ setting: Setting, _ texts: [String], _ place: String) {
+      guard !setting.apply(&configuration, texts) else { return }
+      let shown = texts.map(\.debugDescription).joined(separator: ", ")
+      errors.append(
+        ConfigurationError(
+          place: place, path: setting.path, problem: "\(shown) is not possible",
+          hint: "expected \(setting.expectation)"))
+    }
+    if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
+      switch Self.read(path, environment) {
+      case .success(let file):
+        errors += file.errors
+        for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
+      case .failure(let error): errors.append(error)
+      }
+    }
+    for setting in Setting.all {
+      guard let text = environment[setting.variable], !text.isEmpty else { continue }
+      let texts = setting.isList ? text.split(separator: ",").map { Self.trimmed($0) } : [text]
+      apply(setting, texts, setting.variable)
+    }
+    for (path, flag, texts) in flags where !texts.isEmpty {
+      if let setting = Setting.all.first(where: { $0.path == path }) { apply(setting, texts, flag) }
+    }
+    guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
+    return configuration
+  }
+
+  /// A configuration file is some kilobytes; this is what the YAML room reads at most.
+  private static let largestFile = 1 << 20
+
+  private static func read(
+    _ path: String, _ environment: [String: String]
+  ) -> Result<ConfigurationFile, ConfigurationError> {
+    let bytes: [UInt8]
+    do throws(FileReadError) {
+      bytes = try FileReader.bytes(of: path, limit: largestFile)
+    } catch {
+      return .failure(ConfigurationError(place: path, problem: error.reason))
+    }
+    do throws(YAMLError) {
+      return .success(ConfigurationFile(try YAMLNode.parse(bytes), name: path, environment: environment))
+    } catch {
+      return .failure(ConfigurationError(place: "\(path):\(error.line):\(error.column)", problem: error.message))
+    }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

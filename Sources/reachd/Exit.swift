@@ -1,0 +1,25 @@
+internal import ArgumentParser
+
+/// How the program ends: 0, 1, 2 are answers; the rest are sysexits(3).
+enum Exit {
+  /// Reachable, ready, valid.
+  static let yes = ExitCode(0)
+  /// Not reachable, not ready.
+  static let no = ExitCode(1)
+  /// It could not be found out.
+  static let unclear = ExitCode(2)
+  /// The command line is wrong (EX_USAGE); ArgumentParser's own code for it.
+  static let usage = ExitCode(64)
+  /// A service or address is not available (EX_UNAVAILABLE).
+  static let unavailable = ExitCode(69)
+  /// Something failed that should not (EX_SOFTWARE).
+  static let software = ExitCode(70)
+  /// The configuration is wrong (EX_CONFIG).
+  static let configuration = ExitCode(78)
+
+  /// The code for a status.
+  static func code(reachable: Bool, known: Bool) -> ExitCode {
+    guard known else { return unclear }
+    return reachable ? yes : no
+  }
+}

@@ -1,0 +1,29 @@
+internal import ArgumentParser
+
+/// `reachd healthcheck`: what a container's HEALTHCHECK and an exec probe call.
+struct HealthcheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "healthcheck",
+    abstract: "Exit 0 when the service is ready, 1 when it is not.",
+    discussion: """
+      Asks /readyz. There is no other exit code than 0 and 1, because Docker reserves the others.
+
+      EXAMPLES
+        reachd healthcheck
+        reachd healthcheck --url http://127.0.0.1:9090
+      """)
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var source: SourceOptions
+
+  mutating func run() async throws {
+    do {
+      let answer = try client.get("/readyz", accept: "text/plain", source)
+      if answer.status == 200 { return }
+      Terminal.complain("reachd: not ready (\(answer.status)): \(String(decoding: answer.body, as: UTF8.self))")
+    } catch let error where !(error is ExitCode) {
+      Terminal.complain("reachd: \(error)")
+    }
+    throw Exit.no
+  }
+}

@@ -1,0 +1,70 @@
+internal import Logging
+internal import NetworkReachability
+
+/// Writes log lines to standard error: as text for people, or as JSON Lines for collectors.
+struct LogOutput: LogHandler {
+  /// How a line looks.
+  enum Format: String, CaseIterable, Sendable {
+    case text, json
+  }
+
+  let label: String
+  let format: Format
+  var logLevel: Logger.Level
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    var facts = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
+    facts.merge(event.metadata ?? [:]) { $1 }
+    let sorted = facts.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+    let time = "\(Timestamp.now)"
+    switch format {
+    case .text:
+      let words = sorted.map { "\($0)=\(Self.quoted($1))" }
+      let message = Self.singleLine("\(event.message)")
+      Terminal.complain(([time, event.level.rawValue, "\(message)"] + words).joined(separator: " "))
+    case .json:
+      let pairs = [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")] + sorted
+      Terminal.complain("{" + pairs.map { "\(Self.json($0)):\(Self.json($1))" }.joined(separator: ",") + "}")
+    }
+  }
+
+  /// A value as it is when it is one word, else in quotes: nothing that a client sends can forge a line or a field.
+  private static func quoted(_ value: String) -> String {
+    let isWord = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x3d }
+    return isWord ? value : json(value)
+  }
+
+  private static func singleLine(_ text: String) -> String {
+    text.contains(where: \.isNewline) ? json(text) : text
+  }
+
+  private static func json(_ text: String) -> String {
+    var out = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": out += "\\\""
+      case "\\": out += "\\\\"
+      case "\n": out += "\\n"
+      case "\r": out += "\\r"
+      case "\t": out += "\\t"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+        let digits = String(scalar.value, radix: 16)
+        out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: out.unicodeScalars.append(scalar)
+      }
+    }
+    return out + "\""
+  }
+
+  /// A logger that writes like this.
+  static func logger(_ level: Logger.Level, _ format: Format) -> Logger {
+    Logger(label: "reachd") { LogOutput(label: $0, format: format, logLevel: level) }
+  }
+}

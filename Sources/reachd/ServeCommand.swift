@@ -1,0 +1,59 @@
+internal import ArgumentParser
+internal import Logging
+internal import MicroHTTP
+internal import ServiceLifecycle
+
+/// `reachd serve`: the service.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve the state of this machine over HTTP, and every change as a stream.",
+    discussion: """
+      A flag wins over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), that over the file, that over the default.
+      The first line on standard error tells the address; port 0 takes a free one. SIGTERM and SIGINT drain: /readyz
+      turns 503, streams get `bye`, requests are finished, exit 0.
+
+      EXAMPLES
+        reachd serve
+        reachd serve --listen 0.0.0.0:8080 --log-format json
+        reachd serve --config /etc/reachd.yaml
+      """)
+
+  @Option(help: "ADDRESS:PORT to listen on; may be given more than once. Default 127.0.0.1:8080.")
+  var listen: [String] = []
+
+  @Option(help: "trace, debug, info, notice, warning, error or critical. Default info.")
+  var logLevel: String?
+
+  @Option(help: "text or json. Default text.")
+  var logFormat: String?
+
+  @Option(help: "How long a loss waits before it is told. Default 10ms.")
+  var settle: String?
+
+  @Option(help: "How long new connections are taken after SIGTERM. Default 2s.")
+  var drainDelay: String?
+
+  @Option(help: "The most that stopping may take. Default 10s.")
+  var grace: String?
+
+  @OptionGroup var source: SourceOptions
+
+  mutating func run() async throws {
+    let sources = source.sources([
+      ("listen", "--listen", listen), ("log.level", "--log-level", [logLevel].compactMap(\.self)),
+      ("log.format", "--log-format", [logFormat].compactMap(\.self)),
+      ("settle", "--settle", [settle].compactMap(\.self)),
+      ("drainDelay", "--drain-delay", [drainDelay].compactMap(\.self)),
+      ("grace", "--grace", [grace].compactMap(\.self)),
+    ])
+    let configuration = try sources.loadOrExit()
+    let logger = LogOutput.logger(configuration.logLevel, configuration.logFormat)
+    do {
+      try await Daemon(configuration, logger).serve()
+    } catch let error as HTTPServerError {
+      Terminal.complain("reachd: \(error)")
+      throw Exit.unavailable
+    }
+  }
+}

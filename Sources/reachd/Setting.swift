@@ -1,0 +1,88 @@
+internal import Logging
+internal import MicroHTTP
+internal import NetworkReachability
+internal import StatusAPI
+
+/// One key of the configuration: its path in the file, its environment variable, and how its text becomes a value.
+struct Setting: Sendable {
+  /// The path with dots: `log.level`.
+  var path: String
+  /// Whether the file may give a list, and the environment a comma-separated one.
+  var isList = false
+  /// What a value must be, for complaints: `a duration such as 10ms`.
+  var expectation: String
+  /// Puts the texts into the configuration; false when they are not what is expected.
+  var apply: @Sendable (inout Configuration, [String]) -> Bool
+
+  /// `REACHD_` and the path in upper snake case: `REACHD_LOG_LEVEL`, `REACHD_DRAIN_DELAY`.
+  var variable: String {
+    path.reduce(into: "REACHD_") { name, character in
+      if character == "." {
+        name += "_"
+      } else {
+        if character.isUppercase { name += "_" }
+        name += character.uppercased()
+      }
+    }
+  }
+
+  /// Every setting there is.
+  ///
+  /// Files, environment, flags and `config check` all go by this table.
+  static let all: [Setting] = [
+    Setting(path: "listen", isList: true, expectation: "an address with port, such as 127.0.0.1:8080 or [::1]:0") {
+      let addresses = $1.compactMap { try? ListenAddress(parsing: $0) }
+      guard !addresses.isEmpty, addresses.count == $1.count else { return false }
+      $0.listen = addresses
+      return true
+    },
+    Setting(path: "log.level", expectation: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))") {
+      set(&$0, \.logLevel, Logger.Level(rawValue: $1.first ?? ""))
+    },
+    Setting(path: "log.format", expectation: "text or json") {
+      set(&$0, \.logFormat, LogOutput.Format(rawValue: $1.first ?? ""))
+    },
+    duration("settle", \.settle, upTo: .seconds(60)),
+    duration("drainDelay", \.drainDelay, upTo: .seconds(600)),
+    duration("grace", \.grace, upTo: .seconds(3600)),
+    Setting(path: "allowedHosts", isList: true, expectation: "host names") {
+      guard $1.allSatisfy({ !$0.isEmpty && !$0.contains("/") && !$0.contains(":") }) else { return false }
+      $0.allowedHosts = $1
+      return true
+    },
+    number("limits.connections", \.connectionLimit, 1...1_000_000),
+    number("limits.streams", \.streamLimit, 1...1_000_000),
+    number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
+    Setting(path: "resolver.servers", isList: true, expectation: "addresses of name servers, such as 127.0.0.1:53") {
+      $0.nameServers = $1
+      return $1.allSatisfy { server in
+        IPAddress(server) != nil || (try? ListenAddress(parsing: server)) != nil
+      }
+    },
+    duration("resolver.timeout", \.resolverTimeout, upTo: .seconds(60)),
+  ]
+
+  private static func set<Value>(
+    _ configuration: inout Configuration, _ key: WritableKeyPath<Configuration, Value>, _ value: Value?
+  ) -> Bool {
+    guard let value else { return false }
+    configuration[keyPath: key] = value
+    return true
+  }
+
+  private static func duration(
+    _ path: String, _ key: any WritableKeyPath<Configuration, Duration> & Sendable, upTo most: Duration
+  ) -> Setting {
+    Setting(path: path, expectation: "a duration up to \(most), such as 500ms or 5s") {
+      set(&$0, key, $1.first.flatMap { DurationText.parse($0) }.flatMap { $0 <= most ? $0 : nil })
+    }
+  }
+
+  private static func number(
+    _ path: String, _ key: any WritableKeyPath<Configuration, Int?> & Sendable, _ range: ClosedRange<Int>
+  ) -> Setting {
+    Setting(path: path, expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)") {
+      set(&$0, key, $1.first.flatMap { Int($0) }.flatMap { range.contains($0) ? Optional($0) : nil })
+    }
+  }
+}

@@ -1,0 +1,24 @@
+internal import ArgumentParser
+internal import HostProcess
+
+/// Where the configuration comes from, for the commands that use it.
+struct SourceOptions: ParsableArguments {
+  @Option(name: .shortAndLong, help: "The configuration file (YAML); else REACHD_CONFIG, else none.")
+  var config: String?
+
+  func sources(_ flags: [(path: String, flag: String, texts: [String])] = []) -> ConfigurationSources {
+    ConfigurationSources(file: config, environment: ProcessEnvironment.all, flags: flags)
+  }
+}
+
+extension ConfigurationSources {
+  /// Loads, or says what is wrong and ends with 78.
+  func loadOrExit() throws -> Configuration {
+    do {
+      return try load()
+    } catch {
+      for error in error.errors { Terminal.complain("reachd: \(error)") }
+      throw Exit.configuration
+    }
+  }
+}

@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import Logging
+internal import NetworkReachability
+internal import StatusAPI
+
+/// `reachd status`: this machine's verdict, from the service or straight from the kernel.
+struct StatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say whether this machine can be reached: exit 0 yes, 1 no, 2 could not tell.",
+    discussion: """
+      EXAMPLES
+        reachd status
+        reachd status --json | jq .ipv4
+        reachd status --url http://10.0.0.5:8080
+        reachd status --direct && echo online
+      """)
+
+  @Flag(help: "Ask the kernel of this machine, without a service.")
+  var direct = false
+
+  @Flag(help: "Print the whole document instead of a line.")
+  var json = false
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var source: SourceOptions
+
+  func validate() throws {
+    if direct, client.url != nil { throw ValidationError("--direct asks no service; leave --url out.") }
+  }
+
+  mutating func run() async throws {
+    throw direct ? try askKernel() : try askService()
+  }
+
+  private func askKernel() throws -> ExitCode {
+    let monitor = ReachabilityMonitor()
+    do {
+      try monitor.start()
+    } catch {
+      Terminal.complain("reachd: the kernel does not answer: \(error)")
+      return Exit.unclear
+    }
+    let snapshot = monitor.snapshot
+    monitor.stop()
+    Terminal.line(json ? StatusText.json(snapshot) : StatusText.line(snapshot))
+    return Exit.code(reachable: snapshot.status.isReachable, known: snapshot.status != .unknown)
+  }
+
+  private func askService() throws -> ExitCode {
+    // One question tells the status by its code, whatever the representation: 200 reachable, 503 not.
+    let media = json ? "application/json" : "text/plain"
+    do {
+      let answer = try client.get("/status?require=reachable", accept: media, source)
+      let body = String(decoding: answer.body, as: UTF8.self)
+      let isDocument = answer.contentType?.hasPrefix(media) == true
+      guard isDocument, [200, 503].contains(answer.status) else {
+        Terminal.complain("reachd: the service answered \(answer.status): \(body)")
+        return Exit.unclear
+      }
+      Terminal.line(body.hasSuffix("\n") ? body.dropLast() : body[...])
+      let isUnknown = body.hasPrefix("unknown") || body.hasPrefix("{\"status\":\"unknown\"")
+      return Exit.code(reachable: answer.status == 200, known: !isUnknown)
+    } catch let error where !(error is ExitCode) {
+      Terminal.complain("reachd: \(error)")
+      Terminal.complain("reachd: is the service running? `reachd status --direct` asks the kernel without it")
+      return Exit.unclear
+    }
+  }
+}

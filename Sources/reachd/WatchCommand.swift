@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import Logging
+internal import NetworkReachability
+internal import StatusAPI
+
+/// `reachd watch`: a line for the state as it is and for every change, without a service.
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Print a line for the state as it is, and one for every change.",
+    discussion: """
+      Without hosts it watches this machine's way out; with hosts, the way to each of them. It reads the kernel itself
+      and needs no service. It runs until it is interrupted.
+
+      --exec runs a command by /bin/sh for every line, one at a time and in order, with REACHD_HOST (empty for this
+      machine), REACHD_STATUS, REACHD_CONNECTION_TYPE, REACHD_REASON, REACHD_INTERFACE, REACHD_GATEWAY, REACHD_SOURCE,
+      REACHD_CAUSE, REACHD_INITIAL (0 or 1) and REACHD_TIME in its environment.
+
+      EXAMPLES
+        reachd watch
+        reachd watch db.internal 10.0.0.9 --json
+        reachd watch --exec 'logger "uplink $REACHD_STATUS $REACHD_REASON"'
+      """)
+
+  @Argument(help: "Names, addresses, default or local-link.")
+  var hosts: [String] = []
+
+  @Flag(help: "Print JSON Lines, as the events of the HTTP stream.")
+  var json = false
+
+  @Option(help: "A shell command to run for every line.")
+  var exec: String?
+
+  @Option(help: "How long a loss waits before it is told.")
+  var settle = "10ms"
+
+  @OptionGroup var source: SourceOptions
+
+  func validate() throws {
+    guard DurationText.parse(settle) != nil else {
+      throw ValidationError("--settle is a duration, such as 10ms or 0s.")
+    }
+  }
+
+  mutating func run() async throws {
+    var targets: [Target] = []
+    for host in hosts {
+      do throws(TargetError) {
+        targets.append(try Target(host: host))
+      } catch {
+        throw ValidationError("\(error)")
+      }
+    }
+    let configuration = try source.sources().loadOrExit()
+    let monitor = ReachabilityMonitor(
+      configuration: .init(
+        settle: DurationText.parse(settle) ?? configuration.settle, nameServers: configuration.nameServers,
+        logger: LogOutput.logger(.warning, configuration.logFormat)))
+    do {
+      try monitor.start()
+    } catch {
+      Terminal.complain("reachd: the kernel does not answer: \(error)")
+      throw Exit.unclear
+    }
+    let hook = exec.map(ChangeHook.init)
+    let epoch = ChangeText.newEpoch()
+    for await update in monitor.updates(of: targets.isEmpty ? [.status, .path] : .host, watching: targets) {
+      Terminal.line(json ? ChangeText.json(update, epoch: epoch) : ChangeText.line(update))
+      await hook?.run(update)
+    }
+  }
+}

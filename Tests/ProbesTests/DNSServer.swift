@@ -1,0 +1,182 @@
+import Glibc
+import Synchronization
+
+/// What a server of these tests does with one question.
+enum DNSReply: Sendable {
+  case addresses([[UInt8]], timeToLive: UInt32 = 60)
+  /// `aliases` lead from the name asked for to the owner of the addresses.
+  case aliased([String], [[UInt8]], aliasLife: UInt32 = 60, timeToLive: UInt32 = 60)
+  case code(UInt8)
+  case silence
+  /// Kept until `release()`.
+  case held([[UInt8]])
+  /// An answer with another id, from an attacker who guessed wrong, and no other.
+  case wrongID([[UInt8]])
+  /// Empty and truncated over UDP; the addresses over TCP.
+  case truncated([[UInt8]])
+  case garbage
+
+  static let serverFailure = DNSReply.code(2)
+  static let noSuchName = DNSReply.code(3)
+  static let refused = DNSReply.code(5)
+  static let noData = DNSReply.addresses([])
+}
+
+/// A DNS server on 127.0.0.1, UDP and TCP on one port, that answers as it is told and counts.
+final class DNSServer: Sendable {
+  typealias Handler = @Sendable (_ name: String, _ type: UInt16) -> DNSReply
+
+  private struct State {
+    var handler: Handler
+    /// By name, the ids of its questions: c-ares keeps the id when it asks again, and a busy machine makes it ask again.
+    var asked: [String: Set<UInt32>] = [:]
+    var isOver = false
+    var held: [@Sendable () -> Void] = []
+  }
+
+  let port: UInt16
+  private let datagrams: Int32
+  private let state: Mutex<State>
+
+  var address: String { "127.0.0.1:\(port)" }
+
+  init(_ handler: @escaping Handler) throws {
+    state = Mutex(State(handler: handler))
+    let listener: Int32
+    (datagrams, listener, port) = try Self.pair()
+    guard listen(listener, 8) == 0 else { throw Loopback.Failure(operation: "listen") }
+    for descriptor in [datagrams, listener] {
+      // The threads look around now and then whether the test is over.
+      var patience = timeval(tv_sec: 0, tv_usec: 100_000)
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+    Loopback.thread { [weak self, datagrams] in
+      defer { close(datagrams) }
+      while let server = self, !server.isOver { server.serveDatagram() }
+    }
+    Loopback.thread { [weak self] in
+      defer { close(listener) }
+      while let server = self, !server.isOver { server.serveStream(listener) }
+    }
+  }
+
+  /// A datagram and a stream socket on one port; the first port tried may be a stranger's in TCP.
+  private static func pair() throws -> (datagrams: Int32, listener: Int32, port: UInt16) {
+    for _ in 0..<50 {
+      let (datagrams, port) = try Loopback.bound(SOCK_DGRAM)
+      if let listener = try? Loopback.bound(SOCK_STREAM, port: port).descriptor { return (datagrams, listener, port) }
+      close(datagrams)
+    }
+    throw Loopback.Failure(operation: "bind")
+  }
+
+  private var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// Ends the threads.
+  func stop() { state.withLock { $0.isOver = true } }
+
+  /// How many questions there were about a name, each family's counted and repetitions not.
+  func count(_ name: String) -> Int { state.withLock { $0.asked[name]?.count ?? 0 } }
+
+  var total: Int { state.withLock { $0.asked.values.reduce(0) { $0 + $1.count } } }
+
+  func answer(with handler: @escaping Handler) { state.withLock { $0.handler = handler } }
+
+  /// Sends the answers that were held back.
+  func release() {
+    let held = state.withLock { state in
+      defer { state.held = [] }
+      return state.held
+    }
+    for send in held { send() }
+  }
+
+  private func reply(to message: DNSMessage) -> DNSReply {
+    let handler = state.withLock { state in
+      state.asked[message.name, default: []].insert(UInt32(message.type) << 16 | UInt32(message.id))
+      return state.handler
+    }
+    return handler(message.name, message.type)
+  }
+
+  private func serveDatagram() {
+    var peer = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bytes = unsafe withUnsafeMutablePointer(to: &peer) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        unsafe [UInt8](unsafeUninitializedCapacity: 1_500) { buffer, filled in
+          filled = unsafe max(0, recvfrom(datagrams, buffer.baseAddress, buffer.count, 0, raw, &length))
+        }
+      }
+    }
+    guard let message = DNSMessage(query: bytes) else { return }
+    let reply = reply(to: message)
+    let destination = peer
+    if case .held(let addresses) = reply {
+      let answer = Self.encoded(.addresses(addresses), to: message)
+      state.withLock { $0.held.append { [datagrams] in Self.send(answer, to: destination, on: datagrams) } }
+      return
+    }
+    Self.send(Self.encoded(reply, to: message), to: destination, on: datagrams)
+  }
+
+  private func serveStream(_ listener: Int32) {
+    let peer = accept(listener, nil, nil)
+    guard peer >= 0 else { return }
+    defer { close(peer) }
+    // One question a connection: c-ares sends the two of a name one after the other on the same connection.
+    while true {
+      let head = Loopback.receive(2, from: peer)
+      guard head.count == 2 else { return }
+      let bytes = Loopback.receive(Int(head[0]) << 8 | Int(head[1]), from: peer)
+      guard let message = DNSMessage(query: bytes) else { return }
+      var reply = reply(to: message)
+      if case .truncated(let addresses) = reply { reply = .addresses(addresses) }
+      let answer = Self.encoded(reply, to: message)
+      Loopback.send(DNSMessage.pair(UInt16(answer.count)) + answer, to: peer)
+    }
+  }
+
+  private static func encoded(_ reply: DNSReply, to message: DNSMessage) -> [UInt8] {
+    switch reply {
+    case .addresses(let addresses, let timeToLive):
+      let records = records(addresses, owner: message.name, message.type, timeToLive)
+      return message.answer(code: 0, records: records)
+    case .aliased(let aliases, let addresses, let aliasLife, let timeToLive):
+      let owners = [message.name] + aliases
+      let chain = zip(owners, aliases).map {
+        DNSMessage.Record(
+          owner: $0, type: DNSMessage.cname, timeToLive: aliasLife, data: DNSMessage.encoded($1))
+      }
+      let last = records(addresses, owner: owners[owners.count - 1], message.type, timeToLive)
+      return message.answer(code: 0, records: chain + last)
+    case .code(let code): return message.answer(code: code, records: [])
+    case .wrongID(let addresses):
+      return message.answer(
+        code: 0, records: records(addresses, owner: message.name, message.type, 60), idOffset: 1)
+    case .truncated: return message.answer(code: 0, records: [], isTruncated: true)
+    case .garbage: return Array(message.answer(code: 0, records: []).prefix(12)) + [0xC0, 0x0C, 0xFF]
+    case .silence, .held: return []
+    }
+  }
+
+  /// Only the addresses of the family that was asked for.
+  private static func records(
+    _ addresses: [[UInt8]], owner: String, _ type: UInt16, _ timeToLive: UInt32
+  ) -> [DNSMessage.Record] {
+    addresses.filter { $0.count == (type == DNSMessage.a ? 4 : 16) }.map {
+      DNSMessage.Record(owner: owner, type: type, timeToLive: timeToLive, data: $0)
+    }
+  }
+
+  private static func send(_ bytes: [UInt8], to peer: sockaddr_in, on descriptor: Int32) {
+    guard !bytes.isEmpty else { return }
+    var peer = peer
+    unsafe withUnsafeMutablePointer(to: &peer) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        _ = unsafe sendto(
+          descriptor, bytes, bytes.count, 0, raw, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import Probes
+import Synchronization
+
+typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
+
+/// Outcomes of requests that were made with completions, and a way to wait for them.
+final class Outcomes: Sendable {
+  private let list = Mutex<[Outcome]>([])
+
+  var all: [Outcome] { list.withLock { $0 } }
+
+  var take: @Sendable (Outcome) -> Void {
+    { outcome in self.list.withLock { $0.append(outcome) } }
+  }
+
+  func wait(for count: Int) async throws -> [Outcome] {
+    try await eventually { self.all.count >= count }
+    return all
+  }
+}
+
+struct TooLate: Error {}
+
+/// Waits, generously, until `condition` holds.
+func eventually(_ condition: @Sendable () -> Bool) async throws {
+  let deadline = ContinuousClock.now + patience
+  while !condition() {
+    if ContinuousClock.now > deadline { throw TooLate() }
+    try await Task.sleep(for: .milliseconds(2))
+  }
+}
