@@ -91,7 +91,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
-    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport"]),
+    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),

@@ -22,6 +22,8 @@ final class NetlinkLoop {
   /// What was heard and not read for, because the last reading failed.
   private var pending = EventBatch.everything
   private var hasFailed = false
+  /// When a route's life ends, as the last reading told.
+  private var expiry: Duration?
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
 
@@ -101,9 +103,19 @@ final class NetlinkLoop {
     guard !shared.isStopping else { return nil }
     let deadline = observer.ingest(
       KernelReading(tables: tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time))
-    guard events == nil else { return deadline }
-    let poll = uptime + settings.pollInterval
-    return min(deadline ?? poll, poll)
+    let poll = events == nil ? uptime + settings.pollInterval : nil
+    return [deadline, poll, nextExpiry(at: uptime)].compactMap(\.self).min()
+  }
+
+  /// When the next route's life ends, of which no event tells.
+  ///
+  /// In the last tick of its life a route looks as if it lived for ever (``NetlinkDecoder``), so a moment that is near
+  /// stays set although a reading in between did not show it.
+  private func nextExpiry(at uptime: Duration) -> Duration? {
+    let shown = queries?.soonestExpiry.map { uptime + $0 }
+    let kept = expiry.flatMap { uptime < $0 && $0 <= uptime + Limits.expiryGrace ? $0 : nil }
+    expiry = [shown, kept].compactMap(\.self).min()
+    return expiry
   }
 
   private func drain(into batch: inout EventBatch, hasError: Bool) throws(KernelError) {

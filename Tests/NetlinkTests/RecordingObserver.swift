@@ -1,4 +1,5 @@
 import Locks
+import Logging
 import ReachabilityModel
 import TestSupport
 
