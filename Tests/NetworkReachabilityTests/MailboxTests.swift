@@ -114,7 +114,7 @@ struct MailboxTests {
   }
 
   @Test("A slow listener ends up with the latest state, and a quick one beside it misses nothing")
-  func slowListener() throws {
+  func slowListener() async throws {
     let bench = try Bench.started()
     let gate = DispatchSemaphore(value: 0)
     let slow = UpdateRecorder()
@@ -128,7 +128,7 @@ struct MailboxTests {
     bench.kernel.advance(by: Bench.settle)
     gate.signal()
     let last = bench.monitor.snapshot
-    #expect(eventually { slow.updates.last?.snapshot.sequence == last.sequence })
+    #expect(await eventually { () async in slow.updates.last?.snapshot.sequence == last.sequence })
     #expect(slow.updates.last?.snapshot == last)
     #expect(slow.updates.count < 600)
     #expect(slow.updates.reduce(0) { $0 + $1.skipped } + slow.transitions.count == quick.transitions.count)

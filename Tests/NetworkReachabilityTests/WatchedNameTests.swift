@@ -18,10 +18,10 @@ struct WatchedNameTests {
   }
 
   @Test("When its servers fail, a watched name stays optimistic and names the failure")
-  func serversFail() throws {
+  func serversFail() async throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.example")])
-    #expect(eventually { recorder.hosts.last?.path.reason != nil })
+    #expect(await eventually { () async in recorder.hosts.last?.path.reason != nil })
     let last = try #require(recorder.hosts.last)
     #expect(last.path.status == online && last.phase == .optimistic)
     #expect([.dnsServerFailure, .dnsTimeout].contains(last.path.reason))
@@ -30,11 +30,11 @@ struct WatchedNameTests {
   }
 
   @Test("E3-7 A-03 a name of the hosts file is judged by its address, with no way out and no server")
-  func hostsFile() throws {
+  func hostsFile() async throws {
     let bench = try Bench.started(.withoutDefault)
     let target = try Target(host: "localhost")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
-    #expect(eventually { recorder.hosts.last?.phase == .resolved })
+    #expect(await eventually { () async in recorder.hosts.last?.phase == .resolved })
     let last = try #require(recorder.hosts.last)
     #expect(last.path.flags == [.reachable, .isLocalAddress])
     #expect(last.addresses.contains { $0.address == IPAddress("127.0.0.1") })
@@ -44,7 +44,7 @@ struct WatchedNameTests {
   }
 
   @Test("A name that another subscription still watches goes on being watched, whatever ends twice")
-  func endedTwice() throws {
+  func endedTwice() async throws {
     let bench = try Bench.started()
     let target = try Target(host: "localhost")
     let (_, first) = try bench.record(.host, watching: [target])
@@ -53,12 +53,12 @@ struct WatchedNameTests {
     bench.gainDefault(via: "10.0.0.2", [])
     bench.loseDefault()
     bench.kernel.advance(by: Bench.settle)
-    #expect(eventually { recorder.hosts.last?.phase == .resolved })
+    #expect(await eventually { () async in recorder.hosts.last?.phase == .resolved })
     second.cancel()
   }
 
   @Test("Names come and go on many threads with the monitor's starts and stops, and it works in the end")
-  func comeAndGo() throws {
+  func comeAndGo() async throws {
     for _ in 0..<10 {
       let bench = Bench()
       let target = try Target(host: "localhost")
@@ -74,7 +74,7 @@ struct WatchedNameTests {
       bench.monitor.stop()
       let (recorder, subscription) = try bench.record(.host, watching: [target])
       try bench.monitor.start()
-      #expect(eventually { recorder.hosts.last?.phase == .resolved })
+      #expect(await eventually { () async in recorder.hosts.last?.phase == .resolved })
       subscription.cancel()
     }
   }
