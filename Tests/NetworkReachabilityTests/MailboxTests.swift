@@ -128,7 +128,8 @@ struct MailboxTests {
     bench.kernel.advance(by: Bench.settle)
     gate.signal()
     let last = bench.monitor.snapshot
-    #expect(await eventually { () async in slow.updates.last?.snapshot.sequence == last.sequence })
+    #expect(
+      await eventually(within: .seconds(120)) { () async in slow.updates.last?.snapshot.sequence == last.sequence })
     #expect(slow.updates.last?.snapshot == last)
     #expect(slow.updates.count < 600)
     #expect(slow.updates.reduce(0) { $0 + $1.skipped } + slow.transitions.count == quick.transitions.count)

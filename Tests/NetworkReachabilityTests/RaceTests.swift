@@ -150,7 +150,7 @@ struct RaceTests {
       bench.kernel.change { $0.change("eth0") { $0.mtu = 1500 + UInt32(step) } }
     }
     let last = bench.monitor.snapshot.sequence
-    #expect(await eventually { () async in heard.withLock(\.last) == last })
+    #expect(await eventually(within: .seconds(120)) { () async in heard.withLock(\.last) == last })
     #expect(overlaps.value == 0)
     #expect(heard.withLock { $0 == $0.sorted() })
     withExtendedLifetime(subscription) {}

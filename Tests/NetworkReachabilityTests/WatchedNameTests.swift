@@ -21,7 +21,7 @@ struct WatchedNameTests {
   func serversFail() async throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.example")])
-    #expect(await eventually { () async in recorder.hosts.last?.path.reason != nil })
+    #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.path.reason != nil })
     let last = try #require(recorder.hosts.last)
     #expect(last.path.status == online && last.phase == .optimistic)
     #expect([.dnsServerFailure, .dnsTimeout].contains(last.path.reason))
@@ -34,7 +34,7 @@ struct WatchedNameTests {
     let bench = try Bench.started(.withoutDefault)
     let target = try Target(host: "localhost")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
-    #expect(await eventually { () async in recorder.hosts.last?.phase == .resolved })
+    #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
     let last = try #require(recorder.hosts.last)
     #expect(last.path.flags == [.reachable, .isLocalAddress])
     #expect(last.addresses.contains { $0.address == IPAddress("127.0.0.1") })
@@ -53,7 +53,7 @@ struct WatchedNameTests {
     bench.gainDefault(via: "10.0.0.2", [])
     bench.loseDefault()
     bench.kernel.advance(by: Bench.settle)
-    #expect(await eventually { () async in recorder.hosts.last?.phase == .resolved })
+    #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
     second.cancel()
   }
 
@@ -74,7 +74,7 @@ struct WatchedNameTests {
       bench.monitor.stop()
       let (recorder, subscription) = try bench.record(.host, watching: [target])
       try bench.monitor.start()
-      #expect(await eventually { () async in recorder.hosts.last?.phase == .resolved })
+      #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
       subscription.cancel()
     }
   }
