@@ -95,7 +95,7 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
+    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
     tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
     tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
