@@ -91,11 +91,11 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
-    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "Locks", logging]),
+    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
+    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
     tests(
       "StatusAPITests",
       ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),

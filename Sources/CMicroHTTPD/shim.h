@@ -85,6 +85,13 @@ CMicroHTTPD_close_after (struct MHD_Response *response)
   return MHD_set_response_options (response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
+/// MHD_set_connection_option is variadic. Sets the inactivity timeout of one connection.
+static inline void
+CMicroHTTPD_set_timeout (struct MHD_Connection *connection, unsigned int seconds)
+{
+  MHD_set_connection_option (connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
 /// ioctl is variadic. Bytes that wait in a socket's receive buffer.
 static inline int
 CMicroHTTPD_unread (int descriptor, int *count)

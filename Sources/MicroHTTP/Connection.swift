@@ -1,4 +1,6 @@
-/// One client connection, from accept to close. Lives on the server's thread only.
+/// One client connection, from accept to close.
+///
+/// Lives on the server's thread only.
 @safe final class Connection {
   /// How far the current request is.
   enum Phase {
@@ -40,6 +42,8 @@
   var isGone = false
   /// The socket is in our own epoll set.
   var isWatched = false
+  /// libmicrohttpd looks at it in every turn; see `keepInSight`.
+  var isInSight = false
   /// An answer was given before everything was read: close by halves.
   var lingers = false
   /// When the request must be complete; nil while the server is to act.

@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Glibc
 
 /// The earliest of many deadlines, in monotonic nanoseconds.

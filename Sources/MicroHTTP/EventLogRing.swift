@@ -1,4 +1,6 @@
-/// The event log's memory: a ring of bytes and a ring of entries that point into it. Pure; the log locks it.
+/// The event log's memory: a ring of bytes and a ring of entries that point into it.
+///
+/// Pure; the log locks it.
 struct EventLogRing {
   struct Entry {
     var id: UInt64
@@ -109,7 +111,8 @@ struct EventLogRing {
       // Whole entries where they fit; one that is bigger than the whole buffer goes in parts.
       if left > room, count > 0 { break }
       let part = min(left, room)
-      unsafe copy(next.start + UInt64(cursor.offset), part, to: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+      unsafe copy(next.start + UInt64(cursor.offset), part, to: rest)
       count += part
       cursor.offset += part
       if cursor.offset == next.length {
@@ -124,7 +127,8 @@ struct EventLogRing {
     let at = Int(position % UInt64(bytes.count))
     let beforeWrap = min(count, bytes.count - at)
     unsafe buffer.copyBytes(from: bytes[at..<at + beforeWrap])
-    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[beforeWrap...]).copyBytes(from: bytes[..<(count - beforeWrap)])
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[beforeWrap...])
+    unsafe rest.copyBytes(from: bytes[..<(count - beforeWrap)])
   }
 
   func entries(after id: UInt64, kinds: UInt64, newest limit: Int) -> [EventLog.Entry] {

@@ -8,7 +8,9 @@ func httpConnection(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
   _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ event: MHD_ConnectionNotificationCode
 ) {
-  guard let context = unsafe context, let handle = unsafe handle, let socketContext = unsafe socketContext else { return }
+  guard let context = unsafe context, let handle = unsafe handle, let socketContext = unsafe socketContext else {
+    return
+  }
   switch event {
   case .CONNECTION_NOTIFY_STARTED:
     let loop = unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue()
@@ -39,12 +41,12 @@ func httpRequest(
   _ uploadSize: UnsafeMutablePointer<Int>?, _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
   guard let handle = unsafe handle, let pointer = unsafe requestContext?.pointee, let method = unsafe method,
-    let version = unsafe version, let uploadSize = unsafe uploadSize
+    let version = unsafe version, let url = unsafe url, let uploadSize = unsafe uploadSize
   else { return .NO }
   let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
   let loop = connection.loop
   if connection.phase == .head {
-    let head = unsafe HeadReader.read(handle, method: method, version: version)
+    let head = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
     return unsafe loop.headReceived(
       connection, method: String(cString: method), version: String(cString: version), headers: head.headers,
       isIntact: head.isIntact) ? .YES : .NO
@@ -82,8 +84,12 @@ func httpStreamBytes(
   switch unsafe connection.loop.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
   case .bytes(let count): return count
   case .nothing: return 0
-  case .end: return httpStreamEnd
-  case .broken: return httpStreamBroken
+  case .end:
+    connection.loop.keepInSight(connection)
+    return httpStreamEnd
+  case .broken:
+    connection.loop.keepInSight(connection)
+    return httpStreamBroken
   }
 }
 
@@ -124,8 +130,11 @@ func httpThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   private var next: UnsafePointer<CChar>
 
   static func read(
-    _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
+    _ handle: OpaquePointer, _ method: UnsafePointer<CChar>, _ url: UnsafePointer<CChar>,
+    _ version: UnsafePointer<CChar>, targetLength: Int
   ) -> HeadReader {
+    // A target that holds a NUL looks shorter than the way to the version.
+    let hasWholeLine = unsafe url - method == strlen(method) + 1 && version - url == targetLength + 1
     var reader = unsafe HeadReader(next: version + strlen(version))
     unsafe withUnsafeMutablePointer(to: &reader) { pointer in
       _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpHeader, pointer)
@@ -133,14 +142,18 @@ func httpThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     // After the last field: its own line end and the empty line.
     let end = unsafe method + CMicroHTTPD_header_size(handle)
     let rest = unsafe end - reader.next
-    unsafe reader.isIntact = unsafe !knowsLayout || (reader.isIntact && rest >= 2 && rest <= 4)
+    unsafe reader.isIntact = unsafe !knowsLayout || (hasWholeLine && reader.isIntact && rest >= 2 && rest <= 4)
     return unsafe reader
   }
 
   private init(next: UnsafePointer<CChar>) {
     unsafe self.next = next
+    // Most clients send fewer.
+    unsafe headers.fields.reserveCapacity(8)
   }
 
+  /// Adds one field and looks whether it lies where it should.
+  ///
   /// libmicrohttpd 0.9.75 hands header lines out as C strings that lie in its read buffer one after the other, a NUL
   /// each in place of CR and LF. A gap is a line it changed: one that holds a NUL is cut there, and a folded line's
   /// rest is appended to the field's *name*, which hides the field from everybody who asks for it by name.

@@ -50,9 +50,7 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     for index in fields.indices {
       let bytes = fields[index].value.utf8
       guard let first = bytes.first, let last = bytes.last, isBlank(first) || isBlank(last) else { continue }
-      let kept = bytes.drop(while: isBlank)
-      let end = kept.lastIndex { !isBlank($0) }.map { kept.index(after: $0) } ?? kept.startIndex
-      fields[index].value = String(kept[..<end]) ?? ""
+      fields[index].value = String(Substring(bytes.withoutBlanks))
     }
   }
 }
@@ -62,6 +60,15 @@ extension HTTPHeaders: Sequence {
   public func makeIterator() -> AnyIterator<(name: String, value: String)> {
     var rest = fields.makeIterator()
     return AnyIterator { rest.next().map { ($0.name, $0.value) } }
+  }
+}
+
+extension String.UTF8View {
+  /// The bytes without spaces and tabs at either end.
+  var withoutBlanks: Substring.UTF8View {
+    let kept = drop(while: isBlank)
+    let end = kept.lastIndex { !isBlank($0) }.map { kept.index(after: $0) } ?? kept.startIndex
+    return kept[..<end]
   }
 }
 

@@ -38,7 +38,16 @@ public struct HTTPRequest: Sendable {
     method: String = "GET", target: String = "/", version: String = "HTTP/1.1", headers: HTTPHeaders = HTTPHeaders(),
     body: [UInt8] = [], peer: String = "127.0.0.1:0", isLoopbackListener: Bool = true
   ) {
-    let parts = RequestTarget(target)
+    self.init(
+      method: method, target: target, parts: RequestTarget(target), version: version, headers: headers, body: body,
+      peer: peer, isLoopbackListener: isLoopbackListener)
+  }
+
+  /// A request whose target was taken apart already.
+  init(
+    method: String, target: String, parts: RequestTarget?, version: String, headers: HTTPHeaders, body: [UInt8],
+    peer: String, isLoopbackListener: Bool
+  ) {
     self.method = method
     self.target = target
     self.path = parts?.path ?? target

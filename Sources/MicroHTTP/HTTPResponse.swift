@@ -1,4 +1,7 @@
-/// An answer. `Content-Length`, `Transfer-Encoding` and `Date` are made by the server; set here, they are ignored.
+/// An answer.
+///
+/// `Content-Length` and `Transfer-Encoding` are made by the server; set here, they are ignored. So is a field that
+/// holds a line break.
 public struct HTTPResponse: Sendable {
   /// Where the body's bytes come from.
   public enum Body: Sendable {

@@ -8,10 +8,12 @@ internal import Synchronization
 ///
 /// The handler runs on that thread and must not block. Nothing here may be called from the handler but what says so.
 public final class HTTPServer: Sendable {
-  private enum State {
-    case idle
-    case running(thread: pthread_t, address: ListenAddress, inbox: ServerInbox)
-    case stopped
+  private struct State {
+    /// The address that was bound and the way to the thread, once started.
+    var started: (address: ListenAddress, inbox: ServerInbox)?
+    /// The thread, once started.
+    var thread: pthread_t?
+    var isStopped = false
   }
 
   private let configuration: Configuration
@@ -19,7 +21,9 @@ public final class HTTPServer: Sendable {
   private let refusal: @Sendable (RequestRefusal) -> HTTPResponse
   private let logger: Logger
   private let counts = ServerCounters()
-  private let state = Locked(State.idle)
+  private let state = Locked(State())
+  /// Held while the thread is waited for, so that a second caller of `stop` waits too and others do not.
+  private let joining = Locked(())
 
   /// A server that is not started yet.
   ///
@@ -44,7 +48,7 @@ public final class HTTPServer: Sendable {
   /// Raises the process's soft descriptor limit to the hard one (getrlimit(2)).
   public func start() throws(HTTPServerError) {
     try state.withLock { state throws(HTTPServerError) in
-      guard case .idle = state else {
+      guard state.started == nil else {
         throw HTTPServerError(
           operation: "start", object: configuration.address.description, reason: "the server was started before")
       }
@@ -64,23 +68,20 @@ public final class HTTPServer: Sendable {
         loop.abandon()
         throw HTTPServerError(operation: "pthread_create", object: socket.address.description, errno: code)
       }
-      state = .running(thread: thread, address: socket.address, inbox: inbox)
+      state.started = (socket.address, inbox)
+      state.thread = thread
       logger.info("HTTP server listening", metadata: ["address": "\(socket.address)"])
     }
   }
 
   /// The address with the port that was really bound; the configured one before the start.
   public var boundAddress: ListenAddress {
-    state.withLock { state in
-      if case .running(_, let address, _) = state { address } else { configuration.address }
-    }
+    state.withLock { $0.started?.address } ?? configuration.address
   }
 
   /// Whether the server was started and not stopped.
   public var isServing: Bool {
-    state.withLock { state in
-      if case .running = state { true } else { false }
-    }
+    state.withLock { $0.started != nil && !$0.isStopped }
   }
 
   /// What the server has done so far.
@@ -104,18 +105,14 @@ public final class HTTPServer: Sendable {
   ///
   /// Waits until that is done, except when called on the server's own thread.
   public func stopAccepting() {
-    let (inbox, isOwnThread) = state.withLock { state -> (ServerInbox?, Bool) in
-      guard case .running(let thread, _, let inbox) = state else { return (nil, false) }
-      return (inbox, pthread_equal(thread, pthread_self()) != 0)
-    }
     let done = Signal()
     guard let inbox, inbox.post(.stopAccepting(done: done)), !isOwnThread else { return }
     done.wait()
   }
 
-  /// Ends all streams: each sends what is pending, then `farewell`, then its end. New ones are answered 503 from now on.
+  /// Ends all streams: each sends what is pending, then `farewell`, then its end.
   ///
-  /// Does not wait; `stop` does.
+  /// New ones are answered 503 from now on. Does not wait; `stop` does.
   public func endStreams(farewell: [UInt8] = []) {
     inbox?.post(.endStreams(farewell: farewell))
   }
@@ -125,26 +122,28 @@ public final class HTTPServer: Sendable {
   /// Requests that are being answered, and streams that were told to end, have `grace` to come to their end; streams
   /// that were not are cut. Blocks for `grace` at most. Not to be called on the server's own thread.
   public func stop(grace: Duration = .zero) {
-    // The lock is held until the thread has ended: a second caller waits for the same.
-    state.withLock { state in
-      defer { state = .stopped }
-      guard case .running(let thread, _, let inbox) = state else { return }
-      inbox.post(.stop(grace: grace))
-      precondition(pthread_equal(thread, pthread_self()) == 0, "a server cannot wait for its own thread")
+    inbox?.post(.stop(grace: grace))
+    joining.withLock { _ in
+      precondition(!isOwnThread, "a server cannot wait for its own thread")
+      guard let thread = state.withLock({ $0.isStopped ? nil : $0.thread }) else { return }
       pthread_join(thread, nil)
+      state.withLock { $0.isStopped = true }
     }
   }
 
+  private var isOwnThread: Bool {
+    guard let thread = state.withLock({ $0.thread }) else { return false }
+    return pthread_equal(thread, pthread_self()) != 0
+  }
+
   private var inbox: ServerInbox? {
-    state.withLock { state in
-      if case .running(_, _, let inbox) = state { inbox } else { nil }
-    }
+    state.withLock { $0.started?.inbox }
   }
 
   deinit {
     state.withLock { state in
-      guard case .running(let thread, _, let inbox) = state else { return }
-      inbox.post(.stop(grace: .zero))
+      guard let thread = state.thread, !state.isStopped else { return }
+      state.started?.inbox.post(.stop(grace: .zero))
       // The last reference may die on the server's own thread, which cannot wait for itself.
       if pthread_equal(thread, pthread_self()) != 0 {
         pthread_detach(thread)

@@ -9,7 +9,9 @@ enum Limits {
   /// Connections that may wait in the kernel for `accept`: a reconnecting crowd should not be refused.
   static let backlog: Int32 = 4096
 
-  /// Bytes of a request body; more is answered 413. A batch of some hundred targets is far below it.
+  /// Bytes of a request body; more is answered 413.
+  ///
+  /// A batch of some hundred targets is far below it.
   static let requestBody = 64 * 1024
 
   /// Bytes of a chunked body read and thrown away so that its 413 can be delivered; beyond it the connection is cut.

@@ -59,6 +59,10 @@ struct RequestTarget: Equatable {
 enum PercentCoding {
   /// Nil for a malformed sequence, a NUL, or bytes that are not UTF-8.
   static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+    // Nearly every path: nothing to decode, nothing to check but the text itself.
+    if !bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0 || ($0 == UInt8(ascii: "+") && plusIsSpace) }) {
+      return String(validating: bytes, as: UTF8.self)
+    }
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)
     var rest = bytes.makeIterator()

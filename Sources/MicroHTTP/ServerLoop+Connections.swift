@@ -9,7 +9,7 @@ extension ServerLoop {
     connections[lastToken] = connection
     counters.accepted.increment()
     counters.connections.increment()
-    setRequestDeadline(connection, MonotonicClock.now + configuration.requestHeadTime.nanoseconds)
+    setRequestDeadline(connection, now + spans.requestHead)
     return connection
   }
 
@@ -97,7 +97,7 @@ extension ServerLoop {
     shutdown(descriptor, Int32(SHUT_WR))
     lingering[connection.token] = descriptor
     watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue, token: connection.token)
-    deadlines.push(MonotonicClock.now + Limits.linger.nanoseconds, .linger, token: connection.token)
+    deadlines.push(now + Limits.linger.nanoseconds, .linger, token: connection.token)
   }
 
   func drainLingering(token: UInt64, _ descriptor: Int32) {

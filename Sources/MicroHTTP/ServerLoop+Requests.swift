@@ -2,7 +2,9 @@ internal import CMicroHTTPD
 
 /// Requests: head, body, answer.
 extension ServerLoop {
-  /// The first call for a request: the head is complete. False closes the connection without an answer.
+  /// The first call for a request: the head is complete.
+  ///
+  /// False closes the connection without an answer.
   func headReceived(_ connection: Connection, method: String, version: String, headers: HTTPHeaders, isIntact: Bool)
     -> Bool
   {
@@ -10,21 +12,24 @@ extension ServerLoop {
     requestsInFlight += 1
     connection.phase = .body
     connection.bodyLength = 0
+    loseSight(connection)
     if connections.count > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
     }
     let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
-    let broken = RequestGuard.check(method: method, target: connection.target, version: version, headers: headers)
+    let parts = RequestTarget(connection.target)
+    let broken = RequestGuard.check(
+      method: method, target: connection.target, parts: parts, version: version, headers: headers)
     if let broken = broken ?? (isIntact ? nil : hidden) {
       counters.refused.increment()
       return refuse(connection, broken)
     }
     var request = HTTPRequest(
-      method: method, target: connection.target, version: version, headers: headers, peer: peer(of: connection),
-      isLoopbackListener: isLoopbackListener)
+      method: method, target: connection.target, parts: parts, version: version, headers: headers, body: [],
+      peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.headers.trimValues()
-    if let authority = RequestTarget(connection.target)?.authority { request.headers["Host"] = authority }
+    if let authority = parts?.authority { request.headers["Host"] = authority }
     let length = headers["Content-Length"].flatMap(Int.init) ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
@@ -32,11 +37,13 @@ extension ServerLoop {
     }
     connection.request = request
     let hasBody = length > 0 || headers["Transfer-Encoding"] != nil
-    setRequestDeadline(connection, hasBody ? MonotonicClock.now + configuration.requestBodyTime.nanoseconds : nil)
+    setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
     return true
   }
 
-  /// Part of a body has come. False closes the connection without an answer.
+  /// Part of a body has come.
+  ///
+  /// False closes the connection without an answer.
   func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     connection.bodyLength += bytes.count
     if connection.bodyLength <= configuration.requestBodyLimit {
@@ -48,7 +55,9 @@ extension ServerLoop {
     return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
   }
 
-  /// The request is complete, or its promised answer is due. False closes the connection without an answer.
+  /// The request is complete, or its promised answer is due.
+  ///
+  /// False closes the connection without an answer.
   func requestReceived(_ connection: Connection) -> Bool {
     if connection.isGone || isStopping { return false }
     if connection.phase == .deferred {
@@ -68,7 +77,7 @@ extension ServerLoop {
     case .later(let body):
       connection.phase = .deferred
       suspend(connection)
-      let deadline = MonotonicClock.now + configuration.replyTime.nanoseconds
+      let deadline = now + spans.reply
       connection.replyDeadline = deadline
       deadlines.push(deadline, .reply, token: connection.token)
       body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
@@ -86,9 +95,7 @@ extension ServerLoop {
     connection.request = nil
     connection.reply = nil
     connection.isSuspended = false
-    // An idle client has the inactivity time to begin, and then as long as the first time.
-    let wait = configuration.inactivity.nanoseconds + configuration.requestHeadTime.nanoseconds
-    setRequestDeadline(connection, MonotonicClock.now + wait)
+    setRequestDeadline(connection, now + spans.betweenRequests)
   }
 
   /// Address and port of the client.

@@ -16,7 +16,6 @@ extension ServerLoop {
     connection.phase = .streaming
     // A stream is no request in flight: a stop does not wait for it.
     requestsInFlight -= 1
-    let now = MonotonicClock.now
     connection.stream = StreamState(stream, now: now, lagLimit: configuration.streamLag)
     connection.request = nil
     streaming[connection.token] = connection
@@ -60,6 +59,24 @@ extension ServerLoop {
     }
     connection.stream?.lastWrite = now
     return .bytes(count)
+  }
+
+  /// Has libmicrohttpd look at a connection whose stream ends, in its next turn.
+  ///
+  /// 0.9.75 closes such a connection and then forgets to clean it up: it stays open until it is the oldest of all that
+  /// share the default timeout. Connections with a timeout of their own are looked at in every turn.
+  func keepInSight(_ connection: Connection) {
+    needsTurn = true
+    guard !connection.isInSight else { return }
+    connection.isInSight = true
+    unsafe CMicroHTTPD_set_timeout(connection.handle, inactivitySeconds + 1)
+  }
+
+  /// The connection goes on after its stream.
+  func loseSight(_ connection: Connection) {
+    guard connection.isInSight else { return }
+    connection.isInSight = false
+    unsafe CMicroHTTPD_set_timeout(connection.handle, inactivitySeconds)
   }
 
   private func takeOutbox(_ connection: Connection, _ buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -9,7 +9,10 @@ internal import Synchronization
 /// 0.9.75, of system calls: outside this mode each resume writes to a descriptor.
 @safe final class ServerLoop {
   let configuration: HTTPServer.Configuration
+  let spans: Spans
   let connectionLimit: Int
+  /// libmicrohttpd counts in whole seconds, and takes 0 for never.
+  let inactivitySeconds: UInt32
   let isLoopbackListener: Bool
   let handler: HTTPHandler
   let refusal: @Sendable (RequestRefusal) -> HTTPResponse
@@ -38,9 +41,27 @@ internal import Synchronization
   var stopDeadline: UInt64?
   /// Everything is to end now.
   var isStopping = false
+  /// libmicrohttpd needs another turn though it does not say so.
+  var needsTurn = false
   private var unpolledPasses = 0
   /// The time of this turn, so that one clock reading serves all connections.
   var now = MonotonicClock.now
+
+  /// The configured times in nanoseconds, computed once: a `Duration` costs 128-bit arithmetic every time.
+  struct Spans {
+    let requestHead: UInt64
+    let requestBody: UInt64
+    let betweenRequests: UInt64
+    let reply: UInt64
+
+    init(_ configuration: HTTPServer.Configuration) {
+      requestHead = configuration.requestHeadTime.nanoseconds
+      requestBody = configuration.requestBodyTime.nanoseconds
+      // An idle client has the inactivity time to begin, and then as long as the first time.
+      betweenRequests = configuration.inactivity.nanoseconds + requestHead
+      reply = configuration.replyTime.nanoseconds
+    }
+  }
 
   static let daemonToken: UInt64 = 0
   static let inboxToken: UInt64 = 1
@@ -50,6 +71,8 @@ internal import Synchronization
     handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
+    spans = Spans(configuration)
+    inactivitySeconds = UInt32(clamping: max(1, configuration.inactivity.components.seconds))
     let descriptors = DescriptorLimit.raise()
     connectionLimit =
       configuration.connectionLimit ?? max(1, min(Limits.connections, descriptors - Limits.descriptorReserve))
@@ -84,7 +107,7 @@ internal import Synchronization
     // Its limit lies above ours: at its own it leaves clients in the kernel's queue without a word.
     return unsafe CMicroHTTPD_start(
       flags, listener, UInt32(clamping: connectionLimit + Limits.overload),
-      UInt32(clamping: max(1, configuration.inactivity.components.seconds)), Limits.connectionMemory, &callbacks)
+      inactivitySeconds, Limits.connectionMemory, &callbacks)
   }
 
   /// Serves until told to stop.
@@ -98,6 +121,7 @@ internal import Synchronization
       }
       while let due = deadlines.pop(at: now) { handle(due) }
       if isStopping || (stopDeadline != nil && isQuiet) { break }
+      needsTurn = false
       unsafe MHD_run(daemon)
       counters.turns.wrappingAdd(1, ordering: .relaxed)
       counters.lastTurn.store(now, ordering: .relaxed)
@@ -125,7 +149,7 @@ internal import Synchronization
 
   /// 0 to go on at once, -1 to sleep until something happens.
   private func timeoutMilliseconds() -> Int32 {
-    if inbox.hasWork { return 0 }
+    if inbox.hasWork || needsTurn { return 0 }
     var wait = UInt64.max
     var library: UInt64 = 0
     if unsafe MHD_get_timeout(daemon, &library) == .YES { wait = library }

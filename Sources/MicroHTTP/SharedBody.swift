@@ -52,7 +52,8 @@ public final class SharedBody: Sendable {
     blockSize: Int, headers: HTTPHeaders, reader: MHD_ContentReaderCallback?, context: UnsafeMutableRawPointer?,
     free: MHD_ContentReaderFreeCallback?
   ) {
-    guard let made = unsafe MHD_create_response_from_callback(.max, blockSize, reader, context, free) else { return nil }
+    let made = unsafe MHD_create_response_from_callback(.max, blockSize, reader, context, free)
+    guard let made = unsafe made else { return nil }
     unsafe pointer = made
     add(headers)
   }

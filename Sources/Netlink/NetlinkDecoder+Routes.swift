@@ -65,10 +65,13 @@ extension NetlinkDecoder {
     return value.dropFirst(2).address
   }
 
-  /// `struct rta_cacheinfo.rta_expires`: signed ticks of USER_HZ, 0 when the route does not expire.
+  /// `struct rta_cacheinfo.rta_expires`: signed ticks of USER_HZ, 0 when the route does not expire, or in less than one.
+  ///
+  /// The kernel cuts the rest of a tick off and drops the route one tick after its end at the latest: two more make sure
+  /// that it is gone by then.
   private static func expiry(_ value: NetlinkBytes) -> Duration? {
     guard let ticks: Int32 = value.load(8), ticks != 0 else { return nil }
-    return .nanoseconds(Int64(ticks) * nanosecondsPerTick)
+    return .nanoseconds((Int64(ticks) + (ticks > 0 ? 2 : 0)) * nanosecondsPerTick)
   }
 
   /// The length of a USER_HZ tick: 10 ms on every port of Linux but a few.

@@ -22,6 +22,13 @@ final class NetlinkLoop {
   /// What was heard and not read for, because the last reading failed.
   private var pending = EventBatch.everything
   private var hasFailed = false
+  /// True from a loss until the queue was empty once.
+  ///
+  /// Until then the kernel goes on throwing events away, and says so only the first time (`NETLINK_S_CONGESTED` in
+  /// net/netlink/af_netlink.c): a reading made before has not seen them all.
+  private var isLosing = false
+  /// When a route's life ends, as the last reading told.
+  private var expiry: Duration?
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
 
@@ -101,13 +108,24 @@ final class NetlinkLoop {
     guard !shared.isStopping else { return nil }
     let deadline = observer.ingest(
       KernelReading(tables: tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time))
-    guard events == nil else { return deadline }
-    let poll = uptime + settings.pollInterval
-    return min(deadline ?? poll, poll)
+    let poll = events == nil ? uptime + settings.pollInterval : nil
+    return [deadline, poll, nextExpiry(at: uptime)].compactMap(\.self).min()
+  }
+
+  /// When the next route's life ends, of which no event tells.
+  ///
+  /// In the last tick of its life a route looks as if it lived for ever (``NetlinkDecoder``), so a moment that is near
+  /// stays set although a reading in between did not show it.
+  private func nextExpiry(at uptime: Duration) -> Duration? {
+    let shown = queries?.soonestExpiry.map { uptime + $0 }
+    let kept = expiry.flatMap { uptime < $0 && $0 <= uptime + Limits.expiryGrace ? $0 : nil }
+    expiry = [shown, kept].compactMap(\.self).min()
+    return expiry
   }
 
   private func drain(into batch: inout EventBatch, hasError: Bool) throws(KernelError) {
     guard let events else { return }
+    if isLosing { batch.addLoss() }
     draining: for _ in 0..<Limits.datagramsPerBatch {
       let received: NetlinkSocket.Received
       do throws(KernelError) {
@@ -119,13 +137,19 @@ final class NetlinkLoop {
       }
       switch received {
       case .datagram(let datagram): batch.add(datagram)
-      case .nothing: break draining
-      case .lost:
-        batch.overruns += 1
-        batch.addLoss()
+      case .nothing:
+        isLosing = false
+        break draining
+      case .lost: noteLoss(in: &batch)
       }
     }
-    if hasError, batch.overruns == 0, events.takeError() != 0 { batch.addLoss() }
+    if hasError, batch.overruns == 0, events.takeError() != 0 { noteLoss(in: &batch) }
+  }
+
+  private func noteLoss(in batch: inout EventBatch) {
+    isLosing = true
+    batch.overruns += 1
+    batch.addLoss()
   }
 
   private func note(_ batch: EventBatch) {

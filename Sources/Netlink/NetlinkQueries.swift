@@ -9,6 +9,8 @@ final class NetlinkQueries {
   let socket: NetlinkSocket
   /// Kept between requests so that its memory is.
   var request = NetlinkRequest()
+  /// The shortest life of a route among the last lookups; nil when all live for ever.
+  var soonestExpiry: Duration?
   private var sequence: UInt32 = 0
 
   /// Opens the socket.

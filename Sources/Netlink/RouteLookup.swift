@@ -91,6 +91,7 @@ extension NetlinkQueries {
   ///
   /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    soonestExpiry = nil
     var answers: [RouteQuery: RouteAnswer] = [:]
     answers.reserveCapacity(queries.count)
     var rest = queries[...]
@@ -107,7 +108,13 @@ extension NetlinkQueries {
         }
       }
       try ask(&lookups)
-      for lookup in lookups { answers[lookup.query] = lookup.answer }
+      for lookup in lookups {
+        let answer = lookup.answer
+        answers[lookup.query] = answer
+        if case .route(let route) = answer, let left = route.expiresIn, left > .zero {
+          soonestExpiry = min(soonestExpiry ?? left, left)
+        }
+      }
     }
     return answers
   }

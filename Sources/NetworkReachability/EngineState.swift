@@ -69,7 +69,7 @@ struct EngineState {
     noteExpiries(in: reading)
 
     var transitions: [Transition] = []
-    snapshot.interfaces = states
+    snapshot.interfaces = difference.states
     for entry in difference.entries {
       // Route and rule events of the same batch say nothing about an interface; lost events might.
       let causes = entry.causes.union(reading.causes.intersection([.resync, .resume]))
@@ -89,7 +89,17 @@ struct EngineState {
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
     nextExpiry = nil
-    return publishMachine(at: time, causes: [], isFirst: !hasReading)
+    carriedCauses = []
+    let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
+    return machine + watchOrder.compactMap { failWatch($0, unknown, at: time) }
+  }
+
+  private mutating func failWatch(_ target: Target, _ unknown: Path, at time: Timestamp) -> Transition? {
+    guard let old = watches[target]?.verdict?.published else { return nil }
+    let new = HostVerdict(target: target, path: unknown, phase: old.phase)
+    watches[target]?.verdict?.replace(with: new)
+    guard new != old else { return nil }
+    return Transition(sequence: snapshot.sequence, time: time, causes: [], change: .host(from: old, to: new))
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
@@ -188,12 +198,14 @@ struct EngineState {
     return true
   }
 
-  /// Stops watching a target when nobody else does.
-  mutating func unwatch(_ target: Target) {
-    guard var watch = watches[target] else { return }
-    watch.subscriptions -= 1
-    watches[target] = watch.subscriptions > 0 ? watch : nil
-    if watch.subscriptions == 0 { watchOrder.removeAll { $0 == target } }
+  /// Stops watching targets that nobody else watches.
+  mutating func unwatch(_ targets: some Collection<Target>) {
+    for target in targets {
+      guard let count = watches[target]?.subscriptions else { continue }
+      watches[target]?.subscriptions = count - 1
+      if count == 1 { watches[target] = nil }
+    }
+    if watches.count < watchOrder.count { watchOrder.removeAll { watches[$0] == nil } }
   }
 
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.

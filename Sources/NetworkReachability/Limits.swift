@@ -1,6 +1,6 @@
 /// Every bound of this room, with its unit and its reason.
 enum Limits {
-  /// Updates that wait for one slow subscriber.
+  /// Updates that wait for one slow subscriber, more only when it watches more hosts.
   ///
   /// A burst at an outage is some tens; beyond this many a subscriber is
   /// better served by the state as it is than by old news.

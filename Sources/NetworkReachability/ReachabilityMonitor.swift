@@ -70,22 +70,26 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
-    guard let fresh = source.fill(makeSource) else { return }
+    guard let fresh = source.fill(makeSource, engine.beginRun) else { return }
     do throws(KernelError) {
-      try fresh.start(engine)
+      try fresh.source.start(fresh.run)
     } catch {
-      source.empty()
-      engine.kernelFailed(error, at: .now)
+      source.empty(of: fresh.run)
+      fresh.run.kernelFailed(error, at: .now)
       throw error
     }
+    // A stop that came meanwhile may have found nothing to stop yet.
+    if source.current !== fresh.source { fresh.source.stop() }
   }
 
   /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
   ///
   /// Harmless when not started, when called again, and inside a listener.
   public func stop() {
-    source.empty()?.stop()
-    engine.reset()
+    // In one step, so that a start that comes after it on another thread is not undone.
+    let (old, subscribers) = source.empty { engine.reset() }
+    old?.stop()
+    for subscriber in subscribers { subscriber.end() }
   }
 
   // MARK: - Now
@@ -156,7 +160,11 @@ public final class ReachabilityMonitor: Sendable {
   ) -> Subscription? {
     let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
-    return Subscription { [engine] in engine.unsubscribe(number) }
+    // Weak, because the closure of a listener may hold its own subscription.
+    return Subscription { [engine, weak subscriber] in
+      engine.unsubscribe(number)
+      subscriber?.end()
+    }
   }
 
   /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.

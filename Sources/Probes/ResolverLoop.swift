@@ -1,3 +1,4 @@
+internal import CAres
 internal import Glibc
 
 /// The resolver's thread: everything in here is touched by no other.

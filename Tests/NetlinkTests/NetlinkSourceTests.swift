@@ -164,8 +164,7 @@ import Testing
     #expect(running.source.counters.events == 0)
   }
 
-  @Test func fakedModems() throws {
-    guard TunDevice.isSupported else { return }
+  @Test(.enabled(if: TunDevice.isSupported)) func fakedModems() throws {
     let running = try RunningSource()
     let modem = try TunDevice("modem0", hardwareType: 519, in: running.client)
     let phone = try TunDevice("dial0", hardwareType: 512, in: running.client)

@@ -1,5 +1,6 @@
 import Logging
 import Locks
+import Logging
 import ReachabilityModel
 import TestSupport
 

@@ -106,6 +106,24 @@ public final class Namespace: Sendable {
       .split(separator: "\n").first.map(String.init) ?? ""
   }
 
+  /// Gives the namespace's thread a table of file descriptors of its own, so that leaks can be counted exactly.
+  ///
+  /// Afterwards only ``run(_:)`` may be used, for work that opens and closes everything on that thread.
+  public func isolateFiles() throws(TestError) {
+    let code = run { unshare(Int32(CNetlink_CLONE_FILES)) == 0 ? 0 : errno }
+    guard code == 0 else { throw .system("unshare CLONE_FILES", code) }
+  }
+
+  /// How many file descriptors the calling thread's table holds.
+  public static func openFileCount() -> Int {
+    guard let directory = unsafe opendir("/proc/thread-self/fd") else { return -1 }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while unsafe readdir(directory) != nil { count += 1 }
+    // ".", ".." and the directory itself.
+    return count - 3
+  }
+
   /// The index of an interface.
   public func index(of name: String) throws(TestError) -> UInt32 {
     try run { () throws(TestError) in

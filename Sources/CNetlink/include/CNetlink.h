@@ -36,8 +36,8 @@ static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *ar
   return ioctl(descriptor, request, argument);
 }
 
-// sched.h's constant is under _GNU_SOURCE too.
-enum { CNetlink_CLONE_NEWNET = 0x40000000 };
+// sched.h's constants are under _GNU_SOURCE too.
+enum { CNetlink_CLONE_FILES = 0x400, CNetlink_CLONE_NEWNET = 0x40000000 };
 
 // struct epoll_event is packed on x86-64 and holds a union; Swift is better off without both.
 typedef struct {

@@ -1,0 +1,50 @@
+"""A reachd under measurement: started on a free loopback port, asked over a socket, stopped."""
+import re
+import signal
+import socket
+import subprocess
+import time
+
+
+class Daemon:
+    def __init__(self, binary, *options):
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            [binary, "serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s", *options],
+            stderr=subprocess.PIPE, text=True)
+        # The first line on standard error tells the bound address.
+        line = self.process.stderr.readline()
+        match = re.search(r"127\.0\.0\.1:(\d+)", line)
+        if not match:
+            raise SystemExit(f"reachd did not start: {line}")
+        self.port = int(match.group(1))
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def connect(self):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def get(self, path):
+        """The head and the body of one answer."""
+        with self.connect() as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            answer = b""
+            while block := connection.recv(65536):
+                answer += block
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return head, body
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+def quantiles(values):
+    """Median, 99th percentile and maximum."""
+    values = sorted(values)
+    return values[len(values) // 2], values[min(len(values) - 1, len(values) * 99 // 100)], values[-1]

@@ -1,0 +1,73 @@
+"""From a change in the kernel to its bytes at a client of the event stream, in a namespace of its own.
+
+The change is one rtnetlink message that replaces the default route by another gateway, so that each is one `path` event
+without settle time. Measured from before send() to after recv(), in this process.
+"""
+import ctypes
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+from daemon import Daemon, quantiles
+
+CHANGES = 2000
+CLONE_NEWNET = 0x40000000
+NLM_F_REQUEST, NLM_F_CREATE, NLM_F_REPLACE = 0x1, 0x400, 0x100
+RTM_NEWROUTE = 24
+
+
+def enter_new_namespace():
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+        raise SystemExit("unshare: " + os.strerror(ctypes.get_errno()))
+    for command in ("link set lo up", "link add c0 type veth peer name r0", "link set c0 up", "link set r0 up",
+                    "addr add 10.9.0.2/24 dev c0"):
+        subprocess.run(["ip", *command.split()], check=True)
+
+
+def replace_default(gateway, index):
+    """RTM_NEWROUTE with NLM_F_REPLACE: default via `gateway` dev `index`."""
+    def attribute(kind, value):
+        return struct.pack("=HH", 4 + len(value), kind) + value
+    route = struct.pack("=BBBBBBBBI", socket.AF_INET, 0, 0, 0, 254, 3, 0, 1, 0)
+    payload = route + attribute(5, socket.inet_aton(gateway)) + attribute(4, struct.pack("=I", index))
+    return struct.pack("=IHHII", 16 + len(payload), RTM_NEWROUTE,
+                       NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, 1, 0) + payload
+
+
+def read_until_quiet(stream, seconds):
+    while select.select([stream], [], [], seconds)[0]:
+        stream.recv(65536)
+
+
+def measure(binary):
+    enter_new_namespace()
+    index = socket.if_nametoindex("c0")
+    kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    kernel.bind((0, 0))
+    messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
+    kernel.send(messages[1])
+    daemon = Daemon(binary, "--log-level", "notice")
+    stream = daemon.connect()
+    stream.sendall(b"GET /events?types=path HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    read_until_quiet(stream, 2.5)
+    times = []
+    for number in range(CHANGES):
+        start = time.perf_counter_ns()
+        kernel.send(messages[number % 2])
+        received = stream.recv(65536)
+        times.append((time.perf_counter_ns() - start) / 1e6)
+        if b"event: path" not in received:
+            raise SystemExit(f"something else came: {received[:200]}")
+        time.sleep(0.001)
+    daemon.process.stderr.close()
+    daemon.process.kill()
+    daemon.process.wait()
+    return times
+
+
+median, high, worst = quantiles(measure(sys.argv[1]))
+print(f"kernel change to bytes at a client: p50 {median:.3f} ms, p99 {high:.3f} ms, max {worst:.3f} ms of {CHANGES}")

@@ -1,0 +1,182 @@
+import Testing
+
+@testable import MicroHTTP
+
+@Suite("The event log")
+struct EventLogTests {
+  /// Reads everything a cursor can see.
+  private func readAll(
+    _ log: EventLog, _ cursor: inout EventLog.Cursor, kinds: UInt64 = .max, buffer size: Int = 64
+  ) -> (text: String, last: EventLog.Read) {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: size)
+    while true {
+      let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, kinds: kinds, into: $0) }
+      guard case .bytes(let count, _) = read else { return (String(decoding: bytes, as: UTF8.self), read) }
+      bytes += buffer[..<count]
+    }
+  }
+
+  private func append(_ log: EventLog, _ id: UInt64, _ text: String, kind: UInt8 = 0) {
+    log.append(id: id, kind: kind, bytes: Array(text.utf8))
+  }
+
+  @Test("What is appended is read once and in order, across the end of the ring")
+  func wraps() {
+    let log = EventLog(byteCapacity: 10, entryCapacity: 8)
+    var cursor = log.end
+    for id in 1...50 {
+      append(log, UInt64(id), "<\(id)>")
+      #expect(readAll(log, &cursor).text == "<\(id)>")
+    }
+    #expect(readAll(log, &cursor).last == .empty)
+    #expect(cursor == log.end)
+    #expect(cursor.lastID == 50)
+  }
+
+  @Test("The oldest make room, by bytes and by number")
+  func evicts() {
+    let byBytes = EventLog(byteCapacity: 10, entryCapacity: 100)
+    for id in 1...5 { append(byBytes, UInt64(id), "abcd") }
+    #expect(byBytes.oldestID == 4)
+    #expect(byBytes.newestID == 5)
+    let byNumber = EventLog(byteCapacity: 1000, entryCapacity: 3)
+    for id in 1...5 { append(byNumber, UInt64(id), "abcd") }
+    #expect(byNumber.oldestID == 3)
+  }
+
+  @Test("A reader whose entry was evicted is told that it was lapped")
+  func lapped() {
+    let log = EventLog(byteCapacity: 10, entryCapacity: 8)
+    var cursor = log.end
+    for id in 1...5 { append(log, UInt64(id), "abcd") }
+    #expect(readAll(log, &cursor).last == .lapped)
+    #expect(log.lag(of: cursor) == nil)
+  }
+
+  @Test("cursor(after:) is exact: nothing above the id is missing, or it says so")
+  func cursorAfter() {
+    let log = EventLog(byteCapacity: 1000, entryCapacity: 3, baseID: 10)
+    #expect(log.cursor(after: 10) == .at(log.end))
+    #expect(log.cursor(after: 11) == .future)
+    #expect(log.cursor(after: 9) == .tooOld(oldest: 10))
+    for id in 11...14 { append(log, UInt64(id), "<\(id)>") }
+    #expect(log.cursor(after: 10) == .tooOld(oldest: 12))
+    guard case .at(var cursor) = log.cursor(after: 11) else {
+      Issue.record("12 is still here")
+      return
+    }
+    #expect(cursor.lastID == 11)
+    #expect(readAll(log, &cursor).text == "<12><13><14>")
+    #expect(log.cursor(after: 14) == .at(log.end))
+    #expect(log.cursor(after: 15) == .future)
+  }
+
+  @Test("Entries that share an id are all read live and not replayed to who knows the id")
+  func sharedIDs() {
+    let log = EventLog()
+    var live = log.end
+    append(log, 1, "a")
+    append(log, 1, "b")
+    append(log, 2, "c")
+    append(log, 2, "d")
+    #expect(readAll(log, &live).text == "abcd")
+    guard case .at(var cursor) = log.cursor(after: 1) else {
+      Issue.record("2 is here")
+      return
+    }
+    #expect(readAll(log, &cursor).text == "cd")
+  }
+
+  @Test("An entry bigger than the buffer comes in parts and a whole one is never torn")
+  func parts() {
+    let log = EventLog()
+    append(log, 1, "123456")
+    append(log, 2, "0123456789abcdef")
+    append(log, 3, "xyz")
+    guard case .at(var cursor) = log.cursor(after: 0) else {
+      Issue.record("1 is here")
+      return
+    }
+    var buffer = [UInt8](repeating: 0, count: 8)
+    var pieces: [String] = []
+    while case .bytes(let count, _) = unsafe buffer.withUnsafeMutableBytes({
+      unsafe log.read(&cursor, kinds: .max, into: $0)
+    }) {
+      pieces.append(String(decoding: buffer[..<count], as: UTF8.self))
+    }
+    #expect(pieces == ["123456", "01234567", "89abcdef", "xyz"])
+  }
+
+  @Test("An entry that can never be kept counts as evicted")
+  func tooBig() {
+    let log = EventLog(byteCapacity: 8, entryCapacity: 8)
+    var cursor = log.end
+    append(log, 1, "ab")
+    append(log, 2, "123456789")
+    #expect(readAll(log, &cursor).last == .lapped)
+    #expect(log.cursor(after: 1) == .tooOld(oldest: 2))
+    #expect(log.cursor(after: 2) == .at(log.end))
+    append(log, 3, "cd")
+    #expect(log.entries(newest: 10).map(\.id) == [3])
+  }
+
+  @Test("Kinds nobody wants are passed over, and the id goes on")
+  func kinds() {
+    let log = EventLog()
+    var cursor = log.end
+    append(log, 1, "a", kind: 1)
+    append(log, 2, "b", kind: 63)
+    append(log, 3, "c", kind: 1)
+    #expect(readAll(log, &cursor, kinds: 1 << 63).text == "b")
+    #expect(cursor.lastID == 3)
+    #expect(!log.advance(&cursor, kinds: 1 << 63))
+    #expect(log.entries(kinds: 1 << 1, newest: 1).map(\.id) == [3])
+    #expect(log.entries(after: 1, newest: 9).map(\.bytes) == [Array("b".utf8), Array("c".utf8)])
+  }
+
+  @Test("It agrees with an array, whatever is done", arguments: 0..<40)
+  func model(seed: UInt64) {
+    var generator = SeededGenerator(state: seed)
+    let byteCapacity = Int.random(in: 1...60, using: &generator)
+    let entryCapacity = Int.random(in: 1...9, using: &generator)
+    let log = EventLog(byteCapacity: byteCapacity, entryCapacity: entryCapacity)
+    var kept: [EventLog.Entry] = []
+    var cursors = [(cursor: log.end, pending: [EventLog.Entry](), isLapped: false)]
+    var id: UInt64 = 0
+    for step in 0..<400 {
+      if Bool.random(using: &generator) {
+        id += UInt64.random(in: 0...2, using: &generator)
+        let length = Int.random(in: 0...20, using: &generator)
+        let entry = EventLog.Entry(
+          id: id, kind: UInt8.random(in: 0...2, using: &generator), bytes: (0..<length).map { UInt8(($0 + step) & 255) }
+        )
+        log.append(id: entry.id, kind: entry.kind, bytes: entry.bytes)
+        var evicted = 0
+        kept.append(entry)
+        while kept.count > entryCapacity || kept.map(\.bytes.count).reduce(0, +) > byteCapacity {
+          kept.removeFirst()
+          evicted += 1
+        }
+        for index in cursors.indices {
+          cursors[index].pending.append(entry)
+          if cursors[index].pending.count > kept.count { cursors[index].isLapped = true }
+        }
+      } else {
+        let index = Int.random(in: 0..<cursors.count, using: &generator)
+        let (text, last) = readAll(log, &cursors[index].cursor, buffer: 25)
+        if cursors[index].isLapped {
+          #expect(last == .lapped)
+          cursors[index] = (log.end, [], false)
+        } else {
+          let expected = String(decoding: cursors[index].pending.flatMap(\.bytes), as: UTF8.self)
+          #expect(Array(text.utf8) == Array(expected.utf8))
+          cursors[index].pending = []
+        }
+        if cursors.count < 4 { cursors.append((log.end, [], false)) }
+      }
+      #expect(log.entries(newest: 100) == kept.filter { $0.id > 0 })
+      #expect(log.oldestID == kept.first?.id)
+    }
+  }
+}

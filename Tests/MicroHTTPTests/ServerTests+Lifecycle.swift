@@ -1,0 +1,122 @@
+import Glibc
+import Testing
+
+@testable import MicroHTTP
+
+extension ServerTests {
+  @Suite("Starting, stopping and what is left")
+  struct Lifecycle {
+    private func open(_ fixture: Fixture, _ target: String) throws -> RawClient {
+      let client = try fixture.client()
+      client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+      return client
+    }
+
+    @Test("A stop with open streams, idle connections and a waiting promise joins and leaks no descriptor")
+    func stop() throws {
+      let before = openDescriptors()
+      for _ in 0..<3 {
+        let log = EventLog()
+        let kept = Promises.Shelf<HTTPPromise>()
+        let fixture = try Fixture.serving { request in
+          switch request.path {
+          case "/e": Fixture.follow(log)(request)
+          case "/later": .later { kept.put($0) }
+          default: Fixture.echo(request)
+          }
+        }
+        let streams = try (0..<20).map { _ in try open(fixture, "/e") }
+        for client in streams { _ = try client.chunks(afterHead: "hello\n") }
+        let idle = try open(fixture, "/x")
+        _ = try idle.response()
+        let silent = try fixture.client()
+        let waiting = try open(fixture, "/later")
+        #expect(fixture.eventually { $0.connections == 23 && kept.peek != nil })
+        fixture.server.stop()
+        #expect(fixture.server.counters.streams == 0)
+        #expect(fixture.server.counters.connections == 0)
+        for client in streams + [idle, silent, waiting] {
+          #expect(try client.receiveAll().isEmpty)
+          client.close()
+        }
+        log.append(id: 1, kind: 0, bytes: [1])
+      }
+      #expect(openDescriptors() == before)
+    }
+
+    @Test("Once it no longer accepts, clients are refused and open connections are served on")
+    func stopAccepting() throws {
+      let fixture = try Fixture()
+      let client = try open(fixture, "/a")
+      _ = try client.response()
+      fixture.server.stopAccepting()
+      #expect(throws: RawClient.Failure.self) { try fixture.client() }
+      client.send("GET /b HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try client.response().text == "GET /b [] a ")
+      fixture.server.stopAccepting()
+    }
+
+    @Test("A drain in order: no new clients, farewell, stop within its grace")
+    func drain() throws {
+      let log = EventLog()
+      let fixture = try Fixture(handler: Fixture.follow(log))
+      let client = try open(fixture, "/")
+      _ = try client.chunks(afterHead: "hello\n")
+      fixture.server.stopAccepting()
+      fixture.server.endStreams(farewell: Array("bye\n".utf8))
+      fixture.server.stop(grace: .seconds(20))
+      #expect(try client.receiveAll() == "4\r\nbye\n\r\n0\r\n\r\n")
+    }
+
+    @Test("A thousand connections come and go, politely and not")
+    func comeAndGo() throws {
+      let fixture = try Fixture()
+      let before = openDescriptors()
+      for number in 0..<1000 {
+        let client = try fixture.client()
+        if number % 3 > 0 { client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+        if number % 3 == 1 { #expect(try client.response().status == 200) }
+        if number % 2 == 0 { client.reset() } else { client.close() }
+      }
+      #expect(fixture.eventually { $0.connections == 0 && $0.accepted >= 900 })
+      #expect(openDescriptors() == before)
+    }
+
+    @Test("A server is started once, and stopping twice or before the start is harmless")
+    func misuse() throws {
+      let server = HTTPServer(
+        configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)), handler: Fixture.echo)
+      server.stopAccepting()
+      server.endStreams()
+      try server.start()
+      #expect(server.isServing)
+      #expect(server.boundAddress.port != 0)
+      #expect(throws: HTTPServerError.self) { try server.start() }
+      server.stop()
+      server.stop()
+      #expect(throws: HTTPServerError.self) { try server.start() }
+    }
+
+    @Test("The loop turns when woken, and sleeps when nobody speaks")
+    func turns() throws {
+      let fixture = try Fixture()
+      let before = fixture.server.loopTurns
+      fixture.server.wake()
+      #expect(fixture.eventually { _ in fixture.server.loopTurns > before })
+      #expect(fixture.server.lastProgress > 0)
+    }
+
+    @Test("An idle server with idle streams takes no turns of its own")
+    func quiet() throws {
+      let log = EventLog()
+      let fixture = try Fixture(handler: Fixture.follow(log))
+      let clients = try (0..<10).map { _ in try open(fixture, "/") }
+      for client in clients { _ = try client.chunks(afterHead: "hello\n") }
+      usleep(100_000)
+      let before = fixture.server.loopTurns
+      usleep(300_000)
+      // A loop that spins takes hundreds of thousands of turns in this time; a stray timer at most a few.
+      #expect(fixture.server.loopTurns - before < 5)
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import Glibc
+import Testing
+
+@testable import MicroHTTP
+
+extension ServerTests {
+  @Suite("Requests and answers")
+  struct Requests {
+    @Test("Several requests share one connection")
+    func keepAlive() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      for number in 1...5 {
+        client.send("GET /n\(number)?a=b%20c HTTP/1.1\r\nHost: x\r\n\r\n")
+        let response = try client.response()
+        #expect(response.status == 200)
+        #expect(response.text == "GET /n\(number) [a=b c] x ")
+      }
+      #expect(fixture.server.counters.accepted == 1)
+      #expect(fixture.server.counters.requests == 5)
+    }
+
+    @Test("Pipelined requests are answered in order")
+    func pipelining() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      client.send((1...20).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
+      for number in 1...20 { #expect(try client.response().text == "GET /\(number) [] x ") }
+    }
+
+    @Test("A body of known length and a chunked one are read whole")
+    func bodies() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      client.send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+      #expect(try client.response().text == "POST /p [] x hello")
+      client.send("POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+      client.send("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n")
+      #expect(try client.response().text == "POST /p [] x hello world")
+    }
+
+    @Test("A body may take any number of packets, and be as long as the limit")
+    func longBody() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      let body = String(repeating: "x", count: Limits.requestBody)
+      client.send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+      for part in stride(from: 0, to: body.utf8.count, by: 10_000) {
+        client.send(Array(Array(body.utf8)[part..<min(part + 10_000, body.utf8.count)]))
+      }
+      #expect(try client.response().body.count == "POST /p [] x ".count + body.utf8.count)
+    }
+
+    @Test("Expect: 100-continue is answered before the body is sent")
+    func expectContinue() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      client.send("PUT /p HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+      #expect(try client.response().status == 100)
+      client.send("ok")
+      #expect(try client.response().text == "PUT /p [] x ok")
+    }
+
+    @Test("A body above the limit is answered 413, announced or chunked")
+    func tooLarge() throws {
+      let fixture = try Fixture()
+      let announced = try fixture.client()
+      announced.send("PUT /p HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\nExpect: 100-continue\r\n\r\n")
+      let refused = try announced.response()
+      #expect(refused.status == 413)
+      #expect(refused.header("Connection") == "close")
+      let eager = try fixture.client()
+      eager.send("PUT /p HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n")
+      eager.send([UInt8](repeating: 120, count: 300_000))
+      #expect(try eager.response().status == 413)
+      let chunked = try fixture.client()
+      chunked.send("PUT /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+      for _ in 0..<30 { chunked.send("1000\r\n" + String(repeating: "y", count: 4096) + "\r\n") }
+      chunked.send("0\r\n\r\n")
+      #expect(try chunked.response().status == 413)
+    }
+
+    @Test("HEAD brings the head of GET and not a byte more")
+    func head() throws {
+      let log = EventLog()
+      let shared = SharedBody(headers: ["X-Shared": "1"], bytes: Array("shared".utf8))
+      let fixture = try Fixture.serving { request in
+        switch request.path {
+        case "/shared": .now(HTTPResponse(shared: shared))
+        case "/stream": Fixture.follow(log)(request)
+        default: Fixture.echo(request)
+        }
+      }
+      let client = try fixture.client()
+      for (path, length) in [("/shared", "6"), ("/bytes", "17")] {
+        client.send("HEAD \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        let response = try client.response(hasBody: false)
+        #expect(response.status == 200)
+        #expect(response.header("Content-Length") == length)
+      }
+      client.send("HEAD /stream HTTP/1.1\r\nHost: x\r\n\r\n")
+      let answer = try client.receiveAll()
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(answer.contains("text/event-stream"))
+      #expect(!answer.contains("Content-Length"))
+      #expect(answer.hasSuffix("\r\n\r\n"))
+      #expect(answer.firstRange(of: "\r\n\r\n") == answer.utf8.count - 4)
+      #expect(fixture.server.counters.streamsOpened == 0)
+    }
+
+    @Test("HTTP/1.0 closes, and a stream is not chunked for it")
+    func oldVersion() throws {
+      let log = EventLog()
+      let fixture = try Fixture.serving { $0.path == "/s" ? Fixture.follow(log)($0) : Fixture.echo($0) }
+      let answer = try fixture.exchange("GET /a HTTP/1.0\r\n\r\n")
+      #expect(answer.hasSuffix("\r\n\r\nGET /a [] - "))
+      let stream = try fixture.client()
+      stream.send("GET /s HTTP/1.0\r\n\r\n")
+      let head = try stream.receive(until: "\r\n\r\n")
+      #expect(!head.contains("chunked"))
+      try stream.receive(until: "hello\n")
+      for id in 1...100 {
+        log.append(id: UInt64(id), kind: 0, bytes: Array("e\(id)\n".utf8))
+        try stream.receive(until: "e\(id)\n")
+      }
+      fixture.server.endStreams(farewell: Array("bye\n".utf8))
+      #expect(try stream.receiveAll() == "bye\n")
+    }
+
+    @Test("A head larger than a connection's memory is answered 431, a longer target 414")
+    func tooLong() throws {
+      let fixture = try Fixture()
+      let long = String(repeating: "a", count: 20_000)
+      #expect(try fixture.exchange("GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(long)\r\n\r\n").hasPrefix("HTTP/1.1 431 "))
+      #expect(try fixture.exchange("GET /\(long) HTTP/1.1\r\nHost: x\r\n\r\n").hasPrefix("HTTP/1.1 414 "))
+    }
+
+    @Test("A large head passes, however it is cut into packets")
+    func largeHead() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      for size in [1, 500, 4000, 4096, 5000, 6000] {
+        let long = String(repeating: "a", count: size)
+        let text = "GET /x HTTP/1.1\r\nHost: x\r\nX-A: \(long)\r\nX-Empty:\r\nX-B:b\r\n\r\n"
+        client.send(text)
+        #expect(try client.response().status == 200, "\(size)")
+        for part in stride(from: 0, to: text.utf8.count, by: 700) {
+          client.send(Array(Array(text.utf8)[part..<min(part + 700, text.utf8.count)]))
+          usleep(500)
+        }
+        #expect(try client.response().status == 200, "\(size) in packets")
+      }
+    }
+
+    @Test("It serves IPv6, and says who asks")
+    func ipv6() throws {
+      let fixture = try Fixture.serving(host: "::1") { request in
+        .now(HTTPResponse(body: .bytes(Array("\(request.peer) \(request.isLoopbackListener)".utf8))))
+      }
+      #expect(fixture.address.description.hasPrefix("[::1]:"))
+      let client = try fixture.client()
+      client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+      let text = try client.response().text
+      #expect(text.hasPrefix("[::1]:"))
+      #expect(text.hasSuffix(" true"))
+    }
+
+    @Test("A port that is taken is a clear error")
+    func taken() throws {
+      let fixture = try Fixture()
+      let second = HTTPServer(configuration: .init(address: fixture.address), handler: Fixture.echo)
+      let error = #expect(throws: HTTPServerError.self) { try second.start() }
+      #expect(error?.operation == "bind")
+      #expect(error?.code == EADDRINUSE)
+      #expect(error?.description.contains(fixture.address.description) == true)
+    }
+
+    @Test("Statuses without a body, and headers of the handler's choice")
+    func statuses() throws {
+      let fixture = try Fixture.serving { request in
+        let status = Int(request.path.dropFirst()) ?? 200
+        return .now(HTTPResponse(status: status, headers: ["X-A": "1", "X-Bad": "a\r\nX-B: 2"], body: .none))
+      }
+      let client = try fixture.client()
+      for status in [200, 204, 304, 404, 503] {
+        client.send("GET /\(status) HTTP/1.1\r\nHost: x\r\n\r\n")
+        let response = try client.response()
+        #expect(response.status == status)
+        #expect(response.header("X-A") == "1")
+        #expect(response.header("X-B") == nil)
+      }
+    }
+  }
+}
+
+extension String {
+  /// The offset of the first occurrence of `pattern`, in bytes.
+  func firstRange(of pattern: String) -> Int? {
+    Array(utf8).firstRange(of: Array(pattern.utf8), from: 0)
+  }
+}
