@@ -95,7 +95,9 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
+    tests(
+      "NetworkReachabilityTests",
+      ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
     tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
     tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
