@@ -6,7 +6,7 @@ run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 
 build: ## build the service
 	scripts/setup
-	swift build -c release --product reachd
+	swift build -c release --product reachd --static-swift-stdlib
 
 test: ## all tests; the kernel's part needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

@@ -98,10 +98,17 @@ let package = Package(
     tests(
       "NetworkReachabilityTests",
       ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
-    tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
-    tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
+    tests(
+      "StatusAPITests",
+      ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),
+    tests(
+      "ContractTests",
+      [
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport",
+        logging,
+      ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
-    tests("ReachdTests", ["reachd", "YAMLTree", "TestSupport"]),
+    tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
     tests("TidyTests", []),
   ]
 )

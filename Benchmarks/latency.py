@@ -50,7 +50,7 @@ def measure(binary):
     kernel.bind((0, 0))
     messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
     kernel.send(messages[1])
-    daemon = Daemon(binary)
+    daemon = Daemon(binary, "--log-level", "notice")
     stream = daemon.connect()
     stream.sendall(b"GET /events?types=path HTTP/1.1\r\nHost: localhost\r\n\r\n")
     read_until_quiet(stream, 2.5)

@@ -1,4 +1,5 @@
 """How long from exec to the first 200, and what an idle daemon costs."""
+import os
 import sys
 import time
 
@@ -34,15 +35,20 @@ def memory(pid):
 
 
 def activity(pid):
-    """Context switches and CPU nanoseconds of all threads."""
-    import os
-    switches = cpu = 0
+    """Context switches and CPU nanoseconds of each thread."""
+    tasks = {}
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status") as status:
-            switches += sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
+            switches = sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
         with open(f"/proc/{pid}/task/{task}/schedstat") as schedstat:
-            cpu += int(schedstat.read().split()[0])
-    return switches, cpu
+            tasks[task] = (switches, int(schedstat.read().split()[0]))
+    return tasks
+
+
+def difference(before, after):
+    """What happened in between; a thread of the pool that ended took its figures along."""
+    both = [(before[task], after[task]) for task in after if task in before]
+    return [sum(new[field] - old[field] for old, new in both) for field in (0, 1)]
 
 
 def main(binary):
@@ -53,11 +59,10 @@ def main(binary):
     time.sleep(1)
     before = activity(daemon.pid)
     time.sleep(IDLE_SECONDS)
-    after = activity(daemon.pid)
+    switches, cpu = difference(before, activity(daemon.pid))
     rss, anonymous = memory(daemon.pid)
     print(f"idle: RSS {rss / 1024:.1f} MiB, anonymous {anonymous / 1024:.1f} MiB")
-    print(f"idle for {IDLE_SECONDS} s: {after[0] - before[0]} context switches, "
-          f"{(after[1] - before[1]) / 1e6:.3f} ms CPU")
+    print(f"idle for {IDLE_SECONDS} s: {switches} context switches, {cpu / 1e6:.3f} ms CPU")
     daemon.stop()
 
 

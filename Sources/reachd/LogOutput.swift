@@ -10,6 +10,7 @@ struct LogOutput: LogHandler {
 
   let label: String
   let format: Format
+  let writer: LogWriter
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
@@ -23,15 +24,19 @@ struct LogOutput: LogHandler {
     var facts = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
     facts.merge(event.metadata ?? [:]) { $1 }
     let sorted = facts.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+    let line = line(event.level, "\(event.message)", sorted)
+    writer.put(line) { self.line(.warning, "log lines dropped", [("count", "\($0)")]) }
+  }
+
+  private func line(_ level: Logger.Level, _ message: String, _ facts: [(String, String)]) -> String {
     let time = "\(Timestamp.now)"
     switch format {
     case .text:
-      let words = sorted.map { "\($0)=\(Self.quoted($1))" }
-      let message = Self.singleLine("\(event.message)")
-      Terminal.complain(([time, event.level.rawValue, "\(message)"] + words).joined(separator: " "))
+      let words = facts.map { "\($0)=\(Self.quoted($1))" }
+      return ([time, level.rawValue, Self.singleLine(message)] + words).joined(separator: " ")
     case .json:
-      let pairs = [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")] + sorted
-      Terminal.complain("{" + pairs.map { "\(Self.json($0)):\(Self.json($1))" }.joined(separator: ",") + "}")
+      let pairs = [("time", time), ("level", level.rawValue), ("message", message)] + facts
+      return "{" + pairs.map { "\(Self.json($0)):\(Self.json($1))" }.joined(separator: ",") + "}"
     }
   }
 
@@ -63,8 +68,10 @@ struct LogOutput: LogHandler {
     return out + "\""
   }
 
-  /// A logger that writes like this.
-  static func logger(_ level: Logger.Level, _ format: Format) -> Logger {
-    Logger(label: "reachd") { LogOutput(label: $0, format: format, logLevel: level) }
+  /// A logger that writes like this, by `writer`.
+  static func logger(
+    _ level: Logger.Level, _ format: Format, _ writer: LogWriter = LogWriter { Terminal.complain($0) }
+  ) -> Logger {
+    Logger(label: "reachd") { LogOutput(label: $0, format: format, writer: writer, logLevel: level) }
   }
 }

@@ -48,7 +48,9 @@ struct ServeCommand: AsyncParsableCommand {
       ("grace", "--grace", [grace].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit()
-    let logger = LogOutput.logger(configuration.logLevel, configuration.logFormat)
+    let writer = LogWriter { Terminal.complain($0) }
+    defer { writer.flush(seconds: 1) }
+    let logger = LogOutput.logger(configuration.logLevel, configuration.logFormat, writer)
     do {
       try await Daemon(configuration, logger).serve()
     } catch let error as HTTPServerError {
