@@ -95,7 +95,9 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
+    tests(
+      "NetworkReachabilityTests",
+      ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
     tests(
       "StatusAPITests",
       ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),

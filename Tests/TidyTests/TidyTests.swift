@@ -27,7 +27,10 @@ struct TidyTests {
   let tree: SourceTree
   var sources: [SourceFile] { tree.files.filter(\.isSource) }
 
-  init() throws { tree = try SourceTree() }
+  /// Read once: every test looks at the same files.
+  private static let read = Result { try SourceTree() }
+
+  init() throws { tree = try Self.read.get() }
 
   @Test("Arrows point down: every room imports only what its line in the table allows")
   func arrowsPointDown() {
