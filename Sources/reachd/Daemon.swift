@@ -30,13 +30,24 @@ struct Daemon {
       monitor: monitor,
       configuration: .init(
         allowedHosts: configuration.allowedHosts, resolverTimeout: configuration.resolverTimeout,
-        version: Version.current),
+        version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
     servers = configuration.listen.map { address in
       HTTPServer(
         configuration: Self.serverConfiguration(address, configuration), handler: { service.handle($0) },
         refusal: { service.refusal($0) }, logger: logger)
+    }
+  }
+
+  /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
+  private static let longestSilence = Duration.seconds(30)
+
+  /// That the thread which reads the kernel is not stuck; that the HTTP thread is not, the answer itself shows.
+  private static func netlinkCheck(_ monitor: ReachabilityMonitor) -> HealthCheck {
+    HealthCheck("netlink") {
+      guard let silence = monitor.sinceProgress, silence > longestSilence else { return nil }
+      return "the kernel's thread has not moved for \(silence.components.seconds) s"
     }
   }
 
