@@ -41,7 +41,7 @@ public struct KernelScript: Sendable {
     guard parts.count == 2, let address = IPAddress(parts[0]), let length = UInt8(parts[1]) else { return }
     let prefix = IPPrefix(address, length: length)
     addresses.append(InterfaceAddress(interfaceIndex: index, prefix: prefix))
-    routes.append(Route(prefix: prefix, hops: [.init(interfaceIndex: index)]))
+    routes.append(Route(prefix: prefix.block, hops: [.init(interfaceIndex: index)]))
   }
 
   /// Adds a default route of the gateway's family.
@@ -113,6 +113,15 @@ public struct KernelScript: Sendable {
 }
 
 extension IPPrefix {
+  /// The block that an interface's address lies in: a route is for the block, without the address's own bits.
+  var block: IPPrefix {
+    let masked = address.octets.enumerated().map { index, octet in
+      let bits = min(max(Int(length) - 8 * index, 0), 8)
+      return octet & ~UInt8(truncatingIfNeeded: 0xff >> bits)
+    }
+    return IPPrefix(IPAddress(octets: masked) ?? address, length: length)
+  }
+
   /// Whether an address lies in the block.
   func contains(_ other: IPAddress) -> Bool {
     guard address.family == other.family else { return false }

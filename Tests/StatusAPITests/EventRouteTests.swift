@@ -66,7 +66,9 @@ import Testing
     #expect(frames.map(\.id) == ["\(epoch)-5"])
   }
 
-  @Test(arguments: ["EPOCH-6", "EPOCH-99999999999999999999", "00000000-1", "EPOCH", "1", "x", "EPOCH--1", "EPOCH-+1", ""])
+  @Test(arguments: [
+    "EPOCH-6", "EPOCH-99999999999999999999", "00000000-1", "EPOCH", "1", "x", "EPOCH--1", "EPOCH-+1", "",
+  ])
   func anIdOfTheFutureAnotherRunOrNoneAtAllGetsAGapAndASnapshot(id: String) throws {
     let service = try serviceWithHistory()
     let known = id.replacing("EPOCH", with: try epoch(service))

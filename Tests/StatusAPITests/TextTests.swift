@@ -48,7 +48,8 @@ import Testing
   }
 
   @Test func everyCharacterSurvivesTheWayThroughJSON() throws {
-    let scalars = (0...0x2fff).compactMap(Unicode.Scalar.init) + ["\u{d7ff}", "\u{e000}", "\u{fffd}", "\u{10ffff}", "💡"]
+    let scalars =
+      (0...0x2fff).compactMap(Unicode.Scalar.init) + ["\u{d7ff}", "\u{e000}", "\u{fffd}", "\u{10ffff}", "💡"]
     for scalar in scalars {
       let text = "a\(scalar)b"
       let bytes = JSON.array([.string(text)]).bytes
