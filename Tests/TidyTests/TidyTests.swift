@@ -93,10 +93,7 @@ struct TidyTests {
 
   @Test("No file is empty")
   func empty() {
-    #expect(sources.flatMap(Checks.empty).isEmpty)
-    withKnownIssue("rooms of tests that are still being furnished", isIntermittent: true) {
-      #expect(tree.files.filter { !$0.isSource }.flatMap(Checks.empty).isEmpty)
-    }
+    #expect(tree.files.flatMap(Checks.empty).isEmpty)
   }
 
   @Test("Every room is on the map")
