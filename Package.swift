@@ -40,6 +40,7 @@ let package = Package(
     .executable(name: "reachd", targets: ["reachd"]),
     .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
     .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
+    .library(name: "ReachabilityCompatibility", targets: ["ReachabilityCompatibility"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -69,6 +70,7 @@ let package = Package(
 
     // Floor 2: the library.
     room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
+    room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
     // Floor 3: the only floor that knows JSON, SSE and routes.
@@ -96,6 +98,9 @@ let package = Package(
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
+    tests(
+      "ReachabilityCompatibilityTests",
+      ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
     tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
     tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),

@@ -1,0 +1,121 @@
+internal import Locks
+internal import NetworkReachability
+
+/// What a `SCNetworkReachability` was to the parents: one target that can be read at any time and watched by one listener.
+final class WatchedTarget: Sendable {
+  private let target: Target
+  private let shared: SharedMonitor
+  private let session = Locked<Session?>(nil)
+
+  /// One listening, from start to stop.
+  private struct Session: Sendable {
+    let subscription: Subscription
+    let shared: SharedMonitor
+
+    func end() {
+      subscription.cancel()
+      shared.end()
+    }
+  }
+
+  init(_ target: Target, on shared: SharedMonitor) {
+    self.target = target
+    self.shared = shared
+  }
+
+  deinit { stop() }
+
+  // MARK: - Now
+
+  /// The way to the target: as the listener is told while there is one, else by a fresh question to the kernel.
+  var path: Path {
+    if session.withLock({ $0 != nil }), let told { return told }
+    do throws(KernelError) {
+      return try shared.monitor.evaluate(target, resolution: target.ownAddresses).path
+    } catch {
+      return .unknown(.kernelUnavailable)
+    }
+  }
+
+  /// The flags of ``path``; nil when the kernel could not be asked.
+  var flags: ReachabilityFlags? {
+    let path = path
+    return path.isKnown ? path.flags : nil
+  }
+
+  private var told: Path? {
+    let machine = shared.monitor.snapshot.machine.leading
+    guard machine.isKnown else { return nil }
+    return target == .default ? machine : shared.monitor.verdict(of: target)?.path
+  }
+
+  // MARK: - Watching
+
+  /// Whether somebody listens.
+  var isWatched: Bool { session.withLock { $0 != nil } }
+
+  /// Calls `body` with the way as it is, and again when anything about it changes; a listener from before is ended.
+  func start(on context: DeliveryContext, _ body: @escaping @Sendable (Path) -> Void) throws(KernelError) {
+    stop()
+    try shared.begin()
+    let reader = UpdateReader(target, shared.monitor)
+    // This machine's updates for a host, too: they tell when the kernel cannot be read.
+    let hosts = target == .default ? [] : [target]
+    let subscription = shared.monitor.listen(watching: hosts, on: context) { update in
+      if let path = reader.path(after: update) { body(path) }
+    }
+    guard let subscription else {
+      shared.end()
+      // ENOSPC, the errno for a limit that is reached.
+      throw KernelError(operation: "watch \(target)", errno: 28, message: "too many targets are watched")
+    }
+    replaceSession(with: Session(subscription: subscription, shared: shared))
+  }
+
+  /// Ends the listening: no call of its listener begins after this returns.
+  ///
+  /// Harmless when there is none, and inside the listener.
+  func stop() { replaceSession(with: nil) }
+
+  private func replaceSession(with new: Session?) {
+    let old = session.withLock { session in
+      defer { session = new }
+      return session
+    }
+    old?.end()
+  }
+}
+
+/// Makes one target's paths of a monitor's updates.
+private final class UpdateReader: Sendable {
+  private let target: Target
+  private let monitor: ReachabilityMonitor
+  private let wasUnknown = Locked(false)
+
+  init(_ target: Target, _ monitor: ReachabilityMonitor) {
+    self.target = target
+    self.monitor = monitor
+  }
+
+  /// The way to the target after an update; nil when the update is not about it.
+  func path(after update: ReachabilityUpdate) -> Path? {
+    let machine = update.snapshot.machine.leading
+    let (isKnown, isBack) = wasUnknown.withLock { wasUnknown in
+      defer { wasUnknown = !machine.isKnown }
+      return (machine.isKnown, wasUnknown && machine.isKnown)
+    }
+    guard isKnown, target != .default else { return machine }
+    // Hosts' verdicts that are the same as before the kernel went silent are not told again.
+    return update.host?.path ?? (isBack ? monitor.verdict(of: target)?.path : nil)
+  }
+}
+
+extension Target {
+  /// The addresses that a name has without asking anybody: those of `localhost` (RFC 6761 §6.3).
+  fileprivate var ownAddresses: NameResolution {
+    guard case .name(let name) = remote else { return .pending }
+    let labels = name.lowercased().split(separator: ".")
+    guard labels.last == "localhost" else { return .pending }
+    return .addresses([IPAddress(ipv4: 0x7f00_0001), IPAddress(ipv6: 0, 1)])
+  }
+}
