@@ -5,18 +5,7 @@ internal import NetworkReachability
 final class WatchedTarget: Sendable {
   private let target: Target
   private let shared: SharedMonitor
-  private let session = Locked<Session?>(nil)
-
-  /// One listening, from start to stop.
-  private struct Session: Sendable {
-    let subscription: Subscription
-    let shared: SharedMonitor
-
-    func end() {
-      subscription.cancel()
-      shared.end()
-    }
-  }
+  private let session = Locked<ListeningSession?>(nil)
 
   init(_ target: Target, on shared: SharedMonitor) {
     self.target = target
@@ -58,18 +47,21 @@ final class WatchedTarget: Sendable {
   func start(on context: DeliveryContext, _ body: @escaping @Sendable (Path) -> Void) throws(KernelError) {
     stop()
     try shared.begin()
+    let session = ListeningSession(shared)
+    // Before the subscription, because the first call may come before that is made, and stop or start anew.
+    replaceSession(with: session)
     let reader = UpdateReader(target, shared.monitor)
     // This machine's updates for a host, too: they tell when the kernel cannot be read.
     let hosts = target == .default ? [] : [target]
     let subscription = shared.monitor.listen(watching: hosts, on: context) { update in
-      if let path = reader.path(after: update) { body(path) }
+      if session.isOpen, let path = reader.path(after: update) { body(path) }
     }
-    guard let subscription else {
-      shared.end()
+    session.attach(subscription)
+    guard subscription != nil else {
+      stop()
       // ENOSPC, the errno for a limit that is reached.
       throw KernelError(operation: "watch \(target)", errno: 28, message: "too many targets are watched")
     }
-    replaceSession(with: Session(subscription: subscription, shared: shared))
   }
 
   /// Ends the listening: no call of its listener begins after this returns.
@@ -77,7 +69,7 @@ final class WatchedTarget: Sendable {
   /// Harmless when there is none, and inside the listener.
   func stop() { replaceSession(with: nil) }
 
-  private func replaceSession(with new: Session?) {
+  private func replaceSession(with new: ListeningSession?) {
     let old = session.withLock { session in
       defer { session = new }
       return session

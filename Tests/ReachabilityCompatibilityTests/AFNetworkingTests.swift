@@ -178,7 +178,7 @@ struct AFNetworkingTests {
   func mainQueue() async {
     let manager = manager(Scripted(), .default, .main)
     let isMain = Log<Bool>()
-    manager.setReachabilityStatusChange { _ in isMain.add(Thread.isMainThread) }
+    manager.setReachabilityStatusChange { _ in isMain.add(isOnMainQueue) }
     manager.startMonitoring()
     await becomes { !isMain.values.isEmpty }
     #expect(isMain.values == [true])

@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityCompatibility
@@ -84,7 +83,7 @@ struct AlamofireListenerTests {
   func mainQueue() async {
     let manager = Scripted().manager()
     let isMain = Log<Bool>()
-    manager.startListening { _ in isMain.add(Thread.isMainThread) }
+    manager.startListening { _ in isMain.add(isOnMainQueue) }
     await becomes { !isMain.values.isEmpty }
     #expect(isMain.values == [true])
   }

@@ -12,7 +12,7 @@ import Testing
 
   init() throws { pair = try VethPair() }
 
-  private func unplug() throws { try pair.client.ip(batch: ["route del default", "-6 route del default"]) }
+  private func unplug() throws { try pair.client.ip(batch: ["route del default", "route del ::/0"]) }
 
   @Test("A-05, E2-1, E2-6 an Alamofire manager started before the network hears it come and go")
   func alamofire() throws {

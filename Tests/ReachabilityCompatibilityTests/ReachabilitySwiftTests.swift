@@ -126,7 +126,24 @@ struct ReachabilitySwiftTests {
     try reachability.startNotifier()
     #expect(log.values == ["first", "second"])
     network.unplug()
-    #expect(log.values.count == 3)
+    #expect(log.values == ["first", "second", "unreachable No Connection"])
+    reachability.stopNotifier()
+    #expect(network.monitor.snapshot.status == .unknown, "the shared monitor stops with its last listener")
+  }
+
+  @Test("E2-10 a closure may stop the notifier in its first call, before the start has returned")
+  func stopsInFirstCall() throws {
+    let network = Scripted()
+    let reachability = reachability(network)
+    reachability.whenReachable = { [log] reachability in
+      log.add("first")
+      reachability.stopNotifier()
+    }
+    try reachability.startNotifier()
+    network.unplug()
+    #expect(log.values == ["first"] && network.monitor.snapshot.status == .unknown)
+    try reachability.startNotifier()
+    #expect(log.values == ["first", "unreachable No Connection"])
   }
 
   @Test("E6-1 where cellular is not allowed it is no connection, and the closure for none is called")
@@ -215,7 +232,7 @@ struct ReachabilitySwiftTests {
     queue.sync {}
     #expect(log.values == ["queue"])
     let onMain = Reachability(.default, on: network.shared)
-    onMain.whenReachable = { [log] _ in log.add(Thread.isMainThread ? "main" : "elsewhere") }
+    onMain.whenReachable = { [log] _ in log.add(isOnMainQueue ? "main" : "elsewhere") }
     try onMain.startNotifier()
     #expect(await becomes { log.values == ["queue", "main"] })
   }

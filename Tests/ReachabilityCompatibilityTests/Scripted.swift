@@ -100,3 +100,12 @@ final class Observer {
 func becomes(_ condition: () -> Bool) async -> Bool {
   await eventually { () async in condition() }
 }
+
+/// Whether this runs on the main queue, which is not always the main thread: `dispatchMain` gives that up.
+var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueMark) == true }
+
+private let mainQueueMark = {
+  let mark = DispatchSpecificKey<Bool>()
+  DispatchQueue.main.setSpecific(key: mark, value: true)
+  return mark
+}()
