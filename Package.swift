@@ -99,16 +99,25 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "TestSupport"]),
+    tests(
+      "NetworkReachabilityTests",
+      ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
     tests(
       "ReachabilityCompatibilityTests",
       ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],
       // Code written for the parents uses names that they have since deprecated; it must compile all the same.
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
-    tests("StatusAPITests", ["StatusAPI", "NetworkReachabilityTesting", "MicroHTTP"]),
-    tests("ContractTests", ["StatusAPI", "NetworkReachabilityTesting", "YAMLTree", "TestSupport"]),
+    tests(
+      "StatusAPITests",
+      ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),
+    tests(
+      "ContractTests",
+      [
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport",
+        logging,
+      ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
-    tests("ReachdTests", ["reachd", "YAMLTree", "TestSupport"]),
+    tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
     tests("TidyTests", []),
   ]
 )

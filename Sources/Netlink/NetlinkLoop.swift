@@ -22,6 +22,11 @@ final class NetlinkLoop {
   /// What was heard and not read for, because the last reading failed.
   private var pending = EventBatch.everything
   private var hasFailed = false
+  /// True from a loss until the queue was empty once.
+  ///
+  /// Until then the kernel goes on throwing events away, and says so only the first time (`NETLINK_S_CONGESTED` in
+  /// net/netlink/af_netlink.c): a reading made before has not seen them all.
+  private var isLosing = false
   /// When a route's life ends, as the last reading told.
   private var expiry: Duration?
   private var overrunsToLog: UInt64 = 0
@@ -120,6 +125,7 @@ final class NetlinkLoop {
 
   private func drain(into batch: inout EventBatch, hasError: Bool) throws(KernelError) {
     guard let events else { return }
+    if isLosing { batch.addLoss() }
     draining: for _ in 0..<Limits.datagramsPerBatch {
       let received: NetlinkSocket.Received
       do throws(KernelError) {
@@ -131,13 +137,19 @@ final class NetlinkLoop {
       }
       switch received {
       case .datagram(let datagram): batch.add(datagram)
-      case .nothing: break draining
-      case .lost:
-        batch.overruns += 1
-        batch.addLoss()
+      case .nothing:
+        isLosing = false
+        break draining
+      case .lost: noteLoss(in: &batch)
       }
     }
-    if hasError, batch.overruns == 0, events.takeError() != 0 { batch.addLoss() }
+    if hasError, batch.overruns == 0, events.takeError() != 0 { noteLoss(in: &batch) }
+  }
+
+  private func noteLoss(in batch: inout EventBatch) {
+    isLosing = true
+    batch.overruns += 1
+    batch.addLoss()
   }
 
   private func note(_ batch: EventBatch) {

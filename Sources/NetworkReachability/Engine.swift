@@ -6,7 +6,7 @@ internal import ReachabilityModel
 ///
 /// Numbers are given and updates handed to every mailbox and sink inside one critical section, so that all hear the same
 /// order. User code runs after it, never under it.
-final class Engine: KernelObserver {
+final class Engine: Sendable {
   private let guarded: Locked<Guarded>
   private let logger: Logger
 
@@ -15,6 +15,8 @@ final class Engine: KernelObserver {
     var subscriptions: [Int: (subscriber: any Subscriber, interest: Interest)] = [:]
     var nextSubscription = 0
     var sinks: [any TransitionSink] = []
+    /// The number of the run whose readings count.
+    var run = 0
   }
 
   private let names: NameWatcher
@@ -31,14 +33,25 @@ final class Engine: KernelObserver {
   /// Has the source read again, because the questions have changed.
   func refreshSource() { source.current?.refresh() }
 
-  // MARK: - KernelObserver
+  // MARK: - Readings
+
+  /// Begins the run of a source; the readings of those before no longer count.
+  func beginRun() -> EngineRun {
+    let number = guarded.withLock { guarded in
+      guarded.run += 1
+      return guarded.run
+    }
+    return EngineRun(number: number, engine: self)
+  }
 
   func routeQueries(for tables: KernelTables) -> [RouteQuery] {
     guarded.withLock { $0.state.routeQueries(for: tables) }
   }
 
-  func ingest(_ reading: KernelReading) -> Duration? {
-    let (deadline, transitions, woken) = guarded.withLock { guarded in
+  func ingest(_ reading: KernelReading, in run: Int) -> Duration? {
+    let (deadline, transitions, woken) = guarded.withLock {
+      guarded -> (Duration?, [Transition], [any Subscriber]) in
+      guard guarded.run == run else { return (nil, [], []) }
       let wasFirst = !guarded.state.hasReading
       let transitions = guarded.state.ingest(reading)
       let woken = guarded.publish(transitions, asInitial: wasFirst)
@@ -48,8 +61,9 @@ final class Engine: KernelObserver {
     return deadline
   }
 
-  func kernelFailed(_ error: KernelError, at time: Timestamp) {
-    let (transitions, woken) = guarded.withLock { guarded in
+  func kernelFailed(at time: Timestamp, in run: Int) {
+    let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
+      guard guarded.run == run else { return ([], []) }
       let transitions = guarded.state.kernelFailed(at: time)
       return (transitions, guarded.publish(transitions, asInitial: false))
     }
@@ -80,7 +94,7 @@ final class Engine: KernelObserver {
   func subscribe(_ subscriber: any Subscriber, _ interest: Interest) -> Int? {
     let number = guarded.withLock { guarded -> Int? in
       for (count, target) in interest.targets.enumerated() where !guarded.state.watch(target) {
-        interest.targets.prefix(count).forEach { guarded.state.unwatch($0) }
+        guarded.state.unwatch(interest.targets.prefix(count))
         return nil
       }
       guarded.nextSubscription += 1
@@ -91,20 +105,28 @@ final class Engine: KernelObserver {
     guard let number else { return nil }
     subscriber.wake()
     if !interest.targets.isEmpty {
-      interest.targets.forEach(names.watch)
+      interest.targets.forEach { names.watch($0, for: number) }
+      // It may have ended meanwhile, with nothing to take back yet.
+      if !isSubscribed(number) { interest.targets.forEach { names.unwatch($0, for: number) } }
       refreshSource()
     }
     return number
   }
 
+  private func isSubscribed(_ number: Int) -> Bool {
+    guarded.withLock { $0.subscriptions[number] != nil }
+  }
+
+  /// Ends a subscription; a delivery may still be under way.
   func unsubscribe(_ number: Int) {
+    // Let go of the subscriber outside the lock: foreign objects may go with it.
     let removed = guarded.withLock { guarded in
       let removed = guarded.subscriptions.removeValue(forKey: number)
-      removed?.interest.targets.forEach { guarded.state.unwatch($0) }
+      guarded.state.unwatch(removed?.interest.targets ?? [])
+      removed?.subscriber.close()
       return removed
     }
-    removed?.interest.targets.forEach(names.unwatch)
-    removed?.subscriber.end()
+    removed?.interest.targets.forEach { names.unwatch($0, for: number) }
   }
 
   func attach(_ sink: any TransitionSink) {
@@ -119,17 +141,24 @@ final class Engine: KernelObserver {
     guarded.withLock { $0.state.resolved(target, resolution) }
   }
 
-  /// Ends every subscription and forgets what was read.
-  func reset() {
-    let subscribers = guarded.withLock { guarded in
-      let subscribers = guarded.subscriptions.values.map(\.subscriber)
-      guarded.subscriptions.values.flatMap(\.interest.targets).forEach { guarded.state.unwatch($0) }
-      guarded.subscriptions = [:]
+  /// Ends the run and every subscription, and forgets what was read.
+  ///
+  /// - Returns: those who subscribed; a delivery to them may still be under way.
+  func reset() -> [any Subscriber] {
+    let removed = guarded.withLock { guarded in
+      defer { guarded.subscriptions = [:] }
+      guarded.run += 1
+      for (subscriber, interest) in guarded.subscriptions.values {
+        guarded.state.unwatch(interest.targets)
+        subscriber.close()
+      }
       guarded.state.reset()
-      return subscribers
+      return guarded.subscriptions
     }
-    names.stop()
-    for subscriber in subscribers { subscriber.end() }
+    for (number, subscription) in removed {
+      subscription.interest.targets.forEach { names.unwatch($0, for: number) }
+    }
+    return removed.values.map(\.subscriber)
   }
 }
 
@@ -138,6 +167,8 @@ extension Engine.Guarded {
   fileprivate mutating func publish(_ transitions: [Transition], asInitial: Bool) -> [any Subscriber] {
     guard asInitial || !transitions.isEmpty else { return [] }
     for sink in sinks { sink.take(transitions, state.snapshot) }
+    // What nobody has been told yet cannot change for them.
+    guard state.hasReading else { return [] }
     var woken: [any Subscriber] = []
     for (_, (subscriber, interest)) in subscriptions {
       if asInitial {

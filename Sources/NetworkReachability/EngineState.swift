@@ -51,7 +51,8 @@ struct EngineState {
   /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
   var nextDeadline: Duration? {
     let holds = [ipv4.holdUntil, ipv6.holdUntil] + watches.values.map { $0.verdict?.holdUntil }
-    return (holds + [nextExpiry]).compactMap(\.self).min()
+    let recheck = nextExpiry.map { $0 + Limits.expiredRouteRecheck }
+    return (holds + [recheck]).compactMap(\.self).min()
   }
 
   // MARK: - Readings
@@ -69,7 +70,7 @@ struct EngineState {
     noteExpiries(in: reading)
 
     var transitions: [Transition] = []
-    snapshot.interfaces = states
+    snapshot.interfaces = difference.states
     for entry in difference.entries {
       // Route and rule events of the same batch say nothing about an interface; lost events might.
       let causes = entry.causes.union(reading.causes.intersection([.resync, .resume]))
@@ -89,7 +90,17 @@ struct EngineState {
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
     nextExpiry = nil
-    return publishMachine(at: time, causes: [], isFirst: !hasReading)
+    carriedCauses = []
+    let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
+    return machine + watchOrder.compactMap { failWatch($0, unknown, at: time) }
+  }
+
+  private mutating func failWatch(_ target: Target, _ unknown: Path, at time: Timestamp) -> Transition? {
+    guard let old = watches[target]?.verdict?.published else { return nil }
+    let new = HostVerdict(target: target, path: unknown, phase: old.phase)
+    watches[target]?.verdict?.replace(with: new)
+    guard new != old else { return nil }
+    return Transition(sequence: snapshot.sequence, time: time, causes: [], change: .host(from: old, to: new))
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
@@ -110,7 +121,10 @@ struct EngineState {
       guard case .route(let route) = answer else { return nil }
       return route.expiresIn
     }
-    nextExpiry = lives.min().map { reading.uptime + max($0, .zero) + Limits.expiredRouteRecheck }
+    let shown = lives.min().map { reading.uptime + max($0, .zero) }
+    // In its last ticks a route looks as if it lived for ever: an end that is near stays noted.
+    let kept = nextExpiry.flatMap { reading.uptime < $0 && $0 <= reading.uptime + Limits.unreadableLife ? $0 : nil }
+    nextExpiry = [shown, kept].compactMap(\.self).min()
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {
@@ -188,12 +202,14 @@ struct EngineState {
     return true
   }
 
-  /// Stops watching a target when nobody else does.
-  mutating func unwatch(_ target: Target) {
-    guard var watch = watches[target] else { return }
-    watch.subscriptions -= 1
-    watches[target] = watch.subscriptions > 0 ? watch : nil
-    if watch.subscriptions == 0 { watchOrder.removeAll { $0 == target } }
+  /// Stops watching targets that nobody else watches.
+  mutating func unwatch(_ targets: some Collection<Target>) {
+    for target in targets {
+      guard let count = watches[target]?.subscriptions else { continue }
+      watches[target]?.subscriptions = count - 1
+      if count == 1 { watches[target] = nil }
+    }
+    if watches.count < watchOrder.count { watchOrder.removeAll { watches[$0] == nil } }
   }
 
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.

@@ -1,6 +1,6 @@
 /// Every bound of this room, with its unit and its reason.
 enum Limits {
-  /// Updates that wait for one slow subscriber.
+  /// Updates that wait for one slow subscriber, more only when it watches more hosts.
   ///
   /// A burst at an outage is some tens; beyond this many a subscriber is
   /// better served by the state as it is than by old news.
@@ -16,6 +16,9 @@ enum Limits {
   /// The kernel counts
   /// lives in clock ticks of 10 ms, so one tick is the least that can make a difference.
   static let expiredRouteRecheck = Duration.milliseconds(10)
+
+  /// How long before its end a route's life can no longer be read: three of those ticks, and some to be sure.
+  static let unreadableLife = Duration.milliseconds(100)
 
   /// How long a watched name's servers have to answer: the time that resolv.conf(5) gives one of them.
   static let nameTimeout = Duration.seconds(5)

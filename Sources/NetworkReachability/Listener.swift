@@ -103,10 +103,16 @@ final class Listener: Subscriber {
     for waiter in waiters { waiter.signal() }
   }
 
-  func end() {
-    let waiter = guarded.withLock { guarded -> DispatchSemaphore? in
+  func close() {
+    guarded.withLock { guarded in
       guarded.hasEnded = true
       guarded.mailbox.clear()
+    }
+  }
+
+  func end() {
+    close()
+    let waiter = guarded.withLock { guarded -> DispatchSemaphore? in
       guard let caller = guarded.caller, pthread_equal(caller, pthread_self()) == 0 else { return nil }
       let waiter = DispatchSemaphore(value: 0)
       guarded.waiters.append(waiter)

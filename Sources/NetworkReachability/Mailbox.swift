@@ -1,37 +1,55 @@
 internal import ReachabilityModel
 
-/// Updates that wait for one subscriber, at most ``Limits/pendingUpdates`` of them.
+/// Updates that wait for one subscriber: ``Limits/pendingUpdates`` of them, or twice as many as hosts that it watches.
 ///
-/// When a slow subscriber lets it overflow, the machine's updates that wait collapse into one that tells the latest state
-/// and how many were left out, and of each host the latest verdict stays: nobody is awaited, nothing grows without bound,
-/// and the subscriber ends up right.
+/// When a slow subscriber lets it overflow, what waits collapses into one update that tells the latest state and how many
+/// changes were left out, and the latest verdict of each host: nobody is awaited, nothing grows without bound, and the
+/// subscriber ends up right.
 struct Mailbox {
   private var updates: [ReachabilityUpdate] = []
+  /// The updates before this one were taken already.
+  private var first = 0
+  private var capacity = Limits.pendingUpdates
 
-  var isEmpty: Bool { updates.isEmpty }
+  var isEmpty: Bool { first == updates.count }
 
   mutating func put(_ update: ReachabilityUpdate) {
     updates.append(update)
-    if updates.count > Limits.pendingUpdates { collapse() }
+    if updates.count - first > capacity { collapse() }
   }
 
   mutating func take() -> ReachabilityUpdate? {
-    updates.isEmpty ? nil : updates.removeFirst()
+    guard first < updates.count else { return nil }
+    let update = updates[first]
+    first += 1
+    // Moving the rest up only now and then makes a long queue linear.
+    if first > updates.count / 2 {
+      updates.removeFirst(first)
+      first = 0
+    }
+    return update
   }
 
-  mutating func clear() { updates = [] }
+  mutating func clear() { self = Mailbox() }
 
   private mutating func collapse() {
-    guard let latest = updates.last?.snapshot else { return }
+    let waiting = updates[first...]
+    guard let latest = waiting.last?.snapshot else { return }
     var hosts: [ReachabilityUpdate] = []
     var seen: Set<Target> = []
-    for update in updates.reversed() {
-      if let host = update.host, seen.insert(host.target).inserted { hosts.append(update) }
+    for update in waiting.reversed() {
+      guard let host = update.host, seen.insert(host.target).inserted else { continue }
+      // With the latest state, like the update before them: else the machine would seem to go back in time.
+      hosts.append(ReachabilityUpdate(snapshot: latest, transition: update.transition))
     }
-    hosts.reverse()
-    // A subscriber to more hosts than fit is told to look at the verdicts itself.
-    if hosts.count >= Limits.pendingUpdates { hosts = [] }
-    let skipped = updates.reduce(updates.count - hosts.count) { $0 + $1.skipped }
-    updates = [ReachabilityUpdate(snapshot: latest, skipped: skipped)] + hosts
+    // An initial update and a collapsed one are no changes themselves.
+    let changes = waiting.reduce(0) { $0 + $1.skipped + ($1.transition == nil ? 0 : 1) }
+    let skipped = changes - hosts.count
+    // The first verdicts of many hosts may be all that waits: then there is nothing to leave out.
+    if skipped > 0 {
+      updates = [ReachabilityUpdate(snapshot: latest, skipped: skipped)] + hosts.reversed()
+      first = 0
+    }
+    capacity = max(Limits.pendingUpdates, 2 * (updates.count - first))
   }
 }

@@ -11,7 +11,8 @@ final class NameWatcher: Sendable {
   private let watched = Locked<[Target: Watch]>([:])
 
   private struct Watch {
-    var subscriptions = 1
+    /// The numbers of those who watch it, so that ending one twice, or before it began, does not end another.
+    var subscriptions: Set<Int>
     /// Which question is the current one: an answer to an older one is dropped.
     var generation = 0
     /// The last addresses, which stay while the servers fail: an outage must not make a host unknown.
@@ -31,26 +32,26 @@ final class NameWatcher: Sendable {
   /// Sends the answers to this engine, which owns the watcher.
   func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
 
-  /// Starts to watch the name of a target, or counts one more who does; nothing for targets that are no names.
-  func watch(_ target: Target) {
+  /// Watches the name of a target for one subscription; nothing for targets that are no names.
+  func watch(_ target: Target, for subscription: Int) {
     guard case .name(let name) = target.remote else { return }
     watched.withLock { watched in
       if watched[target] != nil {
-        watched[target]?.subscriptions += 1
+        watched[target]?.subscriptions.insert(subscription)
       } else {
-        watched[target] = Watch()
+        watched[target] = Watch(subscriptions: [subscription])
         ask(target, name, &watched)
       }
     }
   }
 
   /// Stops watching when nobody else does.
-  func unwatch(_ target: Target) {
+  func unwatch(_ target: Target, for subscription: Int) {
     watched.withLock { watched in
-      guard var watch = watched[target] else { return }
-      watch.subscriptions -= 1
-      if watch.subscriptions == 0 { watch.task?.cancel() }
-      watched[target] = watch.subscriptions == 0 ? nil : watch
+      watched[target]?.subscriptions.remove(subscription)
+      guard let watch = watched[target], watch.subscriptions.isEmpty else { return }
+      watch.task?.cancel()
+      watched[target] = nil
     }
   }
 
@@ -63,14 +64,6 @@ final class NameWatcher: Sendable {
         guard case .name(let name) = target.remote else { continue }
         ask(target, name, &watched)
       }
-    }
-  }
-
-  /// Forgets every name.
-  func stop() {
-    watched.withLock { watched in
-      for watch in watched.values { watch.task?.cancel() }
-      watched = [:]
     }
   }
 

@@ -70,28 +70,37 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
-    guard let fresh = source.fill(makeSource) else { return }
+    guard let fresh = source.fill(makeSource, engine.beginRun) else { return }
     do throws(KernelError) {
-      try fresh.start(engine)
+      try fresh.source.start(fresh.run)
     } catch {
-      source.empty()
-      engine.kernelFailed(error, at: .now)
+      source.empty(of: fresh.run)
+      fresh.run.kernelFailed(error, at: .now)
       throw error
     }
+    // A stop that came meanwhile may have found nothing to stop yet.
+    if source.current !== fresh.source { fresh.source.stop() }
   }
 
   /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
   ///
   /// Harmless when not started, when called again, and inside a listener.
   public func stop() {
-    source.empty()?.stop()
-    engine.reset()
+    // In one step, so that a start that comes after it on another thread is not undone.
+    let (old, subscribers) = source.empty { engine.reset() }
+    old?.stop()
+    for subscriber in subscribers { subscriber.end() }
   }
 
   // MARK: - Now
 
   /// The state of this machine as subscribers have been told it; unknown before ``start()`` and after ``stop()``.
   public var snapshot: Snapshot { engine.snapshot }
+
+  /// How long ago the thread that reads the kernel last showed that it lives; nil when the monitor is not started.
+  ///
+  /// At rest it does so every ten seconds; several times that is a thread that is stuck.
+  public var sinceProgress: Duration? { source.current?.sinceProgress }
 
   /// The verdict over a target that somebody subscribed to, as told; nil when nobody did or it was not judged yet.
   public func verdict(of target: Target) -> HostVerdict? { engine.verdict(of: target) }
@@ -156,7 +165,11 @@ public final class ReachabilityMonitor: Sendable {
   ) -> Subscription? {
     let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
-    return Subscription { [engine] in engine.unsubscribe(number) }
+    // Weak, because the closure of a listener may hold its own subscription.
+    return Subscription { [engine, weak subscriber] in
+      engine.unsubscribe(number)
+      subscriber?.end()
+    }
   }
 
   /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.

@@ -63,10 +63,16 @@ final class UpdateStorage: Subscriber {
     consumer?.resume(returning: update)
   }
 
-  func end() {
-    let consumer = guarded.withLock { guarded in
+  func close() {
+    guarded.withLock { guarded in
       guarded.hasEnded = true
       guarded.mailbox.clear()
+    }
+  }
+
+  func end() {
+    close()
+    let consumer = guarded.withLock { guarded in
       defer { guarded.consumer = nil }
       return guarded.consumer
     }

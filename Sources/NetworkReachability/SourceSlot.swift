@@ -1,31 +1,45 @@
 internal import Locks
 internal import ReachabilityModel
 
-/// The source that runs now, if any: shared by the monitor, which starts and stops it, and the engine, which asks it.
+/// The run of a source that is on, if any: shared by the monitor, which starts and stops it, and the engine, which asks it.
+///
+/// Its lock is taken before the locks of the names and of the engine, never inside one of them.
 final class SourceSlot: Sendable {
-  private let source = Locked<(any KernelSource)?>(nil)
+  /// A source and what observes it; the slot holds both, because a source holds its observer.
+  struct Running {
+    let source: any KernelSource
+    let run: EngineRun
+  }
+
+  private let running = Locked<Running?>(nil)
 
   /// The source that runs; nil when none does.
-  var current: (any KernelSource)? { source.withLock(\.self) }
+  var current: (any KernelSource)? { running.withLock { $0?.source } }
 
-  /// Puts a new source in, unless there is one.
+  /// Puts a new source in and begins its run, unless there is one.
   ///
-  /// - Returns: the new source; nil when there was one.
-  func fill(_ make: () -> any KernelSource) -> (any KernelSource)? {
-    let fresh = make()
-    return source.withLock { source in
-      guard source == nil else { return nil }
-      source = fresh
+  /// - Returns: what runs now; nil when there was one.
+  func fill(_ make: () -> any KernelSource, _ begin: () -> EngineRun) -> Running? {
+    guard current == nil else { return nil }
+    let source = make()
+    return running.withLock { running in
+      guard running == nil else { return nil }
+      let fresh = Running(source: source, run: begin())
+      running = fresh
       return fresh
     }
   }
 
-  /// Takes the source out.
-  @discardableResult
-  func empty() -> (any KernelSource)? {
-    source.withLock { source in
-      defer { source = nil }
-      return source
+  /// Takes a run out, unless another has taken its place.
+  func empty(of failed: EngineRun) {
+    running.withLock { if $0?.run === failed { $0 = nil } }
+  }
+
+  /// Takes the run out, with what `body` does in the same step.
+  func empty<Result>(_ body: () -> sending Result) -> (source: (any KernelSource)?, Result) {
+    running.withLock { running in
+      defer { running = nil }
+      return (running?.source, body())
     }
   }
 }

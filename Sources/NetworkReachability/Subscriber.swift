@@ -8,7 +8,9 @@ protocol Subscriber: AnyObject, Sendable {
   func offer(_ update: ReachabilityUpdate)
   /// Delivers what waits; called without locks.
   func wake()
-  /// Ends the subscription; no delivery begins after it returns.
+  /// Ends the subscription: no delivery begins after it returns; must not call foreign code.
+  func close()
+  /// Closes, waits for a delivery that is under way, and lets go of who waits for one; called without locks.
   func end()
 }
 
@@ -16,13 +18,22 @@ protocol Subscriber: AnyObject, Sendable {
 struct Interest: Sendable {
   /// The kinds of change.
   var kinds: Transition.Kinds
-  /// The watched targets whose changes it hears, when `kinds` has `.host`.
-  var targets: [Target]
+  /// The watched targets whose changes it hears, when `kinds` has `.host`; each once, in the order of their first verdicts.
+  let targets: [Target]
+  /// The same, for looking one up: an outage is one transition for each of thousands.
+  private let isWatched: Set<Target>
+
+  init(kinds: Transition.Kinds, targets: [Target]) {
+    self.kinds = kinds
+    var seen: Set<Target> = []
+    self.targets = targets.filter { seen.insert($0).inserted }
+    isWatched = seen
+  }
 
   func wants(_ transition: Transition) -> Bool {
     guard kinds.contains(transition.kind) else { return false }
     guard case .host(_, let verdict) = transition.change else { return true }
-    return targets.contains(verdict.target)
+    return isWatched.contains(verdict.target)
   }
 
   /// True when it hears of this machine, not only of hosts.

@@ -11,6 +11,9 @@ struct TableDifference {
 
   /// The interfaces that differ, by index; those that went come first, so that a name is never held twice.
   private(set) var entries: [Entry] = []
+  /// The interfaces as they are shown now: as before, where nothing that we show differs, so that a snapshot changes with
+  /// a transition only.
+  private(set) var states: [InterfaceState] = []
 
   /// Every cause of every entry.
   var causes: Set<Cause> { entries.reduce(into: []) { $0.formUnion($1.causes) } }
@@ -25,9 +28,14 @@ struct TableDifference {
       guard let previous = before[state.interface.index] else {
         let causes: Set<Cause> = state.interface.flags.contains(.up) ? [.linkUp] : []
         entries.append(Entry(state: state, removed: false, causes: causes))
+        states.append(state)
         continue
       }
-      guard !previous.saysTheSame(as: state) else { continue }
+      guard !previous.saysTheSame(as: state) else {
+        states.append(previous)
+        continue
+      }
+      states.append(state)
       entries.append(Entry(state: state, removed: false, causes: Self.causes(from: previous, to: state)))
     }
   }

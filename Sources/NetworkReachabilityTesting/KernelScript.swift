@@ -9,7 +9,7 @@ public struct KernelScript: Sendable {
   public var interfaces: [Interface] = []
   /// The addresses.
   public var addresses: [InterfaceAddress] = []
-  /// The routes, of any type; those of interfaces that are off do not count.
+  /// The routes, of any type; the legs of interfaces that are off do not count.
   public var routes: [Route] = []
   /// Answers that win over everything else, for what rules and errors would do.
   public var overrides: [RouteQuery: RouteAnswer] = [:]
@@ -41,7 +41,7 @@ public struct KernelScript: Sendable {
     guard parts.count == 2, let address = IPAddress(parts[0]), let length = UInt8(parts[1]) else { return }
     let prefix = IPPrefix(address, length: length)
     addresses.append(InterfaceAddress(interfaceIndex: index, prefix: prefix))
-    routes.append(Route(prefix: prefix, hops: [.init(interfaceIndex: index)]))
+    routes.append(Route(prefix: prefix.block, hops: [.init(interfaceIndex: index)]))
   }
 
   /// Adds a default route of the gateway's family.
@@ -76,9 +76,14 @@ public struct KernelScript: Sendable {
           type: .local, prefix: prefix, table: 255, hops: [.init(interfaceIndex: own.interfaceIndex)],
           source: query.destination))
     }
-    let candidates = routes.filter { route in
-      route.prefix.contains(query.destination) && route.hops.allSatisfy { isUp($0.interfaceIndex) }
-        && (query.interfaceIndex == nil || route.hops.contains { $0.interfaceIndex == query.interfaceIndex })
+    let candidates = routes.compactMap { route -> Route? in
+      guard route.prefix.contains(query.destination) else { return nil }
+      var route = route
+      let hadHops = !route.hops.isEmpty
+      route.hops.removeAll { !isUp($0.interfaceIndex) }
+      guard !hadHops || !route.hops.isEmpty else { return nil }
+      let isInScope = query.interfaceIndex == nil || route.hops.contains { $0.interfaceIndex == query.interfaceIndex }
+      return isInScope ? route : nil
     }
     let best = candidates.min { left, right in
       (right.prefix.length, left.metric) < (left.prefix.length, right.metric)
@@ -108,14 +113,21 @@ public struct KernelScript: Sendable {
 }
 
 extension IPPrefix {
+  /// The block that an interface's address lies in: a route is for the block, without the address's own bits.
+  var block: IPPrefix {
+    let masked = address.octets.enumerated().map { index, octet in
+      let bits = min(max(Int(length) - 8 * index, 0), 8)
+      return octet & ~UInt8(truncatingIfNeeded: 0xff >> bits)
+    }
+    return IPPrefix(IPAddress(octets: masked) ?? address, length: length)
+  }
+
   /// Whether an address lies in the block.
   func contains(_ other: IPAddress) -> Bool {
     guard address.family == other.family else { return false }
-    return zip(address.octets, other.octets).enumerated().allSatisfy { index, pair in
-      let bits = Int(length) - 8 * index
-      guard bits > 0 else { return true }
-      let mask: UInt8 = bits >= 8 ? 0xff : ~(0xff >> UInt8(bits))
-      return pair.0 & mask == pair.1 & mask
-    }
+    let length = Int(length)
+    guard address.family == .ipv6 else { return (address.low ^ other.low) >> (32 - length) == 0 }
+    let isHighEqual = (address.high ^ other.high) >> (64 - min(length, 64)) == 0
+    return isHighEqual && (length <= 64 || (address.low ^ other.low) >> (128 - length) == 0)
   }
 }

@@ -10,16 +10,18 @@ public import ReachabilityModel
 /// kernel.change { $0.addInterface(2, "eth0", addresses: ["10.0.0.5/24"]); $0.addDefault(via: "10.0.0.1", on: 2) }
 /// ```
 ///
-/// Every reading is delivered on the thread that calls ``change(_:_:)``, ``advance(by:)`` or ``fail(_:)`` before that call
-/// returns. Call them from one thread at a time.
+/// Every reading is delivered on the thread that calls ``change(_:_:)``, ``advance(by:)`` or ``refresh()`` before that call
+/// returns; but while another reading is being delivered, on this thread or another, it follows that one instead, because
+/// a source delivers one at a time. Call ``change(_:_:)``, ``changeWithoutEvent(_:)`` and ``advance(by:)`` from one thread
+/// at a time.
 public final class ScriptedKernel: KernelSource {
   private let guarded: Locked<Guarded>
 
   private struct Guarded {
     var script: KernelScript
-    var observer: (any KernelObserver)?
+    var session: Session?
+    var sessionCount = 0
     var uptime = Duration.seconds(1000)
-    var deadline: Duration?
     var startError: KernelError?
     var lookUpCount = 0
 
@@ -27,6 +29,16 @@ public final class ScriptedKernel: KernelSource {
       let (seconds, attoseconds) = uptime.components
       return Timestamp(microseconds: bootTime + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
     }
+  }
+
+  /// What belongs to one observer, from its start to the stop.
+  private struct Session {
+    let number: Int
+    let observer: any KernelObserver
+    var deadline: Duration?
+    var isDelivering = false
+    /// What was asked for while a reading was being delivered.
+    var next: Set<Cause>?
   }
 
   /// 2026-01-01T00:00:00Z less the uptime at the start, so that tests see round times.
@@ -50,11 +62,16 @@ public final class ScriptedKernel: KernelSource {
   ///   - causes: what the events said that the tables do not show.
   ///   - body: the change; empty for events that change nothing.
   public func change(_ causes: Set<Cause> = [], _ body: (inout KernelScript) -> Void = { _ in }) {
+    changeWithoutEvent(body)
+    deliver(causes)
+  }
+
+  /// Changes the network without an event, as a route does whose life runs out.
+  public func changeWithoutEvent(_ body: (inout KernelScript) -> Void) {
     var script = guarded.withLock { $0.script }
     body(&script)
     let changed = script
     guarded.withLock { $0.script = changed }
-    deliver(causes)
   }
 
   /// Moves the clock, delivering a reading at each deadline that passes.
@@ -64,11 +81,12 @@ public final class ScriptedKernel: KernelSource {
     let end = guarded.withLock { $0.uptime + duration }
     for _ in 0..<10_000 {
       let isDue = guarded.withLock { guarded in
-        guard let deadline = guarded.deadline, deadline <= end else {
+        guard let deadline = guarded.session?.deadline, deadline <= end else {
           guarded.uptime = max(guarded.uptime, end)
           return false
         }
         guarded.uptime = max(guarded.uptime, deadline)
+        guarded.session?.deadline = nil
         return true
       }
       guard isDue else { return }
@@ -78,12 +96,12 @@ public final class ScriptedKernel: KernelSource {
 
   /// Tells the observer that the kernel can no longer be read.
   public func fail(_ error: KernelError) {
-    let (observer, time) = guarded.withLock { ($0.observer, $0.now) }
+    let (observer, time) = guarded.withLock { ($0.session?.observer, $0.now) }
     observer?.kernelFailed(error, at: time)
   }
 
   /// When the observer wants to be called again, on the reading's scale; nil for never.
-  public var deadline: Duration? { guarded.withLock(\.deadline) }
+  public var deadline: Duration? { guarded.withLock { $0.session?.deadline } }
 
   /// The time on the script's clock since its boot.
   public var uptime: Duration { guarded.withLock(\.uptime) }
@@ -91,16 +109,40 @@ public final class ScriptedKernel: KernelSource {
   /// How many questions were answered by ``lookUp(_:)``.
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
 
+  /// Delivers a reading, and after it those that were asked for meanwhile.
   private func deliver(_ causes: Set<Cause>) {
-    let (script, observer) = guarded.withLock { ($0.script, $0.observer) }
-    guard let observer else { return }
+    let session = guarded.withLock { guarded -> Session? in
+      guard let session = guarded.session else { return nil }
+      if session.isDelivering {
+        guarded.session?.next = (session.next ?? []).union(causes)
+        return nil
+      }
+      guarded.session?.isDelivering = true
+      return session
+    }
+    guard let session else { return }
+    var causes: Set<Cause>? = causes
+    while let now = causes {
+      let deadline = read(for: session.observer, now)
+      causes = guarded.withLock { guarded in
+        // The observer may have stopped, and perhaps started, this kernel meanwhile.
+        guard guarded.session?.number == session.number else { return nil }
+        let next = guarded.session?.next
+        guarded.session?.deadline = deadline
+        guarded.session?.isDelivering = next != nil
+        guarded.session?.next = nil
+        return next
+      }
+    }
+  }
+
+  private func read(for observer: any KernelObserver, _ causes: Set<Cause>) -> Duration? {
+    let (script, uptime, time) = guarded.withLock { ($0.script, $0.uptime, $0.now) }
     let tables = script.tables
     let answers = Dictionary(
       observer.routeQueries(for: tables).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
-    let (uptime, time) = guarded.withLock { ($0.uptime, $0.now) }
-    let reading = KernelReading(tables: tables, answers: answers, causes: causes, uptime: uptime, time: time)
-    let deadline = observer.ingest(reading)
-    guarded.withLock { $0.deadline = deadline }
+    return observer.ingest(
+      KernelReading(tables: tables, answers: answers, causes: causes, uptime: uptime, time: time))
   }
 
   // MARK: - KernelSource
@@ -108,11 +150,14 @@ public final class ScriptedKernel: KernelSource {
   /// Delivers the first reading, or throws what ``refuseStart(_:)`` said.
   public func start(_ observer: any KernelObserver) throws(KernelError) {
     if let error = guarded.withLock(\.startError) { throw error }
-    guarded.withLock { $0.observer = observer }
+    guarded.withLock { guarded in
+      guarded.sessionCount += 1
+      guarded.session = Session(number: guarded.sessionCount, observer: observer)
+    }
     deliver([])
   }
 
-  /// Delivers a reading at once.
+  /// Delivers a reading.
   public func refresh() { deliver([]) }
 
   /// Answers from the script.
@@ -124,11 +169,16 @@ public final class ScriptedKernel: KernelSource {
     return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Lets go of the observer.
+  /// A script is never stuck.
+  public var sinceProgress: Duration { .zero }
+
+  /// Lets go of the observer; a reading that is being delivered on another thread may still reach it.
   public func stop() {
-    guarded.withLock { guarded in
-      guarded.observer = nil
-      guarded.deadline = nil
+    // Let go outside the lock: the observer may go with it.
+    let last = guarded.withLock { guarded in
+      defer { guarded.session = nil }
+      return guarded.session
     }
+    withExtendedLifetime(last) {}
   }
 }

@@ -5,9 +5,11 @@ public struct KernelTables: Equatable, Sendable {
   /// All addresses, by interface and then by value.
   public private(set) var addresses: [InterfaceAddress]
 
-  /// Tables from what was read, in any order.
+  /// Tables from what was read, in any order; of an interface that was read twice, as a dump that was interrupted by a
+  /// change may do, the later reading counts.
   public init(interfaces: [Interface] = [], addresses: [InterfaceAddress] = []) {
-    self.interfaces = interfaces.sorted { $0.index < $1.index }
+    let latest = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
+    self.interfaces = latest.values.sorted { $0.index < $1.index }
     self.addresses = addresses.sorted { ($0.interfaceIndex, $0.address) < ($1.interfaceIndex, $1.address) }
   }
 

@@ -75,10 +75,9 @@ extension Target {
     if let address = parts.first.flatMap({ IPAddress($0) }) {
       let zone = parts.count > 1 ? String(parts[1]) : nil
       if let zone { try checkInterfaceName(zone) }
-      if zone == nil {
-        if address.isUnspecified { return (.defaultPath, nil) }
-        if address == IPAddress(ipv4: 0xa9fe_0000) { return (.localLink, nil) }
-      }
+      // IPv4-mapped spellings are judged as IPv4, so the special addresses are special in them, too.
+      if address.unmapped.isUnspecified { return (.defaultPath, zone) }
+      if address.unmapped == IPAddress(ipv4: 0xa9fe_0000) { return (.localLink, zone) }
       return (.address(address), zone)
     }
     return (.name(try checkedName(text)), nil)
@@ -95,7 +94,16 @@ extension Target {
     guard (1...longestName).contains(name.utf8.count) else {
       throw TargetError("\(quoted) has \(name.utf8.count) bytes", hint: "a host name has 1 to \(longestName)")
     }
-    guard name.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x25 }) else {
+    // Letters, digits and hyphens (RFC 1123 §2.1), and the underscore of service names (RFC 8552); anything else is a
+    // part of a URL or a slip of the keyboard, and would be optimistically reachable for ever.
+    let isInName = { (byte: UInt8) in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
+      default: false
+      }
+    }
+    guard name.utf8.allSatisfy(isInName) else {
       throw TargetError(
         "\(quoted) holds characters that no host name has", hint: "write international names in their xn-- form")
     }
@@ -103,12 +111,18 @@ extension Target {
     guard labels.allSatisfy({ (1...longestLabel).contains($0.utf8.count) }) else {
       throw TargetError("\(quoted) has an empty or over-long label", hint: "each part has 1 to \(longestLabel) bytes")
     }
-    // All-numeric last labels are no names (RFC 1123 §2.1): "1.2.3" or "256.1.1.1" are mistyped addresses.
-    guard let last = labels.last, !last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+    // All-numeric last labels are no names (RFC 1123 §2.1): "1.2.3" or "256.1.1.1" are mistyped addresses. Nor are
+    // hexadecimal ones: inet_aton, and with it getaddrinfo, reads "0x7f000001" as 127.0.0.1.
+    guard let last = labels.last, !isNumber(last) else {
       throw TargetError(
         "\(quoted) is neither an address nor a name", hint: "an IPv4 address has four numbers from 0 to 255")
     }
     return text
+  }
+
+  private static func isNumber(_ label: Substring) -> Bool {
+    if label.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return true }
+    return label.lowercased().hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
   }
 }
 

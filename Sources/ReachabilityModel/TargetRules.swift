@@ -30,15 +30,15 @@ public enum TargetRules {
     for target: Target, resolution: NameResolution = .pending, answers: [RouteQuery: RouteAnswer],
     in tables: KernelTables
   ) -> HostVerdict {
-    if target.remote == .localLink {
-      return HostVerdict(target: target, path: StatusRules.localLink(interface: target.interface, in: tables))
-    }
     let phase = phase(of: target, resolution)
     if phase == .resolved, case .name = target.remote, resolution == .notFound {
       return HostVerdict(target: target, path: .none(.dnsNotFound))
     }
     if case .refused(let reason) = scope(of: target, in: tables) {
       return HostVerdict(target: target, path: .none(reason), phase: phase)
+    }
+    if target.remote == .localLink {
+      return HostVerdict(target: target, path: StatusRules.localLink(interface: target.interface, in: tables))
     }
     let verdicts = parts(of: target, resolution).map { verdict(for: $0, of: target, answers, in: tables) }
     var best = verdicts.first?.path ?? .unknown(.starting)
@@ -59,8 +59,9 @@ public enum TargetRules {
   private static func parts(of target: Target, _ resolution: NameResolution) -> [Part] {
     switch target.remote {
     case .localLink: return []
-    case .address(let address): return [.address(address)]
-    case .defaultPath: return IPAddress.Family.allCases.map(Part.family)
+    // Asked about 0.0.0.0, Linux answers "local" whatever the routes.
+    case .address(let address) where !address.unmapped.isUnspecified: return [.address(address)]
+    case .defaultPath, .address: return IPAddress.Family.allCases.map(Part.family)
     case .name:
       switch resolution {
       case .addresses(let addresses): return addresses.map(Part.address)

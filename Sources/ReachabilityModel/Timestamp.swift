@@ -14,8 +14,9 @@ extension Timestamp: CustomStringConvertible {
   /// RFC 3339 in UTC with microseconds: `2026-11-21T01:02:03.123456Z`.
   public var description: String {
     let day: Int64 = 86_400_000_000
-    let days = (microseconds >= 0 ? microseconds : microseconds - day + 1) / day
-    let rest = microseconds - days * day
+    // Rounded down, not towards 1970; written so that no moment overflows.
+    let days = microseconds / day - (microseconds % day < 0 ? 1 : 0)
+    let rest = (microseconds % day + day) % day
     let date = Self.civil(days)
     func padded(_ number: Int64, _ width: Int) -> String {
       let digits = String(number)

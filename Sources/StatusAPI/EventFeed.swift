@@ -32,8 +32,6 @@ final class EventFeed: TransitionSink {
     var interfaces: SharedBody
     var statusTag: String
     var interfacesTag: String
-    /// The number of the last transition that changed an interface.
-    var interfacesSequence: UInt64
   }
 
   let epoch: String
@@ -42,14 +40,14 @@ final class EventFeed: TransitionSink {
 
   init(epoch: String = EventID.newEpoch()) {
     self.epoch = epoch
-    guarded = Locked(Self.documents(.unknown(.starting), nil, [], epoch: epoch))
+    guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
   }
 
   // MARK: - In
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
     guarded.withLock { documents in
-      documents = Self.documents(snapshot, documents, transitions, epoch: epoch)
+      documents = Self.documents(snapshot, documents, epoch: epoch)
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
         let id = EventID(epoch: epoch, sequence: transition.sequence)
@@ -59,27 +57,19 @@ final class EventFeed: TransitionSink {
     }
   }
 
-  private static func documents(
-    _ snapshot: Snapshot, _ old: Documents?, _ transitions: [Transition], epoch: String
-  ) -> Documents {
+  private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
     let tag = "W/\"\(EventID(epoch: epoch, sequence: snapshot.sequence))\""
-    // The first verdict comes with the interfaces, without an event for each.
-    let changesInterfaces = old == nil || transitions.contains { $0.kind == .interface } || old?.snapshot.sequence == 0
     let interfaces = snapshot.interfaces
+    // By what it says and not by events: the first reading after a start comes with interfaces and an event for none.
+    let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
     var documents = Documents(
       snapshot: snapshot,
       status: body(.json, tag, StatusBody.document(snapshot, epoch: epoch).bytes),
       statusText: body(.text, tag, Array(StatusBody.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tag, []), statusTag: tag, interfacesTag: tag, interfacesSequence: snapshot.sequence)
-    if !changesInterfaces, let old {
+      interfaces: body(.json, tag, list.bytes), statusTag: tag, interfacesTag: tag)
+    if let old, old.interfaces.bytes == documents.interfaces.bytes {
       documents.interfaces = old.interfaces
       documents.interfacesTag = old.interfacesTag
-      documents.interfacesSequence = old.interfacesSequence
-    } else {
-      let list = JSON.members([
-        "interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })
-      ])
-      documents.interfaces = body(.json, tag, list.bytes)
     }
     return documents
   }

@@ -62,7 +62,7 @@ enum EventRoutes {
   private static func array(_ exchange: Exchange, after known: String?, _ kinds: UInt64) -> [UInt8] {
     let feed = exchange.service.feed
     var items: [[UInt8]] = []
-    var sequence: UInt64 = 0
+    var sequence: UInt64?
     if let known {
       if feed.resume(after: known) != nil, let id = EventID(known) {
         sequence = id.sequence
@@ -70,7 +70,11 @@ enum EventRoutes {
         items.append(gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes)
       }
     }
-    items += feed.log.entries(after: sequence, kinds: kinds, newest: recent).map { SSEFrame.data(of: $0.bytes) }
+    // After an id it is the first ones, so that a client who asks again with the last id leaves nothing out.
+    let entries =
+      sequence.map { feed.log.entries(after: $0, kinds: kinds, newest: .max).prefix(recent) }
+      ?? feed.log.entries(kinds: kinds, newest: recent)[...]
+    items += entries.map { SSEFrame.data(of: $0.bytes) }
     return Array("[".utf8) + items.joined(separator: ",\n".utf8) + Array("]\n".utf8)
   }
 }

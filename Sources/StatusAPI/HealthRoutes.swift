@@ -41,7 +41,7 @@ enum HealthRoutes {
 
   /// `ok`, or the list of checks when it was asked for or when something is wrong.
   private static func text(_ results: Results, _ isWell: Bool, _ isVerbose: Bool) -> [UInt8] {
-    guard isVerbose || !isWell else { return Array("ok\n".utf8) }
+    guard !isWell || (isVerbose && !results.isEmpty) else { return Array("ok\n".utf8) }
     return Array(
       results.map { "[\($0.complaint == nil ? "+" : "-")] \($0.name) \($0.complaint ?? "ok")\n" }.joined().utf8)
   }

@@ -15,7 +15,8 @@ enum MediaType: String {
   ///
   /// - Throws: `notAcceptable` with the list of what there is.
   static func choose(_ offers: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
-    guard let accept = request.headers["Accept"] else { return offers[0] }
+    // An empty list asks for nothing in particular.
+    guard let accept = request.headers["Accept"], !accept.isEmpty else { return offers[0] }
     let ranges = accept.split(separator: ",").map(Range.init)
     var best: (offer: MediaType, quality: Double)?
     for offer in offers {

@@ -70,8 +70,17 @@ enum StatusBody {
   /// One line, without its end, for people and shell scripts: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
   static func line(_ path: Path) -> String {
     var words = [path.status.name]
-    words += [path.status.connectionType?.rawValue, path.reason?.rawValue, path.interface?.name].compactMap(\.self)
+    words += [path.status.connectionType?.rawValue, path.reason?.rawValue].compactMap(\.self)
+    if let interface = path.interface { words.append(printable(interface.name)) }
     if let gateway = path.gateway { words += ["via", gateway.description] }
     return words.joined(separator: " ")
+  }
+
+  /// A name that cannot move a terminal's cursor or forge a line: the kernel allows control characters in it.
+  private static func printable(_ name: String) -> String {
+    let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    guard !isPlain else { return name }
+    let scalars = name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }
+    return String(String.UnicodeScalarView(scalars))
   }
 }

@@ -19,7 +19,7 @@ struct ConfigurationSources {
     var configuration = Configuration()
     func apply(_ setting: Setting, _ texts: [String], _ place: String) {
       guard !setting.apply(&configuration, texts) else { return }
-      let shown = texts.map(\.debugDescription).joined(separator: ", ")
+      let shown = texts.isEmpty ? "an empty list" : texts.map(\.debugDescription).joined(separator: ", ")
       errors.append(
         ConfigurationError(
           place: place, path: setting.path, problem: "\(shown) is not possible",

@@ -30,13 +30,24 @@ struct Daemon {
       monitor: monitor,
       configuration: .init(
         allowedHosts: configuration.allowedHosts, resolverTimeout: configuration.resolverTimeout,
-        version: Version.current),
+        version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
     servers = configuration.listen.map { address in
       HTTPServer(
         configuration: Self.serverConfiguration(address, configuration), handler: { service.handle($0) },
         refusal: { service.refusal($0) }, logger: logger)
+    }
+  }
+
+  /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
+  private static let longestSilence = Duration.seconds(30)
+
+  /// That the thread which reads the kernel is not stuck; that the HTTP thread is not, the answer itself shows.
+  private static func netlinkCheck(_ monitor: ReachabilityMonitor) -> HealthCheck {
+    HealthCheck("netlink") {
+      guard let silence = monitor.sinceProgress, silence > longestSilence else { return nil }
+      return "the kernel's thread has not moved for \(silence.components.seconds) s"
     }
   }
 
@@ -55,9 +66,11 @@ struct Daemon {
   /// - Throws: an `HTTPServerError` when an address cannot be listened on.
   func serve() async throws {
     ProcessSignals.ignoreBrokenPipes()
-    try listen()
+    var quiet = logger
+    // The group tells of its own steps, before the first of ours: the first line is to be the address.
+    quiet.logLevel = max(.notice, logger.logLevel)
     let group = ServiceGroup(
-      services: [KernelWatch(daemon: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [Life(daemon: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
     try await group.run()
   }
 
@@ -73,11 +86,12 @@ struct Daemon {
     }
   }
 
-  /// The part that runs under the service group's signals.
-  private struct KernelWatch: Service {
+  /// What runs under the service group's signals: everything, because whoever sees the address in the log may send one.
+  private struct Life: Service {
     let daemon: Daemon
 
     func run() async throws {
+      try daemon.listen()
       await cancelWhenGracefulShutdown { await daemon.watchKernel() }
       await daemon.drain()
     }

@@ -23,6 +23,8 @@ struct HealthcheckCommand: AsyncParsableCommand {
       Terminal.complain("reachd: not ready (\(answer.status)): \(String(decoding: answer.body, as: UTF8.self))")
     } catch let error where !(error is ExitCode) {
       Terminal.complain("reachd: \(error)")
+    } catch {
+      // A broken configuration, which has been told already.
     }
     throw Exit.no
   }

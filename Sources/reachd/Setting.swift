@@ -56,10 +56,13 @@ struct Setting: Sendable {
     Setting(path: "resolver.servers", isList: true, expectation: "addresses of name servers, such as 127.0.0.1:53") {
       $0.nameServers = $1
       return $1.allSatisfy { server in
-        IPAddress(server) != nil || (try? ListenAddress(parsing: server)) != nil
+        if IPAddress(server) != nil { return true }
+        // `localhost`, which a listening address may be, is no address to the resolver; nor does a server have port 0.
+        guard let address = try? ListenAddress(parsing: server), address.port > 0 else { return false }
+        return server == address.description
       }
     },
-    duration("resolver.timeout", \.resolverTimeout, upTo: .seconds(60)),
+    duration("resolver.timeout", \.resolverTimeout, from: .milliseconds(1), upTo: .seconds(60)),
   ]
 
   private static func set<Value>(
@@ -71,10 +74,12 @@ struct Setting: Sendable {
   }
 
   private static func duration(
-    _ path: String, _ key: any WritableKeyPath<Configuration, Duration> & Sendable, upTo most: Duration
+    _ path: String, _ key: any WritableKeyPath<Configuration, Duration> & Sendable, from least: Duration = .zero,
+    upTo most: Duration
   ) -> Setting {
-    Setting(path: path, expectation: "a duration up to \(most), such as 500ms or 5s") {
-      set(&$0, key, $1.first.flatMap { DurationText.parse($0) }.flatMap { $0 <= most ? $0 : nil })
+    let range = least...most
+    return Setting(path: path, expectation: "a duration from \(least) to \(most), such as 500ms or 5s") {
+      set(&$0, key, $1.first.flatMap { DurationText.parse($0) }.flatMap { range.contains($0) ? $0 : nil })
     }
   }
 

@@ -31,16 +31,10 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(help: "A shell command to run for every line.")
   var exec: String?
 
-  @Option(help: "How long a loss waits before it is told.")
-  var settle = "10ms"
+  @Option(help: "How long a loss waits before it is told. Default 10ms.")
+  var settle: String?
 
   @OptionGroup var source: SourceOptions
-
-  func validate() throws {
-    guard DurationText.parse(settle) != nil else {
-      throw ValidationError("--settle is a duration, such as 10ms or 0s.")
-    }
-  }
 
   mutating func run() async throws {
     var targets: [Target] = []
@@ -51,10 +45,10 @@ struct WatchCommand: AsyncParsableCommand {
         throw ValidationError("\(error)")
       }
     }
-    let configuration = try source.sources().loadOrExit()
+    let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
     let monitor = ReachabilityMonitor(
       configuration: .init(
-        settle: DurationText.parse(settle) ?? configuration.settle, nameServers: configuration.nameServers,
+        settle: configuration.settle, nameServers: configuration.nameServers,
         logger: LogOutput.logger(.warning, configuration.logFormat)))
     do {
       try monitor.start()

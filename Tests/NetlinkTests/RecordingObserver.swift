@@ -1,3 +1,4 @@
+import Logging
 import Locks
 import Logging
 import ReachabilityModel

@@ -1,0 +1,113 @@
+import MicroHTTP
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import StatusAPI
+
+/// Real answers against the contract.
+@Suite struct AnswerTests {
+  let contract: Contract
+  init() throws { contract = try Contract() }
+
+  /// A machine in a state, and the reason that it shall give.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var reason: String?
+    var script: KernelScript
+    var testDescription: String { reason ?? "reachable" }
+  }
+
+  static let cases: [Case] = [
+    Case(reason: nil, script: .wired),
+    Case(reason: nil, script: .script(.wwan)),
+    Case(reason: nil, script: .script(.tunnel) { $0.flags.insert(.pointToPoint) }),
+    Case(reason: nil, script: .script(.ppp) { $0.operationalState = .dormant }),
+    Case(reason: "noRoute", script: KernelScript()),
+    Case(reason: "noRoute", script: .script(.ethernet) { $0.flags.remove(.up) }),
+    Case(reason: "unreachableRoute", script: .script(.ethernet, route: .unreachable)),
+    Case(reason: "blackhole", script: .script(.ethernet, route: .blackhole)),
+    Case(reason: "prohibited", script: .script(.ethernet, route: .prohibit)),
+    Case(reason: "linkDown", script: .script(.wifi) { $0.operationalState = .lowerLayerDown }),
+    Case(reason: "noSource", script: .script(.ethernet, addresses: [])),
+    Case(reason: "connectionRequired", script: .script(.wifi) { $0.operationalState = .dormant }),
+  ]
+
+  static let targets = [
+    "/", "/status", "/status?require=reachable", "/interfaces", "/events", "/livez", "/readyz?verbose", "/healthz",
+    "/readyz/kernel", "/readyz/disk", "/openapi.yaml", "/hosts/default", "/hosts/local-link", "/hosts/10.0.0.9",
+    "/hosts/192.0.2.1", "/hosts/2001:db8::1", "/hosts/127.0.0.1", "/hosts/10.0.0.5", "/hosts/10.0.0.255",
+    "/hosts/224.0.0.1", "/hosts/fe80::1%25eth0", "/hosts/10.0.0.9?source=10.0.0.5&interface=eth0",
+    "/hosts/10.0.0.9?source=10.9.9.9", "/hosts/10.0.0.9?interface=eth9", "/hosts/localhost",
+    "/hosts/db.internal?resolve=none", "/hosts/http:%2F%2Fx", "/status?x=1", "/hosts/a:1", "/interfaces?a&a",
+  ]
+
+  @Test(arguments: cases)
+  func everyAnswerInEveryStateIsAsPromised(state: Case) throws {
+    let machine = try Machine(state.script)
+    if let reason = state.reason { #expect(try Value(json: machine.ask("/status").text)["reason"]?.text == reason) }
+    for target in Self.targets {
+      for accept in [nil, "text/plain", "application/json", "application/health+json", "image/png"] {
+        try check(machine, target, accept)
+      }
+    }
+    try check(machine, "/status", nil, method: "POST")
+    try check(machine, "/status", nil, host: "evil.example")
+  }
+
+  @Test func answersBeforeTheFirstReadingAfterAFailureAndInADrainAreAsPromised() throws {
+    let machine = try Machine(started: false)
+    func checkAll() throws {
+      for target in Self.targets where !target.hasPrefix("/hosts/localhost") { try check(machine, target, nil) }
+    }
+    try checkAll()
+    #expect(try Value(json: machine.ask("/status").text)["reason"]?.text == "starting")
+    try machine.monitor.start()
+    machine.kernel.fail(KernelError(operation: "recvmsg", errno: 5, message: "I/O error"))
+    try checkAll()
+    #expect(try Value(json: machine.ask("/status").text)["reason"]?.text == "kernelUnavailable")
+    machine.service.beginDrain()
+    try checkAll()
+    machine.kernel.refuseStart(KernelError(operation: "socket", errno: 1, message: "no"))
+    machine.monitor.stop()
+    try check(machine, "/hosts/10.0.0.9", nil)
+  }
+
+  @Test func namesThatFailAndNamesTooManyAreAsPromised() throws {
+    let machine = try Machine()
+    try check(machine, "/hosts/db.internal?timeout=200ms", nil)
+    for _ in 0..<25 { try check(machine, "/hosts/localhost", nil) }
+  }
+
+  /// Asks and compares status, media type, headers and body with what is written.
+  private func check(
+    _ machine: Machine, _ target: String, _ accept: String?, method: String = "GET", host: String = "localhost"
+  ) throws {
+    var headers: HTTPHeaders = ["Host": host]
+    headers["Accept"] = accept
+    let response = try machine.ask(target, headers, method: method)
+    let place = "\(method) \(target) as \(accept ?? "anything"): \(response.status) \(response.mediaType ?? "")"
+    let segments = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)[1...]
+    let operation = try #require(
+      contract.operations.first { operation in
+        let pattern = operation.path.split(separator: "/", omittingEmptySubsequences: false)[1...]
+        return pattern.count == segments.count && zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+      })
+    let promised = try #require(operation.responses["\(response.status)"], "\(place) is not documented")
+    let content = try #require(promised["content"]?[response.mediaType ?? ""], "\(place) is not documented")
+    for (name, header) in promised["headers"]?.members ?? [:] {
+      let header = contract.resolved(header)
+      guard let value = response.headers[name] else {
+        // What the HTTP room refuses gets its Retry-After there.
+        #expect(header["required"] != .bool(true), "\(place) lacks \(name)")
+        continue
+      }
+      let isNumber = header["schema"]?["type"]?.text == "integer"
+      let schema = Schema(contract: contract, value: header["schema"] ?? .null)
+      #expect(schema.complaints(isNumber ? .number(Double(value) ?? .nan) : .string(value)) == [], "\(place) \(name)")
+    }
+    let isJSON = response.mediaType?.hasSuffix("json") == true
+    let isYAML = response.mediaType == "application/yaml"
+    let body = isJSON || isYAML ? try Value(json: response.text) : .string(response.text)
+    #expect(Schema(contract: contract, value: content["schema"] ?? .null).complaints(body) == [], "\(place)")
+  }
+}

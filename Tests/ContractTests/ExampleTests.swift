@@ -1,0 +1,129 @@
+import Foundation
+import MicroHTTP
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import StatusAPI
+
+/// The examples are not only valid: they are what the service answers to a machine in that state.
+@Suite struct ExampleTests {
+  let contract: Contract
+  init() throws { contract = try Contract() }
+
+  private func example(_ name: String) -> Value? { contract.resolve("#/components/examples/\(name)")["value"] }
+
+  /// The body, with the epoch of the examples and their time of evaluation.
+  private func answer(_ machine: Machine, _ target: String, _ headers: HTTPHeaders = [:]) throws -> Value {
+    let id = try #require(try Value(json: machine.ask("/status").text)["id"]?.text)
+    let text = try machine.ask(target, headers).text.replacing(id.prefix(8), with: "6f1c2a90")
+    return try Value(json: text).replacing("evaluatedAt") { _ in .string("2026-01-01T00:00:00.000000Z") }
+      .replacing("instance") { _ in .string("urn:reachd:request:c4a1d2e3f4a5b6c7") }
+  }
+
+  @Test func theStatusesAreReal() throws {
+    #expect(try answer(Machine(started: false), "/status") == example("Starting"))
+    #expect(try answer(Machine(), "/status") == example("Reachable"))
+    #expect(try answer(Machine.pulled(), "/status") == example("NotReachable"))
+  }
+
+  @Test func theLinesAreReal() throws {
+    let text = contract.operations.first { $0.path == "/status" }?.responses["200"]?["content"]?["text/plain"]
+    let lines = try [Machine(started: false), Machine(), Machine.pulled()].map {
+      try $0.ask("/status", ["Accept": "text/plain"]).text
+    }
+    #expect(Set(text.map(contract.examples)?.compactMap(\.text) ?? []) == Set(lines))
+  }
+
+  @Test func theHostsAndInterfacesAreReal() throws {
+    let machine = try Machine()
+    #expect(try answer(machine, "/interfaces") == example("Interfaces"))
+    #expect(try answer(machine, "/hosts/10.0.0.9") == example("HostAddress"))
+    #expect(try answer(machine, "/hosts/db.internal?resolve=none") == example("HostOptimistic"))
+    let line = try machine.ask("/hosts/10.0.0.9", ["Accept": "text/plain"]).text
+    let content = contract.operations.first { $0.path == "/hosts/{host}" }?.responses["200"]?["content"]
+    #expect(content?["text/plain"]?["example"]?.text == line)
+  }
+
+  /// Whose hosts file gives `localhost` more than one address is not the examples' business.
+  @Test func theNameFromTheHostsFileIsReal() throws {
+    let answer = try self.answer(Machine(), "/hosts/localhost")
+    let example = try #require(self.example("HostName"))
+    let wanted = example["addresses"]?.elements.first
+    #expect(answer["addresses"]?.elements.contains { $0 == wanted } == true)
+    for name in example.members.keys where name != "addresses" { #expect(answer[name] == example[name]) }
+  }
+
+  @Test func theEventsAreReal() throws {
+    let machine = try Machine.pulled()
+    let id = try #require(try Value(json: machine.ask("/status").text)["id"]?.text)
+    let json: HTTPHeaders = ["Accept": "application/json"]
+    #expect(try answer(machine, "/events?lastEventId=\(id.prefix(8))-1", json) == example("RecentEvents"))
+    #expect(try answer(Machine(started: false), "/events?lastEventId=00000000-7", json) == example("GapFirst"))
+  }
+
+  @Test func theStreamIsReal() throws {
+    let machine = try Machine()
+    let stream = try machine.ask("/events?types=interface")
+    machine.pull()
+    let id = try #require(try Value(json: machine.ask("/status").text)["id"]?.text)
+    let content = contract.operations.first { $0.path == "/events" }?.responses["200"]?["content"]
+    let example = content?["text/event-stream"]?["example"]?.text
+    #expect(stream.text.replacing(id.prefix(8), with: "6f1c2a90") == example)
+  }
+
+  @Test func theHealthReportsAreReal() throws {
+    let machine = try Machine()
+    let json: HTTPHeaders = ["Accept": "application/health+json"]
+    #expect(try answer(machine, "/readyz", json) == example("HealthPass"))
+    #expect(try machine.ask("/readyz?verbose").text == "[+] kernel ok\n[+] draining ok\n")
+    machine.service.beginDrain()
+    #expect(try answer(machine, "/readyz", json) == example("HealthFail"))
+  }
+
+  @Test func theProblemsAreReal() throws {
+    let machine = try Machine()
+    func documented(_ name: String) -> Value? {
+      contract.resolve("#/components/responses/\(name)")["content"]?["application/problem+json"]?["example"]
+    }
+    #expect(try answer(machine, "/hosts/db.internal:5432") == example("BadHost"))
+    #expect(try answer(machine, "/status?requires=reachable") == example("UnknownParameter"))
+    #expect(try answer(machine, "/status", ["Host": "evil.example"]) == documented("HostNotAllowed"))
+    #expect(try answer(machine, "/status", ["Accept": "image/png"]) == documented("NotAcceptable"))
+    #expect(try answer(machine, "/readyz/disk") == documented("NotFound"))
+    var limited = try answer(machine, "/hosts/localhost")
+    for _ in 0..<200 where limited["code"] == nil { limited = try answer(machine, "/hosts/localhost") }
+    #expect(limited == documented("RateLimited"))
+    machine.monitor.stop()
+    machine.kernel.refuseStart(KernelError(operation: "socket", errno: 1, message: "no"))
+    #expect(try answer(machine, "/hosts/10.0.0.9") == documented("Internal"))
+  }
+
+  /// Every frame of a stream that sees everything, by the schema of its event.
+  @Test func everyEventOfAStreamIsByItsSchema() throws {
+    let machine = try Machine()
+    let stream = try machine.ask("/events", ["Last-Event-ID": "gone"])
+    machine.kernel.change([.routeAdded]) { $0.addDefault(via: "10.0.0.2", on: 2, metric: 50) }
+    machine.kernel.change { $0.addInterface(3, "wwan0", .wwan, addresses: ["100.64.0.2/30"]) }
+    machine.kernel.change { script in
+      script.interfaces.removeAll { $0.name == "eth0" }
+      script.routes.removeAll { $0.hops.contains { $0.interfaceIndex == 2 } }
+      script.addDefault(via: "100.64.0.1", on: 3)
+    }
+    machine.kernel.change { $0.removeDefaults(.ipv4) }
+    machine.kernel.advance(by: .seconds(1))
+    machine.kernel.fail(KernelError(operation: "recvmsg", errno: 5, message: "I/O error"))
+    let farewell = String(decoding: StatusService.farewell, as: UTF8.self)
+    var seen: Set<String> = []
+    for frame in (stream.text + farewell).components(separatedBy: "\n\n") {
+      let lines = frame.split(separator: "\n")
+      guard let event = lines.first(where: { $0.hasPrefix("event: ") })?.dropFirst(7) else { continue }
+      let data = try #require(lines.first { $0.hasPrefix("data: ") }?.dropFirst(6))
+      let schema = event == "snapshot" ? "Status" : event.prefix(1).uppercased() + event.dropFirst() + "Event"
+      #expect(contract.schema(schema).complaints(try Value(json: String(data))) == [], "\(frame)")
+      #expect(lines.contains { $0.hasPrefix("id: ") } == !["gap", "bye"].contains(event))
+      seen.insert(String(event))
+    }
+    #expect(seen == ["gap", "snapshot", "path", "interface", "status", "bye"])
+  }
+}

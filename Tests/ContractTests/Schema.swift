@@ -1,0 +1,69 @@
+/// The part of JSON Schema (2020-12) that the contract uses; a keyword that is not in it is a complaint.
+struct Schema {
+  let contract: Contract
+  let value: Value
+
+  /// What is wrong with a value; nothing when it is valid.
+  func complaints(_ instance: Value, at place: String = "$") -> [String] {
+    value.members.sorted { $0.key < $1.key }.flatMap { complaints($0.key, $0.value, instance, place) }
+  }
+
+  private func sub(_ value: Value) -> Schema { Schema(contract: contract, value: value) }
+
+  private func complaints(_ keyword: String, _ rule: Value, _ instance: Value, _ place: String) -> [String] {
+    func complain(_ holds: Bool) -> [String] { holds ? [] : ["\(place): \(instance) against \(keyword) \(rule)"] }
+    switch keyword {
+    case "description", "default", "format", "example": return []
+    case "$ref": return sub(contract.resolve(rule.text ?? "")).complaints(instance, at: place)
+    case "type": return complain((rule.texts + [rule.text].compactMap(\.self)).contains { instance.isOf($0) })
+    case "enum": return complain(rule.elements.contains(instance))
+    case "pattern": return complain(instance.matches(rule.text ?? ""))
+    case "minimum": return complain(Value.isOrdered(rule, instance))
+    case "maximum": return complain(Value.isOrdered(instance, rule))
+    case "minLength": return complain(Value.isOrdered(rule, .number(Double(instance.text?.unicodeScalars.count ?? 0))))
+    case "maxLength": return complain(Value.isOrdered(.number(Double(instance.text?.unicodeScalars.count ?? 0)), rule))
+    case "minItems": return complain(Value.isOrdered(rule, .number(Double(instance.elements.count))))
+    case "required": return complain(rule.texts.allSatisfy { instance[$0] != nil })
+    case "items":
+      return instance.elements.enumerated().flatMap { sub(rule).complaints($1, at: "\(place)[\($0)]") }
+    case "properties":
+      return rule.members.flatMap { name, schema in
+        instance[name].map { sub(schema).complaints($0, at: "\(place).\(name)") } ?? []
+      }
+    case "additionalProperties":
+      let known = value["properties"]?.members ?? [:]
+      return instance.members.filter { known[$0.key] == nil }.flatMap {
+        sub(rule).complaints($0.value, at: "\(place).\($0.key)")
+      }
+    case "allOf": return rule.elements.flatMap { sub($0).complaints(instance, at: place) }
+    case "oneOf":
+      let outcomes = rule.elements.map { sub($0).complaints(instance, at: place) }
+      return outcomes.count(where: \.isEmpty) == 1
+        ? [] : ["\(place): not exactly one of \(rule.elements.count)"] + outcomes.flatMap(\.self)
+    default: return ["\(place): the keyword \(keyword) is not known here"]
+    }
+  }
+}
+
+extension Value {
+  /// Whether this is of a type as JSON Schema names them.
+  fileprivate func isOf(_ type: String) -> Bool {
+    switch (self, type) {
+    case (.null, "null"), (.bool, "boolean"), (.number, "number"), (.string, "string"), (.array, "array"),
+      (.object, "object"):
+      true
+    case (.number(let number), "integer"): number == number.rounded()
+    default: false
+    }
+  }
+
+  fileprivate func matches(_ pattern: String) -> Bool {
+    guard let text, let regex = try? Regex(pattern) else { return false }
+    return text.contains(regex)
+  }
+
+  fileprivate static func isOrdered(_ low: Value, _ high: Value) -> Bool {
+    guard case .number(let low) = low, case .number(let high) = high else { return false }
+    return low <= high
+  }
+}

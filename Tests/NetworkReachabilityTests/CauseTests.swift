@@ -1,0 +1,127 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@Suite("What a change is put down to")
+struct CauseTests {
+  @Test("A late verdict names what began its wait and what came after")
+  func carried() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.status)
+    bench.loseDefault([.routeRemoved])
+    bench.kernel.advance(by: .milliseconds(5))
+    bench.kernel.change([.ruleChanged])
+    bench.kernel.advance(by: .milliseconds(5))
+    #expect(recorder.transitions.map(\.causes) == [[.routeRemoved, .ruleChanged]])
+    bench.gainDefault()
+    #expect(recorder.transitions.last?.causes == [.routeAdded], "and they are not named twice")
+    subscription.cancel()
+  }
+
+  @Test("What came before the wait is not named")
+  func notBefore() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.status)
+    bench.kernel.change([.nexthopChanged])
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    #expect(recorder.transitions.map(\.causes) == [[.routeRemoved]])
+    subscription.cancel()
+  }
+
+  @Test("A failure of the kernel ends the wait, and its causes with it")
+  func forgottenOnFailure() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.status)
+    bench.loseDefault([.routeRemoved])
+    bench.kernel.fail(KernelError(operation: "recv", errno: 105, message: "no buffer space"))
+    bench.gainDefault(via: "10.0.0.1", [.resync])
+    #expect(recorder.transitions.map(\.causes) == [[], [.resync]])
+    subscription.cancel()
+  }
+
+  @Test("Links and carriers are told apart by the tables alone")
+  func links() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.interface)
+    func causes(_ body: (inout Interface) -> Void) -> [Cause]? {
+      bench.kernel.change { $0.change("eth0", body) }
+      return recorder.transitions.last?.causes
+    }
+    #expect(causes { $0.operationalState = .down } == [.carrierLost])
+    #expect(causes { $0.operationalState = .up } == [.carrierGained])
+    #expect(causes { $0.flags.remove(.up) } == [.linkDown])
+    #expect(causes { $0.flags.insert(.up) } == [.linkUp])
+    #expect(causes { $0.operationalState = .dormant } == [.carrierLost])
+    #expect(causes { $0.name = "lan0" } == [])
+    subscription.cancel()
+  }
+
+  @Test("Interfaces that come and go are told, the gone first")
+  func comeAndGo() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.interface)
+    bench.kernel.change { script in
+      script.interfaces.removeAll { $0.name == "eth0" }
+      script.addresses.removeAll { $0.interfaceIndex == 2 }
+      script.addInterface(9, "eth0", addresses: ["10.0.0.6/24"])
+    }
+    let told = recorder.transitions.compactMap { transition -> String? in
+      guard case .interface(let state, let removed) = transition.change else { return nil }
+      return "\(removed ? "-" : "+")\(state.interface.index) \(transition.causes.map(\.rawValue))"
+    }
+    #expect(told == ["-2 [\"linkDown\"]", "+9 [\"linkUp\"]"])
+    subscription.cancel()
+  }
+
+  @Test("Route and rule events are not put down to an interface of the same reading; lost events may be")
+  func interfaceCauses() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.interface)
+    bench.kernel.change([.routeAdded, .ruleChanged, .resync, .resume]) { $0.change("eth0") { $0.mtu = 1400 } }
+    #expect(recorder.transitions.map(\.causes) == [[.resync, .resume]])
+    subscription.cancel()
+  }
+
+  @Test("E7-3 the first verdict has no causes, whatever the kernel said meanwhile")
+  func initial() throws {
+    let bench = Bench()
+    let sink = RecordingSink()
+    bench.monitor.attach(sink)
+    try bench.monitor.start()
+    #expect(sink.transitions.map(\.causes) == [[]])
+  }
+
+  @Test("A default route that runs out is looked at again in time, and its end is named")
+  func expiry() throws {
+    var script = KernelScript.wired
+    for index in script.routes.indices where script.routes[index].prefix.length == 0 {
+      script.routes[index].expiresIn = .seconds(30)
+    }
+    let bench = try Bench.started(script)
+    let (recorder, subscription) = try bench.record(.status)
+    let deadline = try #require(bench.kernel.deadline)
+    #expect(deadline > bench.kernel.uptime + .seconds(30) && deadline < bench.kernel.uptime + .seconds(31))
+    // The kernel drops the route without an event.
+    bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
+    bench.kernel.advance(by: .seconds(31))
+    #expect(recorder.transitions.map(\.causes) == [[.routeExpired]])
+    #expect(bench.monitor.snapshot.status == .notReachable)
+    #expect(bench.kernel.deadline == nil)
+    subscription.cancel()
+  }
+
+  @Test("A route that is refreshed in time never expires")
+  func refreshed() throws {
+    var script = KernelScript.wired
+    for index in script.routes.indices { script.routes[index].expiresIn = .seconds(30) }
+    let bench = try Bench.started(script)
+    let (recorder, subscription) = try bench.record(.all)
+    for _ in 0..<20 {
+      bench.kernel.advance(by: .seconds(20))
+      bench.kernel.change([.routeReplaced])
+    }
+    #expect(recorder.transitions.isEmpty)
+    subscription.cancel()
+  }
+}

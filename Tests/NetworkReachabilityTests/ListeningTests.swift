@@ -1,0 +1,186 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@Suite("What a listener hears")
+struct ListeningTests {
+  @Test("E8-1 a listener hears the state at the start, then every change")
+  func startThenChanges() throws {
+    let bench = Bench()
+    let (recorder, subscription) = try bench.record()
+    #expect(recorder.updates.isEmpty, "nothing is known before the start")
+    try bench.monitor.start()
+    #expect(recorder.statuses == [online])
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    bench.gainDefault()
+    #expect(recorder.statuses == [online, .notReachable, online])
+    #expect(recorder.updates.map(\.isInitial) == [true, false, false])
+    subscription.cancel()
+  }
+
+  @Test("E2-1 a listener on a machine that reaches nothing is told so, exactly once")
+  func initialNotReachable() throws {
+    for script in [KernelScript.withoutDefault, KernelScript()] {
+      for listensFirst in [true, false] {
+        let bench = Bench(script)
+        if !listensFirst { try bench.monitor.start() }
+        let (recorder, subscription) = try bench.record()
+        if listensFirst { try bench.monitor.start() }
+        bench.kernel.change()
+        bench.kernel.advance(by: .seconds(10))
+        #expect(recorder.statuses == [.notReachable])
+        #expect(recorder.updates.first?.isInitial == true)
+        subscription.cancel()
+      }
+    }
+  }
+
+  @Test("A-11 a listener on a reachable machine hears its initial state exactly once")
+  func initialReachable() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.all)
+    bench.kernel.change()
+    bench.kernel.advance(by: .seconds(10))
+    #expect(recorder.statuses == [online])
+    subscription.cancel()
+  }
+
+  @Test("E2-2 readings that say the same are not told")
+  func equalReadings() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.all, watching: [.default, .localLink])
+    let before = (recorder.updates.count, bench.monitor.snapshot)
+    for _ in 0..<100 {
+      bench.kernel.change([.routeReplaced, .ruleChanged, .resync])
+      bench.kernel.advance(by: .milliseconds(3))
+    }
+    #expect(recorder.updates.count == before.0)
+    #expect(bench.monitor.snapshot == before.1)
+    subscription.cancel()
+  }
+
+  @Test("E7-2 a change of MTU is news of the interface, not of the way out")
+  func mtu() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record()
+    let (everything, other) = try bench.record(.all)
+    bench.kernel.change { $0.change("eth0") { $0.mtu = 9000 } }
+    #expect(recorder.updates.count == 1)
+    #expect(everything.transitions.map(\.kind) == [.interface])
+    #expect(bench.monitor.snapshot.interfaces.last?.interface.mtu == 9000)
+    subscription.cancel()
+    other.cancel()
+  }
+
+  @Test("E7-2 flags that mean nothing here change neither the history nor the snapshot")
+  func meaninglessFlags() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.all)
+    let before = bench.monitor.snapshot
+    // IFF_PROMISC and IFF_ALLMULTI.
+    bench.kernel.change { $0.change("eth0") { $0.flags.formUnion(.init(rawValue: 1 << 8 | 1 << 9)) } }
+    #expect(recorder.transitions.isEmpty)
+    #expect(bench.monitor.snapshot == before, "one sequence number, one snapshot")
+    bench.kernel.change { $0.change("eth0") { $0.mtu = 1400 } }
+    #expect(recorder.transitions.count == 1)
+    let flags = try #require(bench.monitor.snapshot.interfaces.last?.interface.flags)
+    #expect(flags.isSuperset(of: .init(rawValue: 1 << 8 | 1 << 9)), "they come along with what does mean something")
+    subscription.cancel()
+  }
+
+  @Test("E7-1 an address that is told again is no news; one that went and came is")
+  func addressesAgain() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.interface)
+    bench.kernel.change()
+    #expect(recorder.transitions.isEmpty)
+    let address = try #require(IPAddress("10.0.0.77"))
+    bench.kernel.change { $0.addAddress("10.0.0.77/24", to: 2) }
+    bench.kernel.change { $0.addresses.removeAll { $0.address == address } }
+    bench.kernel.change { $0.addAddress("10.0.0.77/24", to: 2) }
+    #expect(recorder.transitions.map(\.causes) == [[.addressAdded], [.addressRemoved], [.addressAdded]])
+    subscription.cancel()
+  }
+
+  @Test("E2-3 flags that change under the same status are told as a path, not as a status")
+  func flagsWithoutStatus() throws {
+    let bench = try Bench.started()
+    let (statuses, one) = try bench.record(.status)
+    let (paths, other) = try bench.record(.path)
+    bench.kernel.change([.routeReplaced]) { script in
+      script.removeDefaults(.ipv4)
+      script.routes.append(
+        Route(prefix: IPPrefix(IPAddress(ipv4: 0), length: 0), hops: [.init(interfaceIndex: 2)]))
+    }
+    #expect(statuses.transitions.isEmpty)
+    #expect(paths.transitions.count == 1)
+    #expect(bench.monitor.snapshot.machine.flags == [.reachable, .isDirect])
+    one.cancel()
+    other.cancel()
+  }
+
+  @Test("E2-4 the same status over another interface is a path")
+  func otherInterface() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record()
+    bench.kernel.change([.routeAdded]) { script in
+      script.addInterface(3, "wlan0", .wifi, addresses: ["10.0.3.5/24"])
+      script.addDefault(via: "10.0.3.1", on: 3, metric: 50)
+    }
+    #expect(recorder.transitions.map(\.kind) == [.path])
+    #expect(bench.monitor.snapshot.machine.ipv4.interface?.name == "wlan0")
+    #expect(recorder.statuses == [online, online])
+    subscription.cancel()
+  }
+
+  @Test("Another kind of connection is another status")
+  func otherKind() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.status)
+    bench.kernel.change { script in
+      script.addInterface(3, "wwan0", .wwan, addresses: ["10.0.3.5/24"])
+      script.addDefault(via: "10.0.3.1", on: 3, metric: 50)
+    }
+    #expect(recorder.statuses == [online, .reachable(.wwan)])
+    subscription.cancel()
+  }
+
+  @Test("E2-11 every listener of one monitor hears everything; ending one leaves the others")
+  func manyListeners() throws {
+    let bench = try Bench.started()
+    let all = try (0..<20).map { _ in try bench.record() }
+    bench.gainDefault(via: "10.0.0.2")
+    bench.loseDefault()
+    all[7].1.cancel()
+    bench.kernel.advance(by: Bench.settle)
+    for (number, (recorder, _)) in all.enumerated() {
+      #expect(recorder.statuses == (number == 7 ? [online] : [online, .notReachable]))
+    }
+    all.forEach { $0.1.cancel() }
+  }
+
+  @Test("E2-11 two monitors each tell their own initial state; stopping one leaves the other")
+  func twoMonitors() throws {
+    let (one, two) = (try Bench.started(), try Bench.started(.withoutDefault))
+    let (first, firstSubscription) = try one.record()
+    let (second, secondSubscription) = try two.record()
+    one.monitor.stop()
+    two.gainDefault()
+    #expect(first.statuses == [online])
+    #expect(second.statuses == [.notReachable, online])
+    firstSubscription.cancel()
+    secondSubscription.cancel()
+  }
+
+  @Test("A listener of nothing but hosts hears nothing of the machine")
+  func hostsOnly() throws {
+    let bench = try Bench.started()
+    let target = try Target(host: "10.0.0.9")
+    let (recorder, subscription) = try bench.record(.host, watching: [target])
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    #expect(recorder.updates.map(\.host?.target) == [target])
+    subscription.cancel()
+  }
+}

@@ -1,0 +1,112 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@Suite("The scripted kernel keeps the contract of a kernel source")
+struct ScriptedKernelTests {
+  /// An observer that notes whether two readings are ever delivered at once, and can act within one.
+  final class Observer: KernelObserver {
+    let depth = Shared((now: 0, deepest: 0, readings: 0))
+    let inside: @Sendable (Int) -> Void
+    init(_ inside: @escaping @Sendable (Int) -> Void = { _ in }) { self.inside = inside }
+
+    func routeQueries(for tables: KernelTables) -> [RouteQuery] { StatusRules.defaultQueries(.ipv4) }
+
+    func ingest(_ reading: KernelReading) -> Duration? {
+      let number = depth.withLock { depth in
+        depth.now += 1
+        depth.readings += 1
+        depth.deepest = max(depth.deepest, depth.now)
+        return depth.readings
+      }
+      inside(number)
+      depth.withLock { $0.now -= 1 }
+      return number < 3 ? reading.uptime + .seconds(number) : nil
+    }
+
+    func kernelFailed(_ error: KernelError, at time: Timestamp) {}
+  }
+
+  @Test("A change or a refresh inside a reading is delivered after it, not within it")
+  func notNested() throws {
+    let kernel = ScriptedKernel(.wired)
+    let observer = Observer { number in
+      if number == 1 { kernel.change([.routeAdded]) { $0.removeDefaults(.ipv4) } }
+      if number == 2 { kernel.refresh() }
+    }
+    try kernel.start(observer)
+    #expect(observer.depth.withLock(\.readings) == 3)
+    #expect(observer.depth.withLock(\.deepest) == 1)
+    #expect(kernel.deadline == nil, "the last reading's deadline counts")
+  }
+
+  @Test("From many threads, too, one reading is delivered at a time")
+  func oneAtATime() throws {
+    let kernel = ScriptedKernel(.wired)
+    let observer = Observer()
+    try kernel.start(observer)
+    onThreads(4) { thread in
+      for _ in 0..<300 {
+        if thread == 0 { kernel.refresh() } else { kernel.change() }
+      }
+    }
+    #expect(observer.depth.withLock(\.deepest) == 1)
+    #expect(observer.depth.withLock(\.now) == 0)
+  }
+
+  @Test("The clock stops at each deadline on its way")
+  func deadlines() throws {
+    let kernel = ScriptedKernel(.wired)
+    let observer = Observer()
+    try kernel.start(observer)
+    let begin = kernel.uptime
+    kernel.advance(by: .milliseconds(999))
+    #expect(observer.depth.withLock(\.readings) == 1)
+    kernel.advance(by: .seconds(10))
+    #expect(observer.depth.withLock(\.readings) == 3)
+    #expect(kernel.uptime == begin + .milliseconds(10_999))
+    kernel.stop()
+    kernel.change()
+    kernel.advance(by: .seconds(10))
+    #expect(observer.depth.withLock(\.readings) == 3)
+  }
+
+  @Test("It answers as routing tables do: own addresses, the longest prefix, the lowest metric")
+  func answers() throws {
+    var script = KernelScript.wired
+    script.addDefault(via: "10.0.0.2", on: 2, metric: 50)
+    script.routes.append(
+      Route(type: .blackhole, prefix: IPPrefix(IPAddress(ipv4: 0xc000_0200), length: 25), hops: []))
+    let rows: [(String, String)] = [
+      ("10.0.0.5", "local"), ("127.0.0.1", "local"), ("10.0.0.6", "on link"), ("10.0.1.6", "10.0.0.2"),
+      ("192.0.2.1", "blackhole"), ("192.0.2.127", "blackhole"), ("192.0.2.128", "10.0.0.2"), ("2001:db8::1", "noRoute"),
+    ]
+    for (text, expected) in rows {
+      let answer = script.answer(RouteQuery(try #require(IPAddress(text))))
+      let found =
+        switch answer {
+        case .refused(let refusal): "\(refusal)"
+        case .route(let route) where route.type == .local: "local"
+        case .route(let route): route.hops.first?.gateway?.description ?? "on link"
+        }
+      #expect(found == expected, "\(text)")
+    }
+  }
+
+  @Test("A multipath route loses the legs whose interface is off, and goes with the last of them")
+  func multipath() throws {
+    var script = KernelScript.withoutDefault
+    script.addInterface(3, "eth1", addresses: ["10.0.3.5/24"])
+    script.routes.append(Route(prefix: anyIPv4, hops: [.init(interfaceIndex: 2), .init(interfaceIndex: 3)]))
+    let query = RouteQuery(IPAddress(ipv4: 1))
+    func legs() -> [UInt32]? {
+      guard case .route(let route) = script.answer(query) else { return nil }
+      return route.hops.map(\.interfaceIndex)
+    }
+    #expect(legs() == [2, 3])
+    script.change("eth0") { $0.flags.remove(.up) }
+    #expect(legs() == [3])
+    script.change("eth1") { $0.flags.remove(.up) }
+    #expect(legs() == nil)
+  }
+}

@@ -1,0 +1,240 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+
+/// A random life of a network, and of those who listen to it, that depends on a seed alone.
+struct Simulation {
+  let bench = Bench(.wired)
+  var script = KernelScript.wired
+  var generator: SeededGenerator
+  private(set) var problems: [String] = []
+  private(set) var quietPoints = 0
+  private var listeners: [Listening] = []
+  private var readers: [(iterator: ReachabilityUpdates.Iterator, fold: Fold?)] = []
+  private let sink = RecordingSink()
+  private var sinkFold: Fold?
+  private var step = 0
+
+  private struct Listening {
+    let recorder: Tape
+    let subscription: Subscription
+    let targets: [Target]
+    var fold: Fold?
+  }
+
+  /// Keeps updates until they are looked at.
+  private final class Tape: Sendable {
+    private let updates = Shared<[ReachabilityUpdate]>([])
+    func record(_ update: ReachabilityUpdate) { updates.withLock { $0.append(update) } }
+    func take() -> [ReachabilityUpdate] {
+      updates.withLock { updates in
+        defer { updates = [] }
+        return updates
+      }
+    }
+  }
+
+  static let targets: [Target] = [
+    .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
+    Target(.address(IPAddress(ipv4: 0xc000_0201))),
+    Target(.defaultPath, interface: "eth1"),
+    Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
+  ]
+
+  init(seed: UInt64) throws {
+    generator = SeededGenerator(seed: seed)
+    try bench.monitor.start()
+    bench.monitor.attach(sink)
+  }
+
+  mutating func run(steps: Int) async {
+    for _ in 0..<steps where problems.isEmpty {
+      step += 1
+      switch Int.random(in: 0..<100, using: &generator) {
+      case 0..<60: change()
+      case 60..<70: bench.kernel.change(causes())
+      case 70..<80: bench.kernel.advance(by: .microseconds(Int.random(in: 0...15_000, using: &generator)))
+      case 80..<82: bench.kernel.fail(KernelError(operation: "recv", errno: 105, message: "no buffer space"))
+      case 82..<88: comeOrGo()
+      case 88..<90: bench.kernel.refresh()
+      default: await quietPoint()
+      }
+    }
+    await quietPoint()
+    listeners.forEach { $0.subscription.cancel() }
+    bench.monitor.stop()
+  }
+
+  private mutating func causes() -> Set<Cause> {
+    let some: [Cause] = [.routeAdded, .routeRemoved, .resync]
+    return Set(some.shuffled(using: &generator).prefix(Int.random(in: 0...2, using: &generator)))
+  }
+
+  // MARK: - What happens
+
+  private mutating func change() {
+    let index = UInt32.random(in: 2...4, using: &generator)
+    let name = "eth\(index - 2)"
+    switch Int.random(in: 0..<12, using: &generator) {
+    case 0: script.removeDefaults(Bool.random(using: &generator) ? .ipv4 : .ipv6)
+    case 1...2:
+      if script.routes.count < 9 {
+        let metric = UInt32.random(in: 1...3, using: &generator)
+        let isIPv4 = Int.random(in: 0..<3, using: &generator) > 0
+        script.addDefault(via: isIPv4 ? "10.0.\(index).1" : "fe80::\(index)", on: index, metric: metric)
+      }
+    case 3: script.change(name) { $0.flags.formSymmetricDifference(.up) }
+    case 4:
+      let states = Interface.OperationalState.allCases
+      let state = states.randomElement(using: &generator) ?? .up
+      script.change(name) { $0.operationalState = state }
+    case 5: script.change(name) { $0.mtu ^= 4 }
+    case 6:
+      // Means nothing here: IFF_PROMISC.
+      script.change(name) { $0.flags.formSymmetricDifference(.init(rawValue: 1 << 8)) }
+    case 7:
+      if !script.interfaces.contains(where: { $0.index == index }) {
+        script.addInterface(index, name, [.ethernet, .wifi, .wwan][Int(index) - 2])
+      }
+    case 8:
+      script.interfaces.removeAll { $0.index == index }
+      script.addresses.removeAll { $0.interfaceIndex == index }
+      script.routes.removeAll { route in route.hops.contains { $0.interfaceIndex == index } }
+    case 9:
+      if script.addresses.count < 8 { script.addAddress("10.0.\(index).5/24", to: index) }
+    case 10:
+      if script.addresses.count < 8 { script.addAddress("2001:db8:\(index)::5/64", to: index) }
+    default:
+      script.addresses.removeAll { $0.interfaceIndex == index }
+      script.routes.removeAll { $0.prefix.length > 0 && $0.hops.contains { $0.interfaceIndex == index } }
+    }
+    let changed = script
+    bench.kernel.change(causes()) { $0 = changed }
+  }
+
+  private mutating func comeOrGo() {
+    switch Int.random(in: 0..<4, using: &generator) {
+    case 0 where listeners.count < 5:
+      let targets = Self.targets.shuffled(using: &generator).prefix(Int.random(in: 0...4, using: &generator))
+      let recorder = Tape()
+      let subscription = bench.monitor.listen(to: .all, watching: Array(targets), on: .immediate) {
+        recorder.record($0)
+      }
+      guard let subscription else { return complain("refused") }
+      listeners.append(Listening(recorder: recorder, subscription: subscription, targets: Array(targets)))
+    case 1 where !listeners.isEmpty:
+      var listener = listeners.remove(at: Int.random(in: 0..<listeners.count, using: &generator))
+      check(&listener)
+    case 2 where readers.count < 2:
+      readers.append((bench.monitor.updates(of: .all).makeAsyncIterator(), nil))
+    case 3 where !readers.isEmpty:
+      readers.removeFirst()
+    default: break
+    }
+  }
+
+  // MARK: - What must hold
+
+  private mutating func quietPoint() async {
+    quietPoints += 1
+    // A reading that works, and then time for every loss that waits.
+    bench.kernel.change()
+    bench.kernel.advance(by: Bench.settle)
+    let snapshot = bench.monitor.snapshot
+    complain("a loss still waits", when: bench.kernel.deadline != nil)
+    complain("verdict differs from the rules", when: snapshot.machine != freshMachine())
+    complain("interfaces differ from the script", when: shown(snapshot.interfaces) != shown(freshInterfaces()))
+    for target in Set(listeners.flatMap(\.targets)) {
+      complain("\(target) differs from the rules", when: bench.monitor.verdict(of: target) != fresh(target))
+    }
+    checkSink(snapshot)
+    for index in listeners.indices {
+      var listener = listeners[index]
+      check(&listener)
+      listeners[index] = listener
+    }
+    await checkReaders(snapshot)
+  }
+
+  private func freshMachine() -> MachinePath {
+    func path(_ family: IPAddress.Family) -> Path {
+      let queries = StatusRules.defaultQueries(family)
+      let answers = Dictionary(uniqueKeysWithValues: queries.map { ($0, script.answer($0)) })
+      var path = StatusRules.defaultPath(queries, answers, in: script.tables)
+      (path.prefix, path.routeType) = (nil, nil)
+      return path
+    }
+    return MachinePath(ipv4: path(.ipv4), ipv6: path(.ipv6))
+  }
+
+  private func fresh(_ target: Target) -> HostVerdict {
+    let queries = TargetRules.queries(for: target, in: script.tables)
+    let answers = Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
+    return TargetRules.verdict(for: target, answers: answers, in: script.tables)
+  }
+
+  private func freshInterfaces() -> [InterfaceState] {
+    script.tables.interfaces.map { interface in
+      let addresses = script.tables.usableAddresses(of: interface.index).map(\.prefix)
+      return InterfaceState(interface: interface, addresses: addresses)
+    }
+  }
+
+  /// The interfaces without the flags that mean nothing here.
+  private func shown(_ states: [InterfaceState]) -> [InterfaceState] {
+    states.map { state in
+      var state = state
+      state.interface.flags.remove(.init(rawValue: 1 << 8))
+      return state
+    }
+  }
+
+  private mutating func checkSink(_ snapshot: Snapshot) {
+    let calls = sink.calls
+    guard var fold = sinkFold ?? calls.first.map({ Fold($0.1) }) else { return complain("the sink was told nothing") }
+    for (transitions, after) in calls {
+      transitions.forEach { fold.apply($0) }
+      complain("the sink's fold is not its snapshot", when: fold.snapshot != after)
+    }
+    fold.problems.forEach { complain("sink: \($0)") }
+    complain("the sink's fold is not the snapshot", when: fold.snapshot != snapshot)
+    sinkFold = fold
+    sink.forget()
+  }
+
+  private mutating func check(_ listener: inout Listening) {
+    for update in listener.recorder.take() {
+      if listener.fold == nil {
+        complain("no initial update", when: !update.isInitial)
+        listener.fold = Fold(update.snapshot)
+      } else {
+        listener.fold?.take(update)
+      }
+    }
+    listener.fold?.problems.forEach { complain("listener: \($0)") }
+    complain("a listener's fold is not the snapshot", when: listener.fold?.snapshot != bench.monitor.snapshot)
+    for target in listener.targets {
+      let verdict = bench.monitor.verdict(of: target)
+      complain("a listener's \(target) is not what is told", when: listener.fold?.hosts[target] != verdict)
+    }
+  }
+
+  private mutating func checkReaders(_ snapshot: Snapshot) async {
+    for index in readers.indices {
+      if readers[index].fold == nil {
+        guard let initial = await readers[index].iterator.next() else { return complain("a sequence ended") }
+        readers[index].fold = Fold(initial.snapshot)
+      }
+      // Every change up to here waits in the mailbox, so that this never waits.
+      while let number = readers[index].fold?.snapshot.sequence, number < snapshot.sequence, problems.isEmpty {
+        guard let update = await readers[index].iterator.next() else { return complain("a sequence ended") }
+        if update.skipped > 0 { readers[index].fold = Fold(update.snapshot) } else { readers[index].fold?.take(update) }
+        readers[index].fold?.problems.forEach { complain("sequence: \($0)") }
+      }
+      complain("a sequence's fold is not the snapshot", when: readers[index].fold?.snapshot != snapshot)
+    }
+  }
+
+  private mutating func complain(_ problem: String, when wrong: Bool = true) {
+    if wrong { problems.append("step \(step): \(problem)") }
+  }
+}

@@ -1,0 +1,81 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@Suite("Watched names")
+struct WatchedNameTests {
+  @Test("E3-3 E3-4 C-01 a watched name is first judged by the default path, without waiting for any server")
+  func optimistic() throws {
+    for script in [KernelScript.wired, .withoutDefault] {
+      let bench = try Bench.started(script)
+      let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.example")])
+      let first = try #require(recorder.hosts.first)
+      #expect(first.phase == .optimistic && first.addresses.isEmpty)
+      #expect(first.path.status == bench.monitor.snapshot.status)
+      subscription.cancel()
+    }
+  }
+
+  @Test("When its servers fail, a watched name stays optimistic and names the failure")
+  func serversFail() async throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.example")])
+    #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.path.reason != nil })
+    let last = try #require(recorder.hosts.last)
+    #expect(last.path.status == online && last.phase == .optimistic)
+    #expect([.dnsServerFailure, .dnsTimeout].contains(last.path.reason))
+    #expect(recorder.transitions.last?.causes == [.dnsChanged])
+    subscription.cancel()
+  }
+
+  @Test("E3-7 A-03 a name of the hosts file is judged by its address, with no way out and no server")
+  func hostsFile() async throws {
+    let bench = try Bench.started(.withoutDefault)
+    let target = try Target(host: "localhost")
+    let (recorder, subscription) = try bench.record(.host, watching: [target])
+    #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
+    let last = try #require(recorder.hosts.last)
+    #expect(last.path.flags == [.reachable, .isLocalAddress])
+    #expect(last.addresses.contains { $0.address == IPAddress("127.0.0.1") })
+    #expect(bench.monitor.verdict(of: target) == last)
+    subscription.cancel()
+    #expect(bench.monitor.verdict(of: target) == nil)
+  }
+
+  @Test("A name that another subscription still watches goes on being watched, whatever ends twice")
+  func endedTwice() async throws {
+    let bench = try Bench.started()
+    let target = try Target(host: "localhost")
+    let (_, first) = try bench.record(.host, watching: [target])
+    let (recorder, second) = try bench.record(.host, watching: [target])
+    for _ in 0..<3 { first.cancel() }
+    bench.gainDefault(via: "10.0.0.2", [])
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
+    second.cancel()
+  }
+
+  @Test("Names come and go on many threads with the monitor's starts and stops, and it works in the end")
+  func comeAndGo() async throws {
+    for _ in 0..<10 {
+      let bench = Bench()
+      let target = try Target(host: "localhost")
+      onThreads(4) { thread in
+        for step in 0..<25 {
+          switch thread {
+          case 0 where step.isMultiple(of: 2): try? bench.monitor.start()
+          case 0: bench.monitor.stop()
+          default: bench.monitor.listen(watching: [target], on: .immediate) { _ in }?.cancel()
+          }
+        }
+      }
+      bench.monitor.stop()
+      let (recorder, subscription) = try bench.record(.host, watching: [target])
+      try bench.monitor.start()
+      #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
+      subscription.cancel()
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import ReachabilityModel
+import Testing
+
+@Suite("From flags to a status")
+struct ReachabilityStatusTests {
+  @Test("E1-1 all 512 sets of flags follow the table of the modern rule")
+  func exhaustive() {
+    let every = ReachabilityFlags.named.map(\.flag)
+    for bits in 0..<512 {
+      let flags = every.indices.reduce(into: ReachabilityFlags()) { set, index in
+        if bits >> index & 1 == 1 { set.insert(every[index]) }
+      }
+      #expect(ReachabilityStatus(flags) == Self.table(flags), "\(flags.names)")
+    }
+  }
+
+  /// The table, row by row, without the cleverness of the rule under test.
+  private static func table(_ flags: ReachabilityFlags) -> ReachabilityStatus {
+    let automatic = flags.contains(.connectionOnTraffic) || flags.contains(.connectionOnDemand)
+    let kind: ReachabilityStatus = .reachable(flags.contains(.isWWAN) ? .wwan : .ethernetOrWiFi)
+    switch (
+      flags.contains(.reachable), flags.contains(.connectionRequired), automatic, flags.contains(.interventionRequired)
+    ) {
+    case (false, _, _, _): return .notReachable
+    case (true, false, _, _): return kind
+    case (true, true, false, _): return .notReachable
+    case (true, true, true, true): return .notReachable
+    case (true, true, true, false): return kind
+    }
+  }
+
+  @Test(
+    "A-12 … A-19 the parents' own cases",
+    arguments: [
+      ("A-12", [.connectionOnDemand], .notReachable),
+      ("A-13", [.reachable, .connectionRequired], .notReachable),
+      ("A-14", [.reachable, .connectionRequired, .interventionRequired], .notReachable),
+      ("A-15", [.reachable], .reachable(.ethernetOrWiFi)),
+      ("A-16", [.reachable, .connectionRequired, .connectionOnDemand], .reachable(.ethernetOrWiFi)),
+      ("A-17", [.reachable, .connectionRequired, .connectionOnTraffic], .reachable(.ethernetOrWiFi)),
+      ("A-18", [.reachable, .isWWAN], .reachable(.wwan)),
+      ("A-19", [.reachable, .isWWAN, .connectionRequired], .notReachable),
+    ] as [(String, ReachabilityFlags, ReachabilityStatus)])
+  func parents(_ id: String, _ flags: ReachabilityFlags, _ status: ReachabilityStatus) {
+    #expect(ReachabilityStatus(flags) == status)
+  }
+
+  @Test("E1-2 the flags have Apple's bits and names, in bit order")
+  func rawValues() {
+    let expected: [(String, UInt32)] = [
+      ("transientConnection", 1 << 0), ("reachable", 1 << 1), ("connectionRequired", 1 << 2),
+      ("connectionOnTraffic", 1 << 3), ("interventionRequired", 1 << 4), ("connectionOnDemand", 1 << 5),
+      ("isLocalAddress", 1 << 16), ("isDirect", 1 << 17), ("isWWAN", 1 << 18),
+    ]
+    #expect(ReachabilityFlags.named.map(\.name) == expected.map(\.0))
+    #expect(ReachabilityFlags.named.map(\.flag.rawValue) == expected.map(\.1))
+    #expect(ReachabilityFlags(rawValue: .max).names == expected.map(\.0))
+    #expect(ReachabilityFlags([.isWWAN, .reachable]).names == ["reachable", "isWWAN"])
+    #expect(ReachabilityFlags().names.isEmpty)
+  }
+
+  @Test("E1-3 no value of the flags means unknown; only a path that was not judged does")
+  func unknown() {
+    var generator = SeededGenerator(seed: 6)
+    for _ in 0..<10_000 {
+      let flags = ReachabilityFlags(rawValue: UInt32.random(in: 0...UInt32.max, using: &generator))
+      #expect(ReachabilityStatus(flags) != .unknown)
+    }
+    #expect(Path.unknown(.starting).status == .unknown)
+    #expect(Path.none(.noRoute).status == .notReachable)
+    #expect(Path(flags: [.reachable]).status == .reachable(.ethernetOrWiFi))
+  }
+
+  @Test("A status knows its name and its kind of connection")
+  func names() {
+    #expect(ReachabilityStatus.unknown.name == "unknown")
+    #expect(ReachabilityStatus.notReachable.name == "notReachable")
+    #expect(ReachabilityStatus.reachable(.wwan).name == "reachable")
+    #expect(ReachabilityStatus.reachable(.wwan).connectionType?.rawValue == "wwan")
+    #expect(ReachabilityStatus.reachable(.ethernetOrWiFi).connectionType?.rawValue == "ethernetOrWiFi")
+    #expect(ReachabilityStatus.unknown.connectionType == nil)
+    #expect(!ReachabilityStatus.unknown.isReachable && !ReachabilityStatus.notReachable.isReachable)
+    #expect(ReachabilityStatus.reachable(.wwan).isReachable)
+  }
+
+  @Test("A path that comes further ranks higher")
+  func ranks() {
+    let ascending: [Path] = [
+      .unknown(.kernelUnavailable), .none(.noRoute), .none(.linkDown),
+      Path(flags: [.reachable, .connectionRequired], reason: .connectionRequired), Path(flags: [.reachable]),
+    ]
+    #expect(ascending.map(\.rank) == [0, 1, 2, 3, 4])
+    for reason in [Reason.unreachableRoute, .blackhole, .prohibited, .noSource] {
+      #expect(Path.none(reason).rank == 2, "\(reason.rawValue)")
+    }
+    #expect(Path.none(.unknownInterface).rank == 1)
+  }
+
+  @Test("The machine speaks by IPv4 when it is reachable, else by the family that came furthest, IPv4 on a tie")
+  func leading() {
+    let (up, none) = (Path(flags: [.reachable]), Path.none(.noRoute))
+    let cell = Path(flags: [.reachable, .isWWAN])
+    #expect(MachinePath(ipv4: up, ipv6: cell).leading == up)
+    #expect(MachinePath(ipv4: none, ipv6: cell).status == .reachable(.wwan))
+    #expect(MachinePath(ipv4: none, ipv6: .none(.linkDown)).reason == .linkDown)
+    #expect(MachinePath(ipv4: .none(.prohibited), ipv6: .none(.linkDown)).reason == .prohibited)
+    #expect(MachinePath(ipv4: none, ipv6: .unknown(.kernelUnavailable)).status == .notReachable)
+    #expect(MachinePath(ipv4: .unknown(.starting), ipv6: .unknown(.starting)).status == .unknown)
+    #expect(MachinePath(ipv4: none, ipv6: up).flags == .reachable)
+  }
+
+  @Test("Causes are listed in their own order, each once, and every one has its place")
+  func causes() {
+    #expect(Cause.sorted([.check, .linkUp, .routeAdded]) == [.linkUp, .routeAdded, .check])
+    #expect(Set(Cause.inOrder).count == Cause.inOrder.count)
+    let wire =
+      "linkUp, linkDown, carrierGained, carrierLost, addressAdded, addressRemoved, routeAdded, routeRemoved, "
+      + "routeReplaced, routeExpired, ruleChanged, nexthopChanged, dnsChanged, resync, resume, configuration, check"
+    #expect(Cause.inOrder.map(\.rawValue).joined(separator: ", ") == wire)
+  }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import StatusAPI
+@testable import reachd
+
+/// The built program, from outside: what it prints and how it ends.
+@Suite struct CommandTests {
+  /// Nobody listens on port 1 of the loopback address.
+  static let nobody = "http://127.0.0.1:1"
+
+  @Test func theVersionIsThatOfTheContract() throws {
+    let (end, output, _) = try Program.run(["--version"])
+    #expect(end == .exited(0))
+    #expect(output == "reachd \(Version.current)\n")
+    let contract = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
+    #expect(contract.contains("\n  version: \(Version.current)\n"))
+  }
+
+  @Test(arguments: [
+    [], ["serve"], ["status"], ["watch"], ["healthcheck"], ["config", "check"],
+  ])
+  func theHelpOfEveryCommandHasAnExample(command: [String]) throws {
+    let (end, output, _) = try Program.run(command + ["--help"])
+    #expect(end == .exited(0))
+    #expect(output.contains("EXAMPLE"))
+    #expect(output.contains("  reachd \(command.joined(separator: " "))"))
+  }
+
+  @Test(arguments: [
+    ["serve", "--nonsense"], ["nonsense"], ["status", "--timeout", "0"], ["status", "--timeout", "soon"],
+    ["status", "--direct", "--url", nobody], ["watch", "http://example.com"], ["watch", "a:80"], ["watch", "fe80::1"],
+    ["watch", "--settle"], ["config", "check", "extra"], ["healthcheck", "--nonsense"],
+  ])
+  func aWrongCommandLineEndsWith64(arguments: [String]) throws {
+    let (end, output, errors) = try Program.run(arguments)
+    #expect(end == .exited(64))
+    #expect(output.isEmpty)
+    #expect(errors.contains("Error: "), "\(errors)")
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completionsAreMadeForEveryShell(shell: String) throws {
+    let (end, output, _) = try Program.run(["--generate-completion-script", shell])
+    #expect(end == .exited(0))
+    for word in ["serve", "status", "watch", "healthcheck", "config"] { #expect(output.contains(word)) }
+  }
+
+  @Test func aValidConfigurationIsConfirmed() throws {
+    let text = "listen: ['127.0.0.1:1', '[::1]:2']"
+    let (end, output, errors) = try Program.run(["config", "check", "--config", "/dev/stdin"], input: text)
+    #expect(end == .exited(0))
+    #expect(output == "valid: reachd would listen on 127.0.0.1:1, [::1]:2\n")
+    #expect(errors.isEmpty)
+    #expect(try Program.run(["config", "check"]).end == .exited(0))
+    #expect(try Program.run(["config", "check", "-c", "/dev/stdin"], input: text).end == .exited(0))
+    let variable = ["REACHD_CONFIG": "/dev/stdin"]
+    #expect(try Program.run(["config", "check"], environment: variable, input: text).output == output)
+  }
+
+  @Test(arguments: [["config", "check"], ["serve"], ["status"], ["watch"]])
+  func aBrokenConfigurationEndsWith78WithPlaceAndHint(command: [String]) throws {
+    let text = "log:\n  levle: info\nsettle: soon\n"
+    let (end, output, errors) = try Program.run(command + ["--config", "/dev/stdin"], input: text)
+    #expect(end == .exited(78))
+    #expect(output.isEmpty)
+    #expect(
+      errors == """
+        reachd: /dev/stdin:2:3: log.levle: unknown key; did you mean log.level?
+        reachd: /dev/stdin:3:9: settle: "soon" is not possible; expected a duration from 0.0 seconds to 60.0 seconds, such as 500ms or 5s
+
+        """)
+  }
+
+  @Test func aBadFlagNamesItself() throws {
+    let (end, _, errors) = try Program.run(["serve", "--listen", "here"])
+    #expect(end == .exited(78))
+    #expect(errors.hasPrefix("reachd: --listen: listen: \"here\" is not possible; expected an address with port"))
+  }
+
+  @Test func aTakenPortEndsWith69AndAClearMessage() throws {
+    let service = try RunningService()
+    let address = String(service.url.dropFirst("http://".count))
+    let (end, _, errors) = try Program.run(["serve", "--listen", "127.0.0.1:0", "--listen", address])
+    #expect(end == .exited(69))
+    #expect(errors.contains("reachd: bind \(address): Address already in use\n"), "\(errors)")
+    #expect(try Program.run(["serve", "--listen", "192.0.2.77:0"]).end == .exited(69))
+  }
+
+  @Test func theStatusOfAServiceIsALineADocumentAndACode() throws {
+    let service = try RunningService()
+    #expect(try Program.run(["healthcheck", "--url", service.url]).end == .exited(0))
+    let (end, line, errors) = try Program.run(["status", "--url", service.url])
+    #expect(errors.isEmpty)
+    #expect(end == .exited(line.hasPrefix("reachable ") ? 0 : 1))
+    #expect(line.hasPrefix("reachable ") || line.hasPrefix("notReachable "))
+    #expect(line.hasSuffix("\n") && !line.hasSuffix("\n\n"))
+    let (sameEnd, json, _) = try Program.run(["status", "--json"], environment: ["REACHD_URL": service.url + "/"])
+    let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    #expect(sameEnd == end)
+    #expect(document?["status"] as? String == line.split(whereSeparator: \.isWhitespace).first.map(String.init))
+    #expect(json.hasSuffix("}\n"))
+  }
+
+  @Test func theConfigurationTellsWhereToAsk() throws {
+    let service = try RunningService(listen: ["[::1]:0"])
+    let address = String(service.url.dropFirst("http://".count))
+    let environment = ["REACHD_LISTEN": address]
+    #expect(try Program.run(["healthcheck"], environment: environment).end == .exited(0))
+    let port = address.split(separator: ":").last ?? ""
+    #expect(try Program.run(["healthcheck"], environment: ["REACHD_LISTEN": "[::]:\(port)"]).end == .exited(0))
+  }
+
+  @Test func withoutAServiceTheStatusIsUnclearAndTheHealthBad() throws {
+    let (end, output, errors) = try Program.run(["status", "--url", Self.nobody])
+    #expect(end == .exited(2))
+    #expect(output.isEmpty)
+    #expect(errors.contains("reachd: \(Self.nobody)/status"))
+    #expect(errors.contains("status --direct"))
+    let health = try Program.run(["healthcheck", "--url", Self.nobody])
+    #expect(health.end == .exited(1))
+    #expect(health.errors.hasPrefix("reachd: \(Self.nobody)/readyz: "))
+  }
+
+  @Test func aHealthcheckKnowsNoOtherCodesThan0And1() throws {
+    for text in ["listen: nowhere", "listen: '127.0.0.1:1'", "x: ["] {
+      #expect(try Program.run(["healthcheck", "--config", "/dev/stdin"], input: text).end == .exited(1))
+    }
+    #expect(try Program.run(["healthcheck", "--config", "/nonexistent"]).end == .exited(1))
+    #expect(try Program.run(["healthcheck", "--url", "nonsense://x"]).end == .exited(1))
+  }
+
+  @Test func somethingElseThanTheServiceIsUnclear() throws {
+    let service = try RunningService()
+    let (end, output, errors) = try Program.run(["status", "--url", service.url + "/elsewhere"])
+    #expect(end == .exited(2))
+    #expect(output.isEmpty)
+    #expect(errors.contains("answered 404"))
+    #expect(try Program.run(["healthcheck", "--url", service.url + "/elsewhere"]).end == .exited(1))
+  }
+
+  @Test func theKernelAnswersWithoutAService() throws {
+    let (end, line, _) = try Program.run(["status", "--direct"])
+    #expect([.exited(0), .exited(1)].contains(end))
+    #expect(end == .exited(line.hasPrefix("reachable ") ? 0 : 1))
+    let (_, json, _) = try Program.run(["status", "--direct", "--json"])
+    let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    #expect((document?["interfaces"] as? [Any])?.isEmpty == false)
+  }
+}

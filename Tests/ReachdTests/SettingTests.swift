@@ -1,0 +1,55 @@
+import Testing
+
+@testable import reachd
+
+/// Every setting's good and bad values.
+@Suite struct SettingTests {
+  static let good: [String: [String]] = [
+    "listen": ["127.0.0.1:0", "0.0.0.0:8080", "[::]:80", "[::1]:65535", "localhost:1"],
+    "log.level": ["trace", "debug", "info", "notice", "warning", "error", "critical"],
+    "log.format": ["text", "json"],
+    "settle": ["0s", "10ms", "60s", "1m"],
+    "drainDelay": ["0s", "2s", "10m"],
+    "grace": ["0s", "10s", "1h"],
+    "allowedHosts": ["reachd.internal", "a"],
+    "limits.connections": ["1", "1000000"],
+    "limits.streams": ["1", "1000000"],
+    "limits.requestBody": ["0", "16777216"],
+    "resolver.servers": ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]:53", "fd00::53"],
+    "resolver.timeout": ["1ms", "5s", "60s"],
+  ]
+
+  static let bad: [String: [String]] = [
+    "listen": ["8080", ":8080", "127.0.0.1", "::1:80", "127.0.0.1:65536", "host.example:80", "127.0.0.1:-1", "[::1]"],
+    "log.level": ["INFO", "verbose", "0"],
+    "log.format": ["JSON", "xml"],
+    "settle": ["10", "61s", "-1s", "soon", "2m"],
+    "drainDelay": ["601s", "11m", "x"],
+    "grace": ["3601s", "2h"],
+    "allowedHosts": ["http://a", "a:80", "a/b"],
+    "limits.connections": ["0", "1000001", "many", "-1", "1.5"],
+    "limits.streams": ["0", "1e3", "1000001"],
+    "limits.requestBody": ["-1", "16777217", "64k"],
+    "resolver.servers": ["dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0"],
+    "resolver.timeout": ["61s", "x", "0s"],
+  ]
+
+  @Test func everySettingIsTried() {
+    #expect(Set(Setting.all.map(\.path)) == Set(Self.good.keys))
+    #expect(Set(Setting.all.map(\.path)) == Set(Self.bad.keys))
+  }
+
+  @Test(arguments: Setting.all.map(\.path))
+  func goodValuesAreTakenAndBadOnesRefused(path: String) throws {
+    let setting = try #require(Setting.all.first { $0.path == path })
+    for value in Self.good[path] ?? [] {
+      var configuration = Configuration()
+      #expect(setting.apply(&configuration, [value]), "\(value)")
+    }
+    for value in Self.bad[path] ?? [] {
+      var configuration = Configuration()
+      #expect(!setting.apply(&configuration, [value]), "\(value)")
+    }
+    #expect(!setting.expectation.isEmpty)
+  }
+}

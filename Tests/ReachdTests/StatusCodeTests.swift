@@ -1,0 +1,41 @@
+import Logging
+import MicroHTTP
+import TestSupport
+import Testing
+
+/// The codes of `reachd status` that a healthy machine with a way out does not show.
+@Suite struct StatusCodeTests {
+  @Test(.enabled(if: Namespace.isSupported))
+  func aMachineWithoutAWayOutEndsWith1() throws {
+    let namespace = try Namespace()
+    let service = try namespace.spawn(
+      Program.path, ["serve", "--listen", "127.0.0.1:8080"], environment: Program.environment())
+    #expect(eventually { service.errors.contains("first verdict") })
+    for arguments in [["status"], ["status", "--direct"]] {
+      let status = try namespace.spawn(Program.path, arguments, environment: Program.environment())
+      #expect(try status.wait() == .exited(1))
+      #expect(status.output == "notReachable noRoute\n")
+    }
+    let health = try namespace.spawn(Program.path, ["healthcheck"], environment: Program.environment())
+    #expect(try health.wait() == .exited(0), "the network is no matter of health")
+    service.kill()
+  }
+
+  @Test(arguments: [
+    ("text/plain; charset=utf-8", "unknown starting\n", []),
+    ("application/json", "{\"status\":\"unknown\"}\n", ["--json"]),
+    ("text/html", "<h1>Bad gateway</h1>", []), ("application/problem+json", "{}", ["--json"]),
+  ])
+  func anUnknownStateAndAStrangersAnswerEndWith2(type: String, body: String, arguments: [String]) throws {
+    let stranger = HTTPServer(
+      configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)),
+      handler: { _ in
+        .now(HTTPResponse(status: 503, headers: ["Content-Type": type], body: .bytes(Array(body.utf8))))
+      }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    try stranger.start()
+    defer { stranger.stop() }
+    let url = "http://\(stranger.boundAddress)"
+    #expect(try Program.run(["status", "--url", url] + arguments).end == .exited(2))
+    #expect(try Program.run(["healthcheck", "--url", url]).end == .exited(1))
+  }
+}

@@ -1,0 +1,166 @@
+import MicroHTTP
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import StatusAPI
+
+@Suite struct EventRouteTests {
+  /// A service whose history is: 1 first verdict, 2 carrier lost, 3 not reachable, 4 carrier gained, 5 reachable.
+  private func serviceWithHistory() throws -> ScriptedService {
+    let service = try ScriptedService()
+    service.kernel.change { $0.pull("eth0") }
+    service.kernel.advance(by: .seconds(1))
+    service.kernel.change { $0.plug("eth0") }
+    return service
+  }
+
+  private func epoch(_ service: ScriptedService) throws -> String {
+    let id = try #require(try service.ask("/status").object()["id"] as? String)
+    return String(id.prefix(8))
+  }
+
+  private func frames(_ service: ScriptedService, _ target: String = "/events", _ headers: HTTPHeaders = [:]) throws
+    -> [Frame]
+  {
+    Frame.parse(try service.ask(target, headers).text)
+  }
+
+  @Test func aFreshStreamBeginsWithTheStateAndGoesOnWithEveryChange() throws {
+    let service = try ScriptedService()
+    let response = try service.ask("/events")
+    #expect(response.headers["Cache-Control"] == "no-store")
+    #expect(response.headers["X-Accel-Buffering"] == "no")
+    #expect(response.text.hasPrefix("retry: 3000\n\nid: "))
+    service.kernel.change { $0.pull("eth0") }
+    service.kernel.advance(by: .seconds(1))
+    let epoch = try epoch(service)
+    let frames = Frame.parse(response.text)
+    #expect(frames.map(\.event) == ["snapshot", "interface", "status"])
+    #expect(frames.map(\.id) == ["\(epoch)-1", "\(epoch)-2", "\(epoch)-3"])
+    #expect(frames[0].data?.contains("\"status\":\"reachable\"") == true)
+  }
+
+  @Test func theSnapshotIsTheStatusDocument() throws {
+    let service = try serviceWithHistory()
+    let document = try service.ask("/status").text
+    #expect(try frames(service)[0].data == document.dropLast().description)
+  }
+
+  @Test func aResumedStreamHasExactlyTheMissedEvents() throws {
+    let service = try serviceWithHistory()
+    let epoch = try epoch(service)
+    for known in 0...5 {
+      let expected = (known..<5).map { "\(epoch)-\($0 + 1)" }
+      let byHeader = try frames(service, "/events", ["Last-Event-ID": "\(epoch)-\(known)"])
+      #expect(byHeader.map(\.id) == expected)
+      #expect(try frames(service, "/events?lastEventId=\(epoch)-\(known)") == byHeader)
+      #expect(byHeader.allSatisfy { $0.event != "snapshot" })
+    }
+  }
+
+  @Test func theHeaderWinsOverTheParameter() throws {
+    let service = try serviceWithHistory()
+    let epoch = try epoch(service)
+    let frames = try frames(service, "/events?lastEventId=\(epoch)-1", ["Last-Event-ID": "\(epoch)-4"])
+    #expect(frames.map(\.id) == ["\(epoch)-5"])
+  }
+
+  @Test(arguments: [
+    "EPOCH-6", "EPOCH-99999999999999999999", "00000000-1", "EPOCH", "1", "x", "EPOCH--1", "EPOCH-+1", "",
+  ])
+  func anIdOfTheFutureAnotherRunOrNoneAtAllGetsAGapAndASnapshot(id: String) throws {
+    let service = try serviceWithHistory()
+    let known = id.replacing("EPOCH", with: try epoch(service))
+    let response = try service.ask("/events", ["Last-Event-ID": known])
+    let frames = Frame.parse(response.text)
+    #expect(frames.map(\.event) == ["gap", "snapshot"])
+    #expect(frames[0].id == nil)
+    #expect(frames[0].data == "{\"from\":\"\(known)\",\"oldest\":\"\(try epoch(service))-1\"}")
+    let array = try service.ask("/events", ["Accept": "application/json", "Last-Event-ID": known]).array()
+    #expect(array.count == 6)
+    #expect(array[0]["type"] as? String == "gap")
+    #expect(array[0]["from"] as? String == known)
+  }
+
+  @Test func anIdThatIsTooOldGetsAGapThatNamesTheOldest() throws {
+    let service = try ScriptedService()
+    let known = "\(try epoch(service))-1"
+    for number in 0..<9000 { service.kernel.change { $0.change("eth0") { $0.mtu = 1000 + UInt32(number) } } }
+    let frames = try frames(service, "/events", ["Last-Event-ID": known])
+    #expect(frames.map(\.event) == ["gap", "snapshot"])
+    #expect(frames[0].data?.contains("\"oldest\":\"\(try epoch(service))-") == true)
+    #expect(frames[1].id == "\(try epoch(service))-9001")
+  }
+
+  @Test func lineBreaksInAnIdStayInsideTheFrame() throws {
+    let text = try ScriptedService().ask("/events?lastEventId=a%0A%0Aevent:%20status%0D%0Adata:%20x").text
+    #expect(Frame.parse(text).map(\.event) == ["gap", "snapshot"])
+    #expect(!text.contains("\r"))
+  }
+
+  @Test(arguments: [
+    ("status", ["status", "status"]), ("interface", ["interface", "interface"]), ("path", []),
+    ("status,interface", ["interface", "status", "interface", "status"]), ("snapshot", []), ("bye,gap", []),
+    ("snapshot,status", ["status", "status"]), ("status,status", ["status", "status"]),
+  ])
+  func typesFilterEverythingButTheSnapshot(types: String, expected: [String]) throws {
+    let service = try ScriptedService()
+    let response = try service.ask("/events?types=\(types)")
+    service.kernel.change { $0.pull("eth0") }
+    service.kernel.advance(by: .seconds(1))
+    service.kernel.change { $0.plug("eth0") }
+    #expect(Frame.parse(response.text).map(\.event) == ["snapshot"] + expected)
+    let known = "\(try epoch(service))-1"
+    let array = try service.ask("/events?types=\(types)&lastEventId=\(known)", ["Accept": "application/json"]).array()
+    #expect(array.map { $0["type"] as? String } == expected)
+  }
+
+  @Test(arguments: ["", "x", "status,", ",", "Status", "host", "status;path", "heartbeat"])
+  func unknownTypesAreRefusedWithTheListOfThoseThereAre(types: String) throws {
+    let problem = try ScriptedService().ask("/events?types=\(types)").object()
+    #expect(problem["code"] as? String == "badRequest")
+    #expect((problem["detail"] as? String)?.hasSuffix("there are status, path, interface.") == true)
+  }
+
+  @Test func aFilteredStreamsIdKeepsUpWithItsHeartbeats() throws {
+    let service = try ScriptedService()
+    func heartbeat(_ target: String) throws -> String {
+      guard case .stream(let stream) = try service.ask(target).body else { return "no stream" }
+      return String(decoding: stream.heartbeat(7), as: UTF8.self)
+    }
+    #expect(try heartbeat("/events") == ":\n\n")
+    #expect(try heartbeat("/events?types=path") == ":\n\nid: \(try epoch(service))-7\n\n")
+  }
+
+  @Test func theArrayHasTheRecentEventsInOrder() throws {
+    let service = try serviceWithHistory()
+    let array = try service.ask("/events", ["Accept": "application/json"]).array()
+    #expect(array.map { $0["type"] as? String } == ["status", "interface", "status", "interface", "status"])
+    #expect(array[0]["initial"] as? Bool == true)
+    #expect(array[1]["cause"] as? [String] == ["carrierLost"])
+    #expect(try ScriptedService(started: false).ask("/events", ["Accept": "application/json"]).array().isEmpty)
+  }
+
+  @Test func theArrayAfterAnIdLeavesNothingOut() throws {
+    let service = try ScriptedService()
+    for number in 0..<2500 { service.kernel.change { $0.change("eth0") { $0.mtu = 1000 + UInt32(number) } } }
+    var known = "\(try epoch(service))-0"
+    var seen: [String] = []
+    for _ in 0..<4 {
+      let page = try service.ask("/events?lastEventId=\(known)", ["Accept": "application/json"]).array()
+      #expect(page.count <= EventRoutes.recent)
+      seen += page.compactMap { $0["id"] as? String }
+      known = seen.last ?? known
+    }
+    #expect(seen == (1...2501).map { "\(known.prefix(8))-\($0)" })
+    let latest = try service.ask("/events", ["Accept": "application/json"]).array()
+    #expect(latest.count == EventRoutes.recent)
+    #expect(latest.last?["id"] as? String == known)
+  }
+
+  @Test func theFarewellTellsToComeBack() {
+    let text = String(decoding: StatusService.farewell, as: UTF8.self)
+    #expect(text == "retry: 3000\n\nevent: bye\ndata: {}\n\n")
+  }
+}

@@ -1,0 +1,153 @@
+import MicroHTTP
+import Testing
+
+@testable import StatusAPI
+
+@Suite struct RouterTests {
+  static let paths = [
+    "/", "/status", "/hosts/default", "/interfaces", "/events", "/livez", "/readyz", "/readyz/kernel", "/healthz",
+    "/openapi.yaml",
+  ]
+
+  @Test(arguments: paths)
+  func headAnswersAsGetWould(path: String) throws {
+    let service = try ScriptedService()
+    let (head, get) = (try service.ask(path, method: "HEAD"), try service.ask(path))
+    #expect(head.status == 200)
+    #expect(head.headers["Content-Type"] == get.headers["Content-Type"])
+    #expect(head.headers["ETag"] == get.headers["ETag"])
+  }
+
+  @Test(arguments: paths + ["*"])
+  func optionsAnswersWithAllow(path: String) throws {
+    let response = try ScriptedService().ask(path, method: "OPTIONS")
+    #expect(response.status == 204)
+    #expect(response.headers["Allow"] == "GET, HEAD, OPTIONS")
+    #expect(response.bytes.isEmpty)
+  }
+
+  @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "TRACE", "get", "BREW"])
+  func otherMethodsAreRefusedWithAllow(method: String) throws {
+    let response = try ScriptedService().ask("/status", method: method)
+    #expect(response.status == 405)
+    #expect(response.headers["Allow"] == "GET, HEAD, OPTIONS")
+    #expect(try response.object()["code"] as? String == "methodNotAllowed")
+  }
+
+  @Test(arguments: [
+    "/nothing", "/status/", "/status//", "//status", "/Status", "/hosts", "/hosts/a/b", "/livez/kernel", "/%73tatus",
+    "/openapi.yml", "/readyz/", "/readyz/disk", "//", "/status/..", "/events/1",
+  ])
+  func whatIsNotThereIsNotFound(path: String) throws {
+    let response = try ScriptedService().ask(path)
+    #expect(response.status == 404)
+    let problem = try response.object()
+    #expect(problem["code"] as? String == "notFound")
+    #expect((problem["detail"] as? String)?.contains("; ") == true, "it says what there is")
+    #expect(try ScriptedService().ask(path, method: "OPTIONS").status == (path.hasPrefix("/readyz/") ? 204 : 404))
+  }
+
+  @Test(arguments: [
+    ("/status?x=1", "unknownParameter"), ("/status?Require=reachable", "unknownParameter"),
+    ("/interfaces?verbose", "unknownParameter"), ("/status?=", "unknownParameter"),
+    ("/readyz/kernel?verbose", "unknownParameter"), ("/hosts/default?x", "unknownParameter"),
+    ("/status?require=reachable&require=reachable", "badRequest"), ("/livez?verbose&verbose", "badRequest"),
+    ("/hosts/default?timeout=1s&timeout=1s", "badRequest"),
+  ])
+  func unknownAndRepeatedParametersAreRefused(target: String, code: String) throws {
+    let response = try ScriptedService().ask(target)
+    #expect(response.status == 400)
+    #expect(try response.object()["code"] as? String == code)
+  }
+
+  @Test func anUnknownParameterIsToldWhichThereAre() throws {
+    let service = try ScriptedService()
+    func detail(_ target: String) throws -> String? { try service.ask(target).object()["detail"] as? String }
+    #expect(try detail("/status?requires=x") == "/status has no parameter \"requires\"; it has require.")
+    #expect(try detail("/interfaces?x") == "/interfaces has no parameter \"x\"; it has none.")
+    let host = try detail("/hosts/default?x")
+    #expect(host?.hasSuffix("it has interface, resolve, source, timeout.") == true)
+  }
+
+  @Test(arguments: ["abc", "a", "~!#$%&'()*+-./:;<=>?@[]^_`{|}", String(repeating: "x", count: 128)])
+  func aRequestIdComesBack(id: String) throws {
+    let service = try ScriptedService()
+    for target in RouterTests.paths + ["/nothing", "/status?x"] {
+      #expect(try service.ask(target, ["X-Request-Id": id]).headers["X-Request-Id"] == id, "\(target)")
+    }
+    let problem = try service.ask("/nothing", ["X-Request-Id": id]).object()
+    #expect(problem["instance"] as? String == "urn:reachd:request:\(id)")
+  }
+
+  @Test(arguments: ["", "two words", "a,b", "quo\"te", "ü", "tab\there", String(repeating: "x", count: 129)])
+  func anUnfitRequestIdIsReplaced(id: String) throws {
+    let service = try ScriptedService()
+    let made = try #require(try service.ask("/nothing", ["X-Request-Id": id]).headers["X-Request-Id"])
+    #expect(made != id)
+    #expect(made.count == 16)
+    #expect(try service.ask("/nothing", ["X-Request-Id": id]).headers["X-Request-Id"] != made)
+  }
+
+  @Test(arguments: [
+    "127.0.0.1", "127.0.0.1:8080", "localhost", "LocalHost:80", "localhost.", "[::1]", "[::1]:8080", "10.0.0.5:8080",
+    "192.0.2.1", "", "reachd.example", "REACHD.example.:8080",
+  ])
+  func literalsLocalhostAndAllowedNamesPassAsHost(host: String) throws {
+    let service = try ScriptedService(.wired, .init(allowedHosts: ["Reachd.Example"]))
+    #expect(try service.ask("/status", ["Host": host]).status == 200)
+  }
+
+  @Test(arguments: [
+    "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "2130706433", "0x7f.1",
+    "[evil]", "example", "localhost..", "reachd.example.evil",
+  ])
+  func foreignNamesAreRefusedOnLoopback(host: String) throws {
+    let service = try ScriptedService(.wired, .init(allowedHosts: ["reachd.example"]))
+    let response = try service.ask("/status", ["Host": host])
+    #expect(response.status == 403)
+    #expect(try response.object()["code"] as? String == "hostNotAllowed")
+    #expect(try service.ask("/status", ["Host": host], isLoopbackListener: false).status == 403)
+    // Even what is not there tells a foreign page nothing.
+    #expect(try service.ask("/nothing", ["Host": host]).status == 403)
+  }
+
+  @Test func foreignNamesPassElsewhereAsLongAsNothingIsConfigured() throws {
+    let service = try ScriptedService()
+    #expect(try service.ask("/status", ["Host": "node7.example"], isLoopbackListener: false).status == 200)
+    #expect(try service.ask("/status", ["Host": "node7.example"]).status == 403)
+  }
+
+  @Test func theIndexListsEveryRoute() throws {
+    let service = try ScriptedService(.wired, .init(version: "9.9"))
+    let index = try service.ask("/").object()
+    let endpoints = try #require(index["endpoints"] as? [[String: String]])
+    #expect(index["version"] as? String == "9.9")
+    #expect(endpoints.map { $0["path"] } == RouteTable.all.map(\.pattern))
+    let text = try service.ask("/", ["Accept": "text/plain"]).text
+    #expect(text.hasPrefix("reachd 9.9\n"))
+    for route in RouteTable.all { #expect(text.contains("GET \(route.pattern) ")) }
+  }
+
+  @Test func everyProblemCodeHasAStatusAndATitle() {
+    for code in Problem.Code.allCases {
+      #expect((400...599).contains(code.status))
+      #expect(!code.title.isEmpty)
+    }
+    #expect(Set(Problem.Code.allCases.map(\.title)).count == Problem.Code.allCases.count)
+  }
+
+  @Test(arguments: [
+    (RequestRefusal.Rule.host, 400, "badRequest"), (.framing, 400, "badRequest"), (.bodyTooLarge, 413, "tooLarge"),
+    (.overloaded, 503, "overloaded"), (.draining, 503, "draining"), (.noReply, 500, "internal"),
+  ])
+  func whatTheHTTPRoomRefusesIsAProblemToo(rule: RequestRefusal.Rule, status: Int, code: String) throws {
+    let refusal = RequestRefusal(rule: rule, status: status, detail: "Because.", retryAfterSeconds: 7)
+    let response = try ScriptedService().service.refusal(refusal)
+    #expect(response.status == status)
+    #expect(response.headers["Retry-After"] == "7")
+    let problem = try response.object()
+    #expect(problem["code"] as? String == code)
+    #expect(problem["status"] as? Int == status)
+    #expect(problem["detail"] as? String == "Because.")
+  }
+}

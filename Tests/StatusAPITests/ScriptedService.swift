@@ -1,0 +1,154 @@
+import Foundation
+import Logging
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@testable import MicroHTTP
+@testable import StatusAPI
+
+/// The API over a scripted kernel, asked as a function: no socket, no thread of its own.
+struct ScriptedService {
+  let kernel: ScriptedKernel
+  let monitor: ReachabilityMonitor
+  let service: StatusService
+
+  /// A machine with a wire and a router, started.
+  init(
+    _ script: KernelScript? = .wired, started: Bool = true, nameServers: [String] = [],
+    _ configuration: StatusService.Configuration = .init()
+  ) throws {
+    let kernel = ScriptedKernel(script)
+    self.kernel = kernel
+    monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: { kernel })
+    service = StatusService(monitor: monitor, configuration: configuration, logger: .silent)
+    if started { try monitor.start() }
+  }
+
+  /// Asks for a target; `Host` is that of the machine itself unless it is given.
+  func ask(
+    _ target: String, _ headers: HTTPHeaders = [:], method: String = "GET", peer: String = "127.0.0.1:50000",
+    isLoopbackListener: Bool = true
+  ) throws -> HTTPResponse {
+    var headers = headers
+    if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
+    let request = HTTPRequest(
+      method: method, target: target, headers: headers, peer: peer, isLoopbackListener: isLoopbackListener)
+    switch service.handle(request) {
+    case .now(let response): return response
+    case .later(let start): return try Self.wait(for: start)
+    }
+  }
+
+  private static func wait(for start: (HTTPPromise) -> Void) throws -> HTTPResponse {
+    let inbox = try #require(ServerInbox())
+    start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+    var answer: HTTPResponse?
+    let isAnswered = eventually {
+      for case .reply(_, _, let response) in inbox.take() { answer = response }
+      return answer != nil
+    }
+    try #require(isAnswered, "the promise was not kept")
+    return try #require(answer)
+  }
+
+  /// The code of a problem; nil for every other answer.
+  func problem(_ target: String, _ headers: HTTPHeaders = [:], method: String = "GET") throws -> String? {
+    let response = try ask(target, headers, method: method)
+    guard response.headers["Content-Type"] == "application/problem+json" else { return nil }
+    return try response.object()["code"] as? String
+  }
+}
+
+extension KernelScript {
+  /// Loopback, and `eth0` with 10.0.0.5/24 and a router.
+  static var wired: KernelScript {
+    var script = KernelScript()
+    script.addLoopback()
+    script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
+    script.addDefault(via: "10.0.0.1", on: 2)
+    return script
+  }
+
+  /// Takes the carrier of an interface away.
+  mutating func pull(_ name: String) {
+    change(name) {
+      $0.operationalState = .down
+      $0.flags.subtract([.running, .lowerUp])
+    }
+  }
+
+  /// Gives it back.
+  mutating func plug(_ name: String) {
+    change(name) {
+      $0.operationalState = .up
+      $0.flags.formUnion([.running, .lowerUp])
+    }
+  }
+}
+
+extension Logger {
+  /// Says nothing.
+  static var silent: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+}
+
+extension HTTPResponse {
+  /// The bytes of the body; a stream's up to now.
+  var bytes: [UInt8] {
+    switch body {
+    case .none: []
+    case .bytes(let bytes): bytes
+    case .shared(let shared): shared.bytes
+    case .stream(let stream): stream.soFar
+    }
+  }
+
+  /// The body as text.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The body as a JSON object, by a parser that is not ours.
+  func object() throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+  }
+
+  /// The body as a JSON array.
+  func array() throws -> [[String: Any]] {
+    try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [[String: Any]])
+  }
+}
+
+extension HTTPStream {
+  /// What a client would have received by now.
+  var soFar: [UInt8] {
+    var cursor = cursor
+    var bytes = preamble
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, kinds: kinds, into: $0) }
+      guard case .bytes(let count, _) = read else { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+}
+
+/// A frame of an event stream, as a client sees it.
+struct Frame: Equatable {
+  var id: String?
+  var event: String?
+  var data: String?
+
+  /// The frames of a stream; each must end with an empty line.
+  static func parse(_ text: String) -> [Frame] {
+    text.components(separatedBy: "\n\n").filter { !$0.isEmpty && !$0.hasPrefix("retry:") && !$0.hasPrefix(":") }.map {
+      block in
+      var frame = Frame()
+      for line in block.split(separator: "\n") {
+        if line.hasPrefix("id: ") { frame.id = String(line.dropFirst(4)) }
+        if line.hasPrefix("event: ") { frame.event = String(line.dropFirst(7)) }
+        if line.hasPrefix("data: ") { frame.data = String(line.dropFirst(6)) }
+      }
+      return frame
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/// The house's rules as functions from files to complaints.
+enum Checks {
+  // MARK: - Arrows
+
+  /// The modules that a file imports, with their lines.
+  static func imports(_ file: SourceFile) -> [(module: String, line: Int)] {
+    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+    let lines = file.code.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.enumerated().compactMap { number, line in
+      let words = line.split { $0 == " " || $0 == "\t" || $0 == ";" }
+      guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { return nil }
+      let rest = words[(place + 1)...].drop { kinds.contains($0) }
+      return rest.first?.split(separator: ".").first.map { (String($0), number + 1) }
+    }
+  }
+
+  /// Imports that the table does not allow; a room without a line in the table may import nothing.
+  static func arrows(_ file: SourceFile, _ allowed: [String: Set<String>]) -> [String] {
+    imports(file).compactMap { module, line in
+      allowed[file.room]?.contains(module) == true
+        ? nil : "\(file.path):\(line): \(file.room) must not import \(module)"
+    }
+  }
+
+  /// Imports of modules that nobody may use.
+  static func banned(_ file: SourceFile, _ modules: Set<String>) -> [String] {
+    imports(file).compactMap { module, line in
+      modules.contains(module) ? "\(file.path):\(line): \(module) is not used here" : nil
+    }
+  }
+
+  // MARK: - Lengths
+
+  static func length(_ file: SourceFile, limit: Int) -> [String] {
+    file.lineCount > limit ? ["\(file.path): \(file.lineCount) lines, at most \(limit)"] : []
+  }
+
+  /// Functions that are too long, by the lines from the word `func` (or `init`, `deinit`, `subscript`) to its last brace.
+  static func functions(_ file: SourceFile, limit: Int) -> [String] {
+    var complaints: [String] = []
+    var line = 1
+    var open: [(line: Int, isFunction: Bool)] = []
+    var pending: Int?
+    var parentheses = 0
+    var word = ""
+    var beforeWord: Character = "\n"
+    var previous: Character = "\n"
+    for character in file.code + "\n" {
+      if character.isLetter || character.isNumber || character == "_" {
+        if word.isEmpty { beforeWord = previous }
+        word.append(character)
+      } else {
+        // A member's call, `.init(…)`, begins nothing; a requirement without a body is forgotten at the next word of its kind.
+        if ["func", "init", "deinit", "subscript"].contains(word), beforeWord != "." { pending = line }
+        if ["var", "let", "case", "struct", "enum", "class"].contains(word), parentheses == 0, beforeWord != "." {
+          pending = nil
+        }
+        word = ""
+      }
+      switch character {
+      case "\n", "\r\n": line += 1
+      case "(", "[": parentheses += 1
+      case ")", "]": parentheses = max(0, parentheses - 1)
+      case "{":
+        open.append((pending ?? line, pending != nil && parentheses == 0))
+        if parentheses == 0 { pending = nil }
+      case "}":
+        if let last = open.popLast(), last.isFunction, line - last.line + 1 > limit {
+          complaints.append("\(file.path):\(last.line): a function of \(line - last.line + 1) lines, at most \(limit)")
+        }
+      default: break
+      }
+      previous = character
+    }
+    return complaints
+  }
+
+  // MARK: - Words
+
+  /// Uses of `unsafe`, as an expression, an attribute or in `nonisolated(unsafe)`.
+  static func unsafe(_ file: SourceFile) -> [String] {
+    CodeText.words(file.code).filter { $0.word == "unsafe" }.map { "\(file.path):\($0.line): unsafe" }
+  }
+
+  /// Calls and operators that production code does not contain.
+  static func forbiddenCode(_ file: SourceFile, mayPrint: Bool) -> [String] {
+    CodeText.words(file.code).compactMap { word, before, after, line in
+      let isFound =
+        switch word {
+        case "try", "as": after == "!"
+        case "fatalError": after == "("
+        case "print", "debugPrint": !mayPrint && after == "(" && before != "." && before != "`"
+        default: false
+        }
+      return isFound ? "\(file.path):\(line): \(word)\(after.map(String.init) ?? "")" : nil
+    }
+  }
+
+  /// Notes to oneself, also in comments.
+  static func notes(_ file: SourceFile) -> [String] {
+    // Spelled in halves, so that this file does not complain of itself.
+    let marks: Set<Substring> = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
+    return CodeText.words(file.text).filter { marks.contains($0.word) }.map { "\(file.path):\($0.line): \($0.word)" }
+  }
+
+  // MARK: - Files and targets
+
+  /// The targets that a manifest declares.
+  static func targets(inManifest manifest: String) -> Set<String> {
+    var names: Set<String> = []
+    for opening in ["room(", "tests(", "arget(", "systemLibrary("] {
+      for part in manifest.split(separator: opening, omittingEmptySubsequences: false).dropFirst() {
+        // The first literal after the parenthesis, with or without its label.
+        let head = part.drop { $0.isWhitespace }
+        let literal = head.hasPrefix("name:") ? head.dropFirst(5).drop { $0.isWhitespace } : head
+        guard literal.first == "\"" else { continue }
+        names.insert(String(literal.dropFirst().prefix { $0 != "\"" }))
+      }
+    }
+    return names
+  }
+
+  /// Files that no target compiles.
+  static func orphan(_ file: SourceFile, _ targets: Set<String>) -> [String] {
+    targets.contains(file.room) ? [] : ["\(file.path): belongs to no target"]
+  }
+
+  /// Files that declare nothing.
+  static func empty(_ file: SourceFile) -> [String] {
+    let declarations: Set<Substring> = [
+      "struct", "class", "enum", "actor", "protocol", "extension", "func", "let", "var", "typealias", "import",
+    ]
+    let found = CodeText.words(file.code).contains { declarations.contains($0.word) && $0.word != "import" }
+    return found ? [] : ["\(file.path): declares nothing"]
+  }
+
+  /// Rooms that the map does not name.
+  static func missing(_ rooms: [String], inMap map: String) -> [String] {
+    rooms.filter { room in
+      // Between back-ticks, so that Netlink is not found in CNetlink or NetlinkTests.
+      !map.contains("`Sources/\(room)`")
+    }
+  }
+}
