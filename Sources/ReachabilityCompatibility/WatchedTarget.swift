@@ -18,7 +18,7 @@ final class WatchedTarget: Sendable {
 
   /// The way to the target: as the listener is told while there is one, else by a fresh question to the kernel.
   var path: Path {
-    if session.withLock({ $0 != nil }), let told { return told }
+    if isWatched, let told { return told }
     do throws(KernelError) {
       return try shared.monitor.evaluate(target, resolution: target.ownAddresses).path
     } catch {
@@ -33,15 +33,13 @@ final class WatchedTarget: Sendable {
   }
 
   private var told: Path? {
-    let machine = shared.monitor.snapshot.machine.leading
-    guard machine.isKnown else { return nil }
-    return target == .default ? machine : shared.monitor.verdict(of: target)?.path
+    target == .default ? shared.monitor.snapshot.machine.leading : shared.monitor.verdict(of: target)?.path
   }
 
   // MARK: - Watching
 
   /// Whether somebody listens.
-  var isWatched: Bool { session.withLock { $0 != nil } }
+  var isWatched: Bool { session.withLock(\.self)?.isOpen == true }
 
   /// Calls `body` with the way as it is, and again when anything about it changes; a listener from before is ended.
   func start(on context: DeliveryContext, _ body: @escaping @Sendable (Path) -> Void) throws(KernelError) {
@@ -50,15 +48,16 @@ final class WatchedTarget: Sendable {
     let session = ListeningSession(shared)
     // Before the subscription, because the first call may come before that is made, and stop or start anew.
     replaceSession(with: session)
-    let reader = UpdateReader(target, shared.monitor)
-    // This machine's updates for a host, too: they tell when the kernel cannot be read.
-    let hosts = target == .default ? [] : [target]
-    let subscription = shared.monitor.listen(watching: hosts, on: context) { update in
-      if session.isOpen, let path = reader.path(after: update) { body(path) }
+    let isMachine = target == .default
+    let subscription = shared.monitor.listen(
+      to: isMachine ? [.status, .path] : [], watching: isMachine ? [] : [target], on: context
+    ) { update in
+      let path = isMachine ? update.snapshot.machine.leading : update.host?.path
+      if let path, session.isOpen { body(path) }
     }
     session.attach(subscription)
     guard subscription != nil else {
-      stop()
+      session.end()
       // ENOSPC, the errno for a limit that is reached.
       throw KernelError(operation: "watch \(target)", errno: 28, message: "too many targets are watched")
     }
@@ -75,30 +74,6 @@ final class WatchedTarget: Sendable {
       return session
     }
     old?.end()
-  }
-}
-
-/// Makes one target's paths of a monitor's updates.
-private final class UpdateReader: Sendable {
-  private let target: Target
-  private let monitor: ReachabilityMonitor
-  private let wasUnknown = Locked(false)
-
-  init(_ target: Target, _ monitor: ReachabilityMonitor) {
-    self.target = target
-    self.monitor = monitor
-  }
-
-  /// The way to the target after an update; nil when the update is not about it.
-  func path(after update: ReachabilityUpdate) -> Path? {
-    let machine = update.snapshot.machine.leading
-    let (isKnown, isBack) = wasUnknown.withLock { wasUnknown in
-      defer { wasUnknown = !machine.isKnown }
-      return (machine.isKnown, wasUnknown && machine.isKnown)
-    }
-    guard isKnown, target != .default else { return machine }
-    // Hosts' verdicts that are the same as before the kernel went silent are not told again.
-    return update.host?.path ?? (isBack ? monitor.verdict(of: target)?.path : nil)
   }
 }
 

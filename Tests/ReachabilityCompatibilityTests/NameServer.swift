@@ -1,10 +1,18 @@
 import Dispatch
 import Glibc
+import Locks
 import TestSupport
 
-/// A name server on 127.0.0.1 that knows one name, until it is stopped, and says of all others that they do not exist.
+/// A name server on 127.0.0.1 that knows one name, as long as it lives, and says of all others that they do not exist.
 final class NameServer {
+  /// What the one name resolves to.
+  private final class Answer: Sendable {
+    let octets: Locked<[UInt8]>
+    init(_ octets: [UInt8]) { self.octets = Locked(octets) }
+  }
+
   let address: String
+  private let answer: Answer
   private let source: any DispatchSourceRead
 
   /// Begins to answer for a name with an IPv4 address.
@@ -24,12 +32,17 @@ final class NameServer {
     guard isBound else { throw TestError("no socket for the name server") }
     address = "127.0.0.1:\(UInt16(bigEndian: own.sin_port))"
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "names"))
-    source.setEventHandler { Self.serve(descriptor, name, octets) }
+    let answer = Answer(octets)
+    self.answer = answer
+    source.setEventHandler { Self.serve(descriptor, name, answer.octets.withLock(\.self)) }
     source.setCancelHandler { close(descriptor) }
     source.resume()
   }
 
   deinit { source.cancel() }
+
+  /// From now on the name has another address.
+  func change(to octets: [UInt8]) { answer.octets.withLock { $0 = octets } }
 
   private static func serve(_ descriptor: Int32, _ name: String, _ octets: [UInt8]) {
     var peer = sockaddr_in()

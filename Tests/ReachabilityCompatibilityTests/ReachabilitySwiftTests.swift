@@ -48,6 +48,25 @@ struct ReachabilitySwiftTests {
     withExtendedLifetime(server) {}
   }
 
+  @Test("E3-6 when the way out changes, the name is asked about again, though its time to live is not over")
+  func askedAgain() async throws {
+    let server = try NameServer("host.example", [203, 0, 113, 5])
+    let network = Scripted(nameServers: [server.address])
+    network.kernel.change { script in
+      let nowhere = IPPrefix(IPAddress(ipv4: 0xc633_6400), length: 24)
+      script.routes.append(Route(type: .blackhole, prefix: nowhere, hops: []))
+    }
+    let target = Target(.name("host.example"))
+    let reachability = reachability(network, target)
+    try reachability.startNotifier()
+    #expect(await becomes { network.monitor.verdict(of: target)?.phase == .resolved })
+    #expect(reachability.connection == .wifi)
+    server.change(to: [198, 51, 100, 5])
+    network.roam()
+    #expect(await becomes { log.values.last == "unreachable No Connection" })
+    withExtendedLifetime(server) {}
+  }
+
   @Test("A reachability can be made for a host and for the default path; a URL throws with its text and EINVAL")
   func makers() throws {
     _ = try Reachability(hostname: "localhost")
