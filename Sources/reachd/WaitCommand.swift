@@ -44,16 +44,7 @@ struct WaitCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let targets = try self.targets.map { text throws in try Self.target(text) }
     let configuration = try source.sources().loadOrExit()
-    let monitor = ReachabilityMonitor(
-      configuration: .init(
-        settle: configuration.settle, nameServers: configuration.nameServers,
-        logger: LogOutput.logger(.warning, configuration.logFormat)))
-    do {
-      try monitor.start()
-    } catch {
-      Terminal.complain("reachd: the kernel does not answer: \(error)")
-      throw Exit.unclear
-    }
+    let monitor = try configuration.startedMonitor()
     defer { monitor.stop() }
     let (any, negated) = (any, negated)
     let outcome = await monitor.wait(for: targets, timeout: DurationText.parse(timeout) ?? .zero) { verdicts in
