@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Logging
 internal import NetworkReachability
 
 extension Configuration {
