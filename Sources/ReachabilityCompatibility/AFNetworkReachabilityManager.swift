@@ -1,4 +1,3 @@
-internal import Dispatch
 public import Foundation
 internal import Locks
 internal import NetworkReachability

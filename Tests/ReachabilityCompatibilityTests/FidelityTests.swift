@@ -197,7 +197,36 @@ final class AppleSampleUser {
   }
 }
 
+/// A view model of Swift 6, whose closures belong to the main actor.
+@MainActor final class MainActorUser {
+  let reachability = try! Reachability(hostname: "localhost")
+  let manager = AFNetworkReachabilityManager(forDomain: "localhost")
+  private(set) var heard: Set<String> = []
+
+  func begin() {
+    reachability.whenReachable = { _ in self.heard.insert("Reachability") }
+    manager.setReachabilityStatusChange { [weak self] _ in self?.heard.insert("AFNetworking") }
+    try? reachability.startNotifier()
+    manager.startMonitoring()
+  }
+
+  func end() {
+    reachability.stopNotifier()
+    reachability.whenReachable = nil
+    manager.stopMonitoring()
+  }
+}
+
 @MainActor struct FidelityTests {
+  @Test("E2-5 closures of the main actor run there")
+  func mainActor() async {
+    let user = MainActorUser()
+    user.begin()
+    await becomes { user.heard.count == 2 }
+    user.end()
+    #expect(user.heard == ["Reachability", "AFNetworking"])
+  }
+
   @Test("L6 code for Alamofire 5 compiles and runs")
   func alamofire5() {
     let user = Alamofire5User()
