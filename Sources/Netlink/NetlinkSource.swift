@@ -27,6 +27,8 @@ public final class NetlinkSource: KernelSource {
   }
 
   private let settings: Settings
+  /// What progress is counted from until the first reading.
+  private let created = KernelClock.uptime
   private let logger: Logger
   private let shared = NetlinkShared()
 
@@ -46,7 +48,7 @@ public final class NetlinkSource: KernelSource {
   public var counters: NetlinkCounters { shared.counters.withLock { $0 } }
 
   /// How long ago the thread last turned; at rest it turns every ten seconds.
-  public var sinceProgress: Duration { max(.zero, KernelClock.uptime - counters.lastProgress) }
+  public var sinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }
 
   /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
   ///

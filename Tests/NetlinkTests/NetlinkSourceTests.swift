@@ -1,3 +1,4 @@
+import Logging
 import ReachabilityModel
 import TestSupport
 import Testing
@@ -99,6 +100,13 @@ import Testing
     try running.client.ip("-6 route add default via fd09::1 dev c0 expires 1")
     #expect(running.becomes(ipv6: true))
     #expect(running.becomes(ipv6: false))
+  }
+
+  @Test func aSourceThatHasNotReadYetIsNotTakenForAStuckOne() {
+    let before = KernelClock.uptime
+    let source = NetlinkSource(logger: Logger(label: "test"))
+    let silence = source.sinceProgress
+    #expect(silence >= .zero && silence <= KernelClock.uptime - before)
   }
 
   @Test func detectionOfDuplicateAddresses() throws {
