@@ -65,7 +65,8 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
 
-    room("HostProcess"),
+    .systemLibrary(name: "CProcess"),
+    room("HostProcess", ["CProcess"]),
 
     // Floor 2: the library.
     room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
@@ -107,6 +108,7 @@ let package = Package(
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
+    tests("HostProcessTests", ["HostProcess", "TestSupport"]),
     tests("TidyTests", []),
   ]
 )
