@@ -108,7 +108,7 @@ let package = Package(
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
-    tests("HostProcessTests", ["HostProcess", "TestSupport"]),
+    tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]
 )

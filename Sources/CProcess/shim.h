@@ -1,6 +1,5 @@
 // Capabilities (capabilities(7)) for Swift: prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2).
 #pragma once
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -42,6 +41,3 @@ static inline int CProcess_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR
 static inline int CProcess_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 static inline int CProcess_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
-
-// fcntl(2) is variadic too.
-static inline int CProcess_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }

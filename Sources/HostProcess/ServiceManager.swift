@@ -1,4 +1,3 @@
-internal import CProcess
 internal import Glibc
 
 /// What a service manager told this process, and how to tell it something (sd_notify(3), sd_listen_fds(3)).
@@ -32,7 +31,7 @@ public struct ServiceManager: Sendable {
       return
     }
     sockets = Array(Self.firstSocket..<Self.firstSocket + count)
-    for socket in sockets { _ = CProcess_close_on_exec(socket) }
+    for socket in sockets { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
   }
 
   /// Tells the manager `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`; several are separated by newlines.
@@ -50,7 +49,7 @@ public struct ServiceManager: Sendable {
     let sent = unsafe withUnsafePointer(to: &target) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { target in
         unsafe bytes.withUnsafeBytes {
-          unsafe sendto(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue), target, size)
+          unsafe sendto(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL), target, size)
         }
       }
     }
