@@ -8,7 +8,8 @@ COPY scripts/setup scripts/closure scripts/packages.txt scripts/
 # The upgrade brings the security fixes that are younger than the image: its libraries go into ours.
 RUN scripts/setup && apt-get update && apt-get upgrade -y && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN swift build -c release --product reachd --static-swift-stdlib -Xlinker -s \
+RUN --mount=type=cache,target=/source/.build,sharing=locked \
+    swift build -c release --product reachd --static-swift-stdlib -Xlinker -s \
  && scripts/closure "$(swift build -c release --show-bin-path)/reachd" /image
 
 FROM debian:bookworm-slim AS debug
