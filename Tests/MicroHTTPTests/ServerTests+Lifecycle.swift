@@ -123,15 +123,17 @@ extension ServerTests {
     @Test("A socket that somebody else listens on is served, and closed with the server")
     func inherited() throws {
       let before = openDescriptors()
-      let descriptor = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0)).descriptor
-      let server = HTTPServer(configuration: .init(inheriting: descriptor), handler: Fixture.echo)
-      try server.start()
-      #expect(server.boundAddress.host == "127.0.0.1")
-      let client = try RawClient(server.boundAddress)
-      client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(try client.response().status == 200)
-      client.close()
-      server.stop()
+      do {
+        let descriptor = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0)).descriptor
+        let server = HTTPServer(configuration: .init(inheriting: descriptor), handler: Fixture.echo)
+        try server.start()
+        #expect(server.boundAddress.host == "127.0.0.1")
+        let client = try RawClient(server.boundAddress)
+        client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.response().status == 200)
+        client.close()
+        server.stop()
+      }
       #expect(openDescriptors() == before)
     }
 

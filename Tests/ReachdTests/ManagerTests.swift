@@ -83,7 +83,7 @@ import Testing
         unsafe bind(descriptor, $0, size) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, $0, &size) == 0
       }
     }
-    guard code else { throw TestError.system("listen") }
+    guard code else { throw TestError("no listening socket: \(errno)") }
     return (descriptor, UInt16(bigEndian: address.sin_port))
   }
 }

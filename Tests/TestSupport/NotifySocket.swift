@@ -37,7 +37,7 @@ public final class NotifySocket: Sendable {
 
   /// The next message; nil when none comes within 20 seconds.
   public func next() -> String? {
-    var waited = unsafe pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&waited, 1, 20_000) == 1 else { return nil }
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
