@@ -9,7 +9,7 @@ COPY scripts/setup scripts/closure scripts/packages.txt scripts/
 RUN scripts/setup && apt-get update && apt-get upgrade -y && rm -rf /var/lib/apt/lists/*
 COPY . .
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    swift build -c release --product reachd --static-swift-stdlib -Xlinker -s \
+    swift build -c release --product reachd --static-swift-stdlib -Xlinker -s -Xlinker --no-export-dynamic \
  && scripts/closure "$(swift build -c release --show-bin-path)/reachd" /image
 
 FROM debian:bookworm-slim AS debug

@@ -18,7 +18,7 @@ enum Entry {
         dispatchMain()
       }
       let daemon = try serve.prepare()
-      Task {
+      Task.detached {
         do {
           try await ServeCommand.run(daemon)
           Reachd.exit()
@@ -26,7 +26,8 @@ enum Entry {
           Reachd.exit(withError: error)
         }
       }
-      // Not dispatchMain(), which lets the signals that we hold through to this thread; nothing needs the main queue.
+      // Not on the main actor, whose thread waits here, and not dispatchMain(), which lets the signals
+      // that we hold through to this thread.
       while true { DispatchSemaphore(value: 0).wait() }
     } catch {
       Reachd.exit(withError: error)
