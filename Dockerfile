@@ -8,8 +8,10 @@ COPY scripts/setup scripts/closure scripts/packages.txt scripts/
 # The upgrade brings the security fixes that are younger than the image: its libraries go into ours.
 RUN scripts/setup && apt-get update && apt-get upgrade -y && rm -rf /var/lib/apt/lists/*
 COPY . .
+# Small: no symbols, nothing exported, nothing unused or twice, packed relocations; together 3 MB of 20.
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    swift build -c release --product reachd --static-swift-stdlib -Xlinker -s -Xlinker --no-export-dynamic \
+    swift build -c release --product reachd --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
+      -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker --pack-dyn-relocs=relr \
  && scripts/closure "$(swift build -c release --show-bin-path)/reachd" /image
 
 FROM debian:bookworm-slim AS debug
