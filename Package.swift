@@ -29,9 +29,11 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
-/// A test target under `Tests/` with the shared settings.
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+/// A test target under `Tests/` with the shared settings, and perhaps more.
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil, _ more: [SwiftSetting] = []
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + more)
 }
 
 let package = Package(
@@ -40,6 +42,7 @@ let package = Package(
     .executable(name: "reachd", targets: ["reachd"]),
     .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
     .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
+    .library(name: "ReachabilityCompatibility", targets: ["ReachabilityCompatibility"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,6 +73,7 @@ let package = Package(
 
     // Floor 2: the library.
     room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
+    room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
     // Floor 3: the only floor that knows JSON, SSE and routes.
@@ -96,7 +100,14 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("NetworkReachabilityTests", ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
+    tests(
+      "NetworkReachabilityTests",
+      ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
+    tests(
+      "ReachabilityCompatibilityTests",
+      ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],
+      // Code written for the parents uses names that they have since deprecated; it must compile all the same.
+      [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
       "StatusAPITests",
       ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),

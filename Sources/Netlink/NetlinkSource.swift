@@ -45,6 +45,9 @@ public final class NetlinkSource: KernelSource {
   /// What the source has done so far.
   public var counters: NetlinkCounters { shared.counters.withLock { $0 } }
 
+  /// How long ago the thread last turned; at rest it turns every ten seconds.
+  public var sinceProgress: Duration { max(.zero, KernelClock.uptime - counters.lastProgress) }
+
   /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
   ///
   /// May be called once. The observer may stop the source even during the first reading.

@@ -51,7 +51,8 @@ struct EngineState {
   /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
   var nextDeadline: Duration? {
     let holds = [ipv4.holdUntil, ipv6.holdUntil] + watches.values.map { $0.verdict?.holdUntil }
-    return (holds + [nextExpiry]).compactMap(\.self).min()
+    let recheck = nextExpiry.map { $0 + Limits.expiredRouteRecheck }
+    return (holds + [recheck]).compactMap(\.self).min()
   }
 
   // MARK: - Readings
@@ -120,7 +121,10 @@ struct EngineState {
       guard case .route(let route) = answer else { return nil }
       return route.expiresIn
     }
-    nextExpiry = lives.min().map { reading.uptime + max($0, .zero) + Limits.expiredRouteRecheck }
+    let shown = lives.min().map { reading.uptime + max($0, .zero) }
+    // In its last ticks a route looks as if it lived for ever: an end that is near stays noted.
+    let kept = nextExpiry.flatMap { reading.uptime < $0 && $0 <= reading.uptime + Limits.unreadableLife ? $0 : nil }
+    nextExpiry = [shown, kept].compactMap(\.self).min()
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {

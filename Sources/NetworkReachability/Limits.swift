@@ -17,6 +17,9 @@ enum Limits {
   /// lives in clock ticks of 10 ms, so one tick is the least that can make a difference.
   static let expiredRouteRecheck = Duration.milliseconds(10)
 
+  /// How long before its end a route's life can no longer be read: three of those ticks, and some to be sure.
+  static let unreadableLife = Duration.milliseconds(100)
+
   /// How long a watched name's servers have to answer: the time that resolv.conf(5) gives one of them.
   static let nameTimeout = Duration.seconds(5)
 

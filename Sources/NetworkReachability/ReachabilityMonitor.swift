@@ -97,6 +97,11 @@ public final class ReachabilityMonitor: Sendable {
   /// The state of this machine as subscribers have been told it; unknown before ``start()`` and after ``stop()``.
   public var snapshot: Snapshot { engine.snapshot }
 
+  /// How long ago the thread that reads the kernel last showed that it lives; nil when the monitor is not started.
+  ///
+  /// At rest it does so every ten seconds; several times that is a thread that is stuck.
+  public var sinceProgress: Duration? { source.current?.sinceProgress }
+
   /// The verdict over a target that somebody subscribed to, as told; nil when nobody did or it was not judged yet.
   public func verdict(of target: Target) -> HostVerdict? { engine.verdict(of: target) }
 

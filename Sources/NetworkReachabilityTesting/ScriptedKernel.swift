@@ -169,6 +169,9 @@ public final class ScriptedKernel: KernelSource {
     return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
   }
 
+  /// A script is never stuck.
+  public var sinceProgress: Duration { .zero }
+
   /// Lets go of the observer; a reading that is being delivered on another thread may still reach it.
   public func stop() {
     // Let go outside the lock: the observer may go with it.

@@ -16,6 +16,9 @@ public protocol KernelSource: AnyObject, Sendable {
   /// - Throws: a ``KernelError`` when the kernel cannot be asked.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
 
+  /// How long ago the source last showed that it lives: that it reads, or that it is ready to.
+  var sinceProgress: Duration { get }
+
   /// Ends the source; no call to the observer begins after it returns, except when called by the observer itself.
   func stop()
 }

@@ -25,6 +25,9 @@ public enum ChangeText {
     return (words + [StatusBody.line(path(update))]).joined(separator: " ")
   }
 
+  /// The line that `text/plain` would give of a host.
+  public static func line(_ verdict: HostVerdict) -> String { StatusBody.line(verdict.path) }
+
   /// The event that the stream would carry, as one JSON line; the first of this machine is a `snapshot`.
   public static func json(_ update: ReachabilityUpdate, epoch: String) -> String {
     let value: JSON

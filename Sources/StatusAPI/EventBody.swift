@@ -29,6 +29,7 @@ enum EventBody {
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("from", families(from))
       add("to", families(to))
+      add("status", StatusBody.verdict(snapshot, epoch: epoch))
     case .interface(let state, let removed):
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("interface", StatusBody.interface(state, among: snapshot.interfaces))

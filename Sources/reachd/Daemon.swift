@@ -35,7 +35,7 @@ struct Daemon {
       monitor: monitor,
       configuration: .init(
         allowedHosts: configuration.allowedHosts, resolverTimeout: configuration.resolverTimeout,
-        version: Version.current),
+        version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
@@ -44,6 +44,17 @@ struct Daemon {
       HTTPServer(
         configuration: Self.limited(listener, configuration), handler: { service.handle($0) },
         refusal: { service.refusal($0) }, logger: logger)
+    }
+  }
+
+  /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
+  private static let longestSilence = Duration.seconds(30)
+
+  /// That the thread which reads the kernel is not stuck; that the HTTP thread is not, the answer itself shows.
+  private static func netlinkCheck(_ monitor: ReachabilityMonitor) -> HealthCheck {
+    HealthCheck("netlink") {
+      guard let silence = monitor.sinceProgress, silence > longestSilence else { return nil }
+      return "the kernel's thread has not moved for \(silence.components.seconds) s"
     }
   }
 
@@ -134,7 +145,7 @@ struct Daemon {
     try? await gracefulShutdown()
   }
 
-  /// Tells the service manager, twice in its interval, that every server's loop has turned since the last time.
+  /// Tells the service manager, twice in its interval, that every server's loop has turned and the kernel's is not stuck.
   ///
   /// A loop that is stuck in a callback does not turn, and the manager starts the service anew.
   private func showLife() async {
@@ -142,10 +153,11 @@ struct Daemon {
     var before: [UInt64] = []
     while !Task.isCancelled {
       let turns = servers.map(\.loopTurns)
-      if before.isEmpty || zip(before, turns).allSatisfy({ $0 < $1 }) {
+      let complaint = Self.netlinkCheck(monitor).complaint()
+      if complaint == nil, before.isEmpty || zip(before, turns).allSatisfy({ $0 < $1 }) {
         manager.tell("WATCHDOG=1")
       } else {
-        logger.critical("a server does not move", metadata: ["turns": "\(turns)"])
+        logger.critical("no sign of life", metadata: ["reason": "\(complaint ?? "a server does not move")"])
       }
       before = turns
       for server in servers { server.wake() }

@@ -13,6 +13,7 @@ struct Reachd: AsyncParsableCommand {
         reachd status --direct                ask the kernel, without a service
         reachd watch                          print a line whenever the way out changes
         reachd watch db.internal 10.0.0.9     ... or the way to these hosts
+        reachd wait db.internal --timeout 60s come back when it can be reached
         reachd config check --config reachd.yaml
 
       EXIT CODES
@@ -20,6 +21,7 @@ struct Reachd: AsyncParsableCommand {
       """,
     version: "reachd \(Version.current)",
     subcommands: [
-      ServeCommand.self, StatusCommand.self, WatchCommand.self, HealthcheckCommand.self, ConfigCommand.self,
+      ServeCommand.self, StatusCommand.self, WatchCommand.self, WaitCommand.self, HealthcheckCommand.self,
+      ConfigCommand.self,
     ])
 }

@@ -34,13 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   private func askKernel() throws -> ExitCode {
-    let monitor = ReachabilityMonitor()
-    do {
-      try monitor.start()
-    } catch {
-      Terminal.complain("reachd: the kernel does not answer: \(error)")
-      return Exit.unclear
-    }
+    let monitor = try Configuration().startedMonitor()
     let snapshot = monitor.snapshot
     monitor.stop()
     Terminal.line(json ? StatusText.json(snapshot) : StatusText.line(snapshot))

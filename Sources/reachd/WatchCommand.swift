@@ -46,16 +46,7 @@ struct WatchCommand: AsyncParsableCommand {
       }
     }
     let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
-    let monitor = ReachabilityMonitor(
-      configuration: .init(
-        settle: configuration.settle, nameServers: configuration.nameServers,
-        logger: LogOutput.logger(.warning, configuration.logFormat)))
-    do {
-      try monitor.start()
-    } catch {
-      Terminal.complain("reachd: the kernel does not answer: \(error)")
-      throw Exit.unclear
-    }
+    let monitor = try configuration.startedMonitor()
     let hook = exec.map(ChangeHook.init)
     let epoch = ChangeText.newEpoch()
     for await update in monitor.updates(of: targets.isEmpty ? [.status, .path] : .host, watching: targets) {

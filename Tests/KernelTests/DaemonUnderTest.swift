@@ -47,7 +47,7 @@ final class DaemonUnderTest: Sendable {
   deinit { child.kill() }
 
   /// The program lies beside the tests' own.
-  private static let program: String = {
+  static let program: String = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
     let own = String(decoding: path.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -43,10 +43,8 @@ struct News: CustomStringConvertible {
 
 /// The `/status` document as a client knows it that has nothing but a snapshot and the events after it.
 struct FollowedStatus {
-  /// The document without `flags`, which `path` events do not tell.
+  /// The document as the events tell it.
   private(set) var document: JSONValue
-  /// The flags, as long as they are known.
-  private(set) var flags: JSONValue?
   private(set) var number: Int
 
   /// Begins with a `snapshot` event.
@@ -54,8 +52,7 @@ struct FollowedStatus {
     guard snapshot.name == "snapshot", let number = snapshot.number, snapshot.data["id"]?.text == snapshot.id else {
       throw TestError("no snapshot: \(snapshot)")
     }
-    document = snapshot.data.setting("flags", nil)
-    flags = snapshot.data["flags"]
+    document = snapshot.data
     self.number = number
   }
 
@@ -82,30 +79,15 @@ struct FollowedStatus {
       to["status"] == status["status"], to["connectionType"] == status["connectionType"],
       status["since"] == event.data["time"], status["id"]?.text == event.id
     else { throw TestError("a status event that does not fit to \(document): \(event)") }
-    flags = status["flags"]
-    document = status.setting("flags", nil).setting("interfaces", document["interfaces"])
+    document = status.setting("interfaces", document["interfaces"])
   }
 
   private mutating func takePath(_ event: StreamEvent) throws(TestError) {
-    guard let from = event.data["from"], let to = event.data["to"], from != to,
-      from["ipv4"] == document["ipv4"], from["ipv6"] == document["ipv6"]
+    guard let from = event.data["from"], let to = event.data["to"], let status = event.data["status"], from != to,
+      from["ipv4"] == document["ipv4"], from["ipv6"] == document["ipv6"], to["ipv4"] == status["ipv4"],
+      to["ipv6"] == status["ipv6"], status["status"] == document["status"], status["since"] == document["since"]
     else { throw TestError("a path event that does not fit to \(document): \(event)") }
-    flags = nil
-    document = document.setting("ipv4", to["ipv4"]).setting("ipv6", to["ipv6"])
-    document = document.setting("reason", document["isReachable"] == true ? .null : Self.reason(to))
-  }
-
-  /// The reason of the family that came furthest, IPv4's on a tie.
-  private static func reason(_ families: JSONValue) -> JSONValue? {
-    func rank(_ family: JSONValue?) -> Int {
-      switch family?["reason"] {
-      case "noRoute": 1
-      case "connectionRequired": 3
-      default: 2
-      }
-    }
-    let isIPv6 = rank(families["ipv6"]) > rank(families["ipv4"])
-    return families[isIPv6 ? "ipv6" : "ipv4"]?["reason"]
+    document = status.setting("interfaces", document["interfaces"])
   }
 
   private mutating func takeInterface(_ event: StreamEvent) throws(TestError) {
@@ -124,6 +106,6 @@ struct FollowedStatus {
 
   /// Whether `status`, which `GET /status` answered, is what is known.
   func agrees(with status: JSONValue) -> Bool {
-    status.setting("flags", nil) == document && (flags == nil || flags == status["flags"])
+    status == document
   }
 }

@@ -83,7 +83,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("E7-3 the first verdict has no causes, whatever the kernel said meanwhile")
+  @Test("The first verdict has no causes, whatever the kernel said meanwhile")
   func initial() throws {
     let bench = Bench()
     let sink = RecordingSink()

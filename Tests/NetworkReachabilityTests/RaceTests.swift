@@ -143,6 +143,8 @@ struct RaceTests {
         return inside - 1
       }
       if others > 0 { overlaps.withLock { $0 += 1 } }
+      // Time for another call to begin, if it could.
+      sched_yield()
       heard.withLock { $0.append(update.snapshot.sequence) }
       inside.withLock { $0 -= 1 }
     }

@@ -38,6 +38,8 @@ struct ScriptedKernelTests {
     #expect(observer.depth.withLock(\.readings) == 3)
     #expect(observer.depth.withLock(\.deepest) == 1)
     #expect(kernel.deadline == nil, "the last reading's deadline counts")
+    // The observer holds the kernel.
+    kernel.stop()
   }
 
   @Test("From many threads, too, one reading is delivered at a time")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Updates as an asynchronous sequence")
 struct SequenceTests {
-  @Test("AO-1 E8-1 a sequence begins with the state as it is and goes on with every change")
+  @Test("E8-1 a sequence begins with the state as it is and goes on with every change")
   func stateThenChanges() async throws {
     let bench = try Bench.started()
     var iterator = bench.monitor.updates().makeAsyncIterator()

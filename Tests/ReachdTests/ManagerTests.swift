@@ -26,7 +26,7 @@ import Testing
     var signs = 0
     while signs < 5, let message = manager.next() { signs += message == "WATCHDOG=1" ? 1 : 0 }
     #expect(signs == 5)
-    #expect(!service.child.errors.contains("does not move"))
+    #expect(!service.child.errors.contains("no sign of life"))
   }
 
   @Test func aHangupEndsNothing() throws {

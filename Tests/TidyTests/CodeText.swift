@@ -14,9 +14,10 @@ enum CodeText {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    func starts(with text: StaticString) -> Bool {
-      let wanted = text.description.utf8
-      return bytes[index...].starts(with: wanted)
+    func starts(with text: String) -> Bool {
+      // Most bytes fail at the first one.
+      guard index < bytes.count, bytes[index] == text.utf8.first else { return false }
+      return bytes[index...].starts(with: text.utf8)
     }
 
     mutating func keep() {
@@ -95,27 +96,37 @@ enum CodeText {
     }
   }
 
-  /// The words of stripped code: runs of letters, digits and underscores, each with what stands directly before and after.
+  /// The words of code: runs of letters, digits and underscores, each with what stands directly before and after.
   static func words(_ code: String) -> [(word: Substring, before: Character?, after: Character?, line: Int)] {
+    // By bytes, for there are many; the bytes of other scripts' letters count as letters.
+    func isInWord(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), 0x80...:
+        true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: false
+      }
+    }
+    func character(_ byte: UInt8) -> Character { Character(Unicode.Scalar(byte)) }
     var words: [(Substring, Character?, Character?, Int)] = []
     var line = 1
-    var index = code.startIndex
-    var before: Character?
-    while index < code.endIndex {
-      let character = code[index]
-      guard character.isLetter || character.isNumber || character == "_" else {
-        if character.isNewline { line += 1 }
-        before = character
-        index = code.index(after: index)
-        continue
+    var before: UInt8?
+    var start: String.Index?
+    let bytes = code.utf8
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
+      let byte = bytes[index]
+      if isInWord(byte) {
+        if start == nil { start = index }
+      } else {
+        if let first = start { words.append((code[first..<index], before.map(character), character(byte), line)) }
+        start = nil
+        before = byte
+        if byte == UInt8(ascii: "\n") { line += 1 }
       }
-      let start = index
-      while index < code.endIndex, code[index].isLetter || code[index].isNumber || code[index] == "_" {
-        index = code.index(after: index)
-      }
-      words.append((code[start..<index], before, index < code.endIndex ? code[index] : nil, line))
-      before = nil
+      index = bytes.index(after: index)
     }
+    if let first = start { words.append((code[first...], before.map(character), nil, line)) }
     return words
   }
 }

@@ -27,7 +27,7 @@ struct SourceFile: Sendable {
 }
 
 /// The package as it lies on the disk.
-struct SourceTree {
+struct SourceTree: Sendable {
   let root: String
   let files: [SourceFile]
 

@@ -1,0 +1,66 @@
+public import NetworkReachability
+
+extension SCNetworkReachabilityFlags {
+  /// The parents' one-letter-a-flag spellings, which differ in order and length.
+  public enum CompactStyle: String, Sendable, CaseIterable {
+    /// Alamofire: `WR ctiCDlda`, with `a` for the older name of `C`.
+    case alamofire = "WR ctiCDlda"
+    /// Reachability.swift and tonymillion/Reachability: `WR ctiCDld`.
+    case reachabilitySwift = "WR ctiCDld"
+    /// Apple's sample: `WR tcCiDld`.
+    case appleSample = "WR tcCiDld"
+  }
+
+  /// One letter for each flag that is set, `-` for each that is not: `-R -----l-`.
+  ///
+  /// - Parameter style: whose order.
+  /// - Returns: the letters.
+  public func compactDescription(_ style: CompactStyle) -> String {
+    String(
+      style.rawValue.map { letter in
+        guard let flag = Self.flag(for: letter) else { return letter }
+        return contains(flag) ? letter : "-"
+      })
+  }
+
+  /// The flags as Alamofire writes them for debugging: `WR ctiCDlda`.
+  public var readableDescription: String { compactDescription(.alamofire) }
+
+  private static func flag(for letter: Character) -> SCNetworkReachabilityFlags? {
+    switch letter {
+    case "W": .isWWAN
+    case "R": .reachable
+    case "c": .connectionRequired
+    case "t": .transientConnection
+    case "i": .interventionRequired
+    case "C": .connectionOnTraffic
+    case "D": .connectionOnDemand
+    case "l": .isLocalAddress
+    case "d": .isDirect
+    case "a": .connectionAutomatic
+    default: nil
+    }
+  }
+
+  /// The flags in the words of macOS's `scutil -r`, joined by commas, `Not Reachable` when none is set.
+  ///
+  /// Bits without a name come last, as `0x` and eight hexadecimal digits.
+  public var scutilDescription: String {
+    guard !isEmpty else { return "Not Reachable" }
+    var words = Self.scutilWords.filter { contains($0.flag) }.map(\.word)
+    let rest = Self.scutilWords.reduce(self) { $0.subtracting($1.flag) }.rawValue
+    if rest != 0 {
+      let digits = String(rest, radix: 16)
+      words.append("0x" + String(repeating: "0", count: 8 - digits.count) + digits)
+    }
+    return words.joined(separator: ",")
+  }
+
+  /// In scutil's order, which is not that of the bits.
+  private static let scutilWords: [(flag: SCNetworkReachabilityFlags, word: String)] = [
+    (.reachable, "Reachable"), (.transientConnection, "Transient Connection"),
+    (.connectionRequired, "Connection Required"), (.connectionOnTraffic, "Automatic Connection On Traffic"),
+    (.connectionOnDemand, "Automatic Connection On Demand"), (.interventionRequired, "Intervention Required"),
+    (.isLocalAddress, "Local Address"), (.isDirect, "Directly Reachable Address"), (.isWWAN, "WWAN"),
+  ]
+}

@@ -1,0 +1,56 @@
+import Dispatch
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@Suite("Where a listener runs")
+struct ContextTests {
+  private static let key = DispatchSpecificKey<String>()
+
+  /// Runs tasks on a queue that knows its name.
+  private final class QueueExecutor: TaskExecutor {
+    let queue = DispatchQueue(label: "executor")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
+  /// The names of the queues that the first updates are heard on.
+  private func heard(on context: DeliveryContext?) async throws -> [String?] {
+    let bench = try Bench.started()
+    let names = Shared<[String?]>([])
+    let body = { @Sendable (_: ReachabilityUpdate) in
+      names.withLock { $0.append(DispatchQueue.getSpecific(key: Self.key)) }
+    }
+    let subscription = context.map { bench.monitor.listen(on: $0, body) } ?? bench.monitor.listen(body)
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    #expect(await eventually(within: .seconds(120)) { () async in names.value.count == 2 })
+    subscription?.cancel()
+    return names.value
+  }
+
+  @Test("E2-5 by default a listener runs on the main queue")
+  func mainQueue() async throws {
+    DispatchQueue.main.setSpecific(key: Self.key, value: "main")
+    #expect(try await heard(on: nil) == ["main", "main"])
+    #expect(try await heard(on: .main) == ["main", "main"])
+  }
+
+  @Test("E2-5 a listener runs on the queue that it asks for")
+  func otherQueue() async throws {
+    let queue = DispatchQueue(label: "own")
+    queue.setSpecific(key: Self.key, value: "own")
+    #expect(try await heard(on: .queue(queue)) == ["own", "own"])
+  }
+
+  @Test("A listener runs on the task executor that it asks for")
+  func executor() async throws {
+    let executor = QueueExecutor()
+    executor.queue.setSpecific(key: Self.key, value: "executor")
+    #expect(try await heard(on: .executor(executor)) == ["executor", "executor"])
+  }
+}

@@ -1,0 +1,48 @@
+import Logging
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@Suite("The log")
+struct LogTests {
+  /// Keeps lines with their metadata.
+  private struct Handler: LogHandler {
+    let lines: Shared<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+      lines.withLock { $0.append("\(event.level) \(event.message)" + facts.joined()) }
+    }
+  }
+
+  @Test("Every transition is one line at info: a constant message, and the facts as metadata")
+  func lines() throws {
+    let lines = Shared<[String]>([])
+    let logger = Logger(label: "test") { _ in Handler(lines: lines) }
+    let kernel = ScriptedKernel(.wired)
+    let monitor = ReachabilityMonitor(configuration: .init(logger: logger), kernel: { kernel })
+    let subscription = monitor.listen(watching: [try Target(host: "192.0.2.1")], on: .immediate) { _ in }
+    try monitor.start()
+    kernel.change([.routeReplaced]) { $0.addDefault(via: "10.0.0.2", on: 2, metric: 1) }
+    kernel.change { $0.change("eth0") { $0.operationalState = .down } }
+    kernel.advance(by: .milliseconds(10))
+    let way = "interface=eth0 "
+    #expect(
+      lines.value.filter { !$0.contains(" host changed ") } == [
+        "info first verdict from=unknown gateway=10.0.0.1 \(way)sequence=1 source=10.0.0.5 status=reachable",
+        "info path changed cause=routeReplaced gateway=10.0.0.2 \(way)sequence=2 source=10.0.0.5 status=reachable",
+        "info interface changed addresses=10.0.0.5/24 cause=carrierLost \(way)sequence=3 state=down up=true",
+        "info status changed cause=carrierLost from=reachable gateway=10.0.0.2 \(way)reason=linkDown sequence=4 "
+          + "status=notReachable",
+      ])
+    #expect(lines.value.count { $0.contains(" host changed ") && $0.contains(" host=192.0.2.1 ") } == 3)
+    withExtendedLifetime(subscription) {}
+  }
+}

@@ -1,0 +1,106 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+/// Waiting for a way to come back, as a retry after an offline error does.
+@Suite
+struct WaitingTests {
+  private static let patience = Duration.seconds(30)
+
+  private static func plug(_ script: inout KernelScript) {
+    script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
+    script.addDefault(via: "10.0.0.1", on: 2)
+  }
+
+  @Test("A wait for what is reachable already ends at once")
+  func already() async throws {
+    let kernel = ScriptedKernel()
+    kernel.change { Self.plug(&$0) }
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    #expect(await monitor.waitUntilReachable(timeout: Self.patience))
+  }
+
+  @Test("AO-1, AO-4 all who wait at one monitor are released when the way comes back")
+  func released() async throws {
+    let kernel = ScriptedKernel()
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let waiters = (0..<4).map { _ in Task { await monitor.waitUntilReachable(timeout: Self.patience) } }
+    // Each waiter has had its first verdict once it watches; the way comes back then or before, and both must do.
+    await Task.yield()
+    kernel.change { Self.plug(&$0) }
+    for waiter in waiters { #expect(await waiter.value) }
+  }
+
+  @Test("AO-5 the same monitor serves a second outage")
+  func again() async throws {
+    let kernel = ScriptedKernel()
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { kernel })
+    try monitor.start()
+    for _ in 0..<2 {
+      kernel.change { $0.removeDefaults(.ipv4) }
+      #expect(!monitor.snapshot.status.isReachable)
+      let waiter = Task { await monitor.waitUntilReachable(timeout: Self.patience) }
+      kernel.change { script in
+        if script.interfaces.count == 1 { Self.plug(&script) } else { script.addDefault(via: "10.0.0.1", on: 2) }
+      }
+      #expect(await waiter.value)
+    }
+  }
+
+  @Test("AO-3, AO-6 when the time is over every waiter is told no, and the caller keeps its own error")
+  func timedOut() async throws {
+    let kernel = ScriptedKernel()
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let waiters = (0..<4).map { _ in Task { await monitor.waitUntilReachable(timeout: .milliseconds(10)) } }
+    for waiter in waiters { #expect(await !waiter.value) }
+  }
+
+  @Test("A cancelled wait ends with no")
+  func cancelled() async throws {
+    let kernel = ScriptedKernel()
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let waiter = Task { await monitor.waitUntilReachable(timeout: Self.patience) }
+    waiter.cancel()
+    #expect(await !waiter.value)
+  }
+
+  @Test("Stopping the monitor ends a wait with no")
+  func stopped() async throws {
+    let kernel = ScriptedKernel()
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let waiter = Task { await monitor.waitUntilReachable(timeout: Self.patience) }
+    while monitor.verdict(of: .default) == nil { await Task.yield() }
+    monitor.stop()
+    #expect(await !waiter.value)
+  }
+
+  @Test("A name that is not resolved yet ends no wait, however optimistic")
+  func optimistic() {
+    let reachable = Path(flags: .reachable)
+    let target = Target(.name("db.internal"))
+    #expect(!HostVerdict(target: target, path: reachable, phase: .optimistic).isSurelyReachable)
+    #expect(HostVerdict(target: target, path: reachable, phase: .resolved).isSurelyReachable)
+  }
+
+  @Test("A condition over several targets is asked only when all have a verdict, and the last verdicts are returned")
+  func several() async throws {
+    let kernel = ScriptedKernel()
+    kernel.change { Self.plug(&$0) }
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let targets = [Target.default, try Target(host: "10.0.0.9"), try Target(host: "10.0.0.9", interface: "eth9")]
+    let outcome = await monitor.wait(for: targets, timeout: .milliseconds(50)) { verdicts in
+      #expect(verdicts.count == 3)
+      return verdicts.allSatisfy(\.isSurelyReachable)
+    }
+    #expect(!outcome.isFulfilled)
+    #expect(outcome.verdicts.filter(\.isSurelyReachable).count == 2)
+    let any = await monitor.wait(for: targets, timeout: Self.patience) { $0.contains(where: \.isSurelyReachable) }
+    #expect(any.isFulfilled)
+  }
+}
