@@ -46,7 +46,11 @@ public final class NetlinkSource: KernelSource {
   public var counters: NetlinkCounters { shared.counters.withLock { $0 } }
 
   /// How long ago the thread last turned; at rest it turns every ten seconds.
-  public var sinceProgress: Duration { max(.zero, KernelClock.uptime - counters.lastProgress) }
+  public var sinceProgress: Duration {
+    // A thread that has not begun is not silent.
+    let last = counters.lastProgress
+    return last == .zero ? .zero : max(.zero, KernelClock.uptime - last)
+  }
 
   /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
   ///
