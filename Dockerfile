@@ -3,16 +3,26 @@
 ARG SWIFT_IMAGE=swift:6.3-bookworm
 
 FROM ${SWIFT_IMAGE} AS build
-ENV DEBIAN_FRONTEND=noninteractive
 WORKDIR /source
-COPY scripts scripts
-RUN scripts/setup && rm -rf /var/lib/apt/lists/*
+COPY scripts/setup scripts/closure scripts/packages.txt scripts/
+# The upgrade brings the security fixes that are younger than the image: its libraries go into ours.
+RUN scripts/setup && apt-get update && apt-get upgrade -y && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN swift build -c release --product reachd --static-swift-stdlib -Xlinker -s \
+# Small: no symbols, nothing exported, nothing unused or twice, packed relocations; together 2 MB of 20.
+RUN --mount=type=cache,target=/source/.build,sharing=locked \
+    swift build -c release --product reachd --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
+      -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
  && scripts/closure "$(swift build -c release --show-bin-path)/reachd" /image
 
 FROM debian:bookworm-slim AS debug
-COPY --from=build /image /
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="reachd (debug)" \
+      org.opencontainers.image.description="reachd with a shell beside it" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /image/usr /usr
+COPY --from=build /image/etc/ssl /etc/ssl
 USER 65532:65532
 EXPOSE 8080
 ENV REACHD_LISTEN=0.0.0.0:8080
@@ -21,9 +31,12 @@ ENTRYPOINT ["/usr/bin/reachd"]
 CMD ["serve"]
 
 FROM scratch
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="reachd" \
       org.opencontainers.image.description="Knows from the kernel whether this machine can be reached, and says so at once" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image /
 USER 65532:65532
 EXPOSE 8080

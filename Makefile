@@ -1,5 +1,5 @@
 # The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
-.PHONY: run build test lint format test-long bench clean
+.PHONY: run build test lint lint-deploy image test-image format test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 	.build/release/reachd serve $(ARGS)
@@ -15,6 +15,18 @@ test: ## all tests; the kernel's part needs root or user namespaces
 lint: ## the formatter's strict opinion
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
 
+lint-deploy: ## Dockerfile, compose file, manifests, units, contract and shell scripts
+	scripts/setup scripts/packages.txt scripts/packages-image.txt
+	scripts/lint-deploy
+
+image: ## reachd:dev and reachd:debug, without a registry (README, "Run in a container"); needs root
+	scripts/setup scripts/packages.txt scripts/packages-image.txt
+	scripts/image
+	scripts/image debug
+
+test-image: image ## run the image as Docker, Kubernetes and a careful administrator would
+	scripts/test-image
+
 format: ## make the formatter content
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
 
@@ -29,4 +41,5 @@ bench: build ## the figures of Benchmarks/RESULTS.md, on this machine
 	Benchmarks/run
 
 clean: ## remove what was built
+	scripts/containers gone
 	rm -rf .build .build-*

@@ -68,7 +68,8 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
 
-    room("HostProcess"),
+    .systemLibrary(name: "CProcess"),
+    room("HostProcess", ["CProcess"]),
 
     // Floor 2: the library.
     room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
@@ -118,6 +119,7 @@ let package = Package(
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
+    tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]
 )

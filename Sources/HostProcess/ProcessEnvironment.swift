@@ -19,11 +19,3 @@ public enum ProcessEnvironment {
     return all
   }
 }
-
-/// What this process does with signals that no service group handles.
-public enum ProcessSignals {
-  /// A write to a pipe or socket whose reader is gone fails with EPIPE instead of ending the process.
-  public static func ignoreBrokenPipes() {
-    signal(SIGPIPE, SIG_IGN)
-  }
-}

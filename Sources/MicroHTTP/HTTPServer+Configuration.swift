@@ -5,6 +5,8 @@ extension HTTPServer {
   public struct Configuration: Sendable {
     /// Where to listen.
     public var address: ListenAddress
+    /// A listening TCP socket to serve on instead of binding ``address``; the server closes it.
+    public var inherited: Int32?
     /// Connections at once; one more is answered 503.
     ///
     /// Nil derives it from the descriptor limit, less 256, and at most 20,000.
@@ -27,6 +29,12 @@ extension HTTPServer {
     /// The defaults for an address.
     public init(address: ListenAddress) {
       self.address = address
+    }
+
+    /// The defaults for a socket that listens already, such as one from a service manager.
+    public init(inheriting descriptor: Int32) {
+      address = ListenAddress(host: "0.0.0.0", port: 0)
+      inherited = descriptor
     }
   }
 

@@ -9,6 +9,8 @@ internal import Synchronization
 /// The handler runs on that thread and must not block. Nothing here may be called from the handler but what says so.
 public final class HTTPServer: Sendable {
   private struct State {
+    /// The socket, once bound and until the thread has it.
+    var bound: ListeningSocket?
     /// The address that was bound and the way to the thread, once started.
     var started: (address: ListenAddress, inbox: ServerInbox)?
     /// The thread, once started.
@@ -43,16 +45,35 @@ public final class HTTPServer: Sendable {
     self.logger = logger
   }
 
-  /// Binds the address and begins to serve; a server is started once.
+  /// Binds the address without serving yet; clients wait in the kernel's queue.
+  ///
+  /// For a process that gives up the right to a port below 1024 before it starts a thread; else ``start()`` does it.
+  public func bind() throws(HTTPServerError) {
+    try state.withLock { state throws(HTTPServerError) in
+      guard state.bound == nil, state.started == nil else { throw startedBefore }
+      state.bound = try makeSocket()
+    }
+  }
+
+  private func makeSocket() throws(HTTPServerError) -> ListeningSocket {
+    guard let descriptor = configuration.inherited else { return try ListeningSocket(configuration.address) }
+    return try ListeningSocket(inherited: descriptor)
+  }
+
+  private var startedBefore: HTTPServerError {
+    HTTPServerError(
+      operation: "start", object: configuration.address.description, reason: "the server was started before")
+  }
+
+  /// Begins to serve, after binding the address unless that is done; a server is started once.
   ///
   /// Raises the process's soft descriptor limit to the hard one (getrlimit(2)).
   public func start() throws(HTTPServerError) {
     try state.withLock { state throws(HTTPServerError) in
-      guard state.started == nil else {
-        throw HTTPServerError(
-          operation: "start", object: configuration.address.description, reason: "the server was started before")
-      }
-      let socket = try ListeningSocket(configuration.address)
+      guard state.started == nil else { throw startedBefore }
+      let socket = if let bound = state.bound { bound } else { try makeSocket() }
+      // Whatever happens now, the socket is the loop's, or closed.
+      state.bound = nil
       guard let inbox = ServerInbox() else {
         close(socket.descriptor)
         throw HTTPServerError(operation: "eventfd", object: socket.address.description, errno: EMFILE)
@@ -74,9 +95,9 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// The address with the port that was really bound; the configured one before the start.
+  /// The address with the port that was really bound; the configured one before that.
   public var boundAddress: ListenAddress {
-    state.withLock { $0.started?.address } ?? configuration.address
+    state.withLock { $0.started?.address ?? $0.bound?.address } ?? configuration.address
   }
 
   /// Whether the server was started and not stopped.
@@ -123,6 +144,7 @@ public final class HTTPServer: Sendable {
   /// that were not are cut. Blocks for `grace` at most. Not to be called on the server's own thread.
   public func stop(grace: Duration = .zero) {
     inbox?.post(.stop(grace: grace))
+    state.withLock { Self.release(&$0) }
     joining.withLock { _ in
       precondition(!isOwnThread, "a server cannot wait for its own thread")
       guard let thread = state.withLock({ $0.isStopped ? nil : $0.thread }) else { return }
@@ -140,8 +162,16 @@ public final class HTTPServer: Sendable {
     state.withLock { $0.started?.inbox }
   }
 
+  /// Closes a socket that was bound and never served.
+  private static func release(_ state: inout State) {
+    guard let socket = state.bound else { return }
+    close(socket.descriptor)
+    state.bound = nil
+  }
+
   deinit {
     state.withLock { state in
+      Self.release(&state)
       guard let thread = state.thread, !state.isStopped else { return }
       state.started?.inbox.post(.stop(grace: .zero))
       // The last reference may die on the server's own thread, which cannot wait for itself.

@@ -31,13 +31,35 @@ struct ListeningSocket {
       }
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else { throw failed("bind") }
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
-      guard let port = Self.boundPort(descriptor) else { throw failed("getsockname") }
+      guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
       self.descriptor = descriptor
       self.address = ListenAddress(host: address.host, port: port)
     } catch {
       close(descriptor)
       throw error
     }
+  }
+
+  /// A socket that somebody else bound and listens on, handed over with all rights: it is closed like our own.
+  init(inherited descriptor: Int32) throws(HTTPServerError) {
+    let object = "inherited descriptor \(descriptor)"
+    guard Self.get(descriptor, SO_ACCEPTCONN) == 1, Self.get(descriptor, SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
+      throw HTTPServerError(operation: "take over", object: object, reason: "it is no listening stream socket")
+    }
+    guard let bound = Self.bound(descriptor) else {
+      throw HTTPServerError(operation: "take over", object: object, reason: "it is no socket of IPv4 or IPv6")
+    }
+    guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
+      throw HTTPServerError(operation: "fcntl", object: object, errno: errno)
+    }
+    self.descriptor = descriptor
+    address = ListenAddress(host: bound.host, port: bound.port)
+  }
+
+  private static func get(_ descriptor: Int32, _ option: Int32) -> Int32? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : nil
   }
 
   /// Sets an integer option of a socket.
@@ -47,13 +69,13 @@ struct ListeningSocket {
     return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  private static func boundPort(_ descriptor: Int32) -> UInt16? {
+  private static func bound(_ descriptor: Int32) -> SocketAddress? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         guard unsafe getsockname(descriptor, address, &size) == 0 else { return nil }
-        return unsafe SocketAddress(reading: address)?.port
+        return unsafe SocketAddress(reading: address)
       }
     }
   }

@@ -15,15 +15,20 @@ struct Daemon {
   private let monitor: ReachabilityMonitor
   private let service: StatusService
   private let servers: [HTTPServer]
+  private let manager: ServiceManager
+  private let writer: LogWriter
 
   /// The waits between attempts to open the kernel: they begin short, because a machine that boots settles soon.
   private static let retries: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
   /// How long streams get to take their farewell, and requests to finish, of the grace.
   private static let farewellTime = Duration.seconds(1)
 
-  init(_ configuration: Configuration, _ logger: Logger) {
+  /// Puts everything together; starts no thread yet.
+  init(_ configuration: Configuration, _ manager: ServiceManager, _ logger: Logger, _ writer: LogWriter) {
     self.configuration = configuration
+    self.manager = manager
     self.logger = logger
+    self.writer = writer
     monitor = ReachabilityMonitor(
       configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
     let service = StatusService(
@@ -33,9 +38,11 @@ struct Daemon {
         version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
-    servers = configuration.listen.map { address in
+    let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
+    let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
+    servers = listeners.map { listener in
       HTTPServer(
-        configuration: Self.serverConfiguration(address, configuration), handler: { service.handle($0) },
+        configuration: Self.limited(listener, configuration), handler: { service.handle($0) },
         refusal: { service.refusal($0) }, logger: logger)
     }
   }
@@ -51,21 +58,31 @@ struct Daemon {
     }
   }
 
-  private static func serverConfiguration(
-    _ address: ListenAddress, _ configuration: Configuration
+  private static func limited(
+    _ listener: HTTPServer.Configuration, _ configuration: Configuration
   ) -> HTTPServer.Configuration {
-    var server = HTTPServer.Configuration(address: address)
+    var server = listener
     if let limit = configuration.connectionLimit { server.connectionLimit = limit }
     if let limit = configuration.streamLimit { server.streamLimit = limit }
     if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
     return server
   }
 
+  /// Binds every address, and then gives up all privileges for good.
+  ///
+  /// To be called while the process has one thread.
+  func bind() throws(HTTPServerError) {
+    for server in servers { try server.bind() }
+    _ = Privileges.drop()
+  }
+
+  /// Writes what is still to be logged, within a second.
+  func flushLog() { writer.flush(seconds: 1) }
+
   /// Serves until SIGTERM or SIGINT, then drains.
   ///
-  /// - Throws: an `HTTPServerError` when an address cannot be listened on.
+  /// - Throws: an `HTTPServerError` when a server cannot be started.
   func serve() async throws {
-    ProcessSignals.ignoreBrokenPipes()
     var quiet = logger
     // The group tells of its own steps, before the first of ours: the first line is to be the address.
     quiet.logLevel = max(.notice, logger.logLevel)
@@ -75,15 +92,22 @@ struct Daemon {
   }
 
   private func listen() throws(HTTPServerError) {
-    for (index, server) in servers.enumerated() {
+    for server in servers {
       do throws(HTTPServerError) {
         try server.start()
       } catch {
-        servers[..<index].forEach { $0.stop(grace: .zero) }
+        servers.forEach { $0.stop(grace: .zero) }
         throw error
       }
       logger.notice("listening", metadata: ["address": "\(server.boundAddress)"])
     }
+    let privileges = Privileges.current
+    logger.log(
+      level: privileges.isNone ? .notice : .warning, "privileges",
+      metadata: [
+        "user": "\(privileges.user)", "noNewPrivileges": "\(privileges.hasNoNewPrivileges)",
+        "capabilities": "0x\(String(privileges.effective | privileges.permitted, radix: 16))",
+      ])
   }
 
   /// What runs under the service group's signals: everything, because whoever sees the address in the log may send one.
@@ -92,8 +116,13 @@ struct Daemon {
 
     func run() async throws {
       try daemon.listen()
-      await cancelWhenGracefulShutdown { await daemon.watchKernel() }
-      await daemon.drain()
+      await withDiscardingTaskGroup { group in
+        group.addTask { await daemon.showLife() }
+        group.addTask { await daemon.hearHangups() }
+        await cancelWhenGracefulShutdown { await daemon.watchKernel() }
+        await daemon.drain()
+        group.cancelAll()
+      }
     }
   }
 
@@ -104,9 +133,11 @@ struct Daemon {
     while !Task.isCancelled {
       do throws(KernelError) {
         try monitor.start()
+        manager.tell("READY=1\nSTATUS=Serving.")
         break
       } catch {
         wait = retries.next() ?? wait
+        manager.tell("STATUS=The kernel is unavailable: \(error)")
         logger.error("kernel unavailable", metadata: ["error": "\(error)", "retryIn": "\(wait)"])
         try? await Task.sleep(for: wait)
       }
@@ -114,9 +145,37 @@ struct Daemon {
     try? await gracefulShutdown()
   }
 
+  /// Tells the service manager, twice in its interval, that every server's loop has turned and the kernel's is not stuck.
+  ///
+  /// A loop that is stuck in a callback does not turn, and the manager starts the service anew.
+  private func showLife() async {
+    guard let interval = manager.watchdog else { return }
+    var before: [UInt64] = []
+    while !Task.isCancelled {
+      let turns = servers.map(\.loopTurns)
+      let complaint = Self.netlinkCheck(monitor).complaint()
+      if complaint == nil, before.isEmpty || zip(before, turns).allSatisfy({ $0 < $1 }) {
+        manager.tell("WATCHDOG=1")
+      } else {
+        logger.critical("no sign of life", metadata: ["reason": "\(complaint ?? "a server does not move")"])
+      }
+      before = turns
+      for server in servers { server.wake() }
+      try? await Task.sleep(for: interval / 2)
+    }
+  }
+
+  /// SIGHUP asks for the configuration to be read again, which is not possible yet; it must not end the service.
+  private func hearHangups() async {
+    for await _ in await UnixSignalsSequence(trapping: .sighup) {
+      logger.warning("SIGHUP changes nothing: the configuration is read at the start only")
+    }
+  }
+
   /// Not ready, then no new connections, then farewell to the streams, then the last answers.
   private func drain() async {
     let start = ContinuousClock.now
+    manager.tell("STOPPING=1\nSTATUS=Draining.")
     logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
     service.beginDrain()
     try? await Task.sleep(for: min(configuration.drainDelay, configuration.grace))

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 
 /// The program.
-@main
 struct Reachd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reachd",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import HostProcess
 internal import Logging
 internal import MicroHTTP
-internal import ServiceLifecycle
 
 /// `reachd serve`: the service.
 struct ServeCommand: AsyncParsableCommand {
@@ -11,7 +11,11 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       A flag wins over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), that over the file, that over the default.
       The first line on standard error tells the address; port 0 takes a free one. SIGTERM and SIGINT drain: /readyz
-      turns 503, streams get `bye`, requests are finished, exit 0.
+      turns 503, streams get `bye`, requests are finished, exit 0. SIGHUP changes nothing.
+
+      Once its addresses are bound it gives up every capability and the way to new ones, whoever started it. It tells a
+      service manager when it is ready, stopping and alive (sd_notify), and takes sockets from one (LISTEN_FDS); these
+      stand in for every address to listen on.
 
       EXAMPLES
         reachd serve
@@ -39,7 +43,12 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup var source: SourceOptions
 
-  mutating func run() async throws {
+  mutating func run() async throws { try await Self.run(prepare()) }
+
+  /// Everything that needs privileges or must come before the first thread: settings, sockets, and then giving up.
+  ///
+  /// - Throws: the exit code, after saying why.
+  func prepare() throws -> Daemon {
     let sources = source.sources([
       ("listen", "--listen", listen), ("log.level", "--log-level", [logLevel].compactMap(\.self)),
       ("log.format", "--log-format", [logFormat].compactMap(\.self)),
@@ -48,11 +57,26 @@ struct ServeCommand: AsyncParsableCommand {
       ("grace", "--grace", [grace].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit()
+    ProcessSignals.ignoreBrokenPipes()
+    ProcessSignals.reapOrphans()
+    ProcessSignals.holdRequests()
     let writer = LogWriter { Terminal.complain($0) }
-    defer { writer.flush(seconds: 1) }
     let logger = LogOutput.logger(configuration.logLevel, configuration.logFormat, writer)
+    let daemon = Daemon(configuration, ServiceManager(environment: sources.environment), logger, writer)
+    do throws(HTTPServerError) {
+      try daemon.bind()
+    } catch {
+      Terminal.complain("reachd: \(error)")
+      throw Exit.unavailable
+    }
+    return daemon
+  }
+
+  /// Serves to the end.
+  static func run(_ daemon: Daemon) async throws {
+    defer { daemon.flushLog() }
     do {
-      try await Daemon(configuration, logger).serve()
+      try await daemon.serve()
     } catch let error as HTTPServerError {
       Terminal.complain("reachd: \(error)")
       throw Exit.unavailable

@@ -97,6 +97,61 @@ extension ServerTests {
       #expect(throws: HTTPServerError.self) { try server.start() }
     }
 
+    @Test("A socket that was bound before keeps its clients until the server starts")
+    func bindFirst() throws {
+      let before = openDescriptors()
+      do {
+        let server = HTTPServer(
+          configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)), handler: Fixture.echo)
+        try server.bind()
+        #expect(server.boundAddress.port != 0)
+        #expect(!server.isServing)
+        #expect(throws: HTTPServerError.self) { try server.bind() }
+        let client = try RawClient(server.boundAddress)
+        client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+        try server.start()
+        #expect(try client.response().status == 200)
+        server.stop()
+        client.close()
+        let never = HTTPServer(
+          configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)), handler: Fixture.echo)
+        try never.bind()
+      }
+      #expect(openDescriptors() == before)
+    }
+
+    @Test("A socket that somebody else listens on is served, and closed with the server")
+    func inherited() throws {
+      let before = openDescriptors()
+      do {
+        let descriptor = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0)).descriptor
+        let server = HTTPServer(configuration: .init(inheriting: descriptor), handler: Fixture.echo)
+        try server.start()
+        #expect(server.boundAddress.host == "127.0.0.1")
+        let client = try RawClient(server.boundAddress)
+        client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.response().status == 200)
+        client.close()
+        server.stop()
+      }
+      #expect(openDescriptors() == before)
+    }
+
+    @Test("What is no listening TCP socket is not taken over")
+    func notASocket() {
+      let idle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      let local = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      defer {
+        close(idle)
+        close(local)
+      }
+      listen(local, 1)
+      for descriptor in [idle, local, -1] {
+        let server = HTTPServer(configuration: .init(inheriting: descriptor), handler: Fixture.echo)
+        #expect(throws: HTTPServerError.self) { try server.start() }
+      }
+    }
+
     @Test("The loop turns when woken, and sleeps when nobody speaks")
     func turns() throws {
       let fixture = try Fixture()

@@ -10,7 +10,7 @@ struct TidyTests {
     "Probes": ["ReachabilityModel", "Locks", "CAres", "CCurl", "Glibc", "Logging", "Synchronization"],
     "MicroHTTP": ["Locks", "CMicroHTTPD", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
-    "HostProcess": ["Glibc"],
+    "HostProcess": ["CProcess", "Glibc"],
     "NetworkReachability": [
       "ReachabilityModel", "Locks", "Netlink", "Probes", "Logging", "Synchronization", "Dispatch", "Glibc",
     ],

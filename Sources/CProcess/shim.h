@@ -1,0 +1,43 @@
+// Capabilities (capabilities(7)) for Swift: prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2).
+#pragma once
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// The sets of one thread, 64 bits each.
+typedef struct {
+  unsigned long long effective, permitted, inheritable;
+} CProcess_Capabilities;
+
+static inline int CProcess_get_capabilities(CProcess_Capabilities *sets) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  struct __user_cap_data_struct data[2] = {{0}};
+  if (syscall(SYS_capget, &header, data) != 0) return -1;
+  sets->effective = data[0].effective | (unsigned long long)data[1].effective << 32;
+  sets->permitted = data[0].permitted | (unsigned long long)data[1].permitted << 32;
+  sets->inheritable = data[0].inheritable | (unsigned long long)data[1].inheritable << 32;
+  return 0;
+}
+
+// Empties all three sets.
+static inline int CProcess_clear_capabilities(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  struct __user_cap_data_struct data[2] = {{0}};
+  return (int)syscall(SYS_capset, &header, data);
+}
+
+// 1 or 0; -1 when the kernel knows no such capability.
+static inline int CProcess_is_bounding(unsigned long capability) {
+  return prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+}
+
+static inline int CProcess_drop_bounding(unsigned long capability) {
+  return prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+}
+
+static inline int CProcess_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); }
+
+static inline int CProcess_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+static inline int CProcess_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }

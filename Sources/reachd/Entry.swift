@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import Dispatch
+
+/// Where the program begins: with one thread, for as long as that matters.
+@main
+enum Entry {
+  /// Prepares a service while there is only this thread; everything else is the command's own affair.
+  ///
+  /// The kernel keeps capabilities and signal masks per thread, so a service must be rid of them before the first thread
+  /// is started; an asynchronous `main` would begin when the runtime has its threads already.
+  static func main() {
+    do {
+      guard let serve = try Reachd.parseAsRoot() as? ServeCommand else {
+        Task {
+          await Reachd.main()
+          Reachd.exit()
+        }
+        dispatchMain()
+      }
+      let daemon = try serve.prepare()
+      Task.detached {
+        do {
+          try await ServeCommand.run(daemon)
+          Reachd.exit()
+        } catch {
+          Reachd.exit(withError: error)
+        }
+      }
+      // Not on the main actor, whose thread waits here, and not dispatchMain(), which lets the signals
+      // that we hold through to this thread.
+      while true { DispatchSemaphore(value: 0).wait() }
+    } catch {
+      Reachd.exit(withError: error)
+    }
+  }
+}

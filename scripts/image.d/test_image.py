@@ -1,0 +1,168 @@
+"""Runs the image as orchestrators do, and looks whether it does what deploy/ and README promise."""
+import re
+import subprocess
+import time
+
+from kubelet import Kubelet
+from machine import LEASH, PODMAN, Container, Network, Stream, check, eventually, podman_arguments, run, workload
+
+IMAGE, DEBUG = "localhost/reachd:dev", "localhost/reachd:debug"
+LARGEST_IMAGE = 40 << 20
+NO_CAPABILITIES = {"0000000000000000"}
+
+
+def image():
+    """The image itself: how large, what it says, and what is in it."""
+    size = int(run(PODMAN, "image", "inspect", "--format", "{{.Size}}", IMAGE))
+    check(size <= LARGEST_IMAGE, f"the image has {size / 2**20:.1f} MiB, at most 40")
+    packed = subprocess.run(f"{PODMAN} save {IMAGE} | gzip -6 | wc -c", shell=True, capture_output=True, text=True)
+    print(f"figure: image {size / 2**20:.1f} MiB, {int(packed.stdout) / 2**20:.1f} MiB compressed")
+    labels = run(PODMAN, "image", "inspect", "--format", "{{.Labels}}", IMAGE)
+    check("org.opencontainers.image.revision" in labels, "it carries the OCI labels")
+    check(run(PODMAN, "image", "inspect", "--format", "{{.User}}", IMAGE) == "65532:65532", "its user is 65532")
+    version = run(PODMAN, "run", "--rm", "--pull=never", "--network", "none", IMAGE, "--version")
+    check(re.fullmatch(r"reachd \d+\.\d+\.\d+", version), f"it runs from scratch: {version}")
+
+
+def start_time(network):
+    """From `run` to the first 200, and the memory of the idle service."""
+    times = []
+    for _ in range(5):
+        poll = "until curl -sf -o /dev/null http://127.0.0.1:8080/status; do sleep 0.005; done"
+        client = subprocess.Popen(["ip", "netns", "exec", network.pod, *LEASH, "sh", "-c", poll])
+        begun = time.monotonic()
+        container = Container("reachd-start", "--network", f"ns:/run/netns/{network.pod}", IMAGE)
+        try:
+            client.wait(timeout=60)
+            times.append(time.monotonic() - begun)
+            with open(f"/proc/{container.pid}/smaps_rollup", encoding="ascii") as rollup:
+                rss = next(int(line.split()[1]) for line in rollup if line.startswith("Rss:"))
+        finally:
+            container.remove()
+    print(f"figure: run to first 200 median {sorted(times)[2] * 1000:.0f} ms of 5, RSS {rss / 1024:.1f} MiB")
+
+
+def node(network):
+    """The DaemonSet's pod: it hears the node's kernel, and a pulled cable is no reason to restart it."""
+    pod, spec = workload("deploy/kubernetes/node/daemonset.yaml")
+    port = spec["ports"][0]["containerPort"]
+    container = Container(
+        "reachd-node", "--network", f"ns:/run/netns/{network.pod}", *podman_arguments(pod, spec), IMAGE)
+    try:
+        # A hostNetwork pod is asked in the node's own namespace.
+        kubelet = Kubelet(spec, network.pod, network.address)
+        check(kubelet.until(lambda: kubelet.is_started and kubelet.is_ready, 60), "node: started, then ready")
+        privileges(container)
+        stream = Stream(network, port)
+        check(eventually(lambda: "event: snapshot" in stream.text), "node: a stream is open")
+        network.pull()
+        check(eventually(lambda: '"to":{"status":"notReachable"' in stream.text), "node: the pulled cable is heard")
+        check(network.get("/status?require=reachable", port)[0] == "503", "node: ?require=reachable answers 503")
+        for _ in range(6):
+            kubelet.tick()
+        check(kubelet.is_ready and not kubelet.restarts, "node: still ready and alive without a network")
+        network.plug()
+        check(eventually(lambda: '"to":{"status":"reachable"' in stream.text), "node: the plugged cable is heard")
+        container.signal("HUP")
+        check(eventually(lambda: "SIGHUP changes nothing" in container.logs()), "node: SIGHUP is only noted")
+        check(container.health() == "healthy", "node: HEALTHCHECK is healthy")
+        frozen(container, kubelet)
+        termination(container, network, port, stream)
+    finally:
+        container.remove()
+
+
+def frozen(container, kubelet):
+    """A process that does not move: unhealthy, not ready, restarted; and well again when it moves."""
+    container.signal("STOP")
+    check(any(container.health() == "unhealthy" for _ in range(4)), "frozen: HEALTHCHECK turns unhealthy")
+    check(kubelet.until(lambda: not kubelet.is_ready, 5), "frozen: no longer ready")
+    check(kubelet.until(lambda: kubelet.restarts == ["liveness"], 30), "frozen: the kubelet would restart it")
+    container.signal("CONT")
+    check(any(container.health() == "healthy" for _ in range(4)), "moving again: HEALTHCHECK is healthy")
+    check(kubelet.until(lambda: kubelet.is_ready, 10), "moving again: ready")
+
+
+def privileges(container):
+    """What the kernel says of every thread."""
+    check(container.status("Uid") == {"65532 65532 65532 65532"}, "user 65532 in every thread")
+    for field in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
+        check(container.status(field) == NO_CAPABILITIES, f"{field} is empty in every thread")
+    check(container.status("NoNewPrivs") == {"1"}, "no new privileges in every thread")
+    with open(f"/proc/{container.pid}/mountinfo", encoding="utf-8") as mounts:
+        root = next(line.split() for line in mounts if line.split()[4] == "/")
+    check("ro" in root[5].split(","), "its root is mounted read-only")
+    line = next(line for line in container.logs().splitlines() if "privileges" in line)
+    check('"capabilities":"0x0"' in line and '"noNewPrivileges":"true"' in line, "it reports so itself")
+
+
+def termination(container, network, port, stream):
+    """SIGTERM with an open stream: not ready first, alive to the end, farewell, exit 0."""
+    container.signal("TERM")
+    check(eventually(lambda: network.get("/readyz", port)[0] == "503", 2), "SIGTERM: /readyz turns 503 first")
+    check(network.get("/livez", port)[0] == "200", "SIGTERM: /livez stays 200")
+    check(container.end() == 0, "SIGTERM: exit 0")
+    check("event: bye" in stream.end(), "SIGTERM: the open stream got its farewell")
+
+
+def service(network):
+    """The Deployment's pod: it is asked by its address, over the cable."""
+    pod, spec = workload("deploy/kubernetes/service/deployment.yaml")
+    container = Container(
+        "reachd-service", "--network", f"ns:/run/netns/{network.pod}", *podman_arguments(pod, spec), IMAGE)
+    try:
+        kubelet = Kubelet(spec, network.node, network.address)
+        check(kubelet.until(lambda: kubelet.is_started and kubelet.is_ready, 60), "service: started, then ready")
+        for _ in range(6):
+            kubelet.tick()
+        check(kubelet.is_ready and not kubelet.restarts, "service: stays ready")
+        code, body = network.get(f"/hosts/{network.gateway}", 8080, network.address)
+        check(code == "200" and '"status":"reachable"' in body, "service: answers reads on the pod's address")
+        check(network.get("/status", 8080, "127.0.0.1")[0] == "200", "service: and on its loopback")
+        container.signal("TERM")
+        check(kubelet.until(lambda: not kubelet.is_ready, 4), "service: the kubelet sees it leave before it is gone")
+        check(container.end() == 0, "service: exit 0")
+    finally:
+        container.remove()
+
+
+def first_process(network):
+    """As root with every capability and as process 1: it gives all up, and orphans leave no zombies."""
+    container = Container(
+        "reachd-root", "--network", f"ns:/run/netns/{network.pod}", "--privileged", "--user", "0:0",
+        "--env", "REACHD_LISTEN=127.0.0.1:80", DEBUG)
+    try:
+        check(eventually(lambda: network.get("/readyz", 80)[0] == "200"), "root: it binds port 80")
+        for field in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"):
+            check(container.status(field) == NO_CAPABILITIES, f"root: {field} is given up in every thread")
+        check(container.status("NoNewPrivs") == {"1"}, "root: no new privileges in every thread")
+        for _ in range(3):
+            run(PODMAN, "exec", container.name, "sh", "-c", "sleep 0.2 & sleep 0.2 &")
+        pid = container.pid
+        check(eventually(lambda: not children(pid)), "process 1: the orphans are reaped")
+        container.signal("INT")
+        check(container.end() == 0, "SIGINT: exit 0")
+    finally:
+        container.remove()
+
+
+def children(pid):
+    """The direct children of a process, zombies among them."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children_of_main:
+        return children_of_main.read().split()
+
+
+def main():
+    network = Network()
+    try:
+        image()
+        start_time(network)
+        node(network)
+        service(network)
+        first_process(network)
+    finally:
+        network.remove()
+    print("test-image: all well")
+
+
+main()

@@ -1,0 +1,10 @@
+# Stands in for the official Swift image: what a toolchain needs around it. The toolchain itself is mounted while
+# something is built, because copying it would make an image of 4 GB.
+FROM debian:bookworm-slim
+ARG TOOLCHAIN
+ENV PATH=${TOOLCHAIN}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    binutils gcc git libc6-dev libcurl4-openssl-dev libedit2 libncurses6 libpython3.11 libsqlite3-0 libstdc++-12-dev \
+    libxml2 libz3-4 pkg-config tzdata zlib1g-dev \
+ && rm -rf /var/lib/apt/lists/*
