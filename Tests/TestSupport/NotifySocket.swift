@@ -1,3 +1,4 @@
+internal import CNetlink
 internal import Glibc
 
 /// A service manager's end of sd_notify(3): a datagram socket on a path, or after `@` on an abstract name.
