@@ -24,6 +24,8 @@ enum Limits {
   static let datagramsPerBatch = 4096
   /// How long before its end a route's life can no longer be read: three ticks of USER_HZ, and some to be sure.
   static let expiryGrace = Duration.milliseconds(100)
+  /// How long a kernel that does not answer counts as busy: mass changes of interfaces hold the RTNL lock for seconds.
+  static let busyPatience = Duration.seconds(10)
   /// How long after a failed reading the next one is tried.
   static let retryDelay = Duration.seconds(1)
   /// At most one log line about lost events in this time; a flood loses some in every batch.

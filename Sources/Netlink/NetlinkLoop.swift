@@ -22,6 +22,10 @@ final class NetlinkLoop {
   /// What was heard and not read for, because the last reading failed.
   private var pending = EventBatch.everything
   private var hasFailed = false
+  /// The observer knows of the failure.
+  private var hasTold = false
+  /// Until when a kernel that does not answer counts as busy.
+  private var busyUntil = Duration.zero
   /// True from a loss until the queue was empty once.
   ///
   /// Until then the kernel goes on throwing events away, and says so only the first time (`NETLINK_S_CONGESTED` in
@@ -83,6 +87,7 @@ final class NetlinkLoop {
     let deadline = try read(pending)
     pending = EventBatch()
     hasFailed = false
+    hasTold = false
     try poller.arm(deadline)
   }
 
@@ -170,12 +175,19 @@ final class NetlinkLoop {
   /// Tells of a failed reading and sets the time of the next try.
   private func fail(_ error: KernelError) {
     queries = nil
-    pending.merge(.everything)
+    // Whatever was read of this burst is lost with it.
+    pending.addLoss()
     shared.counters.withLock { $0.failures += 1 }
     if !hasFailed {
       hasFailed = true
+      busyUntil = KernelClock.uptime + Limits.busyPatience
       logger.error("the kernel cannot be read, trying again", metadata: ["error": "\(error)"])
-      if !shared.isStopping { observer.kernelFailed(error, at: KernelClock.time) }
+    }
+    // A kernel that is only late, because a writer holds the RTNL lock, has not changed its mind about the verdict.
+    let isLate = [ETIMEDOUT, EAGAIN].contains(error.errno) && KernelClock.uptime < busyUntil
+    if !isLate, !hasTold, !shared.isStopping {
+      hasTold = true
+      observer.kernelFailed(error, at: KernelClock.time)
     }
     do throws(KernelError) {
       try poller.arm(KernelClock.uptime + Limits.retryDelay)

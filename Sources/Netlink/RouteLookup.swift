@@ -66,8 +66,18 @@ struct RouteLookup {
     case .prohibit: return .refused(.prohibited)
     default: break
     }
+    // To groups the kernel sends at once, though their addresses match the route with a gateway.
+    if let plain, [.multicast, .broadcast].contains(plain.type) { return .route(plain) }
     var route = match
     if route.hops.isEmpty { route.hops = plain?.hops ?? [] }
+    // Of several legs the plain answer has the one that the kernel takes for this destination, and the source for it.
+    if route.hops.count > 1, let chosen = plain?.hops.first,
+      let index = route.hops.firstIndex(where: {
+        $0.interfaceIndex == chosen.interfaceIndex && $0.gateway == chosen.gateway
+      })
+    {
+      route.taken = index
+    }
     // The kernel does not repeat a source address that the question named.
     route.source = plain?.source ?? query.source ?? match.source
     return .route(route)

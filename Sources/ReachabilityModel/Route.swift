@@ -12,7 +12,9 @@ public struct Route: Hashable, Sendable {
   public var `protocol`: UInt8
   /// The ways out, in the kernel's order; several for multipath, none for blackholes and their like.
   public var hops: [NextHop]
-  /// The source address that the kernel would use (`RTA_PREFSRC`); nil when it has none.
+  /// The index of the way out that the kernel takes for the destination that was looked up; 0 unless multipath.
+  public var taken = 0
+  /// The source address that the kernel would use on the way out that it takes (`RTA_PREFSRC`); nil when it has none.
   public var source: IPAddress?
   /// How long the route still lives (`RTA_CACHEINFO`); nil when it does not expire; zero or less when it has expired.
   public var expiresIn: Duration?

@@ -52,18 +52,32 @@ public enum StatusRules {
     return path
   }
 
-  /// Takes the first leg that can pass packets, else the one that comes furthest.
+  /// Judges the leg that the kernel takes for an address, wherever it leads; of a default path the first leg that can
+  /// pass packets, else the one that comes furthest, because other destinations take other legs.
   private static func judgeLegs(
     of route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
   ) -> Path {
     var best = Path.none(.noRoute)
-    for leg in route.hops {
+    for (position, leg) in route.hops.enumerated() where subject == .defaultPath || position == route.taken {
       guard let interface = tables.interface(leg.interfaceIndex) else { continue }
+      var route = route
+      // The kernel named the source for the leg that it takes.
+      if position != route.taken {
+        route.source = source(on: interface, like: query.destination, in: tables) ?? route.source
+      }
       let path = judge(leg, through: interface, of: route, for: query, as: subject)
       if path.rank > best.rank { best = path }
       if best.status.isReachable { break }
     }
     return best
+  }
+
+  private static func source(
+    on interface: Interface, like destination: IPAddress, in tables: KernelTables
+  ) -> IPAddress? {
+    tables.usableAddresses(of: interface.index).map(\.address).first {
+      $0.family == destination.family && !$0.isLinkLocal && !$0.isLoopback
+    }
   }
 
   private static func judge(

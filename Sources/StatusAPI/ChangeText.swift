@@ -33,7 +33,9 @@ public enum ChangeText {
     let value: JSON
     switch update.transition {
     case nil:
-      value = .members(["type": "snapshot", "status": StatusBody.document(update.snapshot, epoch: epoch)])
+      let skipped = JSON.integer(Int64(update.skipped))
+      let status = StatusBody.document(update.snapshot, epoch: epoch)
+      value = .members(["type": "snapshot", "skipped": skipped, "status": status])
     case .some(let transition):
       if case .host(let from, let to) = transition.change {
         value = EventBody.host(to, transition, initial: from == nil)

@@ -68,6 +68,8 @@ enum EventRoutes {
         sequence = id.sequence
       } else {
         items.append(gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes)
+        // From the oldest on, as the gap says.
+        sequence = 0
       }
     }
     // After an id it is the first ones, so that a client who asks again with the last id leaves nothing out.

@@ -21,7 +21,12 @@ enum HostRule {
   /// The host without its port, in lower case and without the dot of the root.
   private static func name(in field: String) -> String {
     let lower = field.lowercased()
-    if lower.hasPrefix("[") { return String(lower.prefix { $0 != "]" }) + "]" }
+    if lower.hasPrefix("[") {
+      let literal = lower.prefix { $0 != "]" } + "]"
+      let rest = lower.dropFirst(literal.count)
+      // What follows the bracket can only be a port; anything else is a name that pretends.
+      return rest.isEmpty || rest.hasPrefix(":") ? String(literal) : lower
+    }
     let host = lower.prefix { $0 != ":" }
     return String(host.hasSuffix(".") ? host.dropLast() : host)
   }

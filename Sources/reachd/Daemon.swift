@@ -183,7 +183,8 @@ struct Daemon {
     for server in servers { server.endStreams(farewell: StatusService.farewell) }
     for server in servers {
       let left = configuration.grace - (ContinuousClock.now - start)
-      server.stop(grace: max(.zero, min(left, Self.farewellTime + Self.farewellTime)))
+      // A name may be under way for as long as names get.
+      server.stop(grace: max(.zero, min(left, configuration.resolverTimeout + Self.farewellTime)))
     }
     monitor.stop()
     logger.notice("stopped")

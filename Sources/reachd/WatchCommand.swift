@@ -50,6 +50,9 @@ struct WatchCommand: AsyncParsableCommand {
     let hook = exec.map(ChangeHook.init)
     let epoch = ChangeText.newEpoch()
     for await update in monitor.updates(of: targets.isEmpty ? [.status, .path] : .host, watching: targets) {
+      if update.skipped > 0 {
+        Terminal.complain("reachd: \(update.skipped) changes came faster than they could be told, and are left out")
+      }
       Terminal.line(json ? ChangeText.json(update, epoch: epoch) : ChangeText.line(update))
       await hook?.run(update)
     }

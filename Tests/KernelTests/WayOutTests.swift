@@ -51,6 +51,27 @@ import Testing
     #expect(gained.line.hasPrefix("status reachable ethernetOrWiFi | reachable d0 ethernet via 10.8.0.1"))
   }
 
+  @Test func anAddressGoesByTheLegThatTheKernelTakes() throws {
+    let watch = try Watch { pair in
+      try pair.addSecondInterface()
+      try pair.client.ip("route add default nexthop via 10.9.0.1 dev c0 nexthop via 10.8.0.1 dev d0")
+    }
+    try watch.pair.router.ip("link set r0 down")
+    _ = try watch.only()
+    var devices: Set<String> = []
+    for number in 1...24 {
+      let address = "198.51.100.\(number)"
+      let truth = try JSONValue(try watch.client.run("/sbin/ip", ["-json", "route", "get", address]))[0]
+      let device = try #require(truth?["dev"]?.text)
+      devices.insert(device)
+      let answer = try watch.daemon.get("/hosts/\(address)").json
+      let route = answer["addresses"]?[0]?["route"]
+      #expect(route?["interface"]?.text == device && answer["isReachable"] == .bool(device == "d0"), "\(answer)")
+      if device == "d0" { #expect(route?["source"]?.text == truth?["prefsrc"]?.text, "\(answer)") }
+    }
+    #expect(devices == ["c0", "d0"])
+  }
+
   @Test func aDefaultRouteThatOnlyARuleLeadsTo() throws {
     let watch = try Watch()
     try watch.client.ip("route add default via 10.9.0.1 dev c0 table 100")

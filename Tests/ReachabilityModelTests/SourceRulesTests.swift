@@ -44,16 +44,30 @@ struct SourceRulesTests {
     #expect(try judge(other, "10.9.9.9", from: "10.0.0.7").source == ip("10.0.0.7"))
   }
 
-  @Test("Multipath takes the first leg that passes packets")
-  func firstUsableLeg() throws {
+  private func multipath() throws -> Route {
     var route = try Route.byDefault(via: "10.0.0.1")
     route.hops = [
       .init(interfaceIndex: 2, gateway: try ip("10.0.0.1"), isLinkDown: true),
       .init(interfaceIndex: 99, gateway: try ip("10.0.9.1")),
       .init(interfaceIndex: 3, gateway: try ip("10.0.1.1")), .init(interfaceIndex: 7, gateway: try ip("10.0.2.1")),
     ]
-    let path = try judge(route, "10.9.9.9")
+    return route
+  }
+
+  @Test("Of a multipath default the first leg that passes packets speaks")
+  func firstUsableLeg() throws {
+    let path = try judge(try multipath(), "0.0.0.1", as: .defaultPath)
     #expect(try path.interface?.name == "eth1" && path.gateway == ip("10.0.1.1") && path.reason == nil)
+  }
+
+  @Test("An address goes by the leg that the kernel takes, though another one would pass packets")
+  func chosenLeg() throws {
+    var route = try multipath()
+    let down = try judge(route, "10.9.9.9")
+    #expect(try down.interface?.name == "eth0" && down.gateway == ip("10.0.0.1") && down.reason == .linkDown)
+    route.taken = 2
+    let up = try judge(route, "10.9.9.9")
+    #expect(try up.interface?.name == "eth1" && up.gateway == ip("10.0.1.1") && up.reason == nil)
   }
 
   @Test("When no leg passes packets, the one that comes furthest speaks, the first on a tie")
@@ -65,7 +79,8 @@ struct SourceRulesTests {
     func reason(_ legs: [UInt32]) throws -> (Reason?, String?) {
       var route = try Route.byDefault(via: "10.0.0.1")
       route.hops = legs.map { Route.NextHop(interfaceIndex: $0) }
-      let path = StatusRules.judge(.route(route), to: RouteQuery(try ip("10.9.9.9")), in: tables)
+      let path = StatusRules.judge(
+        .route(route), to: RouteQuery(try ip("0.0.0.1")), as: .defaultPath, in: tables)
       return (path.reason, path.interface?.name)
     }
     #expect(try reason([2]) == (.noRoute, nil))
