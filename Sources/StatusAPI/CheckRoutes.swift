@@ -17,7 +17,10 @@ enum CheckRoutes {
     let plan = try plan(exchange)
     let mustBeUp = try require(exchange)
     return .later { promise in
-      plan.run(exchange.service.checker) { outcomes in
+      plan.run(exchange.service.checks.checker) { outcomes in
+        if outcomes.contains(where: { $0.result.reason == .policyDenied }) {
+          return promise.fulfil(exchange.answer(denial))
+        }
         let isUp = outcomes.allSatisfy { $0.result.state == .up }
         let body =
           exchange.media == .text
@@ -37,7 +40,7 @@ enum CheckRoutes {
   ) { (exchange) throws(Problem) in
     let plan = try plan(exchange)
     return .later { promise in
-      plan.run(exchange.service.checker) { outcomes in
+      plan.run(exchange.service.checks.checker) { outcomes in
         let snapshot = exchange.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
         let explanation = Explanation(of: outcome, in: snapshot)
@@ -50,6 +53,10 @@ enum CheckRoutes {
       }
     }
   }
+
+  /// Says nothing about the target's name or addresses.
+  private static let denial = Problem(
+    .policyDenied, "Callers may not contact this target; policy.allow in the configuration opens it.")
 
   private static func require(_ exchange: Exchange) throws(Problem) -> Bool {
     guard let required = exchange.query["require"] else { return false }
@@ -64,11 +71,23 @@ enum CheckRoutes {
     let wish = CheckPlan.Wish(
       target: query["target"], module: query["module"], timeout: query["timeout"], count: query["count"],
       ip: query["ip"], source: query["source"], interface: query["interface"], maxAge: query["maxAge"])
+    let desk = exchange.service.checks
+    let plan: CheckPlan
     do throws(CheckPlan.Refusal) {
-      return try CheckPlan(wish, modules: exchange.service.modules, policy: exchange.service.policy())
+      plan = try CheckPlan(wish, modules: desk.modules, policy: desk.policy())
     } catch {
       throw Problem(error)
     }
+    try admit(plan.requests.count, exchange)
+    return plan
+  }
+
+  /// Counts checks against the client's quota.
+  static func admit(_ count: Int, _ exchange: Exchange) throws(Problem) {
+    guard let seconds = exchange.service.checks.quota.take(count, client: exchange.client) else { return }
+    throw Problem(
+      .rateLimited, "More than \(Int(CheckQuota.perSecond)) checks a second over a while; try again.",
+      headers: ["Retry-After": String(seconds)])
   }
 }
 

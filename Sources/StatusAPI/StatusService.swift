@@ -8,6 +8,14 @@ public final class StatusService: Sendable {
   public struct Configuration: Sendable {
     /// Names that `Host` may carry besides literals and `localhost`.
     public var allowedHosts: [String]
+    /// Origins whose web pages may ask, exactly as browsers send them: `https://dash.example`.
+    public var allowedOrigins: [String]
+    /// Who may ask what.
+    public var access: AccessPolicy
+    /// Modules besides the built-in ones; one of the same name takes its place.
+    public var modules: [ProbeModule]
+    /// Whom callers may have us contact; this machine's addresses are added as they are.
+    public var contactPolicy: ContactPolicy
     /// The deadline of a name's resolution when a request does not give one; default 5 s.
     public var resolverTimeout: Duration
     /// The version that the index shows.
@@ -19,10 +27,16 @@ public final class StatusService: Sendable {
 
     /// Settings with defaults for everything.
     public init(
-      allowedHosts: [String] = [], resolverTimeout: Duration = .seconds(5), version: String = "dev",
+      allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
+      modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(),
+      resolverTimeout: Duration = .seconds(5), version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
+      self.allowedOrigins = allowedOrigins
+      self.access = access
+      self.modules = modules
+      self.contactPolicy = contactPolicy
       self.resolverTimeout = resolverTimeout
       self.version = version
       self.liveChecks = liveChecks
@@ -37,7 +51,15 @@ public final class StatusService: Sendable {
   private let health: Health
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
-  public init(monitor: ReachabilityMonitor, configuration: Configuration = Configuration(), logger: Logger) {
+  ///
+  /// - Parameters:
+  ///   - monitor: knows the way.
+  ///   - checker: makes active checks.
+  ///   - configuration: the settings.
+  ///   - logger: where our own failures go.
+  public init(
+    monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(), logger: Logger
+  ) {
     let feed = EventFeed()
     let known = HealthCheck("kernel") {
       let snapshot = feed.documents.snapshot
@@ -49,13 +71,32 @@ public final class StatusService: Sendable {
       routes: RouteTable.all,
       service: ServiceParts(
         monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        checks: CheckDesk(
+          checker: checker, modules: Self.modules(configuration.modules),
+          policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
+        origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
+        access: AccessControl(configuration.access),
         resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
     monitor.attach(feed)
   }
 
+  private static func modules(_ more: [ProbeModule]) -> [String: ProbeModule] {
+    CheckPlan.builtInModules.merging(more.map { ($0.name, $0) }) { $1 }
+  }
+
   /// Answers one request; from any thread, never blocks.
-  public func handle(_ request: HTTPRequest) -> HTTPReply { router.handle(request) }
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - listener: the number of the listener that it came in by, for the rules of its own that it may have.
+  /// - Returns: the answer, or the promise of one.
+  public func handle(_ request: HTTPRequest, listener: Int = 0) -> HTTPReply {
+    router.handle(request, listener: listener)
+  }
+
+  /// Who may ask what from now on; streams that are open stay open.
+  public func replaceAccess(_ policy: AccessPolicy) { router.service.access.replace(policy) }
 
   /// Puts into our words what the HTTP room refused by itself.
   public func refusal(_ refusal: RequestRefusal) -> HTTPResponse {
@@ -64,4 +105,13 @@ public final class StatusService: Sendable {
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }
+}
+
+extension ContactPolicy {
+  /// The policy with this machine's addresses as they are now.
+  fileprivate func withOwn(_ snapshot: Snapshot) -> ContactPolicy {
+    var policy = self
+    for state in snapshot.interfaces { policy.own.formUnion(state.addresses.map(\.address)) }
+    return policy
+  }
 }

@@ -16,6 +16,7 @@ struct Reachd: AsyncParsableCommand {
         reachd check tcp://db:5432 --explain  ask a target, and say which layer says no
         reachd wait db.internal --timeout 60s come back when it can be reached
         reachd config check --config reachd.yaml
+        reachd token create --scope read      make a token for those who may ask
 
       EXIT CODES
         0 yes, 1 no, 2 could not tell, 64 usage, 69 unavailable, 70 internal error, 78 configuration
@@ -23,7 +24,6 @@ struct Reachd: AsyncParsableCommand {
     version: "reachd \(Version.current)",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
-      HealthcheckCommand.self,
-      ConfigCommand.self,
+      HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
     ])
 }

@@ -36,8 +36,8 @@ struct ExplanationText {
   private var route: String {
     if path.flags.contains(.isLocalAddress) { return "the target is this machine" }
     let block = path.prefix.map { $0.length == 0 ? "the default route" : "\($0)" } ?? "the default route"
-    let next = path.gateway.map { " via \($0)" } ?? ", on the link"
-    return "\(block)\(next) on \(interface)"
+    let next = path.gateway.map { " via \($0)" } ?? " on the link"
+    return "\(block)\(next), by \(interface)"
   }
 
   private var echoes: String {
