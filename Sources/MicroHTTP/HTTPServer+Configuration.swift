@@ -11,7 +11,9 @@ extension HTTPServer {
     ///
     /// Nil derives it from the descriptor limit, less 256, and at most 20,000.
     public var connectionLimit: Int?
-    /// Connections at once from one address; one more is answered 429. Nil for any number: a proxy is one address.
+    /// Connections at once from one address; one more is answered 429.
+    ///
+    /// Nil for any number: a proxy is one address.
     public var connectionsPerAddress: Int?
     /// Event streams at once; one more is answered 503.
     public var streamLimit = Limits.streams

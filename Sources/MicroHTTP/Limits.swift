@@ -20,8 +20,9 @@ enum Limits {
   /// A batch of some hundred targets is far below it.
   static let requestBody = 64 * 1024
 
-  /// Bytes of a chunked body read and thrown away so that its 413 can be delivered over TLS; beyond it the connection is
-  /// cut. Over plain TCP the answer does not wait.
+  /// Bytes of a chunked body read and thrown away so that its 413 can be delivered over TLS; then the connection is cut.
+  ///
+  /// Over plain TCP the answer does not wait.
   static let discardedBody = 1024 * 1024
 
   /// Descriptors kept for everything that is not a client: logs, probes, netlink, half-closed sockets.

@@ -91,7 +91,9 @@ enum RequestGuard {
     return nil
   }
 
-  /// RFC 9110, section 8.6: digits and nothing else. A number that no reader here could hold is too large, not malformed.
+  /// RFC 9110, section 8.6: digits and nothing else.
+  ///
+  /// A number that no reader here could hold is too large, not malformed.
   static func checkLength(_ length: String) -> RequestRefusal? {
     guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
       return .bad(.framing, "Content-Length is not a number.")

@@ -1,5 +1,7 @@
 extension WireCase {
-  /// RFC 9112, section 6: where a body ends. Two readers who disagree are how a request is smuggled.
+  /// RFC 9112, section 6: where a body ends.
+  ///
+  /// Two readers who disagree are how a request is smuggled.
   static let framing: [WireCase] = [
     body("a length", "9110 §8.6", "Content-Length: 5\r\n", "hello", .served),
     body("a length of nothing", "9110 §8.6", "Content-Length: 0\r\n", "", .served),
