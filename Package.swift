@@ -70,6 +70,9 @@ let package = Package(
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     room("JSONTree", ["CJansson"]),
 
+    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+    room("Credentials", ["CGnuTLS"]),
+
     .systemLibrary(name: "CProcess"),
     room("HostProcess", ["CProcess"]),
 
@@ -81,7 +84,8 @@ let package = Package(
     // Floor 3: the only floor that knows JSON, SSE and routes.
     // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
     room(
-      "StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Locks", logging],
+      "StatusAPI",
+      ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks", logging],
       resources: [.embedInCode("openapi.yaml")]),
 
     // Floor 4: composition, command line, configuration.
@@ -89,7 +93,7 @@ let package = Package(
       name: "reachd",
       dependencies: [
         "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree", "Locks",
-        "HostProcess",
+        "HostProcess", "Credentials",
         arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),
@@ -113,15 +117,21 @@ let package = Package(
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
       "StatusAPITests",
-      ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),
+      [
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
+        logging,
+      ]),
     tests(
       "ContractTests",
       [
-        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport",
-        logging,
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "YAMLTree",
+        "TestSupport", logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
-    tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
+    tests(
+      "ReachdTests",
+      ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "Credentials", "StatusAPI", "TestSupport", logging]),
+    tests("CredentialsTests", ["Credentials"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]
