@@ -17,7 +17,6 @@ extension ServerLoop {
     // A stream is no request in flight: a stop does not wait for it.
     requestsInFlight -= 1
     connection.stream = StreamState(stream, now: now, lagLimit: configuration.streamLag)
-    connection.request = nil
     streaming[connection.token] = connection
     counters.streams.increment()
     counters.streamsOpened.increment()
@@ -58,6 +57,7 @@ extension ServerLoop {
       return .nothing
     }
     connection.stream?.lastWrite = now
+    counters.bodyBytes.add(count)
     return .bytes(count)
   }
 

@@ -58,14 +58,21 @@ struct Router: Sendable {
 
   func handle(_ request: HTTPRequest) -> HTTPReply {
     let requestID = RequestID.of(request)
+    // What is counted goes by routes: paths are the clients' to invent.
+    var label = ""
     do throws(Problem) {
-      return try dispatch(request, requestID)
+      switch try dispatch(request, requestID, &label) {
+      case .now(let response): return .now(response.labelled(label))
+      case .later(let start): return .later { [label] promise in start(promise.map { $0.labelled(label) }) }
+      }
     } catch {
-      return .now(error.response(requestID: requestID))
+      return .now(error.response(requestID: requestID).labelled(label))
     }
   }
 
-  private func dispatch(_ request: HTTPRequest, _ requestID: String) throws(Problem) -> HTTPReply {
+  private func dispatch(
+    _ request: HTTPRequest, _ requestID: String, _ label: inout String
+  ) throws(Problem) -> HTTPReply {
     try HostRule.check(request, allowed: service.allowedHosts)
     if request.path == "*" { return options(routes, requestID) }
     let segments = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -73,6 +80,7 @@ struct Router: Sendable {
     guard !matches.isEmpty else {
       throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
     }
+    label = matches[0].0.pattern
     if request.method == "OPTIONS" { return options(matches.map(\.0), requestID) }
     let method = request.method == "HEAD" ? "GET" : request.method
     guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
@@ -126,6 +134,14 @@ struct Router: Sendable {
       }
     }
     return query
+  }
+}
+
+extension HTTPResponse {
+  fileprivate func labelled(_ label: String) -> HTTPResponse {
+    var response = self
+    response.label = label
+    return response
   }
 }
 
