@@ -47,6 +47,5 @@ enum IndexRoutes {
 enum RouteTable {
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
-    + CheckRoutes.all
-    + HealthRoutes.all + [IndexRoutes.openAPI]
+    + CheckRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
 }

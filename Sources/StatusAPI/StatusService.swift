@@ -49,6 +49,8 @@ public final class StatusService: Sendable {
 
   private let router: Router
   private let health: Health
+  private let metrics: Metrics
+  private let requests = RequestTally()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
   ///
@@ -67,10 +69,15 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
+    let verdicts = VerdictTally()
+    metrics = Metrics([
+      .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
+      .log(feed.log), MetricSource(requests.write),
+    ])
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
         checks: CheckDesk(
           checker: checker, modules: Self.modules(configuration.modules),
           policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),
@@ -79,6 +86,7 @@ public final class StatusService: Sendable {
         access: AccessControl(configuration.access),
         resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
     monitor.attach(feed)
+    monitor.attach(verdicts)
   }
 
   private static func modules(_ more: [ProbeModule]) -> [String: ProbeModule] {
@@ -102,6 +110,12 @@ public final class StatusService: Sendable {
   public func refusal(_ refusal: RequestRefusal) -> HTTPResponse {
     Problem(refusal).response(requestID: RequestID.fresh())
   }
+
+  /// Counts an answer; for every server to call.
+  public func answered(_ answer: HTTPAnswer) { requests.count(answer) }
+
+  /// Adds series to `/metrics`.
+  public func add(_ source: MetricSource) { metrics.add(source) }
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }

@@ -58,7 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
     let plans = try plans(modules: CheckPlan.builtInModules)
     let monitor = try configuration.startedMonitor()
     defer { monitor.stop() }
-    let checker = configuration.checker(monitor)
+    let checker = Checker(monitor: monitor)
     var states: [ProbeResult.State] = []
     await withTaskGroup(of: [CheckOutcome].self) { group in
       for plan in plans { group.addTask { await plan.run(checker) } }

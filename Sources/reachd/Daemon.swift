@@ -32,7 +32,7 @@ struct Daemon {
     monitor = ReachabilityMonitor(
       configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
     let service = StatusService(
-      monitor: monitor,
+      monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(
         allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
         access: configuration.accessPolicy, resolverTimeout: configuration.resolverTimeout,
@@ -44,8 +44,9 @@ struct Daemon {
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
         configuration: Self.limited(listener, configuration), handler: { service.handle($0, listener: number) },
-        refusal: { service.refusal($0) }, logger: logger)
+        refusal: { service.refusal($0) }, answered: { service.answered($0) }, logger: logger)
     }
+    for source in [MetricSource.daemon(servers, writer), .process()] { service.add(source) }
   }
 
   /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.

@@ -61,7 +61,7 @@ struct WaitCommand: AsyncParsableCommand {
     let complaints =
       targets.allSatisfy { $0.scheme == .route }
       ? await routes(targets.map(\.host), monitor, patience)
-      : await checks(targets, configuration.checker(monitor), patience)
+      : await checks(targets, Checker(monitor: monitor), patience)
     guard let complaints else { return }
     // What stood in the way is worth a line each: the script's log is all that its reader has.
     for complaint in complaints { Terminal.complain("reachd: \(complaint)") }
