@@ -1,0 +1,4 @@
+// GnuTLS as it is.
+#pragma once
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
