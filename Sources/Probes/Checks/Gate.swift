@@ -45,9 +45,12 @@ struct Gate {
     return .wait
   }
 
-  /// Gives a place back; returns who has one now.
+  /// Gives a place back, and to those who waited for it.
   ///
-  /// - Parameter isWaiting: false for those who went away while they stood in line.
+  /// - Parameters:
+  ///   - address: the one that it was taken with.
+  ///   - isWaiting: false for those who went away while they stood in line.
+  /// - Returns: who has a place now.
   mutating func leave(_ address: IPAddress? = nil, isWaiting: (UInt64) -> Bool) -> [UInt64] {
     count(address, -1)
     if let address, let next = lines[address]?.first {

@@ -7,6 +7,7 @@ extension ContactPolicy {
   /// - Parameters:
   ///   - address: where the packet would go.
   ///   - port: the port there; nil where there is none, as with ICMP.
+  /// - Returns: whether it may be contacted.
   public func allows(_ address: IPAddress, port: UInt16?) -> Bool {
     let faces = [address.unmapped] + address.embeddedIPv4
     if let port, ownPorts.contains(port), faces.contains(where: isHere) { return false }

@@ -94,6 +94,9 @@ public struct TCPRecipe: Hashable, Sendable {
 
 /// A number of ICMP echo requests.
 public struct ICMPRecipe: Hashable, Sendable {
+  /// The most echo requests of one check.
+  public static let mostEchoes = 100
+
   /// How many are sent, 1…100.
   public var count: Int
   /// The time between two.

@@ -110,13 +110,16 @@ extension ProbeResult {
     public var redirects: Int
     /// The bytes of the body that were read, decoded.
     public var bodyBytes: Int
+    /// What `Content-Length` says; nil when it is absent.
+    public var contentLength: Int?
 
     /// An HTTP answer's head.
-    public init(status: Int, version: String, redirects: Int = 0, bodyBytes: Int = 0) {
+    public init(status: Int, version: String, redirects: Int = 0, bodyBytes: Int = 0, contentLength: Int? = nil) {
       self.status = status
       self.version = version
       self.redirects = redirects
       self.bodyBytes = bodyBytes
+      self.contentLength = contentLength
     }
   }
 
