@@ -36,10 +36,10 @@ enum ProbeRoutes {
       let known = exchange.service.checks.modules.keys.sorted().joined(separator: ", ")
       throw Problem(.badRequest, "There is no module \(name.debugDescription); there are \(known).")
     }
+    let timeout = try timeout(exchange.request.headers)
     do throws(TargetError) {
       return ProbeRequest(
-        try target(text, for: module), module: module, timeout: try timeout(exchange.request.headers),
-        policy: exchange.service.checks.policy())
+        try target(text, for: module), module: module, timeout: timeout, policy: exchange.service.checks.policy())
     } catch {
       throw Problem(.badTarget, "\(error.problem); \(error.hint).")
     }

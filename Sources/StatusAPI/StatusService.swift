@@ -77,10 +77,11 @@ public final class StatusService: Sendable {
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
+        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
         checks: CheckDesk(
           checker: checker, modules: Self.modules(configuration.modules),
           policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),
+        metrics: metrics,
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
         origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
         access: AccessControl(configuration.access),
