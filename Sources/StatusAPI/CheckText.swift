@@ -11,8 +11,8 @@ public enum CheckText {
   }
 
   /// The ladder of `GET /explain`, a line a rung, without the last line's end.
-  public static func ladder(_ explanation: Explanation) -> Substring {
-    ExplanationBody.text(explanation).dropLast()
+  public static func ladder(_ explanation: Explanation) -> String {
+    String(ExplanationBody.text(explanation).dropLast())
   }
 
   /// The document of `GET /explain`, on one line.
