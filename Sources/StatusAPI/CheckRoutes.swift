@@ -3,7 +3,7 @@ internal import NetworkReachability
 
 /// `GET /check` and `GET /explain`: one target asked now.
 enum CheckRoutes {
-  static let all = [check, explain, ProbeRoutes.probe]
+  static let all = [check, ChecksRoute.checks, explain, ProbeRoutes.probe]
 
   /// What `GET /check` understands, beyond the target.
   static let parameters: Set<String> = [

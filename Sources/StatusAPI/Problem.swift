@@ -59,8 +59,20 @@ struct Problem: Error {
   var detail: String
   var status: Int
   var headers = HTTPHeaders()
+  /// Each part of a body that is to blame.
+  var errors: [FieldError] = []
 
-  init(_ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders()) {
+  /// One part of a body and what is wrong with it (RFC 9457 §3).
+  struct FieldError: Equatable {
+    /// Where (RFC 6901): `/3/timeout`.
+    var pointer: String
+    var detail: String
+  }
+
+  init(
+    _ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders(), errors: [FieldError] = []
+  ) {
+    self.errors = errors
     self.code = code
     self.detail = detail
     self.status = status ?? code.status
@@ -69,14 +81,19 @@ struct Problem: Error {
 
   /// The problem as an answer; `requestID` names this occurrence.
   func response(requestID: String) -> HTTPResponse {
-    let body = JSON.members([
-      "type": .string("urn:reachd:problem:\(code.rawValue)"),
-      "title": .string(code.title),
-      "status": .integer(Int64(status)),
-      "detail": .string(detail),
-      "instance": .string("urn:reachd:request:\(requestID)"),
-      "code": .string(code.rawValue),
-    ])
+    var members: [JSON.Member] = [
+      .init(name: "type", value: .string("urn:reachd:problem:\(code.rawValue)")),
+      .init(name: "title", value: .string(code.title)),
+      .init(name: "status", value: .integer(Int64(status))),
+      .init(name: "detail", value: .string(detail)),
+      .init(name: "instance", value: .string("urn:reachd:request:\(requestID)")),
+      .init(name: "code", value: .string(code.rawValue)),
+    ]
+    if !errors.isEmpty {
+      let list = errors.map { JSON.members(["pointer": .string($0.pointer), "detail": .string($0.detail)]) }
+      members.append(.init(name: "errors", value: .array(list)))
+    }
+    let body = JSON.object(members)
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
     headers["Cache-Control"] = "no-store"

@@ -32,12 +32,12 @@ struct ScriptedService {
   /// Asks for a target; `Host` is that of the machine itself unless it is given.
   func ask(
     _ target: String, _ headers: HTTPHeaders = [:], method: String = "GET", peer: String = "127.0.0.1:50000",
-    isLoopbackListener: Bool = true
+    isLoopbackListener: Bool = true, body: [UInt8] = []
   ) throws -> HTTPResponse {
     var headers = headers
     if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
     let request = HTTPRequest(
-      method: method, target: target, headers: headers, peer: peer, isLoopbackListener: isLoopbackListener)
+      method: method, target: target, headers: headers, body: body, peer: peer, isLoopbackListener: isLoopbackListener)
     switch service.handle(request) {
     case .now(let response): return response
     case .later(let start): return try Self.wait(for: start)
