@@ -23,6 +23,8 @@ extension HTTPServer {
     public var inactivity = Duration.seconds(Int64(Limits.inactivitySeconds))
     /// Time for a promised answer; 500 when it is over.
     public var replyTime = Limits.reply
+    /// How streams reach their clients.
+    public var streams = StreamMode.auto
     /// Bytes of the log a stream may be behind while its socket takes nothing.
     public var streamLag = Limits.streamLag
 
@@ -40,7 +42,7 @@ extension HTTPServer {
 
   /// What a server has done and is doing; totals since the start unless said otherwise.
   public struct Counters: Sendable, Equatable {
-    /// Connections open now.
+    /// Connections open now, those that were taken over as streams included.
     public var connections = 0
     /// Connections accepted.
     public var accepted = 0
@@ -60,6 +62,8 @@ extension HTTPServer {
     public var streamsLagged = 0
     /// Streams whose reader went away.
     public var streamsGone = 0
+    /// Bytes that streams sent, with their heads when their sockets are taken over.
+    public var streamBytes = 0
   }
 }
 
@@ -75,6 +79,7 @@ final class ServerCounters: Sendable {
   let streamsOpened = Atomic(0)
   let streamsLagged = Atomic(0)
   let streamsGone = Atomic(0)
+  let streamBytes = Atomic(0)
   /// Turns of the loop, and the monotonic time of the last one in nanoseconds.
   let turns = Atomic<UInt64>(0)
   let lastTurn = Atomic<UInt64>(0)
@@ -85,7 +90,8 @@ final class ServerCounters: Sendable {
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
       streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
-      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed))
+      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
+      streamBytes: streamBytes.load(ordering: .relaxed))
   }
 }
 

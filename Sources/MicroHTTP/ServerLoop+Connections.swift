@@ -15,8 +15,10 @@ extension ServerLoop {
 
   func closed(_ connection: Connection) {
     connections[connection.token] = nil
-    counters.connections.decrement()
     unwatch(connection)
+    // The hub counts it on.
+    if connection.isTakenOver { return }
+    counters.connections.decrement()
     linger(connection)
   }
 

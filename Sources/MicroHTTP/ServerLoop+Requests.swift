@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+internal import Synchronization
 
 /// Requests: head, body, answer.
 extension ServerLoop {
@@ -13,7 +14,7 @@ extension ServerLoop {
     connection.phase = .body
     connection.bodyLength = 0
     loseSight(connection)
-    if connections.count > connectionLimit {
+    if counters.connections.load(ordering: .relaxed) > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
     }
@@ -161,10 +162,11 @@ extension ServerLoop {
     if farewell != nil || stopDeadline != nil {
       return answer(connection, renderOverload(.draining))
     }
-    if streaming.count >= configuration.streamLimit {
+    if counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
       counters.overloaded.increment()
       return answer(connection, renderOverload(.overloaded("Too many event streams are open.")))
     }
+    if let hub, takeOver(connection, response, stream, hub) { return false }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(
       blockSize: Limits.streamBlock, headers: response.headers, reader: httpStreamBytes, context: context.toOpaque(),

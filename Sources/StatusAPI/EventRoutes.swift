@@ -40,18 +40,16 @@ enum EventRoutes {
   }
 
   private static func stream(_ feed: EventFeed, after known: String?, _ kinds: UInt64) -> HTTPStream {
-    let epoch = feed.epoch
-    let heartbeat: @Sendable (UInt64) -> [UInt8] = { lastID in
-      guard kinds != .max, lastID > 0 else { return SSEFrame.heartbeat }
-      return SSEFrame.heartbeat + SSEFrame.position(EventID(epoch: epoch, sequence: lastID))
-    }
+    let selection = EventLog.Selection(kinds: kinds)
+    let heartbeat = kinds == .max ? feed.heartbeat : feed.positionHeartbeat
     if let known, let cursor = feed.resume(after: known) {
-      return HTTPStream(log: feed.log, preamble: SSEFrame.retry, cursor: cursor, kinds: kinds, heartbeat: heartbeat)
+      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+      return HTTPStream(feeds: [machine], preamble: SSEFrame.retry, heartbeat: heartbeat)
     }
     let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
     let (snapshot, cursor) = feed.subscribe()
-    return HTTPStream(
-      log: feed.log, preamble: SSEFrame.retry + gap + snapshot, cursor: cursor, kinds: kinds, heartbeat: heartbeat)
+    let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+    return HTTPStream(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
   }
 
   private static func gap(_ feed: EventFeed, from known: String, _ before: [JSON.Member] = []) -> JSON {

@@ -21,6 +21,8 @@ struct Configuration: Sendable {
   var connectionLimit: Int?
   /// Event streams at once; nil for the server's default.
   var streamLimit: Int?
+  /// How event streams reach their clients.
+  var streams = StreamMode.auto
   /// Bytes of a request body; nil for the server's default.
   var requestBodyLimit: Int?
   /// Name servers; empty for those of the system.

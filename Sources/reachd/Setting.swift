@@ -50,6 +50,9 @@ struct Setting: Sendable {
       $0.allowedHosts = $1
       return true
     },
+    Setting(path: "streams", expectation: "one of \(StreamMode.allCases.map(\.rawValue).joined(separator: ", "))") {
+      set(&$0, \.streams, StreamMode(rawValue: $1.first ?? ""))
+    },
     number("limits.connections", \.connectionLimit, 1...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),
     number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
