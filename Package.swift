@@ -68,6 +68,9 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
 
+    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+    room("Credentials", ["CGnuTLS"]),
+
     .systemLibrary(name: "CProcess"),
     room("HostProcess", ["CProcess"]),
 
@@ -79,7 +82,7 @@ let package = Package(
     // Floor 3: the only floor that knows JSON, SSE and routes.
     // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
     room(
-      "StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Locks", logging],
+      "StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Credentials", "Locks", logging],
       resources: [.embedInCode("openapi.yaml")]),
 
     // Floor 4: composition, command line, configuration.
@@ -87,7 +90,7 @@ let package = Package(
       name: "reachd",
       dependencies: [
         "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree", "Locks",
-        "HostProcess",
+        "HostProcess", "Credentials",
         arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),
@@ -110,15 +113,21 @@ let package = Package(
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
       "StatusAPITests",
-      ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),
+      [
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
+        logging,
+      ]),
     tests(
       "ContractTests",
       [
-        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport",
-        logging,
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "YAMLTree",
+        "TestSupport", logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
-    tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
+    tests(
+      "ReachdTests",
+      ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "Credentials", "StatusAPI", "TestSupport", logging]),
+    tests("CredentialsTests", ["Credentials"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]

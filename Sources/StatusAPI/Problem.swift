@@ -80,9 +80,9 @@ struct Problem: Error {
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
     headers["Cache-Control"] = "no-store"
-    headers["X-Content-Type-Options"] = "nosniff"
     headers["X-Request-Id"] = requestID
-    return HTTPResponse(status: status, headers: headers, body: .bytes(body.bytes + Array("\n".utf8)))
+    return HTTPResponse(
+      status: status, headers: SecurityHeaders.with(headers), body: .bytes(body.bytes + Array("\n".utf8)))
   }
 
   /// Puts what the HTTP room refused by itself into our words.
