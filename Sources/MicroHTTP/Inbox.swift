@@ -7,6 +7,8 @@ internal import Synchronization
 enum ServerMessage: Sendable {
   /// The answer to a deferred request; nil when its promise was dropped.
   case reply(connection: UInt64, request: UInt64, HTTPResponse?)
+  /// A stream of a client with this address has ended, where those are counted.
+  case leftCrowd(String)
   case stopAccepting(done: Signal)
   case endStreams(farewell: [UInt8])
   case stop(grace: Duration)

@@ -12,6 +12,8 @@ internal import Glibc
     let stream: HTTPStream
     /// What of head and preamble is not sent yet.
     let rest: [UInt8]
+    /// Kept with the stream, where connections are limited by address.
+    let crowd: CrowdMember?
   }
 
   enum Message: Sendable {
@@ -45,7 +47,8 @@ internal import Glibc
 
   var slots = StreamSlots()
   var backlogs: [Int32: Backlog] = [:]
-  var attachments: [Int32: any AnyObject & Sendable] = [:]
+  /// What some streams keep until they end.
+  var attachments: [Int32: [any AnyObject & Sendable]] = [:]
   /// Channels by number; number 0 is none.
   var channels: [StreamChannel?] = [nil]
   var channelNumbers: [StreamChannel.Key: Int32] = [:]
@@ -135,7 +138,7 @@ internal import Glibc
     else { return }
     if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
       counters.streamsGone.increment()
-      return drop(number)
+      return finish(number)
     }
     if events & EPOLLIN.rawValue != 0 { discard(slots[number].descriptor) }
     if events & EPOLLOUT.rawValue != 0, slots[number].isBehind { catchUp(number) }

@@ -149,6 +149,19 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsGone == 50)
     }
 
+    @Test("A client that closes its side only gets a proper end", arguments: StreamMode.both, ["1.1", "1.0"])
+    func halfClosed(mode: StreamMode, version: String) throws {
+      let fixture = try Fixture(mode, handler: Fixture.follow(EventLog()))
+      let client = try fixture.client()
+      client.send("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
+      try client.head()
+      try client.body(until: "hello\n")
+      #expect(fixture.eventually { $0.streams == 1 })
+      shutdown(client.descriptor, Int32(SHUT_WR))
+      #expect(try client.rest().isEmpty)
+      #expect(fixture.eventually { $0.streamsGone == 1 && $0.connections == 0 })
+    }
+
     @Test("An HTTP/1.0 stream is closed when it ends, whoever else is connected", arguments: StreamMode.both)
     func oldVersionEnds(mode: StreamMode) throws {
       let log = EventLog()
