@@ -168,13 +168,15 @@ final class RawClient {
   @discardableResult
   func body(until text: String) throws -> String {
     guard isChunked else { return try receive(until: text) }
+    var from = 0
     while true {
-      if let found = unchunked.firstRange(of: Array(text.utf8), from: 0) {
+      if let found = unchunked.firstRange(of: Array(text.utf8), from: from) {
         defer { unchunked.removeFirst(found + text.utf8.count) }
         return String(decoding: unchunked[..<(found + text.utf8.count)], as: UTF8.self)
       }
       let next = try chunk()
       guard !next.isEmpty else { throw Failure(description: "ended after \(unchunked.count) bytes") }
+      from = max(0, unchunked.count - text.utf8.count)
       unchunked += next
     }
   }
