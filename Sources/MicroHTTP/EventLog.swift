@@ -47,16 +47,6 @@ public final class EventLog: Sendable {
     }
   }
 
-  /// How full a log is.
-  public struct Occupancy: Sendable, Equatable {
-    /// Entries kept now.
-    public var entries: Int
-    /// Bytes of them.
-    public var bytes: Int
-    /// Bytes that could be kept.
-    public var byteCapacity: Int
-  }
-
   /// Where a reader stands who knows everything up to an id.
   public enum Position: Sendable, Equatable {
     /// Nothing is missing from here on.
@@ -85,6 +75,16 @@ public final class EventLog: Sendable {
     public var kind: UInt8
     /// The framed bytes.
     public var bytes: [UInt8]
+  }
+
+  /// How full a log is.
+  public struct Occupancy: Sendable, Equatable {
+    /// Entries that are here, and how many there is room for.
+    public var entries: Int, entryCapacity: Int
+    /// Bytes that are here, and how many there is room for.
+    public var bytes: Int, byteCapacity: Int
+    /// Entries appended since the log began.
+    public var appended: UInt64
   }
 
   private struct Pokes {
@@ -117,13 +117,11 @@ public final class EventLog: Sendable {
     for poke in pokes.withLock({ Array($0.registered.values) }) { poke() }
   }
 
+  /// How full it is.
+  public var occupancy: Occupancy { ring.withLock { $0.occupancy } }
+
   /// The place after the newest entry.
   public var end: Cursor { ring.withLock { $0.endCursor } }
-
-  /// How full it is.
-  public var occupancy: Occupancy {
-    ring.withLock { Occupancy(entries: $0.count, bytes: $0.byteCount, byteCapacity: $0.byteCapacity) }
-  }
 
   /// The newest id still here, nil when there is none.
   public var newestID: UInt64? { ring.withLock { $0.newestID } }

@@ -49,6 +49,10 @@ internal import Glibc
   var isEmpty: Bool { first == end }
   var count: Int { Int(end - first) }
   var byteCount: Int { Int(endByte - firstByte) }
+  var occupancy: EventLog.Occupancy {
+    EventLog.Occupancy(
+      entries: count, entryCapacity: entryCapacity, bytes: byteCount, byteCapacity: byteCapacity, appended: end)
+  }
   var oldestID: UInt64? { isEmpty ? nil : entry(first).id }
   var newestID: UInt64? { isEmpty ? nil : lastID }
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }

@@ -19,7 +19,6 @@ extension ServerLoop {
     requestsInFlight -= 1
     connection.stream = StreamState(
       stream, isChunked: connection.request?.version != "HTTP/1.0", now: now, lagLimit: configuration.streamLag)
-    connection.request = nil
     streaming[connection.token] = connection
     counters.streams.increment()
     counters.streamsOpened.increment()
@@ -60,7 +59,7 @@ extension ServerLoop {
       return .nothing
     }
     connection.stream?.lastWrite = now
-    counters.streamBytes.wrappingAdd(count, ordering: .relaxed)
+    counters.bodyBytes.add(count)
     return .bytes(count)
   }
 

@@ -1,6 +1,5 @@
 internal import CMicroHTTPD
 internal import Glibc
-internal import Synchronization
 
 /// Streams whose sockets are taken from libmicrohttpd: it is told to close the connection, and closes its own copy.
 extension ServerLoop {
@@ -28,6 +27,8 @@ extension ServerLoop {
     let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }
     connection.isTakenOver = true
+    tell(connection, response)
+    counters.bodyBytes.add(stream.preamble.count)
     counters.streams.increment()
     counters.streamsOpened.increment()
     ListeningSocket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
@@ -38,7 +39,6 @@ extension ServerLoop {
     // The first bytes go out from here, so that a client sees them before the shard has had its turn.
     let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
     let sent = unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, flags) }
-    counters.streamBytes.wrappingAdd(max(0, sent), ordering: .relaxed)
     let rest = sent == bytes.count ? [] : Array(bytes.dropFirst(max(0, sent)))
     let member = connection.crowd.map { CrowdMember($0, inbox) }
     hub.join(StreamShard.Newcomer(descriptor: descriptor, stream: stream, rest: rest, crowd: member))

@@ -1,6 +1,5 @@
 internal import CMicroHTTPD
 internal import Glibc
-internal import Synchronization
 
 /// Bytes to sockets.
 extension StreamShard {
@@ -76,7 +75,7 @@ extension StreamShard {
         }
       }
     }
-    counters.streamBytes.wrappingAdd(bytes, ordering: .relaxed)
+    counters.bodyBytes.add(bytes)
     for (number, channel, sent) in failed { handle(number, channel, sent, before) }
     for number in candidates { unsafe outgoing[Int(number)] = UnsafeRawBufferPointer(start: nil, count: 0) }
   }
@@ -86,7 +85,7 @@ extension StreamShard {
       counters.streamsGone.increment()
       return drop(number)
     }
-    counters.streamBytes.wrappingAdd(count, ordering: .relaxed)
+    counters.bodyBytes.add(count)
     var place = before
     let marks = channel.gathered.isEmpty ? batch.marks : channel.gathered.marks
     if let mark = marks.first(where: { count < $0.start + $0.length }) {
@@ -161,6 +160,7 @@ extension StreamShard {
     guard let farewell else { return .stands }
     if backlog.hasFarewell || farewell.isEmpty { return .ended }
     backlog.hasFarewell = true
+    counters.bodyBytes.add(farewell.count)
     backlog.outbox = farewell
     return .goesOn
   }
@@ -173,10 +173,10 @@ extension StreamShard {
     case .gone: return .gone
     case .part(let count):
       backlog.outboxSent += count
-      note(number, &backlog, count)
+      if count > 0 { note(number, &backlog) }
       return .waits
     case .all:
-      note(number, &backlog, backlog.outbox.count - backlog.outboxSent)
+      note(number, &backlog)
       backlog.outbox = []
       backlog.outboxSent = 0
       return backlog.hasFarewell ? .ended : .goesOn
@@ -185,19 +185,21 @@ extension StreamShard {
 
   private func take(_ number: Int32, _ backlog: inout Backlog, _ bytes: UnsafeRawBufferPointer) -> Sent {
     let sent = unsafe send(slots[number].descriptor, bytes)
-    switch sent {
-    case .all: note(number, &backlog, bytes.count)
-    case .part(let count): note(number, &backlog, count)
-    case .gone: break
-    }
+    let count =
+      switch sent {
+      case .all: bytes.count
+      case .part(let count): count
+      case .gone: 0
+      }
+    if count > 0 { note(number, &backlog) }
+    counters.bodyBytes.add(count)
     return sent
   }
 
-  private func note(_ number: Int32, _ backlog: inout Backlog, _ count: Int) {
-    guard count > 0 else { return }
+  /// Its reader lives.
+  private func note(_ number: Int32, _ backlog: inout Backlog) {
     backlog.lastTaken = now
     slots[number].lastWrite = tick
-    counters.streamBytes.wrappingAdd(count, ordering: .relaxed)
   }
 
   /// Cuts those that take nothing while the logs go on.
@@ -220,15 +222,14 @@ extension StreamShard {
     guard let beat = channels[Int(slots[number].first)]?.heartbeat, !beat.isEmpty else { return }
     slots[number].lastWrite = tick
     switch unsafe beat.withUnsafeBytes({ unsafe send(slots[number].descriptor, $0) }) {
-    case .all: counters.streamBytes.wrappingAdd(beat.count, ordering: .relaxed)
+    case .all: counters.bodyBytes.add(beat.count)
     case .part(let count):
-      counters.streamBytes.wrappingAdd(count, ordering: .relaxed)
       fallBehind(number)
       // A heartbeat that did not go at all is not owed.
-      if count > 0 {
-        backlogs[number]?.outbox = beat
-        backlogs[number]?.outboxSent = count
-      }
+      guard count > 0 else { return }
+      counters.bodyBytes.add(beat.count)
+      backlogs[number]?.outbox = beat
+      backlogs[number]?.outboxSent = count
     case .gone:
       counters.streamsGone.increment()
       drop(number)
