@@ -62,7 +62,8 @@ public final class StatusService: Sendable {
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
+        monitor: monitor, feed: feed, hosts: HostFeed(monitor: monitor), health: health, nameQuota: NameQuota(),
+        metrics: metrics,
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
         origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
         access: AccessControl(configuration.access),
