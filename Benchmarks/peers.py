@@ -59,10 +59,13 @@ class Nginx:
 
     @property
     def pids(self):
-        """The master and its worker."""
+        """The master and its worker, which is there a moment after the port."""
         master = self.process.pid
-        children = pathlib.Path(f"/proc/{master}/task/{master}/children").read_text().split()
-        return [master, *map(int, children)]
+        for _ in range(500):
+            if children := pathlib.Path(f"/proc/{master}/task/{master}/children").read_text().split():
+                return [master, *map(int, children)]
+            time.sleep(0.01)
+        raise SystemExit("nginx has no worker")
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)

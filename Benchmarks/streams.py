@@ -25,15 +25,18 @@ def event_size(daemon):
     """Bytes of the frame of one replaced route, as a stream carries it."""
     with daemon.connect() as stream:
         stream.sendall(b"GET /events?types=path HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        stream.settimeout(5)
+        stream.settimeout(10)
         received = b""
-        for gateway in ("10.9.255.1", "10.9.255.2"):
-            subprocess.run(["ip", "route", "replace", "default", "via", gateway, "dev", "c0"], check=True)
-            while f'"{gateway}","source":"10.9.0.2","reason":null}},"ipv6"'.encode() not in received.rpartition(b"event: path")[2]:
-                received += stream.recv(65536)
-        while not received.endswith(b"\n\n"):
+        while b"event: snapshot" not in received:
+            received += stream.recv(65536)
+        set_default("10.9.255.2")
+        while b"event: path" not in received or not received.endswith(b"\n\n"):
             received += stream.recv(65536)
         return len(received) - received.rindex(b"id: ")
+
+
+def set_default(gateway):
+    subprocess.run(["ip", "route", "replace", "default", "via", gateway, "dev", "c0"], check=True)
 
 
 class Bench:
@@ -42,6 +45,7 @@ class Bench:
         self.fanout = compile_c("fanout")
         self.index = enter_new_namespace("10.9.0.2/16")
         os.environ["REACHD_LIMITS_STREAMS"] = "19600"
+        set_default("10.9.255.1")
         daemon = Daemon(binary)
         self.size = event_size(daemon)
         daemon.stop()
@@ -55,7 +59,7 @@ class Bench:
         return json.loads(line)
 
     def reachd(self, streams="auto", **options):
-        subprocess.run(["ip", "route", "replace", "default", "via", "10.9.255.1", "dev", "c0"], check=True)
+        set_default("10.9.255.1")
         daemon = Daemon(self.binary, "--log-level", "notice", "--streams", streams, before=ON_SERVER)
         try:
             return self.run(daemon, [daemon.pid], "route", **options)
