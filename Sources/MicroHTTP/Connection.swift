@@ -32,6 +32,8 @@
   /// The target as the request line had it.
   var target = ""
   var request: HTTPRequest?
+  /// The last head that passed: clients that ask again on a connection mostly send the same bytes.
+  var known: KnownHead?
   /// Bytes of the body read so far, thrown-away ones included.
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.

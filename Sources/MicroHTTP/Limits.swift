@@ -15,6 +15,9 @@ enum Limits {
   /// Heads under way at once among which the one that libmicrohttpd refuses is looked for; it answers by itself beyond.
   static let splitHeads = 64
 
+  /// Bytes of a head that a connection remembers, to know it again when the next one is the same.
+  static let knownHead = 1024
+
   /// Bytes of a request body; more is answered 413.
   ///
   /// A batch of some hundred targets is far below it.

@@ -53,7 +53,7 @@ enum EventRoutes {
     _ targets: Set<Target>, _ exchange: Exchange, _ stream: inout HTTPStream
   ) throws(Problem) {
     let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
-    guard !hasNames || exchange.service.nameQuota.take(client: exchange.request.client) else {
+    guard !hasNames || exchange.service.nameQuota.take(client: exchange.client) else {
       throw Problem(
         .rateLimited, "More than \(NameQuota.perSecond) requests with names a second; try again.",
         headers: ["Retry-After": "1"])

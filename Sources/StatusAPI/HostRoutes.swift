@@ -16,7 +16,7 @@ enum HostRoutes {
     guard case .name(let name) = target.remote, mustResolve else {
       return .now(try answer(target, host, .pending, exchange))
     }
-    guard exchange.service.nameQuota.take(client: exchange.request.client) else {
+    guard exchange.service.nameQuota.take(client: exchange.client) else {
       throw Problem(
         .rateLimited, "More than \(NameQuota.perSecond) names a second; try again, or ask with resolve=none.",
         headers: ["Retry-After": "1"])

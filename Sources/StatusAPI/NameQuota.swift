@@ -1,5 +1,4 @@
 internal import Locks
-internal import MicroHTTP
 
 /// How many names a client may have resolved: each can cost a query to somebody else's name server.
 final class NameQuota: Sendable {
@@ -26,9 +25,4 @@ final class NameQuota: Sendable {
       return window.counts[client, default: 0] <= Self.perSecond
     }
   }
-}
-
-extension HTTPRequest {
-  /// The client's address, without the port: `10.0.0.5` of `10.0.0.5:4711`, `[fd00::5]` of `[fd00::5]:4711`.
-  var client: String { peer.lastIndex(of: ":").map { String(peer[..<$0]) } ?? peer }
 }
