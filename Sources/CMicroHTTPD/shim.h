@@ -44,6 +44,21 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
                            MHD_OPTION_END);
 }
 
+/// The same for a daemon without a listening socket, which only gets what MHD_add_connection gives it.
+static inline struct MHD_Daemon *
+CMicroHTTPD_start_unbound (unsigned int flags, MHD_AccessHandlerCallback request, void *cls)
+{
+  return MHD_start_daemon (flags, 0, NULL, NULL, request, cls, MHD_OPTION_END);
+}
+
+/// MHD_get_daemon_info is variadic. Connections that are open or not cleaned up yet.
+static inline unsigned int
+CMicroHTTPD_connections (struct MHD_Daemon *daemon)
+{
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info (daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return NULL == info ? 0 : info->num_connections;
+}
+
 /// MHD_get_daemon_info is variadic. -1 when the daemon has no epoll descriptor.
 static inline int
 CMicroHTTPD_epoll_fd (struct MHD_Daemon *daemon)

@@ -47,10 +47,14 @@ func httpRequest(
   let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
   let loop = connection.loop
   if connection.phase == .head {
-    let head = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
-    return unsafe loop.headReceived(
-      connection, method: String(cString: method), version: String(cString: version), headers: head.headers,
-      isIntact: head.isIntact) ? .YES : .NO
+    let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
+    let goesOn = unsafe loop.headReceived(connection, bytes) {
+      let read = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
+      return unsafe RequestHead(
+        method: String(cString: method), version: String(cString: version), headers: read.headers,
+        isIntact: read.isIntact)
+    }
+    return goesOn ? .YES : .NO
   }
   let size = unsafe uploadSize.pointee
   guard size > 0, let upload = unsafe upload else { return loop.requestReceived(connection) ? .YES : .NO }

@@ -27,6 +27,8 @@ extension HTTPServer {
     public var inactivity = Duration.seconds(Int64(Limits.inactivitySeconds))
     /// Time for a promised answer; 500 when it is over.
     public var replyTime = Limits.reply
+    /// How streams reach their clients.
+    public var streams = StreamMode.auto
     /// Bytes of the log a stream may be behind while its socket takes nothing.
     public var streamLag = Limits.streamLag
 
@@ -44,7 +46,7 @@ extension HTTPServer {
 
   /// What a server has done and is doing; totals since the start unless said otherwise.
   public struct Counters: Sendable, Equatable {
-    /// Connections open now.
+    /// Connections open now, those that were taken over as streams included.
     public var connections = 0
     /// Connections accepted.
     public var accepted = 0

@@ -16,11 +16,13 @@ extension ServerLoop {
 
   func closed(_ connection: Connection) {
     connections[connection.token] = nil
-    counters.connections.decrement()
-    leaveCrowd(connection)
     headEnded(connection)
     if latestHead === connection { latestHead = nil }
     unwatch(connection)
+    // The hub counts it on.
+    if connection.isTakenOver { return }
+    counters.connections.decrement()
+    leaveCrowd(connection.crowd)
     linger(connection)
   }
 
@@ -59,8 +61,8 @@ extension ServerLoop {
     connection.isExcess = crowds[address, default: 0] > limit
   }
 
-  private func leaveCrowd(_ connection: Connection) {
-    guard let address = connection.crowd, let count = crowds[address] else { return }
+  func leaveCrowd(_ address: String?) {
+    guard let address, let count = crowds[address] else { return }
     crowds[address] = count > 1 ? count - 1 : nil
   }
 

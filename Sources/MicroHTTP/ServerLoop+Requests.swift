@@ -1,13 +1,12 @@
 internal import CMicroHTTPD
+internal import Synchronization
 
 /// Requests: head, body, answer.
 extension ServerLoop {
-  /// The first call for a request: the head is complete.
+  /// The first call for a request: the head is complete, and `read` takes it apart.
   ///
   /// False closes the connection without an answer.
-  func headReceived(_ connection: Connection, method: String, version: String, headers: HTTPHeaders, isIntact: Bool)
-    -> Bool
-  {
+  func headReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
     counters.requests.increment()
     requestsInFlight += 1
     connection.phase = .body
@@ -20,32 +19,44 @@ extension ServerLoop {
       counters.overloaded.increment()
       return refuse(connection, .crowded(limit: limit))
     }
-    if connections.count > connectionLimit {
+    if counters.connections.load(ordering: .relaxed) > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
     }
+    if let known = connection.known, unsafe known.isOf(bytes) {
+      connection.request = known.request
+      setRequestDeadline(connection, nil)
+      return true
+    }
+    return unsafe check(connection, read(), bytes)
+  }
+
+  /// Takes a head's values, if they pass the guard.
+  private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
     let parts = RequestTarget(connection.target)
     let broken = RequestGuard.check(
-      method: method, target: connection.target, parts: parts, version: version, headers: headers)
-    if let broken = broken ?? (isIntact ? nil : hidden) {
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
+    if let broken = broken ?? (head.isIntact ? nil : hidden) {
       counters.refused.increment()
       return refuse(connection, broken)
     }
     var request = HTTPRequest(
-      method: method, target: connection.target, parts: parts, version: version, headers: headers, body: [],
-      peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
+      body: [], peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
-    let length = headers["Content-Length"].map { Int($0) ?? .max } ?? 0
+    let length = head.headers["Content-Length"].map { Int($0) ?? .max } ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
     connection.request = request
-    let isChunked = headers["Transfer-Encoding"] != nil
+    let isChunked = head.headers["Transfer-Encoding"] != nil
     if isChunked { chunkedBodies[connection.token] = connection }
-    setRequestDeadline(connection, length > 0 || isChunked ? now + spans.requestBody : nil)
+    let hasBody = length > 0 || isChunked
+    setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
+    if !hasBody, bytes.count <= Limits.knownHead { connection.known = unsafe KnownHead(bytes, request) }
     return true
   }
 
@@ -171,9 +182,13 @@ extension ServerLoop {
     if farewell != nil || stopDeadline != nil {
       return answer(connection, render(.draining))
     }
-    if streaming.count >= configuration.streamLimit {
+    if counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
       counters.overloaded.increment()
       return answer(connection, render(.overloaded("Too many event streams are open.")))
+    }
+    // What is encrypted only the library can write.
+    if let hub, unsafe CMicroHTTPD_is_plain(connection.handle) != 0, takeOver(connection, response, stream, hub) {
+      return false
     }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(

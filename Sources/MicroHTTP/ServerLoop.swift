@@ -25,6 +25,8 @@ internal import Synchronization
   let poller: Int32
   private(set) var daemon: OpaquePointer?
   private var listener: Int32
+  /// Serves the streams whose sockets are taken over; nil when libmicrohttpd serves them.
+  let hub: StreamHub?
   var deadlines = DeadlineHeap()
   var connections: [UInt64: Connection] = [:]
   var streaming: [UInt64: Connection] = [:]
@@ -93,14 +95,22 @@ internal import Synchronization
     self.counters = counters
     self.logger = logger
     listener = socket.descriptor
+    do throws(HTTPServerError) {
+      hub = try Self.makeHub(configuration, counters: counters, inbox: inbox, object: socket.address.description)
+    } catch {
+      close(listener)
+      throw error
+    }
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     let object = socket.address.description
     guard poller >= 0 else {
+      hub?.stop()
       close(listener)
       throw HTTPServerError(operation: "epoll_create1", object: object, errno: errno)
     }
     unsafe daemon = startDaemon()
     guard let daemon = unsafe daemon else {
+      hub?.stop()
       close(listener)
       close(poller)
       throw HTTPServerError(operation: "MHD_start_daemon", object: object, reason: "libmicrohttpd refused to start")
@@ -196,16 +206,18 @@ internal import Synchronization
 
   // MARK: Messages and deadlines
 
-  private func handle(_ message: ServerInbox.Message) {
+  private func handle(_ message: ServerMessage) {
     switch message {
     case .reply(let token, let number, let response):
       deliver(response, connection: token, request: number)
+    case .leftCrowd(let address): leaveCrowd(address)
     case .stopAccepting(let done):
       stopAccepting()
       done.raise()
     case .endStreams(let bytes):
       farewell = farewell ?? bytes
       for connection in streaming.values { resume(connection) }
+      hub?.endStreams(farewell: bytes)
     case .stop(let grace):
       stopAccepting()
       let deadline = now + grace.nanoseconds
@@ -228,7 +240,9 @@ internal import Synchronization
   // MARK: Stopping
 
   /// Nothing is left that a stop should wait for.
-  private var isQuiet: Bool { requestsInFlight == 0 && (farewell == nil || streaming.isEmpty) }
+  private var isQuiet: Bool {
+    requestsInFlight == 0 && (farewell == nil || counters.streams.load(ordering: .relaxed) == 0)
+  }
 
   /// Gives everything back when the thread could not be started.
   func abandon() {
@@ -248,6 +262,7 @@ internal import Synchronization
     stopAccepting()
     // Refuse first, release after: a promise dropped here must find the inbox closed.
     for case .stopAccepting(let done) in inbox.closeDown() { done.raise() }
+    hub?.stop()
     for connection in connections.values { resume(connection) }
     // Stopping with suspended connections aborts the process; one turn resumes, and ends, all of them.
     unsafe MHD_run(daemon)

@@ -32,14 +32,20 @@ final class EventFeed: TransitionSink {
     var interfaces: SharedBody
     var statusTag: String
     var interfacesTag: String
+    /// The frame that a fresh stream begins with: encoded once, however many come.
+    var snapshotFrame: [UInt8]
   }
 
   let epoch: String
   let log = EventLog()
+  /// What breaks the silence of a stream; that of a filtered one tells its id, too, which would go stale otherwise.
+  let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
+  let positionHeartbeat: HTTPStream.Heartbeat
   private let guarded: Locked<Documents>
 
   init(epoch: String = EventID.newEpoch()) {
     self.epoch = epoch
+    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat, position: SSEFrame.position(epoch: epoch))
     guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
   }
 
@@ -58,15 +64,18 @@ final class EventFeed: TransitionSink {
   }
 
   private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
-    let tag = "W/\"\(EventID(epoch: epoch, sequence: snapshot.sequence))\""
+    let id = EventID(epoch: epoch, sequence: snapshot.sequence)
+    let tag = "W/\"\(id)\""
     let interfaces = snapshot.interfaces
     // By what it says and not by events: the first reading after a start comes with interfaces and an event for none.
     let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
+    let status = StatusBody.document(snapshot, epoch: epoch).bytes
     var documents = Documents(
       snapshot: snapshot,
-      status: body(.json, tag, StatusBody.document(snapshot, epoch: epoch).bytes),
+      status: body(.json, tag, status),
       statusText: body(.text, tag, Array(StatusBody.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tag, list.bytes), statusTag: tag, interfacesTag: tag)
+      interfaces: body(.json, tag, list.bytes), statusTag: tag, interfacesTag: tag,
+      snapshotFrame: SSEFrame.event("snapshot", id: id, status))
     if let old, old.interfaces.bytes == documents.interfaces.bytes {
       documents.interfaces = old.interfaces
       documents.interfacesTag = old.interfacesTag
@@ -85,11 +94,7 @@ final class EventFeed: TransitionSink {
 
   /// The snapshot's `/status` document and the place in the log right after it, as of one moment.
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
-    guarded.withLock { documents in
-      let id = EventID(epoch: epoch, sequence: documents.snapshot.sequence)
-      let frame = SSEFrame.event("snapshot", id: id, StatusBody.document(documents.snapshot, epoch: epoch))
-      return (frame, log.end)
-    }
+    guarded.withLock { ($0.snapshotFrame, log.end) }
   }
 
   /// Where a client stands that has seen the event of this id; nil when its history is not ours or too old.

@@ -1,4 +1,5 @@
 internal import MicroHTTP
+internal import Synchronization
 
 /// One resource and method: what it is called, what its query may hold, what it can be represented as.
 struct Route: Sendable {
@@ -7,6 +8,8 @@ struct Route: Sendable {
   var pattern: String
   /// The names that the query may hold; anything else is refused, so that a typing error is not silently ignored.
   var parameters: Set<String> = []
+  /// Those of them that may be given more than once; a route asks the request for all of their values.
+  var repeatable: Set<String> = []
   /// The right that it needs; nil for what is open to everybody, whatever is configured.
   var scope: Scope? = .read
   /// Representations, the usual one first.
@@ -65,6 +68,23 @@ struct Exchange: Sendable {
 struct Router: Sendable {
   let routes: [Route]
   let service: ServiceParts
+  /// The routes without parameters by their paths: most requests need no more than one look.
+  private let fixed: [String: [Route]]
+  private let patterned: [Route]
+
+  init(routes: [Route], service: ServiceParts) {
+    self.routes = routes
+    self.service = service
+    patterned = routes.filter { $0.pattern.contains("{") }
+    fixed = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
+  }
+
+  /// The routes of a path, with the parameters that are in it.
+  private func matches(_ path: String) -> [(route: Route, parameters: [String: String])] {
+    if let found = fixed[path] { return found.map { ($0, [:]) } }
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    return patterned.compactMap { route in route.match(segments).map { (route, $0) } }
+  }
 
   /// Answers a request that came in by a listener, by its number.
   func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
@@ -88,8 +108,7 @@ struct Router: Sendable {
   ) throws(Problem) -> HTTPReply {
     try HostRule.check(request, allowed: service.allowedHosts)
     if request.path == "*" { return options(routes, request, requestID) }
-    let segments = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    let matches = routes.compactMap { route in route.match(segments).map { (route, $0) } }
+    let matches = matches(request.path)
     guard !matches.isEmpty else {
       throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
     }
@@ -145,7 +164,7 @@ struct Router: Sendable {
           "\(route.pattern) has no parameter \(item.name.debugDescription)"
             + (known.isEmpty ? "; it has none." : "; it has \(known)."))
       }
-      guard query.updateValue(item.value, forKey: item.name) == nil else {
+      guard query.updateValue(item.value, forKey: item.name) == nil || route.repeatable.contains(item.name) else {
         throw Problem(.badRequest, "The parameter \(item.name) is given twice.")
       }
     }
@@ -173,7 +192,17 @@ enum RequestID {
     return given
   }
 
+  /// An id that in practice no other request has, and that does not tell how many there were.
   static func fresh() -> String {
-    String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+    // Drawing a number for each request would be a system call each: one is drawn, and SplitMix64 goes on from it. 15
+    // digits are stored without an allocation.
+    var mixed = start &+ count.wrappingAdd(1, ordering: .relaxed).newValue &* 0x9e37_79b9_7f4a_7c15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    mixed ^= mixed >> 31
+    return String(mixed >> 8 | 1 << 56, radix: 16)
   }
+
+  private static let start = UInt64.random(in: .min ... .max)
+  private static let count = Atomic<UInt64>(0)
 }

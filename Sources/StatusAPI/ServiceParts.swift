@@ -5,6 +5,7 @@ internal import NetworkReachability
 struct ServiceParts: Sendable {
   var monitor: ReachabilityMonitor
   var feed: EventFeed
+  var hosts: HostFeed
   var health: Health
   var nameQuota: NameQuota
   var checks: CheckDesk

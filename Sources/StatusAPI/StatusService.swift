@@ -77,7 +77,7 @@ public final class StatusService: Sendable {
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        monitor: monitor, feed: feed, hosts: HostFeed(monitor: monitor), health: health, nameQuota: NameQuota(),
         checks: CheckDesk(
           checker: checker, modules: Self.modules(configuration.modules),
           policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),

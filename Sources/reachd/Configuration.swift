@@ -32,6 +32,8 @@ struct Configuration: Sendable {
   var connectionsPerAddress: Int?
   /// Event streams at once; nil for the server's default.
   var streamLimit: Int?
+  /// How event streams reach their clients.
+  var streams = StreamMode.auto
   /// Bytes of a request body; nil for the server's default.
   var requestBodyLimit: Int?
   /// Name servers; empty for those of the system.

@@ -67,6 +67,7 @@ struct Daemon {
     if let limit = configuration.connectionLimit { server.connectionLimit = limit }
     if let limit = configuration.connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = configuration.streamLimit { server.streamLimit = limit }
+    server.streams = configuration.streams
     if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
     return server
   }

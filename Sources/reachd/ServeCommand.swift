@@ -41,6 +41,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The most that stopping may take. Default 10s.")
   var grace: String?
 
+  @Option(help: "How event streams are served: auto, takeover or callback. Default auto.")
+  var streams: String?
+
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws { try await Self.run(prepare()) }
@@ -55,6 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
       ("settle", "--settle", [settle].compactMap(\.self)),
       ("drainDelay", "--drain-delay", [drainDelay].compactMap(\.self)),
       ("grace", "--grace", [grace].compactMap(\.self)),
+      ("streams", "--streams", [streams].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit()
     ProcessSignals.ignoreBrokenPipes()

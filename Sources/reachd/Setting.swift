@@ -50,6 +50,9 @@ struct Setting: Sendable {
       $0.allowedHosts = $1
       return true
     },
+    Setting(path: "streams", expectation: "one of \(StreamMode.allCases.map(\.rawValue).joined(separator: ", "))") {
+      set(&$0, \.streams, StreamMode(rawValue: $1.first ?? ""))
+    },
     Setting(
       path: "allowedOrigins", isList: true, expectation: "origins as browsers send them, such as https://a.example"
     ) {

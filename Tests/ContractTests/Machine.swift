@@ -96,7 +96,9 @@ extension HTTPResponse {
     case .bytes(let bytes): return String(decoding: bytes, as: UTF8.self)
     case .shared(let shared): return String(decoding: shared.bytes, as: UTF8.self)
     case .stream(let stream):
-      let entries = stream.log.entries(after: stream.cursor.lastID, kinds: stream.kinds, newest: .max)
+      let entries = stream.feeds.flatMap {
+        $0.log.entries(after: $0.cursor.lastID, kinds: $0.selection.kinds, newest: .max)
+      }
       return String(decoding: stream.preamble + entries.flatMap(\.bytes), as: UTF8.self)
     }
   }

@@ -12,6 +12,7 @@ import Testing
     "drainDelay": ["0s", "2s", "10m"],
     "grace": ["0s", "10s", "1h"],
     "allowedHosts": ["reachd.internal", "a"],
+    "streams": ["auto", "takeover", "callback"],
     "allowedOrigins": ["https://dash.example", "http://localhost:3000", "https://[fd00::1]:8443"],
     "access.reads": ["open", "token"],
     "access.checks": ["open", "token"],
@@ -32,6 +33,7 @@ import Testing
     "drainDelay": ["601s", "11m", "x"],
     "grace": ["3601s", "2h"],
     "allowedHosts": ["http://a", "a:80", "a/b"],
+    "streams": ["", "Auto", "both"],
     "allowedOrigins": [
       "*", "null", "dash.example", "https://", "https://dash.example/", "https://Dash.example", "ftp://dash.example",
       "https://a@b", "https://*.example",

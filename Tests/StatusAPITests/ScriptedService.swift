@@ -124,14 +124,17 @@ extension HTTPResponse {
 extension HTTPStream {
   /// What a client would have received by now.
   var soFar: [UInt8] {
-    var cursor = cursor
     var bytes = preamble
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, kinds: kinds, into: $0) }
-      guard case .bytes(let count, _) = read else { return bytes }
-      bytes += buffer[..<count]
+    for feed in feeds {
+      var cursor = feed.cursor
+      while true {
+        let read = unsafe buffer.withUnsafeMutableBytes { unsafe feed.log.read(&cursor, feed.selection, into: $0) }
+        guard case .bytes(let count, _) = read else { break }
+        bytes += buffer[..<count]
+      }
     }
+    return bytes
   }
 }
 
