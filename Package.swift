@@ -64,7 +64,7 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
     room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", logging]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    room("MicroHTTP", ["Locks", "CMicroHTTPD", logging]),
+    room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
 

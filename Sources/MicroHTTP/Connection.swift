@@ -52,6 +52,8 @@
   var hasRequestTimer = false
   /// Address and port of the client, made on first use.
   var peer: String?
+  /// What the client was shown in the handshake; it must live until that is over.
+  var identity: TLSIdentity?
 
   init(token: UInt64, handle: OpaquePointer, descriptor: Int32, loop: ServerLoop) {
     self.token = token

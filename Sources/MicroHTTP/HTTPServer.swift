@@ -23,6 +23,7 @@ public final class HTTPServer: Sendable {
   private let refusal: @Sendable (RequestRefusal) -> HTTPResponse
   private let logger: Logger
   private let counts = ServerCounters()
+  private let identity: CurrentIdentity?
   private let state = Locked(State())
   /// Held while the thread is waited for, so that a second caller of `stop` waits too and others do not.
   private let joining = Locked(())
@@ -40,6 +41,7 @@ public final class HTTPServer: Sendable {
     logger: Logger = Logger(label: "http")
   ) {
     self.configuration = configuration
+    identity = configuration.identity.map(CurrentIdentity.init)
     self.handler = handler
     self.refusal = refusal
     self.logger = logger
@@ -56,7 +58,9 @@ public final class HTTPServer: Sendable {
   }
 
   private func makeSocket() throws(HTTPServerError) -> ListeningSocket {
-    guard let descriptor = configuration.inherited else { return try ListeningSocket(configuration.address) }
+    guard let descriptor = configuration.inherited else {
+      return try ListeningSocket(configuration.address, mode: configuration.socketMode)
+    }
     return try ListeningSocket(inherited: descriptor)
   }
 
@@ -75,12 +79,12 @@ public final class HTTPServer: Sendable {
       // Whatever happens now, the socket is the loop's, or closed.
       state.bound = nil
       guard let inbox = ServerInbox() else {
-        close(socket.descriptor)
+        socket.shut()
         throw HTTPServerError(operation: "eventfd", object: socket.address.description, errno: EMFILE)
       }
       let loop = try ServerLoop(
-        configuration: configuration, socket: socket, inbox: inbox, counters: counts, handler: handler,
-        refusal: refusal, logger: logger)
+        configuration: configuration, socket: socket, identity: identity, inbox: inbox, counters: counts,
+        handler: handler, refusal: refusal, logger: logger)
       let context = unsafe Unmanaged.passRetained(loop)
       var thread = pthread_t()
       let code = unsafe pthread_create(&thread, nil, httpThread, context.toOpaque())
@@ -94,6 +98,14 @@ public final class HTTPServer: Sendable {
       logger.info("HTTP server listening", metadata: ["address": "\(socket.address)"])
     }
   }
+
+  /// Whether the server speaks TLS.
+  public var isSecure: Bool { identity != nil }
+
+  /// Who the server is from now on under TLS; connections that are open go on as they are.
+  ///
+  /// A server that was started for plain HTTP stays so.
+  public func replaceIdentity(_ new: TLSIdentity) { identity?.replace(new) }
 
   /// The address with the port that was really bound; the configured one before that.
   public var boundAddress: ListenAddress {
@@ -165,7 +177,7 @@ public final class HTTPServer: Sendable {
   /// Closes a socket that was bound and never served.
   private static func release(_ state: inout State) {
     guard let socket = state.bound else { return }
-    close(socket.descriptor)
+    socket.shut()
     state.bound = nil
   }
 

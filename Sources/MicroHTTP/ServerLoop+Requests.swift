@@ -28,6 +28,7 @@ extension ServerLoop {
     var request = HTTPRequest(
       method: method, target: connection.target, parts: parts, version: version, headers: headers, body: [],
       peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
+    request.isUnixListener = isUnixListener
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
     let length = headers["Content-Length"].flatMap(Int.init) ?? 0
@@ -101,6 +102,11 @@ extension ServerLoop {
   /// Address and port of the client.
   private func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
+    if isUnixListener {
+      let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
+      connection.peer = peer
+      return peer
+    }
     let address = unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
     let peer = address.map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
     connection.peer = peer
@@ -137,9 +143,11 @@ extension ServerLoop {
   }
 
   private func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    var response = response
+    if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
     case .shared(let body):
-      guard let made = body.response else { return false }
+      guard let made = body.response(strictTransport: strictTransport) else { return false }
       return queue(connection, status: 200, made)
     case .none:
       return queue(connection, status: response.status, ResponseHandle(bytes: [], headers: response.headers))

@@ -28,9 +28,10 @@ enum HostRoutes {
     }
   }
 
-  /// The address of a peer, which is written with its port: `10.0.0.5:4711`, `[fd00::5]:4711`.
+  /// The address of a peer, which is written with its port: `10.0.0.5:4711`, `[fd00::5]:4711`; a local user's number.
   private static func client(_ peer: String) -> String {
-    peer.lastIndex(of: ":").map { String(peer[..<$0]) } ?? peer
+    if peer.hasPrefix("unix:") { return peer }
+    return peer.lastIndex(of: ":").map { String(peer[..<$0]) } ?? peer
   }
 
   private static func target(_ host: String, _ exchange: Exchange) throws(Problem) -> Target {

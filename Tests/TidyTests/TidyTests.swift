@@ -8,7 +8,7 @@ struct TidyTests {
     "Locks": ["Synchronization", "Glibc"],
     "Netlink": ["ReachabilityModel", "Locks", "CNetlink", "Glibc", "Logging", "Synchronization"],
     "Probes": ["ReachabilityModel", "Locks", "CAres", "CCurl", "Glibc", "Logging", "Synchronization"],
-    "MicroHTTP": ["Locks", "CMicroHTTPD", "Glibc", "Logging", "Synchronization"],
+    "MicroHTTP": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
     "HostProcess": ["CProcess", "Glibc"],
     "Credentials": ["CGnuTLS"],
