@@ -47,9 +47,10 @@ struct Daemon {
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
         configuration: Self.limited(listener, number, of: listeners.count, configuration),
-        handler: { service.handle($0, listener: number) },
-        refusal: { service.refusal($0) }, logger: logger)
+        handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0) },
+        answered: { service.answered($0) }, logger: logger)
     }
+    for source in [MetricSource.daemon(servers, writer), .process()] { service.add(source) }
   }
 
   /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
@@ -74,6 +75,7 @@ struct Daemon {
     server.strictTransport = configuration.strictTransport
     if let mode = own.mode { server.socketMode = mode }
     if let limit = configuration.connectionLimit { server.connectionLimit = limit }
+    if let limit = configuration.connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = configuration.streamLimit { server.streamLimit = limit }
     if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
     return server

@@ -15,6 +15,8 @@ extension ConfigurationSources {
   /// Loads, or says what is wrong and ends with 78.
   ///
   /// - Parameter secrets: as for ``load(secrets:)``.
+  /// - Returns: the settings.
+  /// - Throws: the exit code.
   func loadOrExit(secrets: Bool = false) throws -> Configuration {
     do {
       return try load(secrets: secrets)

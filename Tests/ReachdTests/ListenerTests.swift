@@ -1,5 +1,6 @@
 import Credentials
 import Foundation
+import MicroHTTP
 import Probes
 import TestSupport
 import Testing

@@ -74,16 +74,16 @@ import Testing
     close(local)
     #expect(eventually { child.errors.contains(" listening address=unix:\(path) tls=false\n") })
     #expect(try status("http://127.0.0.1:\(port)/status") == 200)
-    func local(_ target: String) throws -> Int {
+    func answer(_ target: String) throws -> Int {
       try HTTPClient.get(
         url: "http://any\(target)", timeout: .seconds(20), maximumBody: 1 << 20, unixSocket: path
       ).status
     }
-    #expect(try local("/livez") == 200)
-    #expect(try local("/status") == 401)
+    #expect(try answer("/livez") == 200)
+    #expect(try answer("/status") == 401)
     child.kill(15)
     #expect(try child.wait() == .exited(0))
-    #expect(access(path, F_OK) == 0, "whoever bound it looks after its file")
+    #expect(unsafe access(path, F_OK) == 0, "whoever bound it looks after its file")
   }
 
   /// A listening Unix-domain socket that children inherit.

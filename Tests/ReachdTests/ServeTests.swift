@@ -59,7 +59,7 @@ import Testing
     for _ in 0..<5 {
       let child = try Program.start(["serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"])
       // From the moment that its own code runs: the mask of what is held shows it.
-      let isHeld = try eventually {
+      let isHeld = eventually {
         let status = (try? String(contentsOfFile: "/proc/\(child.id)/status", encoding: .utf8)) ?? ""
         let mask = status.firstMatch(of: /SigBlk:\s+([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) } ?? 0
         return mask & 1 << 14 != 0
