@@ -1,5 +1,5 @@
-// GnuTLS: digests, random bytes and comparing without telling (gnutls_hash_fast, gnutls_rnd, gnutls_memcmp), certificates
-// and their keys.
+// GnuTLS: digests, random bytes and comparing without telling (gnutls_hash_fast, gnutls_rnd, gnutls_memcmp); sessions,
+// certificates and their keys.
 #pragma once
 #include <gnutls/abstract.h>
 #include <gnutls/crypto.h>
