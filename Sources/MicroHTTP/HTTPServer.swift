@@ -111,7 +111,7 @@ public final class HTTPServer: Sendable {
   /// A server that was started for plain HTTP stays so.
   public func replaceIdentity(_ new: TLSIdentity) { identity?.replace(new) }
 
-  /// The address with the port that was really bound; the configured one before that.
+  /// The address with the port that was bound; the configured one before that.
   public var boundAddress: ListenAddress {
     state.withLock { $0.started?.address ?? $0.bound?.address } ?? configuration.address
   }
@@ -180,8 +180,7 @@ public final class HTTPServer: Sendable {
 
   /// Closes a socket that was bound and never served.
   private static func release(_ state: inout State) {
-    guard let socket = state.bound else { return }
-    socket.shut()
+    state.bound?.shut()
     state.bound = nil
   }
 

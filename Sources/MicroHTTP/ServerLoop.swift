@@ -126,7 +126,7 @@ internal import Synchronization
     let reserve = min(Limits.descriptorReserve, descriptors / Limits.smallReserve)
     let possible = max(1, min(Limits.connections, (descriptors - reserve) / max(1, configuration.servers)))
     let limit = configuration.connectionLimit ?? possible
-    if possible < min(limit, Limits.fewConnections) || limit > possible && configuration.connectionLimit != nil {
+    if possible < configuration.connectionLimit ?? Limits.fewConnections {
       logger.warning(
         "few descriptors",
         metadata: [

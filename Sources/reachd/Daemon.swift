@@ -37,7 +37,7 @@ struct Daemon {
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
     addresses = listeners.map(\.address)
     let service = StatusService(
-      monitor: monitor,
+      monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(
         allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
         access: configuration.accessPolicy(at: addresses), resolverTimeout: configuration.resolverTimeout,
@@ -46,7 +46,7 @@ struct Daemon {
     self.service = service
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
-        configuration: Self.limited(listener, number, of: listeners.count, configuration),
+        configuration: configuration.server(listener, number, of: listeners.count),
         handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0) },
         answered: { service.answered($0) }, logger: logger)
     }
@@ -62,23 +62,6 @@ struct Daemon {
       guard let silence = monitor.sinceProgress, silence > longestSilence else { return nil }
       return "the kernel's thread has not moved for \(silence.components.seconds) s"
     }
-  }
-
-  /// A server with the limits of all and the rules of its own address.
-  private static func limited(
-    _ listener: HTTPServer.Configuration, _ number: Int, of count: Int, _ configuration: Configuration
-  ) -> HTTPServer.Configuration {
-    var server = listener
-    let own = configuration.listener(number, at: listener.address)
-    server.servers = count
-    server.identity = configuration.identity(of: own)
-    server.strictTransport = configuration.strictTransport
-    if let mode = own.mode { server.socketMode = mode }
-    if let limit = configuration.connectionLimit { server.connectionLimit = limit }
-    if let limit = configuration.connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
-    if let limit = configuration.streamLimit { server.streamLimit = limit }
-    if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
-    return server
   }
 
   /// Binds every address, and then gives up all privileges for good.

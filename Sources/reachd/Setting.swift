@@ -69,7 +69,7 @@ struct Setting: Sendable {
     file("tls.certificate", \.tls.certificate),
     file("tls.key", \.tls.key),
     Setting(path: "tls.strictTransport", expectation: "a duration up to a year, such as 8760h; 0s to end it") {
-      set(&$0, \.strictTransport, $1.first.flatMap { DurationText.parse($0) })
+      set(&$0, \.strictTransport, $1.first.flatMap { DurationText.parse($0) }.map(Optional.some))
     },
     file("tokensFile", \.tokensFile),
     number("limits.connections", \.connectionLimit, 1...1_000_000),

@@ -89,7 +89,7 @@ import Testing
     ("listen: [{address: '127.0.0.1:1', tls: on}]", "listen[0].tls: this is not possible; expected off"),
     ("listen: [{address: '127.0.0.1:1', reads: none}]", "listen[0].reads: this is not possible; expected open or"),
     ("listen: [{address: '127.0.0.1'}]", "listen[0].address: this is not possible; expected an address with port"),
-    ("listen: ['127.0.0.1:1', {reads: open}]", "FILE:1:26: listen[1]: address is missing"),
+    ("listen: ['127.0.0.1:1', {reads: open}]", ": listen[1]: address is missing"),
     ("listen: [{address: 'unix:/a', mode: '0888'}]", "listen[0].mode: this is not possible; expected permissions"),
     ("listen: [{address: 'unix:/a', mode: '1777'}]", "listen[0].mode: this is not possible; expected permissions"),
     ("listen: {address: 'unix:/a'}", "FILE:1:9: listen: a list is expected here"),
