@@ -36,6 +36,8 @@
   var reply: HTTPResponse?
   /// When the current request's head was complete, as far as anybody asks.
   var headTime: UInt64 = 0
+  /// What the current request waits for; nil when it does not.
+  var wait: Wait?
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
   var stream: StreamState?
@@ -54,6 +56,13 @@
   var hasRequestTimer = false
   /// Address and port of the client, made on first use.
   var peer: String?
+
+  /// A wait that goes on.
+  struct Wait {
+    let expired: @Sendable () -> HTTPResponse
+    /// Nil only while the wait begins.
+    var end: (@Sendable () -> Void)?
+  }
 
   init(token: UInt64, handle: OpaquePointer, descriptor: Int32, loop: ServerLoop) {
     self.token = token

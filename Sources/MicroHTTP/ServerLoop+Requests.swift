@@ -76,12 +76,14 @@ extension ServerLoop {
     case .now(let response):
       return answer(connection, response)
     case .later(let body):
-      connection.phase = .deferred
-      suspend(connection)
-      let deadline = now + spans.reply
-      connection.replyDeadline = deadline
-      deadlines.push(deadline, .reply, token: connection.token)
-      body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
+      body(promise(connection, within: spans.reply))
+      return true
+    case .wait(let wait):
+      // Whoever would wait now would be waited for.
+      guard farewell == nil, stopDeadline == nil else { return answer(connection, wait.expired()) }
+      connection.wait = Connection.Wait(expired: wait.expired)
+      counters.waiting.increment()
+      connection.wait?.end = wait.begin(promise(connection, within: wait.limit.nanoseconds))
       return true
     }
   }
@@ -89,6 +91,7 @@ extension ServerLoop {
   /// The request is over, answered or not; the connection may go on with another.
   func requestCompleted(_ connection: Connection) {
     if connection.phase == .streaming { endStream(connection) }
+    endWait(connection)
     if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
     unwatch(connection)
     connection.phase = .head
@@ -110,11 +113,37 @@ extension ServerLoop {
 
   // MARK: Promises
 
+  /// Puts the current request off until its answer comes.
+  private func promise(_ connection: Connection, within span: UInt64) -> HTTPPromise {
+    connection.phase = .deferred
+    suspend(connection)
+    let deadline = now + span
+    connection.replyDeadline = deadline
+    deadlines.push(deadline, .reply, token: connection.token)
+    return HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber)
+  }
+
+  private func endWait(_ connection: Connection) {
+    guard let wait = connection.wait else { return }
+    connection.wait = nil
+    counters.waiting.decrement()
+    wait.end?()
+  }
+
+  /// Answers all who wait: nothing that is to come is worth waiting for any more.
+  func expireWaits() {
+    for connection in connections.values {
+      guard let wait = connection.wait else { continue }
+      deliver(wait.expired(), connection: connection.token, request: connection.requestNumber)
+    }
+  }
+
   func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
     guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
       connection.reply == nil
     else { return }
     connection.reply = response ?? refusal(.noReply)
+    endWait(connection)
     resume(connection)
   }
 
@@ -123,7 +152,7 @@ extension ServerLoop {
     guard let connection = connections[token], connection.phase == .deferred,
       connection.reply == nil, connection.replyDeadline == time
     else { return }
-    deliver(nil, connection: token, request: connection.requestNumber)
+    deliver(connection.wait?.expired(), connection: token, request: connection.requestNumber)
   }
 
   // MARK: Answers
@@ -139,7 +168,10 @@ extension ServerLoop {
 
   private func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     switch response.body {
-    case .shared(let body): return queue(connection, response, body.response)
+    case .shared(let body):
+      let isBare = response.status == 200 && response.headers == body.headers
+      let made = isBare ? body.response : ResponseHandle(bytes: body.bytes, headers: response.headers)
+      return queue(connection, response, made)
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)

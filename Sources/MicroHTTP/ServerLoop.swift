@@ -197,8 +197,10 @@ internal import Synchronization
     case .endStreams(let bytes):
       farewell = farewell ?? bytes
       for connection in streaming.values { resume(connection) }
+      expireWaits()
     case .stop(let grace):
       stopAccepting()
+      expireWaits()
       let deadline = now + grace.nanoseconds
       stopDeadline = min(stopDeadline ?? deadline, deadline)
       deadlines.push(deadline, .stop, token: 0)

@@ -12,6 +12,8 @@ public final class StatusService: Sendable {
     public var allowedOrigins: [String]
     /// Who may ask what.
     public var access: AccessPolicy
+    /// Where each answer is logged; nil for nowhere.
+    public var accessLog: Logger?
     /// The deadline of a name's resolution when a request does not give one; default 5 s.
     public var resolverTimeout: Duration
     /// The version that the index shows.
@@ -24,10 +26,11 @@ public final class StatusService: Sendable {
     /// Settings with defaults for everything.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
-      resolverTimeout: Duration = .seconds(5), version: String = "dev",
+      accessLog: Logger? = nil, resolverTimeout: Duration = .seconds(5), version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
+      self.accessLog = accessLog
       self.allowedOrigins = allowedOrigins
       self.access = access
       self.resolverTimeout = resolverTimeout
@@ -43,6 +46,7 @@ public final class StatusService: Sendable {
   private let router: Router
   private let health: Health
   private let metrics: Metrics
+  private let settings: LiveSettings
   private let requests = RequestTally()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
@@ -54,6 +58,8 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
+    let settings = LiveSettings(configuration)
+    self.settings = settings
     let verdicts = VerdictTally()
     metrics = Metrics([
       .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
@@ -63,10 +69,9 @@ public final class StatusService: Sendable {
       routes: RouteTable.all,
       service: ServiceParts(
         monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
-        allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
-        origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
+        hostWaits: HostWaits(monitor: monitor), settings: settings,
         access: AccessControl(configuration.access),
-        resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
+        version: configuration.version, logger: logger))
     monitor.attach(feed)
     monitor.attach(verdicts)
   }
@@ -89,8 +94,18 @@ public final class StatusService: Sendable {
     Problem(refusal).response(requestID: RequestID.fresh())
   }
 
-  /// Counts an answer; for every server to call.
-  public func answered(_ answer: HTTPAnswer) { requests.count(answer) }
+  /// Counts an answer, and logs it if that is wanted; for every server to call.
+  public func answered(_ answer: HTTPAnswer) {
+    requests.count(answer)
+    if let log = settings.current.accessLog { AccessLog.write(answer, to: log) }
+  }
+
+  /// Takes over what may change while the service runs: who may ask (streams that are open stay open), allowed hosts and
+  /// origins, the resolver's timeout, the access log.
+  public func change(to configuration: Configuration) {
+    replaceAccess(configuration.access)
+    settings.change(to: configuration)
+  }
 
   /// Adds series to `/metrics`.
   public func add(_ source: MetricSource) { metrics.add(source) }
