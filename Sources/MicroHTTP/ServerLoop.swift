@@ -8,7 +8,7 @@ internal import Synchronization
 /// libmicrohttpd runs in external mode on this thread. That makes suspending and resuming free of races and, in
 /// 0.9.75, of system calls: outside this mode each resume writes to a descriptor.
 @safe final class ServerLoop {
-  let configuration: HTTPServer.Configuration
+  private(set) var configuration: HTTPServer.Configuration
   let spans: Spans
   let connectionLimit: Int
   /// libmicrohttpd counts in whole seconds, and takes 0 for never.
@@ -191,6 +191,9 @@ internal import Synchronization
     switch message {
     case .reply(let token, let number, let response):
       deliver(response, connection: token, request: number)
+    case .limits(let streams, let requestBody):
+      configuration.streamLimit = streams ?? configuration.streamLimit
+      configuration.requestBodyLimit = requestBody ?? configuration.requestBodyLimit
     case .stopAccepting(let done):
       stopAccepting()
       done.raise()

@@ -107,6 +107,9 @@ public final class StatusService: Sendable {
     settings.change(to: configuration)
   }
 
+  /// Adds a check to those of `/readyz`.
+  public func add(_ check: HealthCheck) { health.add(check) }
+
   /// Adds series to `/metrics`.
   public func add(_ source: MetricSource) { metrics.add(source) }
 
