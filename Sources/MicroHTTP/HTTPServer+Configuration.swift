@@ -90,7 +90,8 @@ final class ServerCounters: Sendable {
       connections: connections.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
-      waiting: waiting.load(ordering: .relaxed), streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
+      waiting: waiting.load(ordering: .relaxed), streams: streams.load(ordering: .relaxed),
+      streamsOpened: streamsOpened.load(ordering: .relaxed),
       streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
       bodyBytes: bodyBytes.load(ordering: .relaxed))
   }

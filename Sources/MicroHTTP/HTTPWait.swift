@@ -25,6 +25,10 @@ public struct HTTPWait: Sendable {
   /// The same wait with `change` applied to its answer, whichever it is.
   public func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPWait {
     let (expired, begin) = (expired, begin)
-    return HTTPWait(limit: limit) { change(expired()) } begin: { begin($0.map(change)) }
+    return HTTPWait(limit: limit) {
+      change(expired())
+    } begin: {
+      begin($0.map(change))
+    }
   }
 }

@@ -33,7 +33,9 @@ import Testing
     get throws {
       let status = try pair.client.run("/bin/cat", ["/proc/\(daemon.child.id)/status"])
       return try #require(
-        status.split(separator: "\n").first { $0.hasPrefix("Threads:") }?.split(separator: "\t").last.flatMap { Int($0) })
+        status.split(separator: "\n").first { $0.hasPrefix("Threads:") }?.split(separator: "\t").last.flatMap {
+          Int($0)
+        })
     }
   }
 

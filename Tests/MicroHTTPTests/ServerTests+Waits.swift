@@ -120,7 +120,9 @@ extension ServerTests {
         return .now(response)
       }
       let client = try fixture.client()
-      for (path, status, more) in [("/", 200, nil), ("/more", 200, "2"), ("/refused", 503, nil)] as [(String, Int, String?)] {
+      for (path, status, more) in [("/", 200, nil), ("/more", 200, "2"), ("/refused", 503, nil)]
+        as [(String, Int, String?)]
+      {
         client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
         let response = try client.response()
         #expect(response.status == status && response.text == "all")

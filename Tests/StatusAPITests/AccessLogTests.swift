@@ -21,7 +21,9 @@ import Testing
     func log(event: LogEvent) { lines.add((event.metadata ?? [:]).mapValues { "\($0)" }) }
   }
 
-  private func logged(_ target: String, _ headers: HTTPHeaders = [:], method: String = "GET") throws -> [String: String]? {
+  private func logged(_ target: String, _ headers: HTTPHeaders = [:], method: String = "GET") throws -> [String:
+    String]?
+  {
     let lines = OutputLines()
     let logger = Logger(label: "access", factory: { _ in Notebook(lines: lines) })
     let service = try ScriptedService(.wired, .init(accessLog: logger))
@@ -88,9 +90,12 @@ import Testing
     var seen: Set<String> = []
     for (target, method, headers) in [
       ("/status", "GET", [:]), ("/status", "HEAD", [:]), ("/status", "OPTIONS", [:]), ("/status", "POST", [:]),
-      ("/status", "GET", ["If-None-Match": tag]), ("/status", "GET", ["Host": "evil.example"]), ("/interfaces", "GET", [:]),
-      ("/hosts/10.0.0.9", "GET", [:]), ("/hosts/localhost", "GET", [:]), ("/hosts/a:1", "GET", [:]), ("/events", "GET", [:]),
-      ("/livez", "GET", [:]), ("/metrics", "GET", [:]), ("/openapi.yaml", "GET", [:]), ("/", "GET", [:]), ("/none", "GET", [:]),
+      ("/status", "GET", ["If-None-Match": tag]), ("/status", "GET", ["Host": "evil.example"]),
+      ("/interfaces", "GET", [:]),
+      ("/hosts/10.0.0.9", "GET", [:]), ("/hosts/localhost", "GET", [:]), ("/hosts/a:1", "GET", [:]),
+      ("/events", "GET", [:]),
+      ("/livez", "GET", [:]), ("/metrics", "GET", [:]), ("/openapi.yaml", "GET", [:]), ("/", "GET", [:]),
+      ("/none", "GET", [:]),
       ("/status?x", "GET", [:]), ("*", "OPTIONS", [:]),
     ] as [(String, String, HTTPHeaders)] {
       let made = try #require(try service.ask(target, headers, method: method).headers["X-Request-Id"], "\(target)")
