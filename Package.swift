@@ -67,6 +67,8 @@ let package = Package(
     room("MicroHTTP", ["Locks", "CMicroHTTPD", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    room("JSONTree", ["CJansson"]),
 
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     room("Credentials", ["CGnuTLS"]),
@@ -82,7 +84,8 @@ let package = Package(
     // Floor 3: the only floor that knows JSON, SSE and routes.
     // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
     room(
-      "StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Credentials", "Locks", logging],
+      "StatusAPI",
+      ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks", logging],
       resources: [.embedInCode("openapi.yaml")]),
 
     // Floor 4: composition, command line, configuration.
@@ -103,6 +106,7 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
+    tests("JSONTreeTests", ["JSONTree"]),
     tests(
       "NetworkReachabilityTests",
       ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),

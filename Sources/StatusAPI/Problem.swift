@@ -89,7 +89,8 @@ struct Problem: Error {
   init(_ refusal: RequestRefusal) {
     let code: Code =
       switch refusal.rule {
-      case .bodyTooLarge: .tooLarge
+      case .bodyTooLarge, .headTooLarge: .tooLarge
+      case .crowded: .rateLimited
       case .overloaded: .overloaded
       case .draining: .draining
       case .noReply: .internal

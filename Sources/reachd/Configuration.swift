@@ -30,6 +30,8 @@ struct Configuration: Sendable {
   var tokensFile: String?
   /// Connections at once; nil for what the descriptor limit allows.
   var connectionLimit: Int?
+  /// Connections at once from one address; nil or 0 for any number.
+  var connectionsPerAddress: Int?
   /// Event streams at once; nil for the server's default.
   var streamLimit: Int?
   /// Bytes of a request body; nil for the server's default.

@@ -56,6 +56,7 @@ struct Daemon {
   ) -> HTTPServer.Configuration {
     var server = listener
     if let limit = configuration.connectionLimit { server.connectionLimit = limit }
+    if let limit = configuration.connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = configuration.streamLimit { server.streamLimit = limit }
     if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
     return server

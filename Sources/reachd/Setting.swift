@@ -70,6 +70,7 @@ struct Setting: Sendable {
       set(&$0, \.tokensFile, $1.first.flatMap { $0.isEmpty ? nil : Optional($0) })
     },
     number("limits.connections", \.connectionLimit, 1...1_000_000),
+    number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),
     number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
     Setting(path: "resolver.servers", isList: true, expectation: "addresses of name servers, such as 127.0.0.1:53") {
