@@ -51,7 +51,7 @@ final class EventFeed: TransitionSink {
   // MARK: - In
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
-    let news = guarded.withLock { documents in
+    let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
       let old = documents.revisions
       documents = Self.documents(snapshot, documents, epoch: epoch)
       for transition in transitions {
@@ -74,7 +74,7 @@ final class EventFeed: TransitionSink {
     let status = StatusBody.document(snapshot, epoch: epoch).bytes
     let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
     // By what they say and not by events: the first reading after a start comes with interfaces and an event for none.
-    var revisions = old?.revisions ?? (0, 0)
+    var revisions = old?.revisions ?? (status: 0, interfaces: 0)
     if let old, old.status.bytes.dropLast() != status[...] { revisions.status += 1 }
     if let old, old.interfaces.bytes.dropLast() != list.bytes[...] { revisions.interfaces += 1 }
     let tags = [revisions.status, revisions.interfaces].map { "W/\"\(EventID(epoch: epoch, sequence: $0))\"" }

@@ -40,7 +40,7 @@ enum HostRoutes {
       // Of a name that is still being resolved, the default path is all that is known.
       visit.last.withLock(\.self) ?? question.reply(.failed(.dnsTimeout))
     } begin: { promise in
-      func judge(_ resolution: NameResolution) {
+      @Sendable func judge(_ resolution: NameResolution) {
         let first = question.reply(resolution)
         guard first.status == 304, let tag = first.headers["ETag"] else { return promise.fulfil(first) }
         visit.last.withLock { $0 = first }

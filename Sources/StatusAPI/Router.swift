@@ -57,7 +57,7 @@ struct Router: Sendable {
     var label = ""
     do throws(Problem) {
       let reply = try dispatch(request, listener, requestID, &label)
-      let finish = finish(request, label, requestID)
+      let finish = self.finish(request, label, requestID)
       switch reply {
       case .now(let response): return .now(finish(response))
       case .later(let start): return .later { promise in start(promise.map(finish)) }

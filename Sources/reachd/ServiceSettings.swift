@@ -23,17 +23,17 @@ struct ServiceSettings: Sendable {
   /// What a reload changes; a part with live settings has its step here (``Setting/live``).
   func steps(service: StatusService, servers: [HTTPServer]) -> [Reloading.Step] {
     [
-      Reloading.Step { style.change($0.logLevel, $0.logFormat) },
-      Reloading.Step { monitor.settle = $0.settle },
-      Reloading.Step { service.change(to: of($0)) },
-      Reloading.Step { configuration in
+      Reloading.Step(change: { style.change($0.logLevel, $0.logFormat) }),
+      Reloading.Step(change: { monitor.settle = $0.settle }),
+      Reloading.Step(change: { service.change(to: of($0)) }),
+      Reloading.Step(change: { configuration in
         let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
         for server in servers {
           server.limit(
             streams: configuration.streamLimit ?? limits.streamLimit,
             requestBody: configuration.requestBodyLimit ?? limits.requestBodyLimit)
         }
-      },
+      }),
     ]
   }
 }

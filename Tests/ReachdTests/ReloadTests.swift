@@ -47,11 +47,11 @@ import Testing
   }
 
   @Test func theLogChangesWhileTheServiceRuns() throws {
-    let reloadable = try Reloadable("log: { level: warning }\n")
+    let reloadable = try Reloadable("log: { level: notice }\n")
     let service = reloadable.service
     _ = try reloadable.get("/status?first")
     #expect(!service.child.errors.contains("target=\"/status"))
-    try reloadable.reload("log: { level: warning, access: true }\n")
+    try reloadable.reload("log: { level: notice, access: true }\n")
     _ = try reloadable.get("/status?second")
     #expect(eventually { service.child.errors.contains("info request") && service.child.errors.contains("second") })
     #expect(!service.child.errors.contains("/status?first"))
