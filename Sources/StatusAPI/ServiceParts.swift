@@ -7,6 +7,7 @@ struct ServiceParts: Sendable {
   var feed: EventFeed
   var health: Health
   var nameQuota: NameQuota
+  var checks: CheckDesk
   var metrics: Metrics
   var hostWaits: HostWaits
   /// What may change while the service runs.

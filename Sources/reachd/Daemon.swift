@@ -36,7 +36,8 @@ struct Daemon {
       configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
     self.monitor = monitor
     let settings = ServiceSettings(monitor: monitor, style: style, writer: writer)
-    let service = StatusService(monitor: monitor, configuration: settings.of(configuration), logger: logger)
+    let service = StatusService(
+      monitor: monitor, checker: Checker(monitor: monitor), configuration: settings.of(configuration), logger: logger)
     self.service = service
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
