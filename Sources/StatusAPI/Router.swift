@@ -76,10 +76,18 @@ struct Router: Sendable {
   private func finish(
     _ request: HTTPRequest, _ label: String, _ requestID: String
   ) -> @Sendable (HTTPResponse) -> HTTPResponse {
-    let origin = service.origins.headers(request)
+    let settings = service.settings.current
+    let origin = settings.origins.headers(request)
+    // An id that neither the client nor a log has names nothing, and would cost a shared document its sharing (ADR 11).
+    let isNameless = request.headers["X-Request-Id"] == nil && settings.accessLog == nil && origin.count == 0
     return { response in
       var response = response
       response.label = label
+      if isNameless, case .shared(let shared) = response.body, response.status == 200,
+        response.headers == shared.headers
+      {
+        return response
+      }
       if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
       for field in origin { response.headers[field.name] = field.value }
       return response

@@ -54,7 +54,7 @@ import Testing
     var clients: [HTTPConnection] = []
     for number in 0..<2000 {
       let (target, tag) = number.isMultiple(of: 10) ? ("/hosts/192.0.2.1", host) : ("/status", status)
-      clients.append(try park(target + "?wait=5m", ["If-None-Match": tag]))
+      clients.append(try park(target + "?wait=5m", ["If-None-Match": tag, "X-Request-Id": "n\(number)"]))
     }
     #expect(try eventually { try number("reachd_http_waiting_requests") == 2000 })
     #expect(try number("reachd_watched_hosts") == 1)

@@ -84,8 +84,17 @@ import Testing
     #expect(line["parent"] == (isValid ? "b7ad6b7169203331" : nil))
   }
 
-  @Test func everyAnswerHasTheIdOfItsRequest() throws {
+  @Test func aSharedDocumentHasNoIdThatNobodyKnows() throws {
     let service = try ScriptedService()
+    for target in ["/status", "/interfaces", "/openapi.yaml"] {
+      #expect(try service.ask(target).headers["X-Request-Id"] == nil)
+      #expect(try service.ask(target, ["X-Request-Id": "mine"]).headers["X-Request-Id"] == "mine")
+    }
+  }
+
+  @Test func everyAnswerHasTheIdOfItsRequestWhereAnswersAreLogged() throws {
+    let log = Logger(label: "access", factory: { _ in Notebook(lines: OutputLines()) })
+    let service = try ScriptedService(.wired, .init(accessLog: log))
     let tag = try #require(try service.ask("/status").headers["ETag"])
     var seen: Set<String> = []
     for (target, method, headers) in [
