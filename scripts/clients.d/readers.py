@@ -15,7 +15,9 @@ class Reader:
         self.last = None
         self.ready = False
         self.stopped = False
-        threading.Thread(target=self.run, daemon=True).start()
+        self.error = None
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while not self.stopped:
@@ -105,6 +107,10 @@ class EventSource(Reader):
             while not self.stopped:
                 page.wait_for_timeout(50)
             browser.close()
+
+    def stop(self):
+        super().stop()
+        self.thread.join(30)
 
 
 READERS = {"raw": Raw, "curl": Curl, "httpx-sse": HTTPX, "sseclient-py": SSEClient, "EventSource": EventSource}
