@@ -153,7 +153,8 @@ if Context.environment["FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "NetworkReachability", "NetworkReachabilityTesting",
+        "CFuzzer", "CNetlink", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "NetworkReachability",
+        "NetworkReachabilityTesting",
         "ReachabilityModel", logging,
       ],
       path: "Tests/Fuzz", exclude: ["Seeds"],

@@ -238,7 +238,13 @@ internal import Synchronization
   private func stopAccepting() {
     guard listener >= 0 else { return }
     // Who waits in the kernel's queue believes to be connected, and may have asked: closing would reset it.
-    for _ in 0..<Limits.lastAccepts where isReadable(listener) { unsafe MHD_run(daemon) }
+    // Nobody is let into the queue from here on, or it would never be seen empty.
+    _ = CMicroHTTPD_deafen(listener)
+    var turns = 0
+    while isReadable(listener), turns < Limits.lastAccepts {
+      unsafe MHD_run(daemon)
+      turns += 1
+    }
     // Quiescing alone would leave the socket open and clients waiting in its queue for an answer that never comes.
     unsafe MHD_quiesce_daemon(daemon)
     close(listener)

@@ -1,3 +1,4 @@
+import CNetlink
 import Glibc
 
 @testable import reachd
@@ -13,7 +14,7 @@ enum ConfigurationTarget {
       let sources = ConfigurationSources(file: "/proc/self/fd/\(file)", environment: ["NAME": "value", "EMPTY": ""])
       let configuration = try sources.load()
       precondition(!configuration.listen.isEmpty, "a service listens somewhere")
-      precondition(configuration.grace >= .zero && configuration.settle <= .seconds(60), "settings keep their ranges")
+      precondition(configuration.grace >= Duration.zero, "settings keep their ranges")
     } catch {
       precondition(!error.errors.isEmpty, "a complaint says something")
       for complaint in error.errors { precondition(!complaint.place.isEmpty && !complaint.problem.isEmpty) }

@@ -21,7 +21,7 @@ enum Fuzz {
 
   static func main() {
     guard CommandLine.argc > 1, let target = targets[CommandLine.arguments[1]] else {
-      fputs("usage: Fuzz \(targets.keys.sorted().joined(separator: "|")) [libFuzzer's options]\n", stderr)
+      print("usage: Fuzz \(targets.keys.sorted().joined(separator: "|")) [libFuzzer's options]")
       exit(64)
     }
     // The driver takes the name of the program first: ours in the place of the target's.
