@@ -137,3 +137,28 @@ let package = Package(
     tests("TidyTests", []),
   ]
 )
+
+// FUZZ=1 (scripts/fuzz): every room compiled for libFuzzer, and the program as a library without its entry.
+if Context.environment["FUZZ"] != nil {
+  let fuzzer: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]
+  package.products = []
+  package.targets = package.targets.filter { !$0.isTest }
+  for target in package.targets where target.swiftSettings != nil { target.swiftSettings? += fuzzer }
+  if let program = package.targets.firstIndex(where: { $0.type == .executable }) {
+    let whole = package.targets[program]
+    package.targets[program] = .target(
+      name: whole.name, dependencies: whole.dependencies, exclude: ["Entry.swift"], swiftSettings: whole.swiftSettings)
+  }
+  package.targets += [
+    .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "CFuzzer", "CNetlink", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "NetworkReachability",
+        "NetworkReachabilityTesting",
+        "ReachabilityModel", logging,
+      ],
+      path: "Tests/Fuzz", exclude: ["Seeds"],
+      swiftSettings: [.swiftLanguageMode(.v6)] + fuzzer, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),
+  ]
+}

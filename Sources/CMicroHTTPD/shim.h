@@ -1,5 +1,6 @@
 // What Swift cannot reach by itself in libmicrohttpd: variadic functions, and the epoll calls that Glibc's module lacks.
 #pragma once
+#include <linux/filter.h>
 #include <microhttpd.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -147,6 +148,16 @@ static inline int
 CMicroHTTPD_unread (int descriptor, int *count)
 {
   return ioctl (descriptor, FIONREAD, count);
+}
+
+/// A filter is made of macros. Drops every segment that reaches a listening socket itself (socket(7), SO_ATTACH_FILTER):
+/// nobody new gets into its queue, and who is in it stays.
+static inline int
+CMicroHTTPD_deafen (int descriptor)
+{
+  struct sock_filter drop = BPF_STMT (BPF_RET | BPF_K, 0);
+  struct sock_fprog program = { .len = 1, .filter = &drop };
+  return setsockopt (descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
 /// prctl is variadic. Names the calling thread, 15 characters at most, for ps and debuggers.
