@@ -58,6 +58,8 @@ final class Engine: Sendable {
       return (guarded.state.nextDeadline, transitions, woken)
     }
     report(transitions, woken)
+    // Asleep, the machine may have been carried to another network that looks the same.
+    if reading.causes.contains(.resume) { names.renew() }
     return deadline
   }
 
@@ -73,7 +75,7 @@ final class Engine: Sendable {
   private func report(_ transitions: [Transition], _ woken: [any Subscriber]) {
     for transition in transitions { TransitionLog.write(transition, to: logger) }
     for subscriber in woken { subscriber.wake() }
-    if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.pathChanged() }
+    if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.renew() }
   }
 
   // MARK: - Questions

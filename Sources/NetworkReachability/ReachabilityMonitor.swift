@@ -27,16 +27,20 @@ public final class ReachabilityMonitor: Sendable {
     public var settle: Duration
     /// The name servers to ask, such as `127.0.0.1:53`; empty for those of `/etc/resolv.conf`.
     public var nameServers: [String]
+    /// How long the name servers have to answer for one name, which also sets how soon each is asked again; default 5 s,
+    /// the time that resolv.conf(5) gives one of them.
+    public var nameTimeout: Duration
     /// Where log lines go: one a transition, at info.
     public var logger: Logger
 
     /// Settings with defaults for everything.
     public init(
-      settle: Duration = .milliseconds(10), nameServers: [String] = [],
+      settle: Duration = .milliseconds(10), nameServers: [String] = [], nameTimeout: Duration = .seconds(5),
       logger: Logger = Logger(label: "reachability", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
       self.settle = settle
       self.nameServers = nameServers
+      self.nameTimeout = nameTimeout
       self.logger = logger
     }
   }
@@ -54,10 +58,11 @@ public final class ReachabilityMonitor: Sendable {
   public init(
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
-    resolver = Resolver(Resolver.Configuration(servers: configuration.nameServers))
+    resolver = Resolver(
+      Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
     engine = Engine(
-      settle: configuration.settle, names: NameWatcher(resolver: resolver), source: source,
-      logger: configuration.logger)
+      settle: configuration.settle, names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout),
+      source: source, logger: configuration.logger)
     let logger = configuration.logger
     makeSource = kernel ?? { NetlinkSource(logger: logger) }
   }
@@ -66,16 +71,20 @@ public final class ReachabilityMonitor: Sendable {
 
   /// Starts to watch; ``snapshot`` is the state as it is when this returns, and every subscriber has it waiting.
   ///
-  /// Does nothing when already started. After ``stop()`` it may be started again.
+  /// Does nothing when already started; while another thread starts, it waits for the same first reading. After ``stop()`` it
+  /// may be started again.
   ///
   /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
-    guard let fresh = source.fill(makeSource, engine.beginRun) else { return }
+    let (fresh, isNew) = source.fill(makeSource, engine.beginRun)
+    guard isNew else { return try fresh.opening.wait() }
     do throws(KernelError) {
       try fresh.source.start(fresh.run)
+      fresh.opening.end()
     } catch {
       source.empty(of: fresh.run)
       fresh.run.kernelFailed(error, at: .now)
+      fresh.opening.end(error)
       throw error
     }
     // A stop that came meanwhile may have found nothing to stop yet.

@@ -8,7 +8,8 @@ extension Configuration {
   func startedMonitor() throws -> ReachabilityMonitor {
     let monitor = ReachabilityMonitor(
       configuration: .init(
-        settle: settle, nameServers: nameServers, logger: LogOutput.logger(.warning, logFormat)))
+        settle: settle, nameServers: nameServers, nameTimeout: resolverTimeout,
+        logger: LogOutput.logger(.warning, logFormat)))
     do {
       try monitor.start()
     } catch {
