@@ -52,8 +52,9 @@ final class FileWatch {
     var current: [Int32: String] = [:]
     for path in paths {
       for directory in Self.directories(on: path) {
-        let events = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
-        let number = unsafe inotify_add_watch(descriptor, directory, UInt32(events) | UInt32(IN_ONLYDIR))
+        let entries = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE
+        let events = UInt32(entries | IN_DELETE_SELF | IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+        let number = unsafe inotify_add_watch(descriptor, directory, events)
         if number >= 0 { current[number] = directory }
       }
       let number = unsafe inotify_add_watch(descriptor, path, UInt32(IN_CLOSE_WRITE | IN_MOVE_SELF | IN_DELETE_SELF))

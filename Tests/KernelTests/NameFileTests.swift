@@ -22,13 +22,14 @@ import Testing
       newer.stop()
     }
     let directory = "/tmp/reachd-names-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-    guard mkdir(directory, 0o755) == 0 else { throw TestError("mkdir \(directory)") }
+    guard unsafe mkdir(directory, 0o755) == 0 else { throw TestError("mkdir \(directory)") }
     defer { _ = try? Child("/bin/rm", ["-rf", directory]).wait() }
     try write("\(directory)/resolv.conf", "nameserver 127.0.0.53\n")
     try write("\(directory)/hosts", "127.0.0.1 localhost\n")
     let mounts = ["resolv.conf", "hosts"].map { "mount --bind \(directory)/\($0) /etc/\($0)" }
+    let commands = mounts + ["exec reachd watch db.example --json"]
     let watch = try pair.client.spawn(
-      "/usr/bin/unshare", ["-m", "/bin/sh", "-euc", (mounts + ["exec reachd watch db.example --json"]).joined(separator: "; ")],
+      "/usr/bin/unshare", ["-m", "/bin/sh", "-euc", commands.joined(separator: "; ")],
       environment: Program.environment())
     defer { watch.kill() }
     #expect(eventually { watch.output.contains(#""address":"203.0.113.1""#) }, "\(watch.errors)")

@@ -100,10 +100,11 @@ struct ConcurrencyTests {
         let isFirst = Shared(true)
         // Each on a thread and a monitor of its own.
         let subscription = monitors[number].monitor.listen(on: .queue(DispatchQueue(label: "\(number)"))) { _ in
-          guard isFirst.withLock({ first in
+          let mustAct = isFirst.withLock { first in
             defer { first = false }
             return first
-          }) else { return }
+          }
+          guard mustAct else { return }
           inside.leave()
           // All are inside at once.
           inside.wait()

@@ -81,10 +81,14 @@ public final class DNSServer: Sendable {
   }
 
   /// A datagram and a stream socket on one port; the first port tried may be a stranger's in TCP.
-  private static func pair(_ host: UInt8, _ wanted: UInt16) throws -> (datagrams: Int32, listener: Int32, port: UInt16) {
+  private static func pair(
+    _ host: UInt8, _ wanted: UInt16
+  ) throws -> (datagrams: Int32, listener: Int32, port: UInt16) {
     for _ in 0..<50 {
-      let (datagrams, port) = try Loopback.bound(SOCK_DGRAM, host: host, port: wanted)
-      if let listener = try? Loopback.bound(SOCK_STREAM, host: host, port: port).descriptor { return (datagrams, listener, port) }
+      let (datagrams, port) = try Loopback.bound(.datagram, host: host, port: wanted)
+      if let listener = try? Loopback.bound(.stream, host: host, port: port).descriptor {
+        return (datagrams, listener, port)
+      }
       close(datagrams)
     }
     throw Loopback.Failure(operation: "bind")

@@ -1,4 +1,5 @@
-public import Glibc
+internal import CNetlink
+internal import Glibc
 
 /// Sockets on 127.0.0.1 for the peers that these tests play.
 public enum Loopback {
@@ -9,9 +10,19 @@ public enum Loopback {
     public init(operation: String) { self.operation = operation }
   }
 
+  /// TCP or UDP.
+  public enum Kind: Sendable {
+    /// TCP.
+    case stream
+    /// UDP.
+    case datagram
+  }
 
-  /// A socket bound to 127.0.0.1; port 0 lets the kernel choose.
-  public static func bound(_ type: __socket_type, host: UInt8 = 1, port: UInt16 = 0) throws -> (descriptor: Int32, port: UInt16) {
+  /// A socket bound to 127.0.0.`host`; port 0 lets the kernel choose.
+  public static func bound(
+    _ kind: Kind, host: UInt8 = 1, port: UInt16 = 0
+  ) throws -> (descriptor: Int32, port: UInt16) {
+    let type = kind == .stream ? SOCK_STREAM : SOCK_DGRAM
     let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(operation: "socket") }
     var address = sockaddr_in()
@@ -33,7 +44,7 @@ public enum Loopback {
 
   /// A port that nobody listens on: bound once, and closed again.
   public static func deadPort() throws -> UInt16 {
-    let (descriptor, port) = try bound(SOCK_STREAM)
+    let (descriptor, port) = try bound(.stream)
     close(descriptor)
     return port
   }

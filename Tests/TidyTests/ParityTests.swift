@@ -48,21 +48,24 @@ struct ParityTests {
 
   @Test("Every row has a test or a reason")
   func rows() {
-    let bare = table.rows.filter { $0.testCell.isEmpty && !$0.verdict.hasPrefix("not on Linux") && $0.verdict != "other" }
+    let bare = table.rows.filter { row in
+      row.testCell.isEmpty && !row.verdict.hasPrefix("not on Linux") && row.verdict != "other"
+    }
     #expect(bare.map(\.first).isEmpty)
   }
 
   @Test("The checker finds names, ranges and gaps")
   func checker() {
-    #expect(ParityTable.identifiers("E2-9 … E2-11, AO-1 and B-03 but not PR-12 or #349") == [
-      "E2-9", "E2-10", "E2-11", "AO-1", "B-03",
-    ])
-    #expect(ParityTable.testNames(#"@Test("one") func a() {} @Test( "two \"x\"", arguments: 1)"#) == ["one", #"two "x""#])
+    let identifiers = ParityTable.identifiers("E2-9 … E2-11, AO-1 and B-03 but not PR-12 or #349")
+    #expect(identifiers == ["E2-9", "E2-10", "E2-11", "AO-1", "B-03"])
+    let names = ParityTable.testNames(#"@Test("one") func a() {} @Test( "two \"x\"", arguments: 1)"#)
+    #expect(names == ["one", #"two "x""#])
     #expect(ParityTable.testNames("@Test func three() {}") == [])
     #expect(ParityTable.matches("Stopping keeps the block", "Stopping keeps …"))
     #expect(ParityTable.matches("posted on the main queue", "… on the main queue"))
     #expect(!ParityTable.matches("Stopping keeps the block", "Stopping keeps"))
-    let table = ParityTable("| | what | test | verdict |\n| --- | --- | --- | --- |\n| A-01 | x | A-01 \"Y …\" | same |\n")
+    let head = "| | what | test | verdict |\n| --- | --- | --- | --- |\n"
+    let table = ParityTable(head + "| A-01 | x | A-01 \"Y …\" | same |\n")
     #expect(table.rows.count == 1 && table.rows[0].tests == ["A-01"] && table.rows[0].quotedTests == ["Y …"])
   }
 }
@@ -84,6 +87,7 @@ struct ParityTable {
     }
   }
 
+  private static let verdicts = ["same", "better", "other", "not on Linux"]
   let rows: [Row]
 
   init(_ text: String) {
@@ -91,8 +95,10 @@ struct ParityTable {
     for line in text.split(separator: "\n") where line.hasPrefix("|") {
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map(Self.trimmed)
       // The last two columns of every table but the list of parents.
-      guard cells.count >= 4, let verdict = cells.last, verdict != "verdict", !verdict.hasPrefix("---") else { continue }
-      guard ["same", "better", "other", "not on Linux"].contains(where: verdict.hasPrefix) else { continue }
+      guard cells.count >= 4, let verdict = cells.last, verdict != "verdict", !verdict.hasPrefix("---") else {
+        continue
+      }
+      guard Self.verdicts.contains(where: verdict.hasPrefix) else { continue }
       rows.append(Row(first: cells[0], testCell: cells[cells.count - 2], verdict: verdict))
     }
     self.rows = rows
