@@ -45,7 +45,8 @@ final class NetlinkLoop {
     self.logger = logger
     self.shared = shared
     self.observer = observer
-    classifier = InterfaceClassifier(sysfsRoot: settings.sysfsRoot)
+    classifier = InterfaceClassifier(
+      sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides)
     sleep = SleepDetector(at: settings.clock())
     poller = try Poller()
     try openSockets()

@@ -23,6 +23,8 @@ public final class NetlinkSource: KernelSource {
     public var clock: @Sendable () -> KernelClock.Moment = { KernelClock.now }
     /// Where sysfs describes the network devices; it may be absent.
     public var sysfsRoot = "/sys/class/net"
+    /// What a person says about interfaces, against what the kernel shows.
+    public var interfaceOverrides: [InterfaceOverride] = []
 
     /// The defaults.
     public init() {}

@@ -22,8 +22,8 @@ final class Engine: Sendable {
   private let names: NameWatcher
   private let source: SourceSlot
 
-  init(settle: Duration, names: NameWatcher, source: SourceSlot, logger: Logger) {
-    guarded = Locked(Guarded(state: EngineState(settle: settle)))
+  init(_ state: EngineState, names: NameWatcher, source: SourceSlot, logger: Logger) {
+    guarded = Locked(Guarded(state: state))
     self.names = names
     self.source = source
     self.logger = logger

@@ -30,17 +30,27 @@ public final class ReachabilityMonitor: Sendable {
     /// How long the name servers have to answer for one name, which also sets how soon each is asked again; default 5 s,
     /// the time that resolv.conf(5) gives one of them.
     public var nameTimeout: Duration
+    /// Which types of interface may carry the traffic that is judged; default any.
+    ///
+    /// With a requirement, a way out through another interface does not count, for this machine as for hosts: what
+    /// NWPathMonitor's `requiredInterfaceType` and `prohibitedInterfaceTypes` say.
+    public var interfaceRequirement: InterfaceRequirement
+    /// What is known better about interfaces than the kernel shows; not used with a kernel of one's own.
+    public var interfaceOverrides: [InterfaceOverride]
     /// Where log lines go: one a transition, at info.
     public var logger: Logger
 
     /// Settings with defaults for everything.
     public init(
       settle: Duration = .milliseconds(10), nameServers: [String] = [], nameTimeout: Duration = .seconds(5),
+      interfaceRequirement: InterfaceRequirement = .none, interfaceOverrides: [InterfaceOverride] = [],
       logger: Logger = Logger(label: "reachability", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
       self.settle = settle
       self.nameServers = nameServers
       self.nameTimeout = nameTimeout
+      self.interfaceRequirement = interfaceRequirement
+      self.interfaceOverrides = interfaceOverrides
       self.logger = logger
     }
   }
@@ -49,6 +59,7 @@ public final class ReachabilityMonitor: Sendable {
   let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
+  private let requirement: InterfaceRequirement
 
   /// A monitor that is not started yet.
   ///
@@ -60,11 +71,15 @@ public final class ReachabilityMonitor: Sendable {
   ) {
     resolver = Resolver(
       Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
+    requirement = configuration.interfaceRequirement
     engine = Engine(
-      settle: configuration.settle, names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout),
-      source: source, logger: configuration.logger)
+      EngineState(settle: configuration.settle, permitting: requirement),
+      names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout), source: source,
+      logger: configuration.logger)
     let logger = configuration.logger
-    makeSource = kernel ?? { NetlinkSource(logger: logger) }
+    var settings = NetlinkSource.Settings()
+    settings.interfaceOverrides = configuration.interfaceOverrides
+    makeSource = kernel ?? { [settings] in NetlinkSource(settings: settings, logger: logger) }
   }
 
   deinit { stop() }
@@ -128,11 +143,13 @@ public final class ReachabilityMonitor: Sendable {
     _ target: Target, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
     if let source = source.current, let tables = engine.tables {
-      let queries = TargetRules.queries(for: target, resolution: resolution, in: tables)
+      let queries = TargetRules.queries(
+        for: target, resolution: resolution, permitting: requirement, in: tables)
       let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
-      return TargetRules.verdict(for: target, resolution: resolution, answers: answers, in: tables)
+      return TargetRules.verdict(
+        for: target, resolution: resolution, permitting: requirement, answers: answers, in: tables)
     }
-    return try OneReading.take(from: makeSource(), target, resolution)
+    return try OneReading.take(from: makeSource(), target, resolution, permitting: requirement)
   }
 
   // MARK: - Subscriptions

@@ -85,8 +85,10 @@ public enum StatusRules {
   ) -> Path {
     // A way that leads back into this machine is no way out of it.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
+    // Packets to a loopback address never leave the machine, whatever route of another device covers it.
+    if query.destination.isLoopback, interface.type != .loopback { return .none(.noRoute) }
     // IsWWAN is kept when the cellular link is down, as Apple keeps it.
-    let kept: ReachabilityFlags = interface.type == .wwan ? .isWWAN : []
+    let kept: ReachabilityFlags = interface.isWWAN ? .isWWAN : []
     var path = Path(flags: kept)
     path.describe(route, leg: leg, interface: interface)
     switch interface.usability {
@@ -104,7 +106,7 @@ public enum StatusRules {
       path.reason = path.status.isReachable ? nil : .connectionRequired
     case .usable:
       let source = query.source ?? route.source
-      guard let source, isUsable(source, for: query.destination, through: leg, as: subject) else {
+      guard let source, isUsable(source, for: query.destination, through: leg, as: subject, in: tables) else {
         path.reason = .noSource
         return path
       }
@@ -126,10 +128,15 @@ public enum StatusRules {
   /// Whether a packet with this source can be answered from beyond: loopback and link-local sources go no further than
   /// the machine and the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
   private static func isUsable(
-    _ source: IPAddress, for destination: IPAddress, through leg: Route.NextHop, as subject: Subject
+    _ source: IPAddress, for destination: IPAddress, through leg: Route.NextHop, as subject: Subject,
+    in tables: KernelTables
   ) -> Bool {
     if source.isUnspecified { return false }
     if source.isLoopback { return destination.isLoopback }
+    // The kernel takes a deprecated IPv6 address only where there is no other (RFC 6724 §5, rule 3), and the network that
+    // gave it has taken it back (RFC 4862 §5.5.4): packets may leave, but it is no way out to count on.
+    let owners = subject == .defaultPath && source.family == .ipv6 ? tables.owners(of: source) : []
+    if !owners.isEmpty, owners.allSatisfy({ $0.flags.contains(.deprecated) }) { return false }
     guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
     return subject == .address && leg.gateway == nil
   }

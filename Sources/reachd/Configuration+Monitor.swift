@@ -9,6 +9,7 @@ extension Configuration {
     let monitor = ReachabilityMonitor(
       configuration: .init(
         settle: settle, nameServers: nameServers, nameTimeout: resolverTimeout,
+        interfaceOverrides: interfaces,
         logger: LogOutput.logger(.warning, logFormat)))
     do {
       try monitor.start()

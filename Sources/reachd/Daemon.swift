@@ -32,7 +32,7 @@ struct Daemon {
     monitor = ReachabilityMonitor(
       configuration: .init(
         settle: configuration.settle, nameServers: configuration.nameServers,
-        nameTimeout: configuration.resolverTimeout, logger: logger))
+        nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     let service = StatusService(
       monitor: monitor,
       configuration: .init(

@@ -47,6 +47,33 @@ import Testing
     #expect(try watch.only().line.hasPrefix("status reachable ethernetOrWiFi | reachable c0 ethernet"))
   }
 
+  @Test func aTunnelOverAModemIsCellularAndExpensive() throws {
+    let watch = try Watch()
+    let modem = try device("modem0", 519, in: watch.client)
+    let tunnel = try TunDevice("vpn0", in: watch.client)
+    try watch.client.ip(batch: ["link set vpn0 up", "addr add 10.6.0.1 peer 10.6.0.2 dev vpn0"])
+    try watch.waitForAddress(modem.name)
+    try watch.waitForAddress(tunnel.name)
+    try watch.client.ip("route add default dev modem0 metric 100")
+    #expect(try watch.only().line.hasPrefix("status reachable wwan | reachable modem0 wwan"))
+    // As VPN clients do it: two halves, which win over the default route and leave it in place.
+    try watch.client.ip(batch: ["route add 0.0.0.0/1 dev vpn0", "route add 128.0.0.0/1 dev vpn0"])
+    #expect(
+      eventually {
+        guard let status = try? watch.daemon.get("/status").json else { return false }
+        return status["ipv4"]?["interface"] == "vpn0" && status["connectionType"] == "wwan"
+          && status["isExpensive"] == true && status["ipv4"]?["interfaceType"] == "tunnel"
+      })
+    // A better default over the wire is where the tunnel's packets go from then on.
+    try watch.client.ip("route add default via 10.9.0.1 dev c0 metric 50")
+    #expect(
+      eventually {
+        guard let status = try? watch.daemon.get("/status").json else { return false }
+        return status["ipv4"]?["interface"] == "vpn0" && status["connectionType"] == "ethernetOrWiFi"
+          && status["isExpensive"] == false
+      })
+  }
+
   @Test func aDialUpLinkThatWaitsForTrafficIsReachable() throws {
     let watch = try Watch()
     let device = try device("dial0", 512, in: watch.client)

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import MicroHTTP
+import NetworkReachability
 import Testing
 
 @testable import reachd
@@ -43,6 +44,20 @@ import Testing
     for empty in ["", "# nothing\n", "---\n", "log:\n", "{}", "log: {}\nlimits: null\n"] {
       #expect(try Self.load(empty).listen == configuration.listen)
     }
+  }
+
+  @Test func interfacesAreMappingsInAFileAndTextsInTheEnvironment() throws {
+    let expected = [
+      InterfaceOverride(match: "usb*", type: .wwan, isExpensive: true),
+      InterfaceOverride(match: "sat0", isConstrained: true),
+    ]
+    let list = "  - {match: 'usb*', type: wwan, expensive: true}\n  - match: sat0\n    constrained: ${YES}\n"
+    let text = "interfaces:\n" + list
+    #expect(try Self.load(text, ["YES": "true"]).interfaces == expected)
+    #expect(try Self.load("interfaces: {match: sat0, constrained: true}").interfaces == [expected[1]])
+    let variable = ["REACHD_INTERFACES": "match=usb* type=wwan expensive=true, match=sat0 constrained=true"]
+    #expect(try Self.load(nil, variable).interfaces == expected)
+    #expect(try Self.load("interfaces: []").interfaces == [])
   }
 
   @Test func aFlagWinsOverTheEnvironmentThatOverTheFile() throws {
@@ -93,6 +108,14 @@ import Testing
     ("lisen: [127.0.0.1:1]", "FILE:1:1: lisen: unknown key; did you mean listen?"),
     ("\n\nlog:\n  levle: info", "FILE:4:3: log.levle: unknown key; did you mean log.level?"),
     ("log: {format: text, color: always}", "FILE:1:21: log.color: unknown key; there are listen, log.level, "),
+    (
+      "interfaces:\n- match: usb0\n  typ: wwan",
+      "FILE:3:3: interfaces.typ: unknown key; there are match, type, expensive, constrained"
+    ),
+    (
+      "interfaces:\n- match: usb0\n  type: [wwan]",
+      "FILE:3:9: interfaces: this is no value; expected mappings such as"
+    ),
     ("settle:\n  a: 1", "FILE:2:3: settle: this is no value; expected a duration"),
     ("settle: [1s]", "FILE:1:9: settle: this is no value; expected a duration"),
     ("settle:", "FILE:1:8: settle: this is no value; expected a duration"),
