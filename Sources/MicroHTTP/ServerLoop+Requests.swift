@@ -13,6 +13,12 @@ extension ServerLoop {
     connection.phase = .body
     connection.bodyLength = 0
     loseSight(connection)
+    headEnded(connection)
+    if connection.isCut { return false }
+    if connection.isExcess, let limit = configuration.connectionsPerAddress {
+      counters.overloaded.increment()
+      return refuse(connection, .crowded(limit: limit))
+    }
     if connections.count > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
@@ -30,14 +36,15 @@ extension ServerLoop {
       peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
-    let length = headers["Content-Length"].flatMap(Int.init) ?? 0
+    let length = headers["Content-Length"].map { Int($0) ?? .max } ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
     connection.request = request
-    let hasBody = length > 0 || headers["Transfer-Encoding"] != nil
-    setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
+    let isChunked = headers["Transfer-Encoding"] != nil
+    if isChunked { chunkedBodies[connection.token] = connection }
+    setRequestDeadline(connection, length > 0 || isChunked ? now + spans.requestBody : nil)
     return true
   }
 
@@ -45,6 +52,7 @@ extension ServerLoop {
   ///
   /// False closes the connection without an answer.
   func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if connection.isCut { return false }
     connection.bodyLength += bytes.count
     if connection.bodyLength <= configuration.requestBodyLimit {
       unsafe connection.request?.body.append(contentsOf: bytes)
@@ -52,6 +60,11 @@ extension ServerLoop {
     }
     // A chunked body shows its size only now, and libmicrohttpd takes no answer in the middle of one.
     connection.request?.body = []
+    if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
+      counters.refused.increment()
+      refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
+      return false
+    }
     return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
   }
 
@@ -59,7 +72,7 @@ extension ServerLoop {
   ///
   /// False closes the connection without an answer.
   func requestReceived(_ connection: Connection) -> Bool {
-    if connection.isGone || isStopping { return false }
+    if connection.isGone || connection.isCut || isStopping { return false }
     if connection.phase == .deferred {
       guard let reply = connection.reply else { return false }
       connection.reply = nil
@@ -90,7 +103,9 @@ extension ServerLoop {
     if connection.phase == .streaming { endStream(connection) }
     if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
     unwatch(connection)
+    if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }
     connection.phase = .head
+    connection.hasLine = false
     connection.requestNumber += 1
     connection.request = nil
     connection.reply = nil
@@ -101,10 +116,18 @@ extension ServerLoop {
   /// Address and port of the client.
   private func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
-    let address = unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
-    let peer = address.map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
+    let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
     connection.peer = peer
     return peer
+  }
+
+  /// Address of the client.
+  func peerHost(of connection: Connection) -> String {
+    peerAddress(of: connection)?.host ?? "unknown"
+  }
+
+  private func peerAddress(of connection: Connection) -> SocketAddress? {
+    unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
   }
 
   // MARK: Promises
@@ -127,16 +150,7 @@ extension ServerLoop {
 
   // MARK: Answers
 
-  private func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
-    setRequestDeadline(connection, nil)
-    connection.lingers = true
-    var response = refusal(reason)
-    response.headers["Connection"] = "close"
-    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
-    return answer(connection, response)
-  }
-
-  private func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+  func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     switch response.body {
     case .shared(let body):
       guard let made = body.response else { return false }
@@ -159,11 +173,11 @@ extension ServerLoop {
       return queue(connection, status: response.status, made)
     }
     if farewell != nil || stopDeadline != nil {
-      return answer(connection, renderOverload(.draining))
+      return answer(connection, render(.draining))
     }
     if streaming.count >= configuration.streamLimit {
       counters.overloaded.increment()
-      return answer(connection, renderOverload(.overloaded("Too many event streams are open.")))
+      return answer(connection, render(.overloaded("Too many event streams are open.")))
     }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(
@@ -175,13 +189,6 @@ extension ServerLoop {
     }
     beginStream(connection, stream)
     return queue(connection, status: response.status, made)
-  }
-
-  private func renderOverload(_ reason: RequestRefusal) -> HTTPResponse {
-    var response = refusal(reason)
-    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
-    if case .stream = response.body { response.body = .none }
-    return response
   }
 
   private func queue(_ connection: Connection, status: Int, _ response: ResponseHandle?) -> Bool {

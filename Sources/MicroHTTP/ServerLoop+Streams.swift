@@ -16,7 +16,8 @@ extension ServerLoop {
     connection.phase = .streaming
     // A stream is no request in flight: a stop does not wait for it.
     requestsInFlight -= 1
-    connection.stream = StreamState(stream, now: now, lagLimit: configuration.streamLag)
+    connection.stream = StreamState(
+      stream, isChunked: connection.request?.version != "HTTP/1.0", now: now, lagLimit: configuration.streamLag)
     connection.request = nil
     streaming[connection.token] = connection
     counters.streams.increment()

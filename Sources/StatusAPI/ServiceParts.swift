@@ -9,6 +9,10 @@ struct ServiceParts: Sendable {
   var nameQuota: NameQuota
   /// Names that `Host` may carry besides literals and `localhost`, in lower case.
   var allowedHosts: [String]
+  /// Which foreign web pages may ask.
+  var origins: OriginRule
+  /// Who may ask what.
+  var access: AccessControl
   /// The deadline of a name's resolution when the request does not give one.
   var resolverTimeout: Duration
   /// The service's version, for the index.
