@@ -1,10 +1,7 @@
 internal import Logging
 internal import MicroHTTP
-<<<<<<< HEAD
 internal import NetworkReachability
-=======
 internal import StatusAPI
->>>>>>> main
 
 /// The settings of the service, valid: what `reachd serve` runs with.
 ///

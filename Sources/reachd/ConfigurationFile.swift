@@ -66,11 +66,6 @@ struct ConfigurationFile {
     _ node: YAMLNode, isList: Bool, _ path: String, _ expectation: String, _ context: Context
   ) -> [String]? {
     var texts: [String] = []
-<<<<<<< HEAD
-    for node in nodes {
-      guard let text = mapping(setting, node, context) ?? value(setting, node, context) else { return }
-      texts.append(text)
-=======
     for node in isList ? node.elements ?? [node] : [node] {
       guard let raw = node.scalar, !node.isNull else {
         errors.append(
@@ -86,7 +81,6 @@ struct ConfigurationFile {
             place: context.place(node), path: path, problem: problem.text, hint: "set it, or write $$ for a $"))
         return nil
       }
->>>>>>> main
     }
     return texts
   }
@@ -136,42 +130,6 @@ struct ConfigurationFile {
       errors.append(complain(node, path, "\(field.name) is missing", "expected \(field.expectation)"))
     }
     if errors.count == before { records.append((setting, record)) }
-  }
-
-  /// A mapping within a list, as one text; nil when the node is none, or holds a mistake that is noted.
-  private mutating func mapping(_ setting: Setting, _ node: YAMLNode, _ context: Context) -> String? {
-    guard !setting.keys.isEmpty, let members = node.entries else { return nil }
-    var words: [String] = []
-    for member in members {
-      guard setting.keys.contains(member.name) else {
-        errors.append(
-          ConfigurationError(
-            place: context.place(member.key), path: "\(setting.path).\(member.name)", problem: "unknown key",
-            hint: "there are \(setting.keys.joined(separator: ", "))"))
-        continue
-      }
-      guard let text = value(setting, member.value, context) else { continue }
-      words.append("\(member.name)=\(text)")
-    }
-    return words.joined(separator: " ")
-  }
-
-  private mutating func value(_ setting: Setting, _ node: YAMLNode, _ context: Context) -> String? {
-    guard let raw = node.scalar, !node.isNull else {
-      errors.append(
-        ConfigurationError(
-          place: context.place(node), path: setting.path, problem: "this is no value",
-          hint: "expected \(setting.expectation)"))
-      return nil
-    }
-    switch Self.expand(raw, context.environment) {
-    case .success(let text): return text
-    case .failure(let problem):
-      errors.append(
-        ConfigurationError(
-          place: context.place(node), path: setting.path, problem: problem.text, hint: "set it, or write $$ for a $"))
-      return nil
-    }
   }
 
   private struct Problem: Error { var text: String }

@@ -9,8 +9,6 @@ struct Setting: Sendable {
   var path: String
   /// Whether the file may give a list, and the environment a comma-separated one.
   var isList = false
-  /// Of a list of mappings, the keys that they may have; in a text, one is written as `key=value key=value`.
-  var keys: [String] = []
   /// What a value must be, for complaints: `a duration such as 10ms`.
   var expectation: String
   /// Puts the texts into the configuration; false when they are not what is expected.
@@ -80,15 +78,6 @@ struct Setting: Sendable {
         guard let address = try? ListenAddress(parsing: server), address.port > 0 else { return false }
         return server == address.description
       }
-    },
-    Setting(
-      path: "interfaces", isList: true, keys: InterfaceText.keys,
-      expectation: "mappings such as match: usb*, type: wwan, expensive: true, constrained: false"
-    ) {
-      let overrides = $1.compactMap { InterfaceText.parse($0) }
-      guard overrides.count == $1.count else { return false }
-      $0.interfaces = overrides
-      return true
     },
     duration("resolver.timeout", \.resolverTimeout, from: .milliseconds(1), upTo: .seconds(60)),
   ]

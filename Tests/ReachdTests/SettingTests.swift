@@ -22,7 +22,6 @@ import Testing
     "limits.requestBody": ["0", "16777216"],
     "resolver.servers": ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]:53", "fd00::53"],
     "resolver.timeout": ["1ms", "5s", "60s"],
-    "interfaces": ["match=usb* type=wwan", "match=* expensive=true constrained=false", "constrained=true  match=sat?"],
   ]
 
   static let bad: [String: [String]] = [
@@ -46,10 +45,6 @@ import Testing
     "limits.requestBody": ["-1", "16777217", "64k"],
     "resolver.servers": ["dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0"],
     "resolver.timeout": ["61s", "x", "0s"],
-    "interfaces": [
-      "", "usb0", "match=usb0", "type=wwan", "match= type=wwan", "match=usb0 type=modem", "match=usb0 expensive=yes",
-      "match=usb0 cost=1", "match=usb0, type=wwan",
-    ],
   ]
 
   @Test func everySettingIsTried() {
