@@ -22,8 +22,11 @@ final class Engine: Sendable {
   private let names: NameWatcher
   private let source: SourceSlot
 
-  init(_ state: EngineState, names: NameWatcher, source: SourceSlot, logger: Logger) {
-    guarded = Locked(Guarded(state: state))
+  init(
+    settle: Duration, permitting requirement: InterfaceRequirement, names: NameWatcher, source: SourceSlot,
+    logger: Logger
+  ) {
+    guarded = Locked(Guarded(state: EngineState(settle: settle, permitting: requirement)))
     self.names = names
     self.source = source
     self.logger = logger

@@ -73,7 +73,7 @@ public final class ReachabilityMonitor: Sendable {
       Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
     requirement = configuration.interfaceRequirement
     engine = Engine(
-      EngineState(settle: configuration.settle, permitting: requirement),
+      settle: configuration.settle, permitting: requirement,
       names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout), source: source,
       logger: configuration.logger)
     let logger = configuration.logger

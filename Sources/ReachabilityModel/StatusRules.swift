@@ -65,7 +65,7 @@ public enum StatusRules {
       if position != route.taken {
         route.source = source(on: interface, like: query.destination, in: tables) ?? route.source
       }
-      let path = judge(leg, through: interface, of: route, for: query, as: subject)
+      let path = judge(leg, through: interface, of: route, for: query, as: subject, in: tables)
       if path.rank > best.rank { best = path }
       if best.status.isReachable { break }
     }
@@ -81,7 +81,8 @@ public enum StatusRules {
   }
 
   private static func judge(
-    _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject
+    _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject,
+    in tables: KernelTables
   ) -> Path {
     // A way that leads back into this machine is no way out of it.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }

@@ -11,9 +11,9 @@ public enum TargetRules {
     for target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none,
     in tables: KernelTables
   ) -> [RouteQuery] {
-    guard case .scopes(let scopes) = scopes(of: target, requirement, in: tables) else { return [] }
+    guard case .scopes(let indexes) = scopes(of: target, requirement, in: tables) else { return [] }
     return parts(of: target, resolution).flatMap { part -> [RouteQuery] in
-      scopes.flatMap { index -> [RouteQuery] in
+      indexes.flatMap { index -> [RouteQuery] in
         switch part {
         case .address(let address): [query(for: address, target, index)].filter { sourceFits($0) }
         case .family(let family): defaultQueries(family, target, index)
@@ -39,20 +39,20 @@ public enum TargetRules {
     if phase == .resolved, case .name = target.remote, resolution == .notFound {
       return HostVerdict(target: target, path: .none(.dnsNotFound))
     }
-    let scopes: [UInt32?]
-    switch Self.scopes(of: target, requirement, in: tables) {
+    let indexes: [UInt32?]
+    switch scopes(of: target, requirement, in: tables) {
     case .refused(let reason): return HostVerdict(target: target, path: .none(reason), phase: phase)
-    case .scopes(let found): scopes = found
+    case .scopes(let found): indexes = found
     }
     if target.remote == .localLink {
       let path = StatusRules.localLink(interface: target.interface, permitting: requirement, in: tables)
       return HostVerdict(target: target, path: path)
     }
     let verdicts = parts(of: target, resolution).map { part in
-      let paths = scopes.map { path(to: part, of: target, through: $0, answers, in: tables) }
+      let paths = indexes.map { path(to: part, of: target, through: $0, answers, in: tables) }
       // What is bound to one interface has no choice.
-      let path = target.interface == nil ? requirement.choice(of: paths) : paths.first ?? .unknown(.starting)
-      return HostVerdict.AddressVerdict(address: part.address, path: path)
+      let chosen = target.interface == nil ? requirement.choice(of: paths) : paths.first ?? .unknown(.starting)
+      return HostVerdict.AddressVerdict(address: part.address, path: chosen)
     }
     var best = verdicts.first?.path ?? .unknown(.starting)
     for verdict in verdicts where verdict.path.rank > best.rank { best = verdict.path }
