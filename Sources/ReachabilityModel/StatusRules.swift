@@ -86,8 +86,11 @@ public enum StatusRules {
   ) -> Path {
     // A way that leads back into this machine is no way out of it.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
-    // Packets to a loopback address never leave the machine, whatever route of another device covers it.
-    if query.destination.isLoopback, interface.type != .loopback { return .none(.noRoute) }
+    // Bound to an interface, the kernel looks for a loopback address among that one's routes, and finds the default; but
+    // such packets never leave the machine (RFC 1122 §3.2.1.3).
+    if query.interfaceIndex != nil, query.destination.isLoopback, interface.type != .loopback {
+      return .none(.noRoute)
+    }
     // IsWWAN is kept when the cellular link is down, as Apple keeps it.
     let kept: ReachabilityFlags = interface.isWWAN ? .isWWAN : []
     var path = Path(flags: kept)
