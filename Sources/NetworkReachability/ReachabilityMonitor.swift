@@ -1,4 +1,4 @@
-public import Logging
+internal import Logging
 internal import Netlink
 internal import Probes
 @_exported public import ReachabilityModel

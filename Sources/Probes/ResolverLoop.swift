@@ -45,7 +45,7 @@ final class ResolverLoop {
     var isStopped = false
     while !isStopped {
       var mustLook = false
-      for ready in poller.wait() {
+      for ready in (0..<poller.wait(untilNextTimer())).map({ poller[$0] }) {
         switch ready.descriptor {
         case inbox.bell: EventPoller.drain(inbox.bell)
         case files.descriptor: mustLook = true
@@ -66,7 +66,6 @@ final class ResolverLoop {
       settle()
       expire()
       startWaiting()
-      poller.ring(after: untilNextTimer())
       runCompletions()
       if hasChanged { inbox.filesChanged() }
     }

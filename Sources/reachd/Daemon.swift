@@ -34,7 +34,7 @@ struct Daemon {
         settle: configuration.settle, nameServers: configuration.nameServers,
         nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     let service = StatusService(
-      monitor: monitor,
+      monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(
         allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
         access: configuration.accessPolicy, resolverTimeout: configuration.resolverTimeout,
