@@ -53,7 +53,7 @@ public final class ReachabilityMonitor: Sendable {
   /// Does nothing when already started; while another thread starts, it waits for the same first reading. After ``stop()`` it
   /// may be started again.
   ///
-  /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
+  /// - Throws: a `KernelError` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
     let (fresh, isNew) = source.fill(makeSource, engine.beginRun)
     guard isNew else { return try fresh.opening.wait() }
@@ -113,7 +113,7 @@ public final class ReachabilityMonitor: Sendable {
   ///   - target: what to judge.
   ///   - resolution: what is known of the target's name.
   /// - Returns: the verdict of this moment, without settle time.
-  /// - Throws: a ``KernelError`` when the kernel cannot be asked.
+  /// - Throws: a `KernelError` when the kernel cannot be asked.
   public func evaluate(
     _ target: Target, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {

@@ -106,7 +106,7 @@ import Testing
     ("log: {format: text, color: always}", "FILE:1:21: log.color: unknown key; there are listen, log.level, "),
     ("interfaces:\n- match: usb0\n  typ: wwan", "FILE:3:3: interfaces[0].typ: unknown key; there are match, type, "),
     ("interfaces:\n- match: usb0\n  type: lte", "FILE:3:9: interfaces[0].type: this is not possible; expected one of"),
-    ("interfaces:\n- expensive: yes\n  match: a", "FILE:2:14: interfaces[0].expensive: this is not possible; expected true or "),
+    ("interfaces:\n- expensive: yes\n  match: a", "FILE:2:14: interfaces[0].expensive: this is not possible; expect"),
     ("interfaces:\n- type: wwan", "FILE:2:3: interfaces[0]: match is missing; expected an interface's name"),
     ("settle:\n  a: 1", "FILE:2:3: settle: this is no value; expected a duration"),
     ("settle: [1s]", "FILE:1:9: settle: this is no value; expected a duration"),
