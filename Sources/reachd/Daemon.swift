@@ -33,7 +33,9 @@ struct Daemon {
     self.logger = logger
     self.writer = writer
     let monitor = ReachabilityMonitor(
-      configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
+      configuration: .init(
+        settle: configuration.settle, nameServers: configuration.nameServers,
+        nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
     self.monitor = monitor

@@ -39,7 +39,7 @@ struct RecordSetting: Sendable {
   var apply: @Sendable (inout Configuration, [Record]) -> Void
 
   /// Every such setting.
-  static let all: [RecordSetting] = [listen, tokens]
+  static let all: [RecordSetting] = [listen, interfaces, tokens]
 
   private static let rule = "open or token"
 
