@@ -41,7 +41,7 @@ public final class ReachabilityMonitor: Sendable {
     }
   }
 
-  private let engine: Engine
+  let engine: Engine
   let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
