@@ -36,6 +36,8 @@
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.
   var reply: HTTPResponse?
+  /// When the current request's head was complete, as far as anybody asks.
+  var headTime: UInt64 = 0
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
   var stream: StreamState?

@@ -64,6 +64,8 @@ extension HTTPServer {
     public var streamsLagged = 0
     /// Streams whose reader went away.
     public var streamsGone = 0
+    /// Bytes of bodies and streams handed over for sending, without heads and framing.
+    public var bodyBytes = 0
   }
 }
 
@@ -79,6 +81,7 @@ final class ServerCounters: Sendable {
   let streamsOpened = Atomic(0)
   let streamsLagged = Atomic(0)
   let streamsGone = Atomic(0)
+  let bodyBytes = Atomic(0)
   /// Turns of the loop, and the monotonic time of the last one in nanoseconds.
   let turns = Atomic<UInt64>(0)
   let lastTurn = Atomic<UInt64>(0)
@@ -89,11 +92,13 @@ final class ServerCounters: Sendable {
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
       streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
-      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed))
+      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
+      bodyBytes: bodyBytes.load(ordering: .relaxed))
   }
 }
 
 extension Atomic<Int> {
   func increment() { wrappingAdd(1, ordering: .relaxed) }
+  func add(_ amount: Int) { wrappingAdd(amount, ordering: .relaxed) }
   func decrement() { wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -28,7 +28,11 @@ extension ServerLoop {
       hangUp(connection)
       return
     }
-    sendDirectly(connection, RawAnswer.bytes(of: render(reason)))
+    let response = render(reason)
+    // Nothing was complete that time could be counted from.
+    if connection.phase == .head { connection.headTime = MonotonicClock.now }
+    tell(connection, response)
+    sendDirectly(connection, RawAnswer.bytes(of: response))
     shutdown(connection.descriptor, Int32(SHUT_WR))
     deadlines.push(now + Limits.linger.nanoseconds, .cut, token: connection.token)
   }

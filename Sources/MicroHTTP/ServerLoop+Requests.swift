@@ -12,6 +12,7 @@ extension ServerLoop {
     requestsInFlight += 1
     connection.phase = .body
     connection.bodyLength = 0
+    if answered != nil { connection.headTime = MonotonicClock.now }
     loseSight(connection)
     headEnded(connection)
     if connection.isCut { return false }
@@ -152,15 +153,10 @@ extension ServerLoop {
 
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     switch response.body {
-    case .shared(let body):
-      guard let made = body.response else { return false }
-      return queue(connection, status: 200, made)
-    case .none:
-      return queue(connection, status: response.status, ResponseHandle(bytes: [], headers: response.headers))
-    case .bytes(let bytes):
-      return queue(connection, status: response.status, ResponseHandle(bytes: bytes, headers: response.headers))
-    case .stream(let stream):
-      return answer(connection, response, stream)
+    case .shared(let body): return queue(connection, response, body.response)
+    case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
+    case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
+    case .stream(let stream): return answer(connection, response, stream)
     }
   }
 
@@ -170,7 +166,7 @@ extension ServerLoop {
       let made = unsafe ResponseHandle(
         blockSize: 1, headers: response.headers, reader: httpNoBytes, context: nil, free: nil)
       made?.closeAfter()
-      return queue(connection, status: response.status, made)
+      return queue(connection, response, made)
     }
     if farewell != nil || stopDeadline != nil {
       return answer(connection, render(.draining))
@@ -188,12 +184,24 @@ extension ServerLoop {
       return false
     }
     beginStream(connection, stream)
-    return queue(connection, status: response.status, made)
+    return queue(connection, response, made)
   }
 
-  private func queue(_ connection: Connection, status: Int, _ response: ResponseHandle?) -> Bool {
-    guard let response else { return false }
-    if connection.phase != .streaming { connection.phase = .answered }
-    return unsafe MHD_queue_response(connection.handle, UInt32(clamping: status), response.pointer) == .YES
+  private func queue(_ connection: Connection, _ response: HTTPResponse, _ made: ResponseHandle?) -> Bool {
+    guard let made else { return false }
+    tell(connection, response)
+    // A stream lives long, and its request is not needed any more.
+    if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
+    return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
+  }
+
+  /// Counts an answer and tells whoever wants to hear of each.
+  func tell(_ connection: Connection, _ response: HTTPResponse) {
+    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
+    guard let answered else { return }
+    answered(
+      HTTPAnswer(
+        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
+        nanoseconds: MonotonicClock.now - connection.headTime))
   }
 }

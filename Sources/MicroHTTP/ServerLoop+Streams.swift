@@ -18,7 +18,6 @@ extension ServerLoop {
     requestsInFlight -= 1
     connection.stream = StreamState(
       stream, isChunked: connection.request?.version != "HTTP/1.0", now: now, lagLimit: configuration.streamLag)
-    connection.request = nil
     streaming[connection.token] = connection
     counters.streams.increment()
     counters.streamsOpened.increment()
@@ -59,6 +58,7 @@ extension ServerLoop {
       return .nothing
     }
     connection.stream?.lastWrite = now
+    counters.bodyBytes.add(count)
     return .bytes(count)
   }
 

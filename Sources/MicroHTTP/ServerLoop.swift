@@ -16,6 +16,7 @@ internal import Synchronization
   let isLoopbackListener: Bool
   let handler: HTTPHandler
   let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  let answered: HTTPAnswerObserver?
   let inbox: ServerInbox
   let counters: ServerCounters
   let logger: Logger
@@ -75,7 +76,8 @@ internal import Synchronization
 
   init(
     configuration: HTTPServer.Configuration, socket: ListeningSocket, inbox: ServerInbox, counters: ServerCounters,
-    handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, logger: Logger
+    handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse,
+    answered: HTTPAnswerObserver?, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
     spans = Spans(configuration)
@@ -86,6 +88,7 @@ internal import Synchronization
     isLoopbackListener = socket.address.isLoopback
     self.handler = handler
     self.refusal = refusal
+    self.answered = answered
     self.inbox = inbox
     self.counters = counters
     self.logger = logger

@@ -226,6 +226,11 @@ struct EngineState {
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
   func verdict(of target: Target) -> HostVerdict? { watches[target]?.verdict?.published }
 
+  /// The first verdicts over watched targets, and how many are watched.
+  func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
+    (watchOrder.prefix(limit).compactMap(verdict), watches.count)
+  }
+
   /// Takes in what the resolver found; the next reading judges by it.
   mutating func resolved(_ target: Target, _ resolution: NameResolution) {
     guard watches[target] != nil, watches[target]?.resolution != resolution else { return }

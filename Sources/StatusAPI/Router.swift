@@ -66,16 +66,23 @@ struct Router: Sendable {
   /// Answers a request that came in by a listener, by its number.
   func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
     let requestID = RequestID.of(request)
+    // What is counted goes by routes: paths are the clients' to invent.
+    var label = ""
     do throws(Problem) {
-      return try dispatch(request, listener, requestID)
+      switch try dispatch(request, listener, requestID, &label) {
+      case .now(let response): return .now(response.labelled(label))
+      case .later(let start): return .later { [label] promise in start(promise.map { $0.labelled(label) }) }
+      }
     } catch {
       var problem = error
       for field in service.origins.headers(request) { problem.headers[field.name] = field.value }
-      return .now(problem.response(requestID: requestID))
+      return .now(problem.response(requestID: requestID).labelled(label))
     }
   }
 
-  private func dispatch(_ request: HTTPRequest, _ listener: Int, _ requestID: String) throws(Problem) -> HTTPReply {
+  private func dispatch(
+    _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String
+  ) throws(Problem) -> HTTPReply {
     try HostRule.check(request, allowed: service.allowedHosts)
     if request.path == "*" { return options(routes, request, requestID) }
     let segments = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -83,6 +90,7 @@ struct Router: Sendable {
     guard !matches.isEmpty else {
       throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
     }
+    label = matches[0].0.pattern
     if request.method == "OPTIONS" { return options(matches.map(\.0), request, requestID) }
     let method = request.method == "HEAD" ? "GET" : request.method
     guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
@@ -139,6 +147,14 @@ struct Router: Sendable {
       }
     }
     return query
+  }
+}
+
+extension HTTPResponse {
+  fileprivate func labelled(_ label: String) -> HTTPResponse {
+    var response = self
+    response.label = label
+    return response
   }
 }
 

@@ -42,6 +42,8 @@ public final class StatusService: Sendable {
 
   private let router: Router
   private let health: Health
+  private let metrics: Metrics
+  private let requests = RequestTally()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
   public init(monitor: ReachabilityMonitor, configuration: Configuration = Configuration(), logger: Logger) {
@@ -52,15 +54,21 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
+    let verdicts = VerdictTally()
+    metrics = Metrics([
+      .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
+      .log(feed.log), MetricSource(requests.write),
+    ])
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
         origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
         access: AccessControl(configuration.access),
         resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
     monitor.attach(feed)
+    monitor.attach(verdicts)
   }
 
   /// Answers one request; from any thread, never blocks.
@@ -80,6 +88,12 @@ public final class StatusService: Sendable {
   public func refusal(_ refusal: RequestRefusal) -> HTTPResponse {
     Problem(refusal).response(requestID: RequestID.fresh())
   }
+
+  /// Counts an answer; for every server to call.
+  public func answered(_ answer: HTTPAnswer) { requests.count(answer) }
+
+  /// Adds series to `/metrics`.
+  public func add(_ source: MetricSource) { metrics.add(source) }
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }

@@ -44,8 +44,9 @@ struct Daemon {
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
         configuration: Self.limited(listener, configuration), handler: { service.handle($0, listener: number) },
-        refusal: { service.refusal($0) }, logger: logger)
+        refusal: { service.refusal($0) }, answered: { service.answered($0) }, logger: logger)
     }
+    for source in [MetricSource.daemon(servers, writer), .process()] { service.add(source) }
   }
 
   /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
