@@ -1,4 +1,4 @@
-/// An endless answer: a preamble, then the entries of event logs, from a cursor in each on.
+/// An answer of unknown length: a preamble, then the entries of event logs, from a cursor in each on.
 public struct HTTPStream: Sendable {
   /// A log, from where on, and what of it.
   public struct Feed: Sendable {
@@ -62,17 +62,21 @@ public struct HTTPStream: Sendable {
   public var preamble: [UInt8]
   /// What breaks a silence.
   public var heartbeat: Heartbeat
+  /// The id of the entry in the first log after which the stream ends by itself; nil for a stream without an end.
+  public var endsAfter: UInt64?
   /// Kept for as long as the stream is open, and let go of on some thread of the server when it has ended.
   public var attachment: (any AnyObject & Sendable)?
 
   /// A stream of what the feeds bring.
   public init(
-    feeds: [Feed], preamble: [UInt8] = [], heartbeat: Heartbeat, attachment: (any AnyObject & Sendable)? = nil
+    feeds: [Feed], preamble: [UInt8] = [], heartbeat: Heartbeat, endsAfter: UInt64? = nil,
+    attachment: (any AnyObject & Sendable)? = nil
   ) {
     precondition(!feeds.isEmpty, "a stream follows at least one log")
     self.feeds = feeds
     self.preamble = preamble
     self.heartbeat = heartbeat
+    self.endsAfter = endsAfter
     self.attachment = attachment
   }
 }

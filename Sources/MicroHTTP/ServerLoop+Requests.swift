@@ -166,7 +166,9 @@ extension ServerLoop {
       return answer(connection, render(.overloaded("Too many event streams are open.")))
     }
     // What is encrypted only the library can write.
-    if let hub, unsafe CMicroHTTPD_is_plain(connection.handle) != 0, takeOver(connection, response, stream, hub) {
+    if let hub, stream.endsAfter == nil, unsafe CMicroHTTPD_is_plain(connection.handle) != 0,
+      takeOver(connection, response, stream, hub)
+    {
       return false
     }
     let context = unsafe Unmanaged.passRetained(connection)

@@ -46,6 +46,11 @@ extension ServerLoop {
       counters.streamsLagged.increment()
       return .broken
     }
+    if count == 0, let end = connection.stream?.stream.endsAfter {
+      if connection.stream.map({ $0.cursors[0].lastID >= end }) == true { return .end }
+      // A farewell is no part of what was asked for: cut short, the answer shows that it is not whole.
+      if farewell != nil { return .broken }
+    }
     if count == 0, let farewell {
       guard connection.stream?.hasFarewell == false else { return .end }
       connection.stream?.hasFarewell = true

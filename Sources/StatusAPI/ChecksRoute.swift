@@ -17,11 +17,11 @@ enum ChecksRoute {
     let plans = try plans(exchange)
     try CheckRoutes.admit(plans.reduce(0) { $0 + $1.requests.count }, exchange)
     let checker = exchange.service.checks.checker
-    if exchange.media == .ndjson { return .now(exchange.answer(lines(plans, checker))) }
+    if exchange.media == .ndjson { return .now(lines(plans, checker)) }
     return .later { promise in
       let gathered = Gathered(count: plans.count) { documents in
         let body = JSON.members(["results": .array(documents)]).bytes + [0x0a]
-        promise.fulfil(exchange.answer(HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body))))
+        promise.fulfil(HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body)))
       }
       for (index, plan) in plans.enumerated() {
         plan.run(checker) { gathered.put(CheckBody.document($0, text: plan.text), at: index) }
@@ -40,7 +40,7 @@ enum ChecksRoute {
         // Under the lock, so that numbers are appended in order.
         count.withLock { count in
           count += 1
-          log.append(id: count, kind: 0, line)
+          log.append(id: count, kind: 0, bytes: line)
         }
       }
     }

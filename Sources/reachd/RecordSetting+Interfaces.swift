@@ -18,7 +18,8 @@ extension RecordSetting {
     configuration.interfaces += records.map { record in
       InterfaceOverride(
         match: record["match"] ?? "", type: record["type"].flatMap { InterfaceType(rawValue: $0) },
-        isExpensive: record["expensive"].flatMap { Bool($0) }, isConstrained: record["constrained"].flatMap { Bool($0) })
+        isExpensive: record["expensive"].flatMap { Bool($0) }, isConstrained: record["constrained"].flatMap { Bool($0) }
+      )
     }
   }
 }

@@ -4,6 +4,7 @@ extension Setting {
   /// README lists them; a ``Reloading/Step`` carries each out.
   static let live: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
-    "access.reads", "access.checks", "tokens", "tokensFile", "tls.certificate", "tls.key", "limits.streams", "limits.requestBody", "resolver.timeout",
+    "access.reads", "access.checks", "tokens", "tokensFile", "tls.certificate", "tls.key", "limits.streams",
+    "limits.requestBody", "resolver.timeout",
   ]
 }
