@@ -32,7 +32,9 @@ struct Daemon {
     self.logger = logger
     self.writer = writer
     monitor = ReachabilityMonitor(
-      configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
+      configuration: .init(
+        settle: configuration.settle, nameServers: configuration.nameServers,
+        nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
     addresses = listeners.map(\.address)
