@@ -15,7 +15,6 @@ struct Daemon {
   private let monitor: ReachabilityMonitor
   private let service: StatusService
   private let servers: [HTTPServer]
-  /// Where they listen, as configured.
   private let addresses: [ListenAddress]
   private let manager: ServiceManager
   private let writer: LogWriter
