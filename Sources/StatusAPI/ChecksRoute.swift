@@ -31,7 +31,7 @@ enum ChecksRoute {
 
   /// A line for each check, as they end.
   private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
-    let log = EventLog(entryCapacity: plans.count, byteCapacity: plans.count * outcomeBytes)
+    let log = EventLog(byteCapacity: plans.count * outcomeBytes, entryCapacity: plans.count)
     let count = Locked<UInt64>(0)
     let cursor = log.end
     for plan in plans {
