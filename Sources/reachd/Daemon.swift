@@ -33,7 +33,9 @@ struct Daemon {
     self.logger = logger
     self.writer = writer
     let monitor = ReachabilityMonitor(
-      configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
+      configuration: .init(
+        settle: configuration.settle, nameServers: configuration.nameServers,
+        nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     self.monitor = monitor
     let settings = ServiceSettings(monitor: monitor, style: style, writer: writer)
     let service = StatusService(
