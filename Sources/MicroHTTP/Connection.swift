@@ -64,6 +64,8 @@
   var crowd: String?
   /// Address and port of the client, made on first use.
   var peer: String?
+  /// What the client was shown in the handshake; it must live until that is over.
+  var identity: TLSIdentity?
 
   /// A wait that goes on.
   struct Wait {

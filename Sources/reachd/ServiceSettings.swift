@@ -6,6 +6,8 @@ internal import StatusAPI
 /// How a configuration becomes the settings of the service's parts: at the start, and again with every reload.
 struct ServiceSettings: Sendable {
   var monitor: ReachabilityMonitor
+  /// Where the servers listen, in their order.
+  var addresses: [ListenAddress]
   var style: LogStyle
   var writer: LogWriter
 
@@ -16,7 +18,7 @@ struct ServiceSettings: Sendable {
     access.logLevel = .info
     return StatusService.Configuration(
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
-      access: configuration.accessPolicy, accessLog: configuration.logsAccess ? access : nil,
+      access: configuration.accessPolicy(at: addresses), accessLog: configuration.logsAccess ? access : nil,
       resolverTimeout: configuration.resolverTimeout, version: Version.current, liveChecks: [.netlink(monitor)])
   }
 
@@ -28,7 +30,10 @@ struct ServiceSettings: Sendable {
       Reloading.Step(change: { service.change(to: of($0)) }),
       Reloading.Step(change: { configuration in
         let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
-        for server in servers {
+        for (number, server) in servers.enumerated() {
+          // Its files were read, and found to be good, with the configuration.
+          let listener = configuration.listener(number, at: addresses[number])
+          if let identity = configuration.identity(of: listener) { server.replaceIdentity(identity) }
           server.limit(
             streams: configuration.streamLimit ?? limits.streamLimit,
             requestBody: configuration.requestBodyLimit ?? limits.requestBodyLimit)

@@ -6,4 +6,8 @@ extension Setting {
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
     "access.reads", "access.checks", "tokens", "tokensFile", "limits.streams", "limits.requestBody", "resolver.timeout",
   ]
+
+  /// Settings that are live as long as they were there at the start and still are: a server that speaks TLS reads its
+  /// certificate again, but none begins or ceases to speak it.
+  static let liveOnceGiven: Set<String> = ["tls.certificate", "tls.key"]
 }
