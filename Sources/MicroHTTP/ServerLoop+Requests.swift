@@ -150,7 +150,8 @@ extension ServerLoop {
     case .shared(let body):
       return queue(
         connection, response,
-        isBare ? body.response(strictTransport: strictTransport)
+        isBare
+          ? body.response(strictTransport: strictTransport)
           : ResponseHandle(bytes: body.bytes, headers: response.headers))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
@@ -191,15 +192,5 @@ extension ServerLoop {
     // A stream lives long, and its request is not needed any more.
     if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
     return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
-  }
-
-  /// Counts an answer and tells whoever wants to hear of each.
-  func tell(_ connection: Connection, _ response: HTTPResponse) {
-    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
-    guard let answered else { return }
-    answered(
-      HTTPAnswer(
-        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
-        nanoseconds: MonotonicClock.now - connection.headTime))
   }
 }
