@@ -119,7 +119,7 @@ extension ServerLoop {
   }
 
   /// Address and port of the client.
-  private func peer(of connection: Connection) -> String {
+  func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
     if isUnixListener {
       let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
