@@ -42,6 +42,12 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
+  /// Whether this is a shared body as it is, with no header or status of its own.
+  var isBareShared: Bool {
+    guard case .shared(let shared) = body else { return false }
+    return status == 200 && headers == shared.headers
+  }
+
   /// Bytes of the body as HEAD would tell them; nil for a stream, which has no end.
   public var length: Int? {
     switch body {

@@ -133,17 +133,15 @@ extension ServerLoop {
 
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     var response = response
+    let isBare = response.isBareShared
     if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
     case .shared(let body):
-      // Fields are only ever added to those of a shared body, and HSTS is a part of its own response.
-      let own = body.headers.count + (strictTransport == nil ? 0 : 1)
-      let isBare = response.status == 200 && response.headers.count == own
-      let made =
+      return queue(
+        connection, response,
         isBare
-        ? body.response(strictTransport: strictTransport)
-        : ResponseHandle(bytes: body.bytes, headers: response.headers)
-      return queue(connection, response, made)
+          ? body.response(strictTransport: strictTransport)
+          : ResponseHandle(bytes: body.bytes, headers: response.headers))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
@@ -189,15 +187,5 @@ extension ServerLoop {
     // A stream lives long, and its request is not needed any more.
     if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
     return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
-  }
-
-  /// Counts an answer and tells whoever wants to hear of each.
-  func tell(_ connection: Connection, _ response: HTTPResponse) {
-    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
-    guard let answered else { return }
-    answered(
-      HTTPAnswer(
-        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
-        nanoseconds: MonotonicClock.now - connection.headTime))
   }
 }

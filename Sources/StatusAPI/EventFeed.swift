@@ -90,8 +90,7 @@ final class EventFeed: TransitionSink {
       snapshot: snapshot, lastNumber: max(snapshot.sequence, old?.lastNumber ?? 0),
       status: body(.json, tags[0], status),
       statusText: body(.text, tags[0], Array(StatusBody.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tags[1], list.bytes), statusTag: tags[0], interfacesTag: tags[1],
-      revisions: revisions)
+      interfaces: body(.json, tags[1], list.bytes), statusTag: tags[0], interfacesTag: tags[1], revisions: revisions)
   }
 
   private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {

@@ -15,6 +15,7 @@ struct Daemon {
   private let monitor: ReachabilityMonitor
   private let service: StatusService
   private let servers: [HTTPServer]
+  private let addresses: [ListenAddress]
   private let manager: ServiceManager
   private let writer: LogWriter
 
@@ -36,11 +37,11 @@ struct Daemon {
       configuration: .init(
         settle: configuration.settle, nameServers: configuration.nameServers,
         nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
+    self.monitor = monitor
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
-    self.monitor = monitor
-    let settings = ServiceSettings(
-      monitor: monitor, addresses: listeners.map(\.address), style: style, writer: writer)
+    addresses = listeners.map(\.address)
+    let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor), configuration: settings.of(configuration), logger: logger)
     self.service = service
@@ -62,6 +63,17 @@ struct Daemon {
   func bind() throws(HTTPServerError) {
     for server in servers { try server.bind() }
     _ = Privileges.drop()
+  }
+
+  /// Takes tokens, rules and certificates from a new configuration; streams and requests go on undisturbed.
+  ///
+  /// An address that speaks plain HTTP goes on doing so, and one that speaks TLS keeps its certificate when the new
+  /// configuration has none for it.
+  func replaceCredentials(_ new: Configuration) {
+    service.replaceAccess(new.accessPolicy(at: addresses))
+    for (number, (server, address)) in zip(servers, addresses).enumerated() {
+      if let identity = new.identity(of: new.listener(number, at: address)) { server.replaceIdentity(identity) }
+    }
   }
 
   /// Writes what is still to be logged, within a second.

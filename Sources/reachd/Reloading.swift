@@ -75,7 +75,10 @@ final class Reloading: Sendable {
   private func succeed(_ fresh: Configuration) {
     let before = configuration.given
     let changed = Self.difference(before, fresh.given)
-    let pending = Self.difference(started.given, fresh.given).filter { !Setting.live.contains($0) }
+    let pending = Self.difference(started.given, fresh.given).filter { path in
+      if Setting.liveOnceGiven.contains(path) { return (started.given[path] == nil) != (fresh.given[path] == nil) }
+      return !Setting.live.contains(path)
+    }
     state.withLock { state in
       state.configuration = fresh
       state.successes += 1
@@ -83,7 +86,7 @@ final class Reloading: Sendable {
       state.failed = nil
       state.pending = pending
     }
-    let live = changed.filter(Setting.live.contains)
+    let live = changed.filter { !pending.contains($0) }
     logger.notice("configuration reloaded", metadata: ["changed": "\(live.joined(separator: ","))"])
     if !pending.isEmpty {
       logger.warning("settings wait for a restart", metadata: ["settings": "\(pending.joined(separator: ","))"])

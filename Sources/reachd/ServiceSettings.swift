@@ -29,16 +29,11 @@ struct ServiceSettings: Sendable {
       Reloading.Step(change: { monitor.settle = $0.settle }),
       Reloading.Step(change: { service.change(to: of($0)) }),
       Reloading.Step(change: { configuration in
-        // An address that speaks plain HTTP goes on doing so, and one that speaks TLS keeps its certificate when the new
-        // configuration has none for it.
-        for (number, (server, address)) in zip(servers, addresses).enumerated() {
-          let listener = configuration.listener(number, at: address)
-          if let identity = configuration.identity(of: listener) { server.replaceIdentity(identity) }
-        }
-      }),
-      Reloading.Step(change: { configuration in
         let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
-        for server in servers {
+        for (number, server) in servers.enumerated() {
+          // Its files were read, and found to be good, with the configuration.
+          let listener = configuration.listener(number, at: addresses[number])
+          if let identity = configuration.identity(of: listener) { server.replaceIdentity(identity) }
           server.limit(
             streams: configuration.streamLimit ?? limits.streamLimit,
             requestBody: configuration.requestBodyLimit ?? limits.requestBodyLimit)
