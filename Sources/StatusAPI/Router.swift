@@ -1,5 +1,4 @@
 internal import MicroHTTP
-internal import Synchronization
 
 /// One resource and method: what it is called, what its query may hold, what it can be represented as.
 struct Route: Sendable {
@@ -178,31 +177,4 @@ extension HTTPResponse {
     response.label = label
     return response
   }
-}
-
-/// The id that ties a request to its log lines: the client's own when it is fit to be one, else a fresh one.
-enum RequestID {
-  /// Longer ids are replaced: they would only fill the log.
-  static let longest = 128
-
-  static func of(_ request: HTTPRequest) -> String {
-    guard let given = request.headers["X-Request-Id"], (1...longest).contains(given.utf8.count),
-      given.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x2c })
-    else { return fresh() }
-    return given
-  }
-
-  /// An id that in practice no other request has, and that does not tell how many there were.
-  static func fresh() -> String {
-    // Drawing a number for each request would be a system call each: one is drawn, and SplitMix64 goes on from it. 15
-    // digits are stored without an allocation.
-    var mixed = start &+ count.wrappingAdd(1, ordering: .relaxed).newValue &* 0x9e37_79b9_7f4a_7c15
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    mixed ^= mixed >> 31
-    return String(mixed >> 8 | 1 << 56, radix: 16)
-  }
-
-  private static let start = UInt64.random(in: .min ... .max)
-  private static let count = Atomic<UInt64>(0)
 }
