@@ -44,6 +44,7 @@ extension ServerLoop {
     var request = HTTPRequest(
       method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
       body: [], peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
+    request.isUnixListener = isUnixListener
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
     let length = head.headers["Content-Length"].map { Int($0) ?? .max } ?? 0
@@ -128,6 +129,11 @@ extension ServerLoop {
   /// Address and port of the client.
   private func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
+    if isUnixListener {
+      let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
+      connection.peer = peer
+      return peer
+    }
     let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
     connection.peer = peer
     return peer
@@ -163,8 +169,10 @@ extension ServerLoop {
   // MARK: Answers
 
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    var response = response
+    if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
-    case .shared(let body): return queue(connection, response, body.response)
+    case .shared(let body): return queue(connection, response, body.response(strictTransport: strictTransport))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
@@ -186,10 +194,7 @@ extension ServerLoop {
       counters.overloaded.increment()
       return answer(connection, render(.overloaded("Too many event streams are open.")))
     }
-    // What is encrypted only the library can write.
-    if let hub, unsafe CMicroHTTPD_is_plain(connection.handle) != 0, takeOver(connection, response, stream, hub) {
-      return false
-    }
+    if let hub, takeOver(connection, response, stream, hub) { return false }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(
       blockSize: Limits.streamBlock, headers: response.headers, reader: httpStreamBytes, context: context.toOpaque(),

@@ -5,7 +5,7 @@ internal import Glibc
 extension ServerLoop {
   /// The hub that the configured mode asks for; nil for streams by callback.
   static func makeHub(
-    _ configuration: HTTPServer.Configuration, counters: ServerCounters, inbox: ServerInbox, object: String
+    _ configuration: HTTPServer.Configuration, _ counters: ServerCounters, _ inbox: ServerInbox, _ object: String
   ) throws(HTTPServerError) -> StreamHub? {
     func failed(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "take over streams", object: object, reason: reason)
