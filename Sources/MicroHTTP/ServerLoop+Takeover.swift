@@ -20,6 +20,9 @@ extension ServerLoop {
     return hub
   }
 
+  /// How streams reach their clients here.
+  var streamMode: StreamMode { hub == nil ? .callback : .takeover }
+
   /// Makes the connection's socket a stream of the hub's, after which libmicrohttpd is to close the connection.
   ///
   /// False when there is no descriptor for the copy.
