@@ -89,7 +89,7 @@ internal import Glibc
     first += 1
   }
 
-  private func entry(_ number: UInt64) -> Entry {
+  func entry(_ number: UInt64) -> Entry {
     unsafe table[Int(number % UInt64(entryCapacity))]
   }
 
@@ -178,28 +178,11 @@ internal import Glibc
     return true
   }
 
-  private func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {
+  func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {
     guard count > 0, let base = buffer.baseAddress else { return }
     let at = Int(position % UInt64(byteCapacity))
     let beforeWrap = min(count, byteCapacity - at)
     unsafe memcpy(base, bytes + at, beforeWrap)
     unsafe memcpy(base + beforeWrap, bytes, count - beforeWrap)
-  }
-
-  func entries(after id: UInt64, kinds: UInt64, newest limit: Int) -> [EventLog.Entry] {
-    var found: [EventLog.Entry] = []
-    var number = end
-    while number > first, found.count < limit {
-      number -= 1
-      let next = entry(number)
-      guard next.id > id else { break }
-      guard kinds & (1 << UInt64(next.kind)) != 0 else { continue }
-      let content = unsafe [UInt8](unsafeUninitializedCapacity: next.length) { buffer, count in
-        unsafe copy(next.start, next.length, to: UnsafeMutableRawBufferPointer(buffer))
-        count = next.length
-      }
-      found.append(EventLog.Entry(id: next.id, kind: next.kind, bytes: content))
-    }
-    return found.reversed()
   }
 }

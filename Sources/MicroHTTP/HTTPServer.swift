@@ -99,9 +99,7 @@ public final class HTTPServer: Sendable {
       }
       state.started = (socket.address, inbox)
       state.thread = thread
-      logger.info(
-        "HTTP server listening",
-        metadata: ["address": "\(socket.address)", "streams": "\(loop.hub == nil ? StreamMode.callback : .takeover)"])
+      logger.info("HTTP server listening", metadata: ["address": "\(socket.address)", "streams": "\(loop.streamMode)"])
     }
   }
 

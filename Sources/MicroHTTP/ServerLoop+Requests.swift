@@ -163,12 +163,7 @@ extension ServerLoop {
       counters.overloaded.increment()
       return answer(connection, render(.overloaded("Too many event streams are open.")))
     }
-    // What is encrypted only the library can write.
-    if let hub, stream.endsAfter == nil, unsafe CMicroHTTPD_is_plain(connection.handle) != 0,
-      takeOver(connection, response, stream, hub)
-    {
-      return false
-    }
+    if let hub, stream.endsAfter == nil, takeOver(connection, response, stream, hub) { return false }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(
       blockSize: Limits.streamBlock, headers: response.headers, reader: httpStreamBytes, context: context.toOpaque(),

@@ -5,7 +5,7 @@ internal import Glibc
 extension ServerLoop {
   /// The hub that the configured mode asks for; nil for streams by callback.
   static func makeHub(
-    _ configuration: HTTPServer.Configuration, counters: ServerCounters, inbox: ServerInbox, object: String
+    _ configuration: HTTPServer.Configuration, _ counters: ServerCounters, _ inbox: ServerInbox, _ object: String
   ) throws(HTTPServerError) -> StreamHub? {
     func failed(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "take over streams", object: object, reason: reason)
@@ -19,6 +19,9 @@ extension ServerLoop {
     guard hub != nil || configuration.streams == .auto else { throw failed("no thread or descriptor is left") }
     return hub
   }
+
+  /// How streams reach their clients here.
+  var streamMode: StreamMode { hub == nil ? .callback : .takeover }
 
   /// Makes the connection's socket a stream of the hub's, after which libmicrohttpd is to close the connection.
   ///

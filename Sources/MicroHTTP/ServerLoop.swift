@@ -106,10 +106,8 @@ internal import Synchronization
     self.logger = logger
     listener = socket.descriptor
     do throws(HTTPServerError) {
-      // Under TLS the bytes of a stream are libmicrohttpd's to encrypt.
-      hub =
-        identity == nil
-        ? try Self.makeHub(configuration, counters: counters, inbox: inbox, object: socket.address.description) : nil
+      // What is encrypted only the library can write.
+      hub = identity == nil ? try Self.makeHub(configuration, counters, inbox, socket.address.description) : nil
     } catch {
       socket.shut()
       throw error

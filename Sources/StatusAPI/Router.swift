@@ -1,5 +1,4 @@
 internal import MicroHTTP
-internal import Synchronization
 
 /// One resource and method: what it is called, what its query may hold, what it can be represented as.
 struct Route: Sendable {
