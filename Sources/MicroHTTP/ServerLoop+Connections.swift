@@ -54,6 +54,11 @@ extension ServerLoop {
   /// Address and port of the client.
   func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
+    if isUnixListener {
+      let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
+      connection.peer = peer
+      return peer
+    }
     let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
     connection.peer = peer
     return peer
