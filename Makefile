@@ -39,14 +39,14 @@ fuzz: ## what strangers can send, a minute for each target; SECONDS=600 for long
 	scripts/setup scripts/packages.txt
 	scripts/fuzz $(or $(SECONDS),60)
 
-test-long: ## long races, every test under the sanitizers, judges of the TLS, a browser's EventSource (about 20 minutes)
+test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 20 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_RACE_TRIALS=5000 scripts/test --filter KernelTests
 	scripts/sanitize thread --filter 'NetworkReachabilityTests|MicroHTTPTests|NetlinkTests|ProbesTests'
 	scripts/sanitize address
-	scripts/tls-check
 	scripts/setup scripts/packages-browser.txt
 	scripts/test-clients browser
+	scripts/tls-check
 
 bench: build ## the figures of Benchmarks/RESULTS.md, on this machine
 	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt
