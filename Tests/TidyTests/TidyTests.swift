@@ -11,7 +11,7 @@ struct TidyTests {
       "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", "Glibc", "Logging",
       "Synchronization",
     ],
-    "MicroHTTP": ["Locks", "CMicroHTTPD", "Glibc", "Logging", "Synchronization"],
+    "MicroHTTP": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
     "JSONTree": ["CJansson"],
     "HostProcess": ["CProcess", "Glibc"],

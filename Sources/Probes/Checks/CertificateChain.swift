@@ -39,7 +39,7 @@ internal import ReachabilityModel
   private func text(_ read: (gnutls_x509_crt_t?, UnsafeMutablePointer<gnutls_datum_t>?, UInt32) -> Int32) -> String {
     var datum = unsafe gnutls_datum_t()
     guard let first = unsafe certificates.first, unsafe read(first, &datum, 0) == 0 else { return "" }
-    defer { unsafe cgnutls_free(datum.data) }
+    defer { unsafe CGnuTLS_free(datum.data) }
     return unsafe String(decoding: UnsafeBufferPointer(start: datum.data, count: Int(datum.size)), as: UTF8.self)
   }
 
@@ -83,7 +83,7 @@ internal import ReachabilityModel
     guard unsafe gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words, 0) == 0 else {
       return "it cannot be verified"
     }
-    defer { unsafe cgnutls_free(words.data) }
+    defer { unsafe CGnuTLS_free(words.data) }
     return unsafe String(decoding: UnsafeBufferPointer(start: words.data, count: Int(words.size)), as: UTF8.self)
       .replacing("\0", with: "").trimmed
   }

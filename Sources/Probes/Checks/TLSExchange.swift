@@ -58,7 +58,7 @@ internal import ReachabilityModel
 
   private func open(_ descriptor: Int32) -> gnutls_session_t? {
     var new: gnutls_session_t?
-    guard unsafe gnutls_init(&new, cgnutls_client_flags()) == 0, let new = unsafe new else { return nil }
+    guard unsafe gnutls_init(&new, CGnuTLS_client_flags()) == 0, let new = unsafe new else { return nil }
     let name = check.request.tlsName(recipe)
     var codes = [
       unsafe gnutls_set_default_priority(new),
