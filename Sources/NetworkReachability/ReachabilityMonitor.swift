@@ -19,7 +19,7 @@ internal import Probes
 /// The monitor stops when the last reference to it goes. It watches the network namespace of the thread that calls
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
-  private let engine: Engine
+  let engine: Engine
   let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()

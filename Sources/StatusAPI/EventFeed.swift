@@ -9,7 +9,7 @@ internal import NetworkReachability
 final class EventFeed: TransitionSink {
   /// The kinds of entry in the log: one bit each of a stream's mask.
   enum Kind: UInt8, CaseIterable {
-    case status, path, interface
+    case status, path, interface, target
 
     var mask: UInt64 { 1 << UInt64(rawValue) }
 
@@ -18,6 +18,7 @@ final class EventFeed: TransitionSink {
       case .status: self = .status
       case .path: self = .path
       case .interface: self = .interface
+      case .target: self = .target
       case .host: return nil
       }
     }
@@ -26,6 +27,8 @@ final class EventFeed: TransitionSink {
   /// The documents of one snapshot, encoded.
   struct Documents: Sendable {
     var snapshot: Snapshot
+    /// The number of the last event in the log, which may be about a registered target and in none of the documents.
+    var lastNumber: UInt64
     /// `/status` as JSON and as a line of text; `/interfaces` as JSON.
     var status: SharedBody
     var statusText: SharedBody
@@ -47,9 +50,10 @@ final class EventFeed: TransitionSink {
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
     guarded.withLock { documents in
-      documents = Self.documents(snapshot, documents, epoch: epoch)
+      if snapshot != documents.snapshot { documents = Self.documents(snapshot, documents, epoch: epoch) }
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
+        documents.lastNumber = transition.sequence
         let id = EventID(epoch: epoch, sequence: transition.sequence)
         let frame = SSEFrame.event(name, id: id, EventBody.data(transition, snapshot, epoch: epoch))
         log.append(id: transition.sequence, kind: kind.rawValue, bytes: frame)
@@ -63,7 +67,7 @@ final class EventFeed: TransitionSink {
     // By what it says and not by events: the first reading after a start comes with interfaces and an event for none.
     let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
     var documents = Documents(
-      snapshot: snapshot,
+      snapshot: snapshot, lastNumber: max(snapshot.sequence, old?.lastNumber ?? 0),
       status: body(.json, tag, StatusBody.document(snapshot, epoch: epoch).bytes),
       statusText: body(.text, tag, Array(StatusBody.line(snapshot.machine.leading).utf8)),
       interfaces: body(.json, tag, list.bytes), statusTag: tag, interfacesTag: tag)
@@ -86,7 +90,7 @@ final class EventFeed: TransitionSink {
   /// The snapshot's `/status` document and the place in the log right after it, as of one moment.
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
     guarded.withLock { documents in
-      let id = EventID(epoch: epoch, sequence: documents.snapshot.sequence)
+      let id = EventID(epoch: epoch, sequence: documents.lastNumber)
       let frame = SSEFrame.event("snapshot", id: id, StatusBody.document(documents.snapshot, epoch: epoch))
       return (frame, log.end)
     }
