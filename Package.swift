@@ -124,7 +124,7 @@ let package = Package(
       "StatusAPITests",
       [
         "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
-        logging,
+        "Locks", logging,
       ]),
     tests(
       "ContractTests",

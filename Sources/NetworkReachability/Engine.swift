@@ -33,6 +33,12 @@ final class Engine: Sendable {
     names.attach(self)
   }
 
+  /// How long a loss waits before it is told; a loss that waits already keeps its time.
+  var settle: Duration {
+    get { guarded.withLock { $0.state.settle } }
+    set { guarded.withLock { $0.state.settle = newValue } }
+  }
+
   /// Has the source read again, because the questions have changed.
   func refreshSource() { source.current?.refresh() }
 

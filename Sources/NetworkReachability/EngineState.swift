@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// It has no clock, lock or descriptor. Decide here, act in ``Engine``.
 struct EngineState {
   /// How long a loss waits before it is told; zero for not at all.
-  let settle: Duration
+  var settle: Duration
   /// Which types of interface count.
   private let requirement: InterfaceRequirement
   /// What is known now.

@@ -80,6 +80,12 @@ public final class ReachabilityMonitor: Sendable {
     for subscriber in subscribers { subscriber.end() }
   }
 
+  /// How long a loss waits before it is told; it may be changed at any time, and holds for the next loss.
+  public var settle: Duration {
+    get { engine.settle }
+    set { engine.settle = newValue }
+  }
+
   // MARK: - Now
 
   /// The state of this machine as subscribers have been told it; unknown before ``start()`` and after ``stop()``.
