@@ -1,3 +1,4 @@
+internal import CAres
 internal import Glibc
 
 /// What changes when somebody writes or replaces a file.
