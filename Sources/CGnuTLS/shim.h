@@ -20,11 +20,7 @@ CGnuTLS_free (void *memory)
   gnutls_free (memory);
 }
 
-<<<<<<< HEAD
-/// A macro with a cast.
-=======
 /// A client's session that does not block and raises no signal (a macro).
->>>>>>> probers
 static inline unsigned int
 CGnuTLS_client_flags (void)
 {
