@@ -1,5 +1,6 @@
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("DNS checks: what one server answers to one question")

@@ -1,6 +1,7 @@
 import Glibc
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("HTTP servers that drip, lie, never end, or break off")

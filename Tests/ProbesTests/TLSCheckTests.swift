@@ -1,5 +1,6 @@
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("TLS checks: chain, dates and name are told apart", .enabled(if: WebServer.isPossible), .serialized)

@@ -62,7 +62,7 @@ final class WebServer: Sendable {
   func port(_ kind: Certificates.Kind) -> UInt16 { ports[kind] ?? 0 }
 
   private static func listens(at port: UInt16) throws -> Bool {
-    let (descriptor, _) = try Loopback.bound(SOCK_STREAM)
+    let (descriptor, _) = try Loopback.bound(.stream)
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
