@@ -1,6 +1,7 @@
 import TestSupport
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("DNS checks: what one server answers to one question")

@@ -2,6 +2,7 @@ import TestSupport
 import Glibc
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("HTTP servers that drip, lie, never end, or break off")

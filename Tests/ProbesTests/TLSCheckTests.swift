@@ -1,6 +1,7 @@
 import TestSupport
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("TLS checks: chain, dates and name are told apart", .enabled(if: WebServer.isPossible), .serialized)
