@@ -1,4 +1,3 @@
-import TestSupport
 import Probes
 import ReachabilityModel
 import TestSupport
