@@ -35,21 +35,23 @@ import ReachabilityModel
 
   @discardableResult
   private static func sweep(_ targets: [ProbeTarget], _ prober: SocketProber) -> [ProbeResult] {
+    guard !targets.isEmpty else { return [] }
     let results = Locked<[ProbeResult]>([])
-    let done = eventfd(0, 0)
+    var ends: [Int32] = [0, 0]
+    guard unsafe pipe(&ends) == 0 else { exit(71) }
+    let writing = ends[1]
     for target in targets {
       prober.probe(ProbeRequest(target)) { result in
         let isLast = results.withLock {
           $0.append(result)
           return $0.count == targets.count
         }
-        var one: UInt64 = 1
-        if isLast { _ = unsafe write(done, &one, 8) }
+        if isLast { _ = unsafe write(writing, "!", 1) }
       }
     }
-    var count: UInt64 = 0
-    if !targets.isEmpty { _ = unsafe read(done, &count, 8) }
-    close(done)
+    var byte: UInt8 = 0
+    _ = unsafe read(ends[0], &byte, 1)
+    for end in ends { close(end) }
     return results.withLock { $0 }
   }
 
