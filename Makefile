@@ -32,7 +32,8 @@ format: ## make the formatter content
 
 test-long: ## long races, and every test under the sanitizers (about 20 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
-	REACHD_RACE_TRIALS=5000 scripts/test --filter KernelTests
+	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
+	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
 	scripts/sanitize thread --filter 'NetworkReachabilityTests|MicroHTTPTests|NetlinkTests|ProbesTests'
 	scripts/sanitize address
 

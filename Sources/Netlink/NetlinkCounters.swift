@@ -14,6 +14,10 @@ public struct NetlinkCounters: Sendable, Hashable {
   public var resyncs: UInt64 = 0
   /// Waits for the kernel's RTNL lock before a reading.
   public var barriers: UInt64 = 0
+  /// Comparisons of what is held with what the kernel has, made without an event to ask for them.
+  public var audits: UInt64 = 0
+  /// What those comparisons found to differ: changes that no event had told of.
+  public var auditDifferences: UInt64 = 0
   /// When the thread last did something, on CLOCK_MONOTONIC since its own zero; an idle thread shows itself every 10 seconds.
   public var lastProgress: Duration = .zero
 }

@@ -14,7 +14,10 @@ final class Engine: Sendable {
     var state: EngineState
     var subscriptions: [Int: (subscriber: any Subscriber, interest: Interest)] = [:]
     var nextSubscription = 0
+    /// Who watches a target, by the numbers of the subscriptions.
+    var watchers: [Target: Set<Int>] = [:]
     var sinks: [any TransitionSink] = []
+    var judgementSinks: [any JudgementSink] = []
     /// The number of the run whose readings count.
     var run = 0
   }
@@ -44,8 +47,16 @@ final class Engine: Sendable {
     return EngineRun(number: number, engine: self)
   }
 
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    guarded.withLock { $0.state.routeQueries(for: tables) }
+  func routeQueries(for survey: KernelSurvey, in run: Int) -> [RouteQuery] {
+    guarded.withLock { $0.run == run ? $0.state.routeQueries(for: survey) : [] }
+  }
+
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
+    guarded.withLock { $0.state.needsRouteBlocks(isAfterLoss: isAfterLoss) }
+  }
+
+  func differences(in audit: KernelReading, _ run: Int) -> Int {
+    guarded.withLock { $0.run == run ? $0.state.differences(in: audit) : 0 }
   }
 
   func ingest(_ reading: KernelReading, in run: Int) -> Duration? {
@@ -53,7 +64,9 @@ final class Engine: Sendable {
       guarded -> (Duration?, [Transition], [any Subscriber]) in
       guard guarded.run == run else { return (nil, [], []) }
       let wasFirst = !guarded.state.hasReading
-      let transitions = guarded.state.ingest(reading)
+      let outcome = guarded.state.ingest(reading)
+      guarded.tellJudged(outcome)
+      let transitions = guarded.state.transitions(of: outcome)
       let woken = guarded.publish(transitions, asInitial: wasFirst)
       return (guarded.state.nextDeadline, transitions, woken)
     }
@@ -99,6 +112,7 @@ final class Engine: Sendable {
       }
       guarded.nextSubscription += 1
       guarded.subscriptions[guarded.nextSubscription] = (subscriber, interest)
+      for target in interest.targets { guarded.watchers[target, default: []].insert(guarded.nextSubscription) }
       if guarded.state.hasReading { guarded.offerInitial(to: subscriber, interest) }
       return guarded.nextSubscription
     }
@@ -123,6 +137,10 @@ final class Engine: Sendable {
     let removed = guarded.withLock { guarded in
       let removed = guarded.subscriptions.removeValue(forKey: number)
       guarded.state.unwatch(removed?.interest.targets ?? [])
+      for target in removed?.interest.targets ?? [] {
+        guarded.watchers[target]?.remove(number)
+        if guarded.watchers[target]?.isEmpty == true { guarded.watchers[target] = nil }
+      }
       removed?.subscriber.close()
       return removed
     }
@@ -135,6 +153,8 @@ final class Engine: Sendable {
       sink.take([], guarded.state.snapshot)
     }
   }
+
+  func attach(_ sink: any JudgementSink) { guarded.withLock { $0.judgementSinks.append(sink) } }
 
   /// Takes in what the resolver found; the next reading judges by it.
   func resolved(_ target: Target, _ resolution: NameResolution) {
@@ -152,6 +172,7 @@ final class Engine: Sendable {
         guarded.state.unwatch(interest.targets)
         subscriber.close()
       }
+      guarded.watchers = [:]
       guarded.state.reset()
       return guarded.subscriptions
     }
@@ -169,20 +190,35 @@ extension Engine.Guarded {
     for sink in sinks { sink.take(transitions, state.snapshot) }
     // What nobody has been told yet cannot change for them.
     guard state.hasReading else { return [] }
-    var woken: [any Subscriber] = []
-    for (_, (subscriber, interest)) in subscriptions {
-      if asInitial {
-        offerInitial(to: subscriber, interest)
+    if asInitial {
+      for (subscriber, interest) in subscriptions.values { offerInitial(to: subscriber, interest) }
+      return subscriptions.values.map(\.subscriber)
+    }
+    var woken: Set<Int> = []
+    for transition in transitions {
+      let update = ReachabilityUpdate(snapshot: state.snapshot, transition: transition)
+      if case .host(_, let verdict) = transition.change {
+        // Looked up, for there may be as many subscriptions as targets, and both in the thousands.
+        for number in watchers[verdict.target] ?? [] {
+          subscriptions[number]?.subscriber.offer(update)
+          woken.insert(number)
+        }
       } else {
-        let wanted = transitions.filter(interest.wants)
-        guard !wanted.isEmpty else { continue }
-        for transition in wanted {
-          subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
+        for (number, subscription) in subscriptions where subscription.interest.kinds.contains(transition.kind) {
+          subscription.subscriber.offer(update)
+          woken.insert(number)
         }
       }
-      woken.append(subscriber)
     }
-    return woken
+    return woken.compactMap { subscriptions[$0]?.subscriber }
+  }
+
+  /// Tells those who probe which targets' routes a reading touched.
+  fileprivate func tellJudged(_ outcome: EngineState.Outcome) {
+    guard !judgementSinks.isEmpty, !outcome.watched.judged.isEmpty else { return }
+    let judgement = Judgement(
+      targets: state.judgedTargets(of: outcome), causes: Cause.sorted(outcome.causes), time: outcome.time)
+    for sink in judgementSinks { sink.judged(judgement) }
   }
 
   fileprivate func offerInitial(to subscriber: any Subscriber, _ interest: Interest) {

@@ -24,8 +24,8 @@ final class OneReading: KernelObserver {
     return TargetRules.verdict(for: target, resolution: resolution, answers: reading.answers, in: reading.tables)
   }
 
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    TargetRules.queries(for: target, resolution: resolution, in: tables)
+  func routeQueries(for survey: KernelSurvey) -> [RouteQuery] {
+    TargetRules.queries(for: target, resolution: resolution, in: survey.tables)
   }
 
   func ingest(_ reading: KernelReading) -> Duration? {

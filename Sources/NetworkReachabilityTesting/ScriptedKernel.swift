@@ -24,6 +24,11 @@ public final class ScriptedKernel: KernelSource {
     var uptime = Duration.seconds(1000)
     var startError: KernelError?
     var lookUpCount = 0
+    /// The next reading is an audit.
+    var isAudit = false
+    var differences = 0
+    /// What was announced and not read yet.
+    var changes = RouteChanges(isAny: true)
 
     var now: Timestamp {
       let (seconds, attoseconds) = uptime.components
@@ -62,7 +67,13 @@ public final class ScriptedKernel: KernelSource {
   ///   - causes: what the events said that the tables do not show.
   ///   - body: the change; empty for events that change nothing.
   public func change(_ causes: Set<Cause> = [], _ body: (inout KernelScript) -> Void = { _ in }) {
+    let before = guarded.withLock { $0.script }
     changeWithoutEvent(body)
+    guarded.withLock { guarded in
+      let changes = guarded.script.changes(since: before)
+      guarded.changes.blocks.formUnion(changes.blocks)
+      guarded.changes.isAny = guarded.changes.isAny || changes.isAny || causes.contains(.resync)
+    }
     deliver(causes)
   }
 
@@ -96,8 +107,25 @@ public final class ScriptedKernel: KernelSource {
 
   /// Tells the observer that the kernel can no longer be read.
   public func fail(_ error: KernelError) {
-    let (observer, time) = guarded.withLock { ($0.session?.observer, $0.now) }
+    let (observer, time) = guarded.withLock { guarded in
+      guarded.changes.isAny = true
+      return (guarded.session?.observer, guarded.now)
+    }
     observer?.kernelFailed(error, at: time)
+  }
+
+  /// Reads everything although nothing was announced, as a source does now and then, and compares.
+  ///
+  /// - Returns: how many things differed from what the observer held: changes that no event had told of; 0 when another
+  ///   reading is being delivered.
+  public func audit() -> Int {
+    guarded.withLock { $0.isAudit = true }
+    deliver([])
+    return guarded.withLock { guarded in
+      guarded.isAudit = false
+      defer { guarded.differences = 0 }
+      return guarded.differences
+    }
   }
 
   /// When the observer wants to be called again, on the reading's scale; nil for never.
@@ -137,12 +165,27 @@ public final class ScriptedKernel: KernelSource {
   }
 
   private func read(for observer: any KernelObserver, _ causes: Set<Cause>) -> Duration? {
-    let (script, uptime, time) = guarded.withLock { ($0.script, $0.uptime, $0.now) }
-    let tables = script.tables
+    let isListed = observer.needsRouteBlocks(isAfterLoss: guarded.withLock { $0.changes.isAny || $0.isAudit })
+    var (script, survey, time) = guarded.withLock { guarded in
+      defer {
+        guarded.changes = RouteChanges()
+        guarded.isAudit = false
+      }
+      if guarded.isAudit { guarded.changes.isAny = true }
+      let survey = KernelSurvey(
+        tables: guarded.script.tables, changes: guarded.changes, uptime: guarded.uptime, isAudit: guarded.isAudit)
+      return (guarded.script, survey, guarded.now)
+    }
+    if isListed { survey.changes.allBlocks = script.blocks }
     let answers = Dictionary(
-      observer.routeQueries(for: tables).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
-    return observer.ingest(
-      KernelReading(tables: tables, answers: answers, causes: causes, uptime: uptime, time: time))
+      observer.routeQueries(for: survey).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
+    let reading = KernelReading(
+      tables: survey.tables, answers: answers, causes: causes, uptime: survey.uptime, time: time)
+    if survey.isAudit {
+      let differences = observer.differences(in: reading)
+      guarded.withLock { $0.differences = differences }
+    }
+    return observer.ingest(reading)
   }
 
   // MARK: - KernelSource
@@ -153,6 +196,7 @@ public final class ScriptedKernel: KernelSource {
     guarded.withLock { guarded in
       guarded.sessionCount += 1
       guarded.session = Session(number: guarded.sessionCount, observer: observer)
+      guarded.changes.isAny = true
     }
     deliver([])
   }
