@@ -10,7 +10,7 @@ build: ## build the service
 
 test: ## all tests; the kernel's part needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
-	scripts/test
+	PROMTOOL=$$(scripts/promtool) scripts/test
 
 lint: ## the formatter's strict opinion
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks

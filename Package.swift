@@ -67,6 +67,11 @@ let package = Package(
     room("MicroHTTP", ["Locks", "CMicroHTTPD", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    room("JSONTree", ["CJansson"]),
+
+    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+    room("Credentials", ["CGnuTLS"]),
 
     .systemLibrary(name: "CProcess"),
     room("HostProcess", ["CProcess"]),
@@ -79,7 +84,8 @@ let package = Package(
     // Floor 3: the only floor that knows JSON, SSE and routes.
     // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
     room(
-      "StatusAPI", ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "Locks", logging],
+      "StatusAPI",
+      ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks", logging],
       resources: [.embedInCode("openapi.yaml")]),
 
     // Floor 4: composition, command line, configuration.
@@ -87,7 +93,7 @@ let package = Package(
       name: "reachd",
       dependencies: [
         "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree", "Locks",
-        "HostProcess",
+        "HostProcess", "Credentials",
         arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),
@@ -106,6 +112,7 @@ let package = Package(
     tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
+    tests("JSONTreeTests", ["JSONTree"]),
     tests(
       "NetworkReachabilityTests",
       ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
@@ -116,15 +123,21 @@ let package = Package(
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
       "StatusAPITests",
-      ["StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "TestSupport", logging]),
+      [
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
+        logging,
+      ]),
     tests(
       "ContractTests",
       [
-        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "YAMLTree", "TestSupport",
-        logging,
+        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "YAMLTree",
+        "TestSupport", logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
-    tests("ReachdTests", ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "TestSupport", logging]),
+    tests(
+      "ReachdTests",
+      ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "Credentials", "StatusAPI", "TestSupport", logging]),
+    tests("CredentialsTests", ["Credentials"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]

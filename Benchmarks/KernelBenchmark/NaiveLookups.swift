@@ -17,7 +17,9 @@ struct NaiveLookups {
   }
 
   private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
-    for shift in stride(from: 0, to: number.bitWidth, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    for shift in stride(from: 0, to: number.bitWidth, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+    }
   }
 
   /// A request with a header, `struct rtmsg` and what follows it; both of x86 and ARM are little-endian.

@@ -20,7 +20,9 @@ struct Race {
   private func change(_ type: Int, flags: Int32, _ body: [UInt8]) throws {
     var bytes: [UInt8] = []
     func append(_ number: some FixedWidthInteger) {
-      for shift in stride(from: 0, to: number.bitWidth, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+      for shift in stride(from: 0, to: number.bitWidth, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
     }
     append(UInt32(16 + body.count))
     append(UInt16(type))
@@ -29,12 +31,15 @@ struct Race {
     bytes += body
     let sent = unsafe bytes.withUnsafeBytes { unsafe Glibc.send(socket, $0.baseAddress, $0.count, 0) }
     var answer = [UInt8](repeating: 0, count: 4096)
-    guard sent == bytes.count, unsafe recv(socket, &answer, answer.count, 0) >= 20, answer[16..<20] == [0, 0, 0, 0] else {
+    guard sent == bytes.count, unsafe recv(socket, &answer, answer.count, 0) >= 20, answer[16..<20] == [0, 0, 0, 0]
+    else {
       throw NaiveLookups.Failure("change \(type)")
     }
   }
 
-  private func number(_ value: UInt32) -> [UInt8] { [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: value >> UInt32($0)) } }
+  private func number(_ value: UInt32) -> [UInt8] {
+    [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }
+  }
 
   private func setLink(up: Bool) throws {
     // struct ifinfomsg: family, type, index, flags, change.

@@ -39,7 +39,9 @@ final class Watching: JudgementSink {
       case "begin": lines.withLock { $0 = [] }
       case "end": report()
       // Whether a target is reachable now, as told.
-      default: print(monitor.verdict(of: Target(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name ?? "none")
+      default:
+        print(
+          monitor.verdict(of: Target(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name ?? "none")
       }
       unsafe fflush(stdout)
     }

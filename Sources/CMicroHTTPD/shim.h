@@ -2,6 +2,7 @@
 #pragma once
 #include <microhttpd.h>
 #include <netinet/tcp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -21,6 +22,7 @@ struct CMicroHTTPD_Callbacks {
   MHD_RequestCompletedCallback completed;
   MHD_NotifyConnectionCallback connection;
   size_t (*unescape)(void *cls, struct MHD_Connection *connection, char *text);
+  MHD_LogCallback complaint;
 };
 
 /// MHD_start_daemon is variadic. `listen_fd` must be bound and listening; the daemon is never run by a thread of its own.
@@ -29,6 +31,7 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
                    size_t memory_limit, const struct CMicroHTTPD_Callbacks *callbacks)
 {
   return MHD_start_daemon (flags, 0, NULL, NULL, callbacks->request, callbacks->cls,
+                           MHD_OPTION_EXTERNAL_LOGGER, callbacks->complaint, callbacks->cls,
                            MHD_OPTION_LISTEN_SOCKET, listen_fd,
                            MHD_OPTION_CONNECTION_LIMIT, connection_limit,
                            MHD_OPTION_CONNECTION_TIMEOUT, timeout_seconds,
@@ -49,7 +52,7 @@ CMicroHTTPD_epoll_fd (struct MHD_Daemon *daemon)
   return NULL == info ? -1 : info->epoll_fd;
 }
 
-/// MHD_get_connection_info is variadic. The four shims below ask it one question each.
+/// MHD_get_connection_info is variadic. The shims below ask it one question each.
 static inline int
 CMicroHTTPD_connection_fd (struct MHD_Connection *connection)
 {
@@ -76,6 +79,20 @@ CMicroHTTPD_header_size (struct MHD_Connection *connection)
 {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   return NULL == info ? 0 : info->header_size;
+}
+
+/// MHD_get_connection_info, once more. Whether bytes go to the socket as they are.
+static inline int
+CMicroHTTPD_is_plain (struct MHD_Connection *connection)
+{
+  return NULL == MHD_get_connection_info (connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+}
+
+/// What libmicrohttpd takes for a request's Content-Length; NULL when there is none. The lookup's macro name is no Swift.
+static inline const char *
+CMicroHTTPD_content_length (struct MHD_Connection *connection)
+{
+  return MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 }
 
 /// MHD_set_response_options is variadic.

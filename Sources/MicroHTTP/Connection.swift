@@ -27,6 +27,8 @@
   var phase = Phase.head
   /// Number of the current request on this connection, so that a late answer does not meet the next request.
   var requestNumber: UInt64 = 0
+  /// The current request's line is complete.
+  var hasLine = false
   /// The target as the request line had it.
   var target = ""
   var request: HTTPRequest?
@@ -34,6 +36,8 @@
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.
   var reply: HTTPResponse?
+  /// When the current request's head was complete, as far as anybody asks.
+  var headTime: UInt64 = 0
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
   var stream: StreamState?
@@ -44,14 +48,23 @@
   var isWatched = false
   /// libmicrohttpd looks at it in every turn; see `keepInSight`.
   var isInSight = false
+  /// Was refused past libmicrohttpd: nothing more is answered.
+  var isCut = false
+  /// Too many connections of its address are open.
+  var isExcess = false
   /// An answer was given before everything was read: close by halves.
   var lingers = false
   /// When the request must be complete; nil while the server is to act.
   var requestDeadline: UInt64?
   /// The heap holds an entry that will look at `requestDeadline`.
   var hasRequestTimer = false
+  /// The address that it is counted under, where connections are limited by address.
+  var crowd: String?
   /// Address and port of the client, made on first use.
   var peer: String?
+
+  /// A request line is there and the rest of its head is not.
+  var isMidHead: Bool { phase == .head && hasLine && !isCut }
 
   init(token: UInt64, handle: OpaquePointer, descriptor: Int32, loop: ServerLoop) {
     self.token = token
@@ -64,6 +77,8 @@
 /// What an open stream has sent and has yet to send.
 struct StreamState {
   let stream: HTTPStream
+  /// The body goes out in chunks: HTTP/1.0 knows none.
+  let isChunked: Bool
   var cursor: EventLog.Cursor
   /// Bytes to send before the log goes on: preamble, heartbeat or farewell.
   var outbox: [UInt8]
@@ -74,8 +89,9 @@ struct StreamState {
   /// Bytes of the log it may be behind: a replay may begin further back than a slow reader may fall.
   let lagLimit: Int
 
-  init(_ stream: HTTPStream, now: UInt64, lagLimit: Int) {
+  init(_ stream: HTTPStream, isChunked: Bool, now: UInt64, lagLimit: Int) {
     self.stream = stream
+    self.isChunked = isChunked
     cursor = stream.cursor
     outbox = stream.preamble
     lastWrite = now

@@ -12,6 +12,8 @@ struct DeadlineHeap {
     case reply
     /// A silent stream needs a heartbeat.
     case heartbeat
+    /// A refused client has had time to hang up.
+    case cut
     /// A half-closed socket has been read long enough.
     case linger
     /// The grace of a stop is over.

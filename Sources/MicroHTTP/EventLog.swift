@@ -51,6 +51,16 @@ public final class EventLog: Sendable {
     public var bytes: [UInt8]
   }
 
+  /// How full a log is.
+  public struct Occupancy: Sendable, Equatable {
+    /// Entries that are here, and how many there is room for.
+    public var entries: Int, entryCapacity: Int
+    /// Bytes that are here, and how many there is room for.
+    public var bytes: Int, byteCapacity: Int
+    /// Entries appended since the log began.
+    public var appended: UInt64
+  }
+
   private struct Pokes {
     var next: UInt64 = 0
     var registered: [UInt64: @Sendable () -> Void] = [:]
@@ -79,6 +89,9 @@ public final class EventLog: Sendable {
     ring.withLock { $0.append(id: id, kind: kind, bytes: bytes) }
     for poke in pokes.withLock({ Array($0.registered.values) }) { poke() }
   }
+
+  /// How full it is.
+  public var occupancy: Occupancy { ring.withLock { $0.occupancy } }
 
   /// The place after the newest entry.
   public var end: Cursor { ring.withLock { $0.endCursor } }

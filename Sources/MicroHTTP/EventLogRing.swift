@@ -31,6 +31,11 @@ struct EventLogRing {
   }
 
   var isEmpty: Bool { first == end }
+  var occupancy: EventLog.Occupancy {
+    EventLog.Occupancy(
+      entries: Int(end - first), entryCapacity: table.count, bytes: Int(endByte - firstByte), byteCapacity: bytes.count,
+      appended: end)
+  }
   var oldestID: UInt64? { isEmpty ? nil : entry(first).id }
   var newestID: UInt64? { isEmpty ? nil : lastID }
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }

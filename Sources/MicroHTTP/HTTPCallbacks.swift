@@ -31,6 +31,7 @@ func httpTarget(
   guard let handle = unsafe handle, let pointer = unsafe CMicroHTTPD_socket_context(handle) else { return nil }
   let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
   connection.target = unsafe target.map { unsafe String(cString: $0) } ?? ""
+  connection.loop.lineReceived(connection)
   return unsafe pointer
 }
 
@@ -73,6 +74,19 @@ func httpUnescape(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
 ) -> Int {
   unsafe text.map { unsafe strlen($0) } ?? 0
+}
+
+/// libmicrohttpd has something to say, mostly that it refuses a request.
+///
+/// Whether the arguments are optional depends on the processor: on some, C's type for them is a pointer.
+func httpComplaint(_ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?) {
+  guard let context = unsafe context, let format = unsafe format, let arguments = unsafe arguments else { return }
+  let complaint = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Limits.complaint) { text in
+    guard let start = text.baseAddress else { return "" }
+    _ = unsafe vsnprintf(start, text.count, format, arguments)
+    return unsafe String(cString: start)
+  }
+  unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue().libraryComplained(complaint)
 }
 
 /// libmicrohttpd asks for a stream's next bytes.

@@ -21,6 +21,10 @@ public struct HTTPResponse: Sendable {
   public var headers: HTTPHeaders
   /// The body.
   public var body: Body
+  /// What this is an answer of, for whoever counts answers.
+  ///
+  /// A route, not a path; it is not sent.
+  public var label = ""
 
   /// An answer.
   public init(status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), body: Body = .none) {
@@ -32,6 +36,18 @@ public struct HTTPResponse: Sendable {
   /// A 200 that costs no copy of its body.
   public init(shared: SharedBody) {
     self.init(status: 200, headers: shared.headers, body: .shared(shared))
+  }
+}
+
+extension HTTPResponse {
+  /// Bytes of the body as HEAD would tell them; nil for a stream, which has no end.
+  public var length: Int? {
+    switch body {
+    case .none: 0
+    case .bytes(let bytes): bytes.count
+    case .shared(let shared): shared.bytes.count
+    case .stream: nil
+    }
   }
 }
 

@@ -11,13 +11,17 @@ extension HTTPServer {
     ///
     /// Nil derives it from the descriptor limit, less 256, and at most 20,000.
     public var connectionLimit: Int?
+    /// Connections at once from one address; one more is answered 429.
+    ///
+    /// Nil for any number: a proxy is one address.
+    public var connectionsPerAddress: Int?
     /// Event streams at once; one more is answered 503.
     public var streamLimit = Limits.streams
     /// Bytes of a request body; more is answered 413.
     public var requestBodyLimit = Limits.requestBody
-    /// Time for a request's head to be complete; the connection is closed when it is over.
+    /// Time for a request's head to be complete; 408 when it is over, or nothing to who has sent no request line.
     public var requestHeadTime = Limits.requestHead
-    /// Time for a request's body to be complete after its head.
+    /// Time for a request's body to be complete after its head; 408 when it is over.
     public var requestBodyTime = Limits.requestBodyTime
     /// Time without a byte after which a connection is closed, in whole seconds; streams and promises are exempt.
     public var inactivity = Duration.seconds(Int64(Limits.inactivitySeconds))
@@ -44,9 +48,9 @@ extension HTTPServer {
     public var connections = 0
     /// Connections accepted.
     public var accepted = 0
-    /// Requests whose head was complete, refused ones included.
+    /// Requests whose head was complete, refused ones included; without those that libmicrohttpd refuses itself.
     public var requests = 0
-    /// Requests refused by the guard, or for their body's size.
+    /// Requests refused by the guard, by libmicrohttpd itself, or for their size.
     public var refused = 0
     /// Requests answered 503 because too many connections or streams were open.
     public var overloaded = 0
@@ -60,6 +64,8 @@ extension HTTPServer {
     public var streamsLagged = 0
     /// Streams whose reader went away.
     public var streamsGone = 0
+    /// Bytes of bodies and streams handed over for sending, without heads and framing.
+    public var bodyBytes = 0
   }
 }
 
@@ -75,6 +81,7 @@ final class ServerCounters: Sendable {
   let streamsOpened = Atomic(0)
   let streamsLagged = Atomic(0)
   let streamsGone = Atomic(0)
+  let bodyBytes = Atomic(0)
   /// Turns of the loop, and the monotonic time of the last one in nanoseconds.
   let turns = Atomic<UInt64>(0)
   let lastTurn = Atomic<UInt64>(0)
@@ -85,11 +92,13 @@ final class ServerCounters: Sendable {
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
       streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
-      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed))
+      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
+      bodyBytes: bodyBytes.load(ordering: .relaxed))
   }
 }
 
 extension Atomic<Int> {
   func increment() { wrappingAdd(1, ordering: .relaxed) }
+  func add(_ amount: Int) { wrappingAdd(amount, ordering: .relaxed) }
   func decrement() { wrappingSubtract(1, ordering: .relaxed) }
 }

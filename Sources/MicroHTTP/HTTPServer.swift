@@ -21,6 +21,7 @@ public final class HTTPServer: Sendable {
   private let configuration: Configuration
   private let handler: HTTPHandler
   private let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  private let answered: HTTPAnswerObserver?
   private let logger: Logger
   private let counts = ServerCounters()
   private let state = Locked(State())
@@ -33,15 +34,18 @@ public final class HTTPServer: Sendable {
   ///   - configuration: The address and the limits.
   ///   - handler: Answers requests.
   ///   - refusal: Renders what the server answers by itself; plain text by default.
+  ///   - answered: Hears of every answer.
   ///   - logger: Told when the server starts and stops.
   public init(
     configuration: Configuration, handler: @escaping HTTPHandler,
     refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse = RequestRefusal.plainText,
+    answered: HTTPAnswerObserver? = nil,
     logger: Logger = Logger(label: "http")
   ) {
     self.configuration = configuration
     self.handler = handler
     self.refusal = refusal
+    self.answered = answered
     self.logger = logger
   }
 
@@ -80,7 +84,7 @@ public final class HTTPServer: Sendable {
       }
       let loop = try ServerLoop(
         configuration: configuration, socket: socket, inbox: inbox, counters: counts, handler: handler,
-        refusal: refusal, logger: logger)
+        refusal: refusal, answered: answered, logger: logger)
       let context = unsafe Unmanaged.passRetained(loop)
       var thread = pthread_t()
       let code = unsafe pthread_create(&thread, nil, httpThread, context.toOpaque())

@@ -9,12 +9,20 @@ enum Limits {
   /// Connections that may wait in the kernel for `accept`: a reconnecting crowd should not be refused.
   static let backlog: Int32 = 4096
 
+  /// Bytes of a message of libmicrohttpd that are looked at: the one that counts is shorter.
+  static let complaint = 160
+
+  /// Heads under way at once among which the one that libmicrohttpd refuses is looked for; it answers by itself beyond.
+  static let splitHeads = 64
+
   /// Bytes of a request body; more is answered 413.
   ///
   /// A batch of some hundred targets is far below it.
   static let requestBody = 64 * 1024
 
-  /// Bytes of a chunked body read and thrown away so that its 413 can be delivered; beyond it the connection is cut.
+  /// Bytes of a chunked body read and thrown away so that its 413 can be delivered over TLS; then the connection is cut.
+  ///
+  /// Over plain TCP the answer does not wait.
   static let discardedBody = 1024 * 1024
 
   /// Descriptors kept for everything that is not a client: logs, probes, netlink, half-closed sockets.

@@ -80,10 +80,7 @@ enum RequestGuard {
   private static func checkFraming(length: String?, coding: String?, version: String) -> RequestRefusal? {
     if let length {
       guard coding == nil else { return .bad(.framing, "Content-Length and Transfer-Encoding exclude each other.") }
-      // 18 digits always fit 64 bits.
-      guard !length.isEmpty, length.utf8.count <= 18, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-        return .bad(.framing, "Content-Length is not a number.")
-      }
+      if let refusal = checkLength(length) { return refusal }
     }
     if let coding {
       guard coding.equalsIgnoringCase("chunked") else {
@@ -92,6 +89,17 @@ enum RequestGuard {
       guard version != "HTTP/1.0" else { return .bad(.framing, "HTTP/1.0 has no Transfer-Encoding.") }
     }
     return nil
+  }
+
+  /// RFC 9110, section 8.6: digits and nothing else.
+  ///
+  /// A number that no reader here could hold is too large, not malformed.
+  static func checkLength(_ length: String) -> RequestRefusal? {
+    guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+      return .bad(.framing, "Content-Length is not a number.")
+    }
+    // 18 digits always fit 64 bits.
+    return length.utf8.count <= 18 ? nil : .lengthTooLarge
   }
 
   /// A token as in RFC 9110, section 5.6.2.

@@ -19,6 +19,12 @@ public struct RequestRefusal: Sendable, Equatable {
     public static let framing = Rule(rawValue: "framing")
     /// The body is longer than this server reads.
     public static let bodyTooLarge = Rule(rawValue: "bodyTooLarge")
+    /// The request's head is longer than this server reads.
+    public static let headTooLarge = Rule(rawValue: "headTooLarge")
+    /// The request was not complete in time.
+    public static let tooSlow = Rule(rawValue: "tooSlow")
+    /// Too many connections from the client's address are open.
+    public static let crowded = Rule(rawValue: "crowded")
     /// Too many connections or streams are open.
     public static let overloaded = Rule(rawValue: "overloaded")
     /// The server is about to stop.
@@ -61,11 +67,25 @@ extension RequestRefusal {
     RequestRefusal(rule: .overloaded, status: 503, detail: detail, retryAfterSeconds: Limits.retryAfterSeconds)
   }
 
+  static let lengthTooLarge = RequestRefusal(
+    rule: .bodyTooLarge, status: 413, detail: "Content-Length is larger than anything this server reads.")
+
   static let draining = RequestRefusal(
     rule: .draining, status: 503, detail: "The server is about to stop.", retryAfterSeconds: Limits.retryAfterSeconds)
 
   static func bodyTooLarge(limit: Int) -> RequestRefusal {
     RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "The request body exceeds \(limit) bytes.")
+  }
+
+  static let headTooLarge = RequestRefusal(
+    rule: .headTooLarge, status: 431, detail: "The request's head exceeds \(Limits.connectionMemory) bytes.")
+
+  static let tooSlow = RequestRefusal(rule: .tooSlow, status: 408, detail: "The request was not complete in time.")
+
+  static func crowded(limit: Int) -> RequestRefusal {
+    RequestRefusal(
+      rule: .crowded, status: 429, detail: "More than \(limit) connections come from your address.",
+      retryAfterSeconds: Limits.retryAfterSeconds)
   }
 
   static let noReply = RequestRefusal(rule: .noReply, status: 500, detail: "The request could not be answered.")

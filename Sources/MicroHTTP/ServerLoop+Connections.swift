@@ -9,13 +9,17 @@ extension ServerLoop {
     connections[lastToken] = connection
     counters.accepted.increment()
     counters.connections.increment()
-    setRequestDeadline(connection, now + spans.requestHead)
+    joinCrowd(connection)
+    setRequestDeadline(connection, now + (connection.isExcess ? Limits.linger.nanoseconds : spans.requestHead))
     return connection
   }
 
   func closed(_ connection: Connection) {
     connections[connection.token] = nil
     counters.connections.decrement()
+    leaveCrowd(connection)
+    headEnded(connection)
+    if latestHead === connection { latestHead = nil }
     unwatch(connection)
     linger(connection)
   }
@@ -41,8 +45,23 @@ extension ServerLoop {
     }
     counters.expired.increment()
     connection.requestDeadline = nil
-    // libmicrohttpd sees the hang-up and closes the connection itself.
-    shutdown(connection.descriptor, Int32(SHUT_RDWR))
+    // Who has not even sent a line has asked for nothing: browsers keep such connections in reserve.
+    if connection.hasLine { refuseDirectly(connection, .tooSlow) } else { hangUp(connection) }
+  }
+
+  // MARK: Clients with one address
+
+  private func joinCrowd(_ connection: Connection) {
+    guard let limit = configuration.connectionsPerAddress else { return }
+    let address = peerHost(of: connection)
+    connection.crowd = address
+    crowds[address, default: 0] += 1
+    connection.isExcess = crowds[address, default: 0] > limit
+  }
+
+  private func leaveCrowd(_ connection: Connection) {
+    guard let address = connection.crowd, let count = crowds[address] else { return }
+    crowds[address] = count > 1 ? count - 1 : nil
   }
 
   // MARK: Suspension
@@ -76,10 +95,19 @@ extension ServerLoop {
     connection.isGone = true
     if connection.phase == .streaming { counters.streamsGone.increment() }
     if connection.isSuspended {
+      endChunks(connection)
       resume(connection)
     } else {
-      shutdown(connection.descriptor, Int32(SHUT_RDWR))
+      hangUp(connection)
     }
+  }
+
+  /// Sends a stream's last chunk to a client that closed its side only and still reads.
+  ///
+  /// libmicrohttpd takes the client's end for the connection's. A suspended stream has nothing half sent.
+  private func endChunks(_ connection: Connection) {
+    guard connection.stream?.isChunked == true, unsafe CMicroHTTPD_is_plain(connection.handle) != 0 else { return }
+    sendDirectly(connection, Array("0\r\n\r\n".utf8))
   }
 
   // MARK: Closing by halves

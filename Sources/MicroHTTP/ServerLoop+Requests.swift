@@ -12,7 +12,14 @@ extension ServerLoop {
     requestsInFlight += 1
     connection.phase = .body
     connection.bodyLength = 0
+    if answered != nil { connection.headTime = MonotonicClock.now }
     loseSight(connection)
+    headEnded(connection)
+    if connection.isCut { return false }
+    if connection.isExcess, let limit = configuration.connectionsPerAddress {
+      counters.overloaded.increment()
+      return refuse(connection, .crowded(limit: limit))
+    }
     if connections.count > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
@@ -30,14 +37,15 @@ extension ServerLoop {
       peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
-    let length = headers["Content-Length"].flatMap(Int.init) ?? 0
+    let length = headers["Content-Length"].map { Int($0) ?? .max } ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
     connection.request = request
-    let hasBody = length > 0 || headers["Transfer-Encoding"] != nil
-    setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
+    let isChunked = headers["Transfer-Encoding"] != nil
+    if isChunked { chunkedBodies[connection.token] = connection }
+    setRequestDeadline(connection, length > 0 || isChunked ? now + spans.requestBody : nil)
     return true
   }
 
@@ -45,6 +53,7 @@ extension ServerLoop {
   ///
   /// False closes the connection without an answer.
   func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if connection.isCut { return false }
     connection.bodyLength += bytes.count
     if connection.bodyLength <= configuration.requestBodyLimit {
       unsafe connection.request?.body.append(contentsOf: bytes)
@@ -52,6 +61,11 @@ extension ServerLoop {
     }
     // A chunked body shows its size only now, and libmicrohttpd takes no answer in the middle of one.
     connection.request?.body = []
+    if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
+      counters.refused.increment()
+      refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
+      return false
+    }
     return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
   }
 
@@ -59,7 +73,7 @@ extension ServerLoop {
   ///
   /// False closes the connection without an answer.
   func requestReceived(_ connection: Connection) -> Bool {
-    if connection.isGone || isStopping { return false }
+    if connection.isGone || connection.isCut || isStopping { return false }
     if connection.phase == .deferred {
       guard let reply = connection.reply else { return false }
       connection.reply = nil
@@ -90,7 +104,9 @@ extension ServerLoop {
     if connection.phase == .streaming { endStream(connection) }
     if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
     unwatch(connection)
+    if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }
     connection.phase = .head
+    connection.hasLine = false
     connection.requestNumber += 1
     connection.request = nil
     connection.reply = nil
@@ -101,10 +117,18 @@ extension ServerLoop {
   /// Address and port of the client.
   private func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
-    let address = unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
-    let peer = address.map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
+    let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
     connection.peer = peer
     return peer
+  }
+
+  /// Address of the client.
+  func peerHost(of connection: Connection) -> String {
+    peerAddress(of: connection)?.host ?? "unknown"
+  }
+
+  private func peerAddress(of connection: Connection) -> SocketAddress? {
+    unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
   }
 
   // MARK: Promises
@@ -127,26 +151,12 @@ extension ServerLoop {
 
   // MARK: Answers
 
-  private func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
-    setRequestDeadline(connection, nil)
-    connection.lingers = true
-    var response = refusal(reason)
-    response.headers["Connection"] = "close"
-    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
-    return answer(connection, response)
-  }
-
-  private func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+  func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     switch response.body {
-    case .shared(let body):
-      guard let made = body.response else { return false }
-      return queue(connection, status: 200, made)
-    case .none:
-      return queue(connection, status: response.status, ResponseHandle(bytes: [], headers: response.headers))
-    case .bytes(let bytes):
-      return queue(connection, status: response.status, ResponseHandle(bytes: bytes, headers: response.headers))
-    case .stream(let stream):
-      return answer(connection, response, stream)
+    case .shared(let body): return queue(connection, response, body.response)
+    case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
+    case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
+    case .stream(let stream): return answer(connection, response, stream)
     }
   }
 
@@ -156,14 +166,14 @@ extension ServerLoop {
       let made = unsafe ResponseHandle(
         blockSize: 1, headers: response.headers, reader: httpNoBytes, context: nil, free: nil)
       made?.closeAfter()
-      return queue(connection, status: response.status, made)
+      return queue(connection, response, made)
     }
     if farewell != nil || stopDeadline != nil {
-      return answer(connection, renderOverload(.draining))
+      return answer(connection, render(.draining))
     }
     if streaming.count >= configuration.streamLimit {
       counters.overloaded.increment()
-      return answer(connection, renderOverload(.overloaded("Too many event streams are open.")))
+      return answer(connection, render(.overloaded("Too many event streams are open.")))
     }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(
@@ -174,19 +184,24 @@ extension ServerLoop {
       return false
     }
     beginStream(connection, stream)
-    return queue(connection, status: response.status, made)
+    return queue(connection, response, made)
   }
 
-  private func renderOverload(_ reason: RequestRefusal) -> HTTPResponse {
-    var response = refusal(reason)
-    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
-    if case .stream = response.body { response.body = .none }
-    return response
+  private func queue(_ connection: Connection, _ response: HTTPResponse, _ made: ResponseHandle?) -> Bool {
+    guard let made else { return false }
+    tell(connection, response)
+    // A stream lives long, and its request is not needed any more.
+    if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
+    return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
   }
 
-  private func queue(_ connection: Connection, status: Int, _ response: ResponseHandle?) -> Bool {
-    guard let response else { return false }
-    if connection.phase != .streaming { connection.phase = .answered }
-    return unsafe MHD_queue_response(connection.handle, UInt32(clamping: status), response.pointer) == .YES
+  /// Counts an answer and tells whoever wants to hear of each.
+  func tell(_ connection: Connection, _ response: HTTPResponse) {
+    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
+    guard let answered else { return }
+    answered(
+      HTTPAnswer(
+        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
+        nanoseconds: MonotonicClock.now - connection.headTime))
   }
 }

@@ -16,8 +16,8 @@ extension ServerLoop {
     connection.phase = .streaming
     // A stream is no request in flight: a stop does not wait for it.
     requestsInFlight -= 1
-    connection.stream = StreamState(stream, now: now, lagLimit: configuration.streamLag)
-    connection.request = nil
+    connection.stream = StreamState(
+      stream, isChunked: connection.request?.version != "HTTP/1.0", now: now, lagLimit: configuration.streamLag)
     streaming[connection.token] = connection
     counters.streams.increment()
     counters.streamsOpened.increment()
@@ -58,6 +58,7 @@ extension ServerLoop {
       return .nothing
     }
     connection.stream?.lastWrite = now
+    counters.bodyBytes.add(count)
     return .bytes(count)
   }
 

@@ -16,6 +16,7 @@ internal import Synchronization
   let isLoopbackListener: Bool
   let handler: HTTPHandler
   let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  let answered: HTTPAnswerObserver?
   let inbox: ServerInbox
   let counters: ServerCounters
   let logger: Logger
@@ -29,6 +30,13 @@ internal import Synchronization
   var streaming: [UInt64: Connection] = [:]
   /// The logs that streams follow: the ticket of our poke, and how many streams need it.
   var followed: [ObjectIdentifier: (log: EventLog, ticket: UInt64, streams: Int)] = [:]
+  /// The connection whose request line came last, and others whose head was interrupted by it.
+  var latestHead: Connection?
+  var splitHeads: [UInt64: Connection] = [:]
+  /// Connections whose request has a chunked body, which may end in more fields.
+  var chunkedBodies: [UInt64: Connection] = [:]
+  /// Connections of each client address, where they are limited.
+  var crowds: [String: Int] = [:]
   /// Half-closed sockets that are read empty.
   var lingering: [UInt64: Int32] = [:]
   /// The last token given to a connection or a lingering socket; the first two name libmicrohttpd and the inbox.
@@ -68,7 +76,8 @@ internal import Synchronization
 
   init(
     configuration: HTTPServer.Configuration, socket: ListeningSocket, inbox: ServerInbox, counters: ServerCounters,
-    handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, logger: Logger
+    handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse,
+    answered: HTTPAnswerObserver?, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
     spans = Spans(configuration)
@@ -79,6 +88,7 @@ internal import Synchronization
     isLoopbackListener = socket.address.isLoopback
     self.handler = handler
     self.refusal = refusal
+    self.answered = answered
     self.inbox = inbox
     self.counters = counters
     self.logger = logger
@@ -102,8 +112,10 @@ internal import Synchronization
   private func startDaemon() -> OpaquePointer? {
     var callbacks = unsafe CMicroHTTPD_Callbacks(
       cls: Unmanaged.passUnretained(self).toOpaque(), request: httpRequest, target: httpTarget,
-      completed: httpCompleted, connection: httpConnection, unescape: httpUnescape)
-    let flags = MHD_USE_EPOLL.rawValue | MHD_USE_TURBO.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+      completed: httpCompleted, connection: httpConnection, unescape: httpUnescape,
+      complaint: { unsafe httpComplaint($0, $1, $2) })
+    let flags =
+      MHD_USE_EPOLL.rawValue | MHD_USE_TURBO.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue
     // Its limit lies above ours: at its own it leaves clients in the kernel's queue without a word.
     return unsafe CMicroHTTPD_start(
       flags, listener, UInt32(clamping: connectionLimit + Limits.overload),
@@ -207,6 +219,7 @@ internal import Synchronization
     case .request: checkRequestDeadline(token: due.token)
     case .reply: checkReplyDeadline(token: due.token, time: due.time)
     case .heartbeat: checkHeartbeat(token: due.token)
+    case .cut: if let connection = connections[due.token] { hangUp(connection) }
     case .linger: endLingering(token: due.token)
     case .stop: isStopping = true
     }

@@ -34,7 +34,7 @@ enum Limits {
   static let retryDelay = Duration.seconds(1)
   /// At most one log line about lost events in this time; a flood loses some in every batch.
   static let logWindow = Duration.seconds(60)
-  /// How often the idle thread shows that it lives (``NetlinkCounters/lastProgress``), and so how old that may honestly be.
+  /// How often the idle thread shows that it lives (``KernelCounters/lastProgress``), and so how old that may honestly be.
   static let heartbeat = Duration.seconds(10)
   /// Bytes read of a sysfs file; `uevent` of a network device has about 60.
   static let sysfsFile = 4096

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Locks
+internal import ReachabilityModel
 
 /// What the thread and the source's callers share.
 final class NetlinkShared: Sendable {
@@ -18,8 +19,8 @@ final class NetlinkShared: Sendable {
     var caller: Descriptor?
   }
 
-  /// See ``NetlinkCounters``.
-  let counters = Locked(NetlinkCounters())
+  /// See ``KernelCounters``.
+  let counters = Locked(KernelCounters())
   /// The socket for questions on demand; nil unless the source runs.
   let lookups = Locked<NetlinkQueries?>(nil)
   /// Opens when no call to the observer will begin any more and everything is closed.

@@ -47,7 +47,7 @@ public final class NetlinkSource: KernelSource {
   deinit { stop() }
 
   /// What the source has done so far.
-  public var counters: NetlinkCounters { shared.counters.withLock { $0 } }
+  public var counters: KernelCounters { shared.counters.withLock { $0 } }
 
   /// How long ago the thread last turned; at rest it turns every ten seconds.
   public var sinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }

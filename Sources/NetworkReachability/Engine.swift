@@ -98,6 +98,10 @@ final class Engine: Sendable {
 
   func verdict(of target: Target) -> HostVerdict? { guarded.withLock { $0.state.verdict(of: target) } }
 
+  func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
+    guarded.withLock { $0.state.watchedVerdicts(limit: limit) }
+  }
+
   // MARK: - Subscriptions
 
   /// Adds a subscriber and, in the same critical section, puts the state as it is into its mailbox, so that it misses

@@ -205,6 +205,11 @@ struct EngineState {
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
   func verdict(of target: Target) -> HostVerdict? { book.verdict(of: target) }
 
+  /// The first verdicts over watched targets, and how many are watched.
+  func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
+    (book.inOrder.prefix(limit).compactMap { book.verdict(of: $0) }, book.count)
+  }
+
   /// Takes in what the resolver found; the next reading judges by it.
   mutating func resolved(_ target: Target, _ resolution: NameResolution) { book.resolved(target, resolution) }
 

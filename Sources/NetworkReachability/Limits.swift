@@ -37,4 +37,10 @@ enum Limits {
   static let shortestNameLife = Duration.seconds(5)
   static let longestNameLife = Duration.seconds(300)
   static let failedNameRetry = Duration.seconds(5)
+
+  /// Outcomes of checks that are remembered for those who content themselves with an older one: about 1 KiB each.
+  static let rememberedOutcomes = 1_024
+
+  /// How long after one check began a target that is waited for is asked again, unless its way changes before.
+  static let waitRetry = Duration.seconds(1)
 }

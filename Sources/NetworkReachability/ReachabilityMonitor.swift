@@ -102,6 +102,17 @@ public final class ReachabilityMonitor: Sendable {
   /// At rest it does so every ten seconds; several times that is a thread that is stuck.
   public var sinceProgress: Duration? { source.current?.sinceProgress }
 
+  /// What the source of kernel state has done since ``start()``; nil when the monitor is not started.
+  public var kernelCounters: KernelCounters? { source.current?.counters }
+
+  /// The verdicts over watched targets, those that were asked for first.
+  ///
+  /// - Parameter limit: the most verdicts to give.
+  /// - Returns: the verdicts, and how many targets are watched in all.
+  public func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
+    engine.watchedVerdicts(limit: limit)
+  }
+
   /// The verdict over a target that somebody subscribed to, as told; nil when nobody did or it was not judged yet.
   public func verdict(of target: Target) -> HostVerdict? { engine.verdict(of: target) }
 

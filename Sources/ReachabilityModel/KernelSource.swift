@@ -19,8 +19,16 @@ public protocol KernelSource: AnyObject, Sendable {
   /// How long ago the source last showed that it lives: that it reads, or that it is ready to.
   var sinceProgress: Duration { get }
 
+  /// What the source has done so far; zeros where nobody counts.
+  var counters: KernelCounters { get }
+
   /// Ends the source; no call to the observer begins after it returns, except when called by the observer itself.
   func stop()
+}
+
+extension KernelSource {
+  /// Nothing is counted.
+  public var counters: KernelCounters { KernelCounters() }
 }
 
 /// Who asks the questions and receives the readings of a ``KernelSource``.

@@ -108,10 +108,10 @@ final class EventFeed: TransitionSink {
 enum StateHeaders {
   static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {
     var headers: HTTPHeaders = [
-      "Content-Type": media.contentType, "Cache-Control": tag == nil ? "no-store" : "no-cache", "Vary": "Accept",
-      "X-Content-Type-Options": "nosniff",
+      "Content-Type": media.contentType, "Cache-Control": tag == nil ? "no-store" : "no-cache",
+      "Vary": "Accept, Origin",
     ]
     headers["ETag"] = tag
-    return headers
+    return SecurityHeaders.with(headers)
   }
 }

@@ -21,9 +21,10 @@ enum EventRoutes {
     }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
-      "X-Content-Type-Options": "nosniff",
     ]
-    return .now(HTTPResponse(headers: headers, body: .stream(stream(exchange.service.feed, after: known, kinds))))
+    return .now(
+      HTTPResponse(
+        headers: SecurityHeaders.with(headers), body: .stream(stream(exchange.service.feed, after: known, kinds))))
   }
 
   private static func kinds(_ exchange: Exchange) throws(Problem) -> UInt64 {

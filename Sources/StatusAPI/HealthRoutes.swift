@@ -1,18 +1,21 @@
 internal import MicroHTTP
 
-/// `/livez`, `/readyz`, `/healthz`: for orchestrators, in the manner of Kubernetes' own components.
+/// `/livez`, `/readyz`, `/healthz`: for orchestrators, in the manner of Kubernetes' own components;
+/// open to everybody, because whoever restarts a service by them has no token.
 enum HealthRoutes {
   private static let offers: [MediaType] = [.text, .healthJSON, .json]
 
   static let all: [Route] = [
-    Route(pattern: "/livez", parameters: ["verbose"], offers: offers, summary: "is the process alive", handle: live),
     Route(
-      pattern: "/readyz", parameters: ["verbose"], offers: offers, summary: "should it get traffic"
+      pattern: "/livez", parameters: ["verbose"], scope: nil, offers: offers, summary: "is the process alive",
+      handle: live),
+    Route(
+      pattern: "/readyz", parameters: ["verbose"], scope: nil, offers: offers, summary: "should it get traffic"
     ) { (exchange) throws(Problem) in
       .now(answer(exchange, exchange.service.health.ready, isVerbose: exchange.query["verbose"] != nil))
     },
     Route(
-      pattern: "/readyz/{check}", offers: offers, summary: "one of readyz's checks"
+      pattern: "/readyz/{check}", scope: nil, offers: offers, summary: "one of readyz's checks"
     ) { (exchange) throws(Problem) in
       let name = exchange.path["check"] ?? ""
       let checks = exchange.service.health.ready
@@ -22,7 +25,9 @@ enum HealthRoutes {
       }
       return .now(answer(exchange, [check], isVerbose: false))
     },
-    Route(pattern: "/healthz", parameters: ["verbose"], offers: offers, summary: "the same as /livez", handle: live),
+    Route(
+      pattern: "/healthz", parameters: ["verbose"], scope: nil, offers: offers, summary: "the same as /livez",
+      handle: live),
   ]
 
   private static let live: @Sendable (Exchange) throws(Problem) -> HTTPReply = { (exchange) throws(Problem) in

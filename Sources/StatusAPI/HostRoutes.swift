@@ -61,7 +61,7 @@ enum HostRoutes {
     do throws(Problem) {
       return exchange.answer(try answer(target, host, resolution, exchange))
     } catch {
-      return error.response(requestID: exchange.requestID)
+      return exchange.answer(error)
     }
   }
 

@@ -29,13 +29,13 @@ enum IndexRoutes {
 
   /// The contract, encoded once.
   private static let contract = SharedBody(
-    headers: [
-      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "X-Content-Type-Options": "nosniff",
-    ],
+    headers: SecurityHeaders.with([
+      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Origin",
+    ]),
     bytes: PackageResources.openapi_yaml)
 
   static let openAPI = Route(
-    pattern: "/openapi.yaml", offers: [.yaml], summary: "the contract (OpenAPI 3.1)"
+    pattern: "/openapi.yaml", scope: nil, offers: [.yaml], summary: "the contract (OpenAPI 3.1)"
   ) { (exchange) throws(Problem) in
     .now(HTTPResponse(shared: contract))
   }
@@ -47,5 +47,5 @@ enum IndexRoutes {
 enum RouteTable {
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
-    + HealthRoutes.all + [IndexRoutes.openAPI]
+    + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
 }

@@ -15,9 +15,10 @@ enum MediaType: String {
   ///
   /// - Throws: `notAcceptable` with the list of what there is.
   static func choose(_ offers: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
-    // An empty list asks for nothing in particular.
-    guard let accept = request.headers["Accept"], !accept.isEmpty else { return offers[0] }
-    let ranges = accept.split(separator: ",").map(Range.init)
+    guard let accept = request.headers["Accept"] else { return offers[0] }
+    // Empty elements of a list count as none (RFC 9110 §5.6.1), and a list of none asks for nothing in particular.
+    let ranges = accept.split(separator: ",").map(Range.init).filter { !$0.isEmpty }
+    guard !ranges.isEmpty else { return offers[0] }
     var best: (offer: MediaType, quality: Double)?
     for offer in offers {
       let quality = ranges.filter { $0.matches(offer) }.max { $0.precision < $1.precision }?.quality ?? 0
@@ -35,6 +36,8 @@ enum MediaType: String {
     var type: Substring
     var subtype: Substring
     var quality = 1.0
+    /// Nothing but white space was written.
+    var isEmpty: Bool
     /// How exactly the range names a type: the most exact one that matches decides (RFC 9110 §12.5.1).
     var precision: Int { (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1) }
 
@@ -42,6 +45,7 @@ enum MediaType: String {
       let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { $0.lowercasedAndTrimmed }
       let names = (parts.first ?? "").split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
       type = names.first ?? ""
+      isEmpty = parts.allSatisfy(\.isEmpty) && parts.count == 1
       subtype = names.count > 1 ? names[1] : ""
       for part in parts.dropFirst() where part.hasPrefix("q=") {
         quality = min(max(Double(part.dropFirst(2)) ?? 0, 0), 1)

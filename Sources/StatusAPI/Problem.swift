@@ -80,16 +80,17 @@ struct Problem: Error {
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
     headers["Cache-Control"] = "no-store"
-    headers["X-Content-Type-Options"] = "nosniff"
     headers["X-Request-Id"] = requestID
-    return HTTPResponse(status: status, headers: headers, body: .bytes(body.bytes + Array("\n".utf8)))
+    return HTTPResponse(
+      status: status, headers: SecurityHeaders.with(headers), body: .bytes(body.bytes + Array("\n".utf8)))
   }
 
   /// Puts what the HTTP room refused by itself into our words.
   init(_ refusal: RequestRefusal) {
     let code: Code =
       switch refusal.rule {
-      case .bodyTooLarge: .tooLarge
+      case .bodyTooLarge, .headTooLarge: .tooLarge
+      case .crowded: .rateLimited
       case .overloaded: .overloaded
       case .draining: .draining
       case .noReply: .internal

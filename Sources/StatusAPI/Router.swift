@@ -7,6 +7,8 @@ struct Route: Sendable {
   var pattern: String
   /// The names that the query may hold; anything else is refused, so that a typing error is not silently ignored.
   var parameters: Set<String> = []
+  /// The right that it needs; nil for what is open to everybody, whatever is configured.
+  var scope: Scope? = .read
   /// Representations, the usual one first.
   var offers: [MediaType]
   /// One line for the index.
@@ -42,13 +44,18 @@ struct Exchange: Sendable {
   /// The answer with the request's id on it, unless it is shared and nobody asked for one.
   func answer(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
+    let origin = service.origins.headers(request)
     if case .shared(let shared) = response.body {
-      guard request.headers["X-Request-Id"] != nil else { return response }
+      guard request.headers["X-Request-Id"] != nil || origin.count > 0 else { return response }
       response.body = .bytes(shared.bytes)
     }
+    for field in origin { response.headers[field.name] = field.value }
     response.headers["X-Request-Id"] = requestID
     return response
   }
+
+  /// The problem as an answer to this request.
+  func answer(_ problem: Problem) -> HTTPResponse { answer(problem.response(requestID: requestID)) }
 }
 
 /// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
@@ -56,30 +63,42 @@ struct Router: Sendable {
   let routes: [Route]
   let service: ServiceParts
 
-  func handle(_ request: HTTPRequest) -> HTTPReply {
+  /// Answers a request that came in by a listener, by its number.
+  func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
     let requestID = RequestID.of(request)
+    // What is counted goes by routes: paths are the clients' to invent.
+    var label = ""
     do throws(Problem) {
-      return try dispatch(request, requestID)
+      switch try dispatch(request, listener, requestID, &label) {
+      case .now(let response): return .now(response.labelled(label))
+      case .later(let start): return .later { [label] promise in start(promise.map { $0.labelled(label) }) }
+      }
     } catch {
-      return .now(error.response(requestID: requestID))
+      var problem = error
+      for field in service.origins.headers(request) { problem.headers[field.name] = field.value }
+      return .now(problem.response(requestID: requestID).labelled(label))
     }
   }
 
-  private func dispatch(_ request: HTTPRequest, _ requestID: String) throws(Problem) -> HTTPReply {
+  private func dispatch(
+    _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String
+  ) throws(Problem) -> HTTPReply {
     try HostRule.check(request, allowed: service.allowedHosts)
-    if request.path == "*" { return options(routes, requestID) }
+    if request.path == "*" { return options(routes, request, requestID) }
     let segments = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     let matches = routes.compactMap { route in route.match(segments).map { (route, $0) } }
     guard !matches.isEmpty else {
       throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
     }
-    if request.method == "OPTIONS" { return options(matches.map(\.0), requestID) }
+    label = matches[0].0.pattern
+    if request.method == "OPTIONS" { return options(matches.map(\.0), request, requestID) }
     let method = request.method == "HEAD" ? "GET" : request.method
     guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
       let allow = Self.allow(matches.map(\.0))
       throw Problem(
         .methodNotAllowed, "\(request.method) is not possible here; \(allow) are.", headers: ["Allow": allow])
     }
+    try AccessRule.check(request, route.scope, listener: listener, service.access.policy, service.origins)
     let exchange = Exchange(
       request: request, service: service, path: try Self.decode(raw), query: try Self.query(request, route),
       media: try MediaType.choose(route.offers, for: request), requestID: requestID)
@@ -89,9 +108,11 @@ struct Router: Sendable {
     }
   }
 
-  private func options(_ routes: [Route], _ requestID: String) -> HTTPReply {
-    let headers: HTTPHeaders = ["Allow": Self.allow(routes), "X-Request-Id": requestID]
-    return .now(HTTPResponse(status: 204, headers: headers))
+  private func options(_ routes: [Route], _ request: HTTPRequest, _ requestID: String) -> HTTPReply {
+    let allow = Self.allow(routes)
+    var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin", "X-Request-Id": requestID]
+    for field in service.origins.preflight(request, allow: allow) { headers[field.name] = field.value }
+    return .now(HTTPResponse(status: 204, headers: SecurityHeaders.with(headers)))
   }
 
   private static func allow(_ routes: [Route]) -> String {
@@ -126,6 +147,14 @@ struct Router: Sendable {
       }
     }
     return query
+  }
+}
+
+extension HTTPResponse {
+  fileprivate func labelled(_ label: String) -> HTTPResponse {
+    var response = self
+    response.label = label
+    return response
   }
 }
 

@@ -7,8 +7,13 @@ struct ServiceParts: Sendable {
   var feed: EventFeed
   var health: Health
   var nameQuota: NameQuota
+  var metrics: Metrics
   /// Names that `Host` may carry besides literals and `localhost`, in lower case.
   var allowedHosts: [String]
+  /// Which foreign web pages may ask.
+  var origins: OriginRule
+  /// Who may ask what.
+  var access: AccessControl
   /// The deadline of a name's resolution when the request does not give one.
   var resolverTimeout: Duration
   /// The service's version, for the index.

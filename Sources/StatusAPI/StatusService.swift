@@ -8,6 +8,10 @@ public final class StatusService: Sendable {
   public struct Configuration: Sendable {
     /// Names that `Host` may carry besides literals and `localhost`.
     public var allowedHosts: [String]
+    /// Origins whose web pages may ask, exactly as browsers send them: `https://dash.example`.
+    public var allowedOrigins: [String]
+    /// Who may ask what.
+    public var access: AccessPolicy
     /// The deadline of a name's resolution when a request does not give one; default 5 s.
     public var resolverTimeout: Duration
     /// The version that the index shows.
@@ -19,10 +23,13 @@ public final class StatusService: Sendable {
 
     /// Settings with defaults for everything.
     public init(
-      allowedHosts: [String] = [], resolverTimeout: Duration = .seconds(5), version: String = "dev",
+      allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
+      resolverTimeout: Duration = .seconds(5), version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
+      self.allowedOrigins = allowedOrigins
+      self.access = access
       self.resolverTimeout = resolverTimeout
       self.version = version
       self.liveChecks = liveChecks
@@ -35,6 +42,8 @@ public final class StatusService: Sendable {
 
   private let router: Router
   private let health: Health
+  private let metrics: Metrics
+  private let requests = RequestTally()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
   public init(monitor: ReachabilityMonitor, configuration: Configuration = Configuration(), logger: Logger) {
@@ -45,22 +54,46 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
+    let verdicts = VerdictTally()
+    metrics = Metrics([
+      .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
+      .log(feed.log), MetricSource(requests.write),
+    ])
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
+        origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
+        access: AccessControl(configuration.access),
         resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
     monitor.attach(feed)
+    monitor.attach(verdicts)
   }
 
   /// Answers one request; from any thread, never blocks.
-  public func handle(_ request: HTTPRequest) -> HTTPReply { router.handle(request) }
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - listener: the number of the listener that it came in by, for the rules of its own that it may have.
+  /// - Returns: the answer, or the promise of one.
+  public func handle(_ request: HTTPRequest, listener: Int = 0) -> HTTPReply {
+    router.handle(request, listener: listener)
+  }
+
+  /// Who may ask what from now on; streams that are open stay open.
+  public func replaceAccess(_ policy: AccessPolicy) { router.service.access.replace(policy) }
 
   /// Puts into our words what the HTTP room refused by itself.
   public func refusal(_ refusal: RequestRefusal) -> HTTPResponse {
     Problem(refusal).response(requestID: RequestID.fresh())
   }
+
+  /// Counts an answer; for every server to call.
+  public func answered(_ answer: HTTPAnswer) { requests.count(answer) }
+
+  /// Adds series to `/metrics`.
+  public func add(_ source: MetricSource) { metrics.add(source) }
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import MicroHTTP
+internal import StatusAPI
 
 /// The settings of the service, valid: what `reachd serve` runs with.
 ///
@@ -17,8 +18,18 @@ struct Configuration: Sendable {
   var grace = Duration.seconds(10)
   /// Names that `Host` may carry besides literals and `localhost`.
   var allowedHosts: [String] = []
+  /// Origins whose web pages may ask.
+  var allowedOrigins: [String] = []
+  /// Who may ask what, where a listener has no rules of its own.
+  var access = AccessPolicy.Rules()
+  /// The tokens that open something.
+  var tokens: [AccessToken] = []
+  /// A file with more tokens; nil for none.
+  var tokensFile: String?
   /// Connections at once; nil for what the descriptor limit allows.
   var connectionLimit: Int?
+  /// Connections at once from one address; nil or 0 for any number.
+  var connectionsPerAddress: Int?
   /// Event streams at once; nil for the server's default.
   var streamLimit: Int?
   /// Bytes of a request body; nil for the server's default.

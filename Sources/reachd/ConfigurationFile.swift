@@ -10,6 +10,7 @@ struct ConfigurationFile {
   }
 
   private(set) var entries: [Entry] = []
+  private(set) var records: [(setting: RecordSetting, record: RecordSetting.Record)] = []
   private(set) var errors: [ConfigurationError] = []
 
   /// Reads the tree of a file; `name` stands in complaints, `environment` answers `${NAME}`.
@@ -17,6 +18,12 @@ struct ConfigurationFile {
     // An empty file is a valid one: everything has a default.
     guard let root, !root.isNull else { return }
     read(root, path: "", Context(name: name, environment: environment))
+  }
+
+  /// Reads the tree of a file that holds nothing but the list of one setting.
+  init(_ root: YAMLNode?, of setting: RecordSetting, name: String, environment: [String: String]) {
+    guard let root, !root.isNull else { return }
+    take(setting, root, Context(name: name, environment: environment))
   }
 
   private struct Context {
@@ -37,6 +44,8 @@ struct ConfigurationFile {
       let key = path.isEmpty ? member.name : "\(path).\(member.name)"
       if let setting = Setting.all.first(where: { $0.path == key }) {
         take(setting, member.value, context)
+      } else if let setting = RecordSetting.all.first(where: { $0.path == key }) {
+        if !member.value.isNull { take(setting, member.value, context) }
       } else if Setting.all.contains(where: { $0.path.hasPrefix(key + ".") }) {
         if !member.value.isNull { read(member.value, path: key, context) }
       } else {
@@ -48,26 +57,79 @@ struct ConfigurationFile {
   }
 
   private mutating func take(_ setting: Setting, _ node: YAMLNode, _ context: Context) {
-    let nodes = setting.isList ? node.elements ?? [node] : [node]
+    guard let texts = texts(node, isList: setting.isList, setting.path, setting.expectation, context) else { return }
+    entries.append(Entry(setting: setting, texts: texts, place: context.place(node)))
+  }
+
+  /// The texts of a value, or of a list of them; nil, and a complaint, when there is something else.
+  private mutating func texts(
+    _ node: YAMLNode, isList: Bool, _ path: String, _ expectation: String, _ context: Context
+  ) -> [String]? {
     var texts: [String] = []
-    for node in nodes {
+    for node in isList ? node.elements ?? [node] : [node] {
       guard let raw = node.scalar, !node.isNull else {
         errors.append(
           ConfigurationError(
-            place: context.place(node), path: setting.path, problem: "this is no value",
-            hint: "expected \(setting.expectation)"))
-        return
+            place: context.place(node), path: path, problem: "this is no value", hint: "expected \(expectation)"))
+        return nil
       }
       switch Self.expand(raw, context.environment) {
       case .success(let text): texts.append(text)
       case .failure(let problem):
         errors.append(
           ConfigurationError(
-            place: context.place(node), path: setting.path, problem: problem.text, hint: "set it, or write $$ for a $"))
-        return
+            place: context.place(node), path: path, problem: problem.text, hint: "set it, or write $$ for a $"))
+        return nil
       }
     }
-    entries.append(Entry(setting: setting, texts: texts, place: context.place(node)))
+    return texts
+  }
+
+  // MARK: - Lists of mappings
+
+  private mutating func take(_ setting: RecordSetting, _ node: YAMLNode, _ context: Context) {
+    guard let elements = node.elements else {
+      let names = setting.fields.map { "\($0.name): …" }.joined(separator: ", ")
+      errors.append(
+        ConfigurationError(
+          place: context.place(node), path: setting.path, problem: "a list is expected here",
+          hint: "write - { \(names) }"))
+      return
+    }
+    for (index, element) in elements.enumerated() {
+      take(setting, element, path: "\(setting.path)[\(index)]", context)
+    }
+  }
+
+  private mutating func take(_ setting: RecordSetting, _ node: YAMLNode, path: String, _ context: Context) {
+    let before = errors.count
+    var record = RecordSetting.Record()
+    func complain(_ node: YAMLNode, _ path: String, _ problem: String, _ hint: String) -> ConfigurationError {
+      ConfigurationError(place: context.place(node), path: path, problem: problem, hint: hint)
+    }
+    guard let members = node.entries else {
+      errors.append(complain(node, path, "a mapping is expected here", "write key: value"))
+      return
+    }
+    for member in members {
+      let key = "\(path).\(member.name)"
+      guard let field = setting.fields.first(where: { $0.name == member.name }) else {
+        let known = setting.fields.map(\.name).joined(separator: ", ")
+        errors.append(complain(member.key, key, "unknown key", "there are \(known)"))
+        continue
+      }
+      guard let texts = texts(member.value, isList: field.isList, key, field.expectation, context) else { continue }
+      guard field.isPossible(texts) else {
+        // The text is not shown: it may be a secret that was put where its digest belongs.
+        errors.append(complain(member.value, key, "this is not possible", "expected \(field.expectation)"))
+        continue
+      }
+      record.fields[field.name] = texts
+    }
+    for field in setting.fields where field.isRequired && !members.contains(where: { $0.name == field.name }) {
+      errors.append(complain(node, path, "\(field.name) is missing", "expected \(field.expectation)"))
+    }
+    if errors.count == before { records.append((setting, record)) }
   }
 
   private struct Problem: Error { var text: String }
@@ -99,7 +161,7 @@ struct ConfigurationFile {
 
   /// The known key that is nearest to an unknown one, or the list of its neighbours.
   private static func suggestion(for key: String) -> String {
-    let known = Setting.all.map(\.path)
+    let known = Setting.all.map(\.path) + RecordSetting.all.map(\.path)
     let nearest = known.min { EditDistance.between($0, key) < EditDistance.between($1, key) }
     if let nearest, EditDistance.between(nearest, key) <= 2 { return "did you mean \(nearest)?" }
     return "there are \(known.joined(separator: ", "))"

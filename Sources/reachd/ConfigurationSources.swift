@@ -30,6 +30,7 @@ struct ConfigurationSources {
       case .success(let file):
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
+        for entry in file.records { entry.setting.apply(&configuration, entry.record) }
       case .failure(let error): errors.append(error)
       }
     }
@@ -41,6 +42,15 @@ struct ConfigurationSources {
     for (path, flag, texts) in flags where !texts.isEmpty {
       if let setting = Setting.all.first(where: { $0.path == path }) { apply(setting, texts, flag) }
     }
+    if let path = configuration.tokensFile {
+      switch Self.read(path, environment, of: .tokens) {
+      case .success(let file):
+        errors += file.errors
+        for entry in file.records { entry.setting.apply(&configuration, entry.record) }
+      case .failure(let error): errors.append(error)
+      }
+    }
+    if errors.isEmpty { errors = configuration.contradictions }
     guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
     return configuration
   }
@@ -48,8 +58,9 @@ struct ConfigurationSources {
   /// A configuration file is some kilobytes; this is what the YAML room reads at most.
   private static let largestFile = 1 << 20
 
+  /// Reads a file of all settings, or one that is the list of one setting.
   private static func read(
-    _ path: String, _ environment: [String: String]
+    _ path: String, _ environment: [String: String], of setting: RecordSetting? = nil
   ) -> Result<ConfigurationFile, ConfigurationError> {
     let bytes: [UInt8]
     do throws(FileReadError) {
@@ -58,7 +69,9 @@ struct ConfigurationSources {
       return .failure(ConfigurationError(place: path, problem: error.reason))
     }
     do throws(YAMLError) {
-      return .success(ConfigurationFile(try YAMLNode.parse(bytes), name: path, environment: environment))
+      let root = try YAMLNode.parse(bytes)
+      guard let setting else { return .success(ConfigurationFile(root, name: path, environment: environment)) }
+      return .success(ConfigurationFile(root, of: setting, name: path, environment: environment))
     } catch {
       return .failure(ConfigurationError(place: "\(path):\(error.line):\(error.column)", problem: error.message))
     }

@@ -34,17 +34,19 @@ struct Daemon {
     let service = StatusService(
       monitor: monitor,
       configuration: .init(
-        allowedHosts: configuration.allowedHosts, resolverTimeout: configuration.resolverTimeout,
+        allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
+        access: configuration.accessPolicy, resolverTimeout: configuration.resolverTimeout,
         version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
-    servers = listeners.map { listener in
+    servers = listeners.enumerated().map { number, listener in
       HTTPServer(
-        configuration: Self.limited(listener, configuration), handler: { service.handle($0) },
-        refusal: { service.refusal($0) }, logger: logger)
+        configuration: Self.limited(listener, configuration), handler: { service.handle($0, listener: number) },
+        refusal: { service.refusal($0) }, answered: { service.answered($0) }, logger: logger)
     }
+    for source in [MetricSource.daemon(servers, writer), .process()] { service.add(source) }
   }
 
   /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
@@ -63,6 +65,7 @@ struct Daemon {
   ) -> HTTPServer.Configuration {
     var server = listener
     if let limit = configuration.connectionLimit { server.connectionLimit = limit }
+    if let limit = configuration.connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = configuration.streamLimit { server.streamLimit = limit }
     if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
     return server

@@ -11,10 +11,14 @@ final class LogWriter: Sendable {
   private let queue = DispatchQueue(label: "log")
   private let waiting = Atomic(0)
   private let dropped = Atomic(0)
+  private let allDropped = Atomic(0)
   private let write: @Sendable (String) -> Void
 
   /// A writer to `write`, which may block.
   init(write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+  /// Lines dropped since the start.
+  var droppedInAll: Int { allDropped.load(ordering: .relaxed) }
 
   /// Writes a line soon; never blocks.
   ///
@@ -25,6 +29,7 @@ final class LogWriter: Sendable {
     guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= Self.capacity else {
       waiting.wrappingSubtract(1, ordering: .relaxed)
       dropped.wrappingAdd(1, ordering: .relaxed)
+      allDropped.wrappingAdd(1, ordering: .relaxed)
       return
     }
     queue.async { [self] in

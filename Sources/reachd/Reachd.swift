@@ -15,6 +15,7 @@ struct Reachd: AsyncParsableCommand {
         reachd watch db.internal 10.0.0.9     ... or the way to these hosts
         reachd wait db.internal --timeout 60s come back when it can be reached
         reachd config check --config reachd.yaml
+        reachd token create --scope read      make a token for those who may ask
 
       EXIT CODES
         0 yes, 1 no, 2 could not tell, 64 usage, 69 unavailable, 70 internal error, 78 configuration
@@ -22,6 +23,6 @@ struct Reachd: AsyncParsableCommand {
     version: "reachd \(Version.current)",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, WaitCommand.self, HealthcheckCommand.self,
-      ConfigCommand.self,
+      ConfigCommand.self, TokenCommand.self,
     ])
 }

@@ -50,7 +50,24 @@ struct Setting: Sendable {
       $0.allowedHosts = $1
       return true
     },
+    Setting(
+      path: "allowedOrigins", isList: true, expectation: "origins as browsers send them, such as https://a.example"
+    ) {
+      guard $1.allSatisfy(isOrigin) else { return false }
+      $0.allowedOrigins = $1
+      return true
+    },
+    Setting(path: "access.reads", expectation: "open or token") {
+      set(&$0, \.access.reads, AccessPolicy.Rule(rawValue: $1.first ?? ""))
+    },
+    Setting(path: "access.checks", expectation: "open or token") {
+      set(&$0, \.access.checks, AccessPolicy.Rule(rawValue: $1.first ?? "").map(Optional.some))
+    },
+    Setting(path: "tokensFile", expectation: "the path of a file") {
+      set(&$0, \.tokensFile, $1.first.flatMap { $0.isEmpty ? nil : Optional($0) })
+    },
     number("limits.connections", \.connectionLimit, 1...1_000_000),
+    number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),
     number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
     Setting(path: "resolver.servers", isList: true, expectation: "addresses of name servers, such as 127.0.0.1:53") {
@@ -64,6 +81,18 @@ struct Setting: Sendable {
     },
     duration("resolver.timeout", \.resolverTimeout, from: .milliseconds(1), upTo: .seconds(60)),
   ]
+
+  /// Scheme, host and perhaps a port, in lower case and nothing behind: exactly what a browser compares by.
+  @Sendable private static func isOrigin(_ text: String) -> Bool {
+    guard let scheme = text.firstRange(of: "://"), ["http", "https"].contains(text[..<scheme.lowerBound]) else {
+      return false
+    }
+    let host = text[scheme.upperBound...]
+    return !host.isEmpty
+      && host.utf8.allSatisfy { byte in
+        (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || ".-:[]".utf8.contains(byte)
+      }
+  }
 
   private static func set<Value>(
     _ configuration: inout Configuration, _ key: WritableKeyPath<Configuration, Value>, _ value: Value?

@@ -34,7 +34,8 @@ import Testing
 
   static let targets = [
     "/", "/status", "/status?require=reachable", "/interfaces", "/events", "/livez", "/readyz?verbose", "/healthz",
-    "/readyz/kernel", "/readyz/disk", "/openapi.yaml", "/hosts/default", "/hosts/local-link", "/hosts/10.0.0.9",
+    "/readyz/kernel", "/readyz/disk", "/metrics", "/openapi.yaml", "/hosts/default", "/hosts/local-link",
+    "/hosts/10.0.0.9",
     "/hosts/192.0.2.1", "/hosts/2001:db8::1", "/hosts/127.0.0.1", "/hosts/10.0.0.5", "/hosts/10.0.0.255",
     "/hosts/224.0.0.1", "/hosts/fe80::1%25eth0", "/hosts/10.0.0.9?source=10.0.0.5&interface=eth0",
     "/hosts/10.0.0.9?source=10.9.9.9", "/hosts/10.0.0.9?interface=eth9", "/hosts/localhost",

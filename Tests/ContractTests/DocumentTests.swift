@@ -63,6 +63,16 @@ import Testing
     }
   }
 
+  @Test func everyOperationTellsTheScopeThatItsRouteNeeds() throws {
+    let usual = try #require(contract.value["security"]?.elements)
+    #expect(usual.first?.members.isEmpty == true, "without a token, unless it is configured")
+    for (operation, route) in zip(contract.operations, RouteTable.all) {
+      let needed = operation.value["security"]?.elements ?? usual
+      #expect(needed.compactMap { $0["token"]?.texts.first }.last == route.scope?.rawValue, "\(operation.path)")
+      #expect(operation.responses.keys.contains("401") == (route.scope != nil), "\(operation.path)")
+    }
+  }
+
   @Test func everyExampleIsValid() {
     for (place, value) in contract.illustrated {
       let schema = Schema(contract: contract, value: value["schema"] ?? .null)
@@ -103,7 +113,7 @@ import Testing
     }
     walk(contract.value)
     for (kind, components) in contract.value["components"]?.members ?? [:] {
-      for name in components.members.keys where !["ByeEvent"].contains(name) {
+      for name in components.members.keys where !["ByeEvent", "token"].contains(name) {
         #expect(used.contains("#/components/\(kind)/\(name)"), "\(kind)/\(name)")
       }
     }

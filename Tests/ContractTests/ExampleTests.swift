@@ -1,3 +1,4 @@
+import Credentials
 import Foundation
 import MicroHTTP
 import NetworkReachability
@@ -88,7 +89,7 @@ import Testing
     }
     #expect(try answer(machine, "/hosts/db.internal:5432") == example("BadHost"))
     #expect(try answer(machine, "/status?requires=reachable") == example("UnknownParameter"))
-    #expect(try answer(machine, "/status", ["Host": "evil.example"]) == documented("HostNotAllowed"))
+    #expect(try answer(machine, "/status", ["Host": "evil.example"]) == example("HostNotAllowed"))
     #expect(try answer(machine, "/status", ["Accept": "image/png"]) == documented("NotAcceptable"))
     #expect(try answer(machine, "/readyz/disk") == documented("NotFound"))
     var limited = try answer(machine, "/hosts/localhost")
@@ -97,6 +98,28 @@ import Testing
     machine.monitor.stop()
     machine.kernel.refuseStart(KernelError(operation: "socket", errno: 1, message: "no"))
     #expect(try answer(machine, "/hosts/10.0.0.9") == documented("Internal"))
+  }
+
+  @Test func theRefusalsAreReal() throws {
+    let machine = try Machine()
+    let token = try #require(BearerToken.make(id: "grafana"))
+    let digest = try #require(token.digest)
+    let readers = AccessToken(id: "reader", digest: digest, scopes: [.read])
+    machine.service.replaceAccess(
+      AccessPolicy(
+        listeners: [.init(reads: .token)],
+        tokens: [readers, AccessToken(id: "grafana", digest: digest, scopes: [.check])]))
+    let unauthorized = contract.resolve("#/components/responses/Unauthorized")
+    // Under the id that the examples have.
+    func refusal(_ headers: HTTPHeaders) throws -> Value {
+      var headers = headers
+      headers["X-Request-Id"] = "c4a1d2e3f4a5b6c7"
+      return try Value(json: machine.ask("/status", headers).text)
+    }
+    #expect(try refusal([:]) == unauthorized["content"]?["application/problem+json"]?["example"])
+    let challenge = contract.resolve("#/components/headers/Challenge")["example"]?.text
+    #expect(try machine.ask("/status").headers["WWW-Authenticate"] == challenge)
+    #expect(try refusal(["Authorization": "Bearer \(token.text)"]) == example("Forbidden"))
   }
 
   /// Every frame of a stream that sees everything, by the schema of its event.

@@ -41,7 +41,8 @@ import Testing
       case 2: return "\(family) route TYPE unreachable \(block(isIPv4))\(table)\(metric)"
       case 3: return "\(family) route TYPE prohibit \(block(isIPv4))\(table)\(metric)"
       case 4: return "\(family) route TYPE throw \(block(isIPv4))\(table)\(metric)"
-      case 5: return "\(family) route TYPE \(block(isIPv4)) nexthop via \(near) dev c0 nexthop via \(far) dev d0\(metric)"
+      case 5:
+        return "\(family) route TYPE \(block(isIPv4)) nexthop via \(near) dev c0 nexthop via \(far) dev d0\(metric)"
       case 6: return "\(family) route TYPE \(block(isIPv4)) dev d0\(table)\(metric)"
       case 7 where isIPv4: return "-4 route TYPE \(block(true)) via 10.9.0.1 dev c0 tos 0x10\(metric)"
       case 8 where isIPv4: return "-4 route TYPE \(block(true)) via 192.0.2.77 dev c0 onlink\(table)\(metric)"
@@ -53,7 +54,8 @@ import Testing
 
     mutating func rule() -> String {
       let isIPv4 = number(0..<2) > 0
-      let action = ["lookup 100", "lookup 100 suppress_prefixlength 17", "blackhole", "prohibit", "unreachable"][number(0..<5)]
+      let action = ["lookup 100", "lookup 100 suppress_prefixlength 17", "blackhole", "prohibit", "unreachable"][
+        number(0..<5)]
       return "\(isIPv4 ? "-4" : "-6") rule TYPE to \(block(isIPv4)) \(action) priority \(number(100..<110))"
     }
 

@@ -149,6 +149,18 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsGone == 50)
     }
 
+    @Test("A client that closes its side only gets a proper end", arguments: ["1.1", "1.0"])
+    func halfClosed(version: String) throws {
+      let fixture = try Fixture(handler: Fixture.follow(EventLog()))
+      let client = try fixture.client()
+      client.send("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
+      try client.receive(until: "hello\n")
+      #expect(fixture.eventually { $0.streams == 1 })
+      shutdown(client.descriptor, Int32(SHUT_WR))
+      #expect(try client.receiveAll() == (version == "1.1" ? "\r\n0\r\n\r\n" : ""))
+      #expect(fixture.eventually { $0.streamsGone == 1 && $0.connections == 0 })
+    }
+
     @Test("An HTTP/1.0 stream is closed when it ends, whoever else is connected")
     func oldVersionEnds() throws {
       let log = EventLog()

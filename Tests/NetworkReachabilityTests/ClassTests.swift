@@ -93,7 +93,8 @@ struct ClassTests {
     counter.kernel.change { script in
       for block in UInt32(0)..<4 {
         script.routes.append(
-          Route(prefix: IPPrefix(IPAddress(ipv4: 0xc612_0000 + block << 8), length: 24), hops: [.init(interfaceIndex: 2)]))
+          Route(
+            prefix: IPPrefix(IPAddress(ipv4: 0xc612_0000 + block << 8), length: 24), hops: [.init(interfaceIndex: 2)]))
       }
     }
     #expect(counter.questions { counter.kernel.change { $0.removeDefaults(.ipv4) } }.isEmpty)
@@ -107,7 +108,9 @@ struct ClassTests {
     var route = Route(prefix: anyIPv4, metric: 1, hops: [.init(interfaceIndex: 2), .init(interfaceIndex: 1)])
     route.choosesByDestination = true
     let multipath = route
-    let queries = counter.questions { counter.kernel.change { $0.routes.append(multipath) } ; counter.kernel.advance(by: .zero) }
+    let queries = counter.questions {
+      counter.kernel.change { $0.routes.append(multipath) }; counter.kernel.advance(by: .zero)
+    }
     #expect(Set(queries).count == 50)
     #expect(targets.allSatisfy { monitor.verdict(of: $0)?.path.gateway == nil })
     counter.kernel.change { $0.routes.removeAll { $0 == multipath } }
@@ -127,7 +130,9 @@ struct ClassTests {
     monitor.attach(sink)
     let route = try Self.route("198.18.0.0", 24)
     counter.kernel.change { $0.routes.append(route) }
-    #expect(sink.heard.value.map { Set($0) }.contains(Set(targets[..<256])) || Set(sink.heard.value.flatMap(\.self)) == Set(targets))
+    #expect(
+      sink.heard.value.map { Set($0) }.contains(Set(targets[..<256]))
+        || Set(sink.heard.value.flatMap(\.self)) == Set(targets))
     sink.heard.withLock { $0 = [] }
     counter.kernel.change { script in
       guard let index = script.routes.firstIndex(of: route) else { return }

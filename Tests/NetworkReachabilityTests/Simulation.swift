@@ -34,12 +34,13 @@ struct Simulation {
     }
   }
 
-  static let targets: [Target] = [
-    .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
-    Target(.address(IPAddress(ipv4: 0xc000_0201))),
-    Target(.defaultPath, interface: "eth1"),
-    Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
-  ] + routed
+  static let targets: [Target] =
+    [
+      .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
+      Target(.address(IPAddress(ipv4: 0xc000_0201))),
+      Target(.defaultPath, interface: "eth1"),
+      Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
+    ] + routed
 
   /// Targets that share classes: neighbours and strangers in blocks that come and go, of both families.
   static let routed: [Target] = (0..<24).map { number in

@@ -6,7 +6,9 @@ struct RouteBlocksTests {
   @Test("The longest block that covers an address is found, the whole space when none does")
   func longest() throws {
     let blocks = RouteBlocks(
-      try ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32", "2001:db8::/32", "2001:db8::1/128", "fe80::/64"].map { try block($0) })
+      try ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32", "2001:db8::/32", "2001:db8::1/128", "fe80::/64"].map {
+        try block($0)
+      })
     let rows = [
       ("10.1.2.3", "10.1.2.3/32"), ("10.1.2.4", "10.1.0.0/16"), ("10.2.0.0", "10.0.0.0/8"), ("11.0.0.0", "0.0.0.0/0"),
       ("2001:db8::1", "2001:db8::1/128"), ("2001:db8::2", "2001:db8::/32"), ("2001:db9::", "::/0"),
@@ -56,8 +58,10 @@ struct RouteBlocksTests {
     let rows = [
       ("10.1.2.3/8", "10.0.0.0", "10.255.255.255"), ("0.0.0.0/0", "0.0.0.0", "255.255.255.255"),
       ("10.1.2.3/32", "10.1.2.3", "10.1.2.3"), ("::/0", "::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-      ("2001:db8::5/64", "2001:db8::", "2001:db8::ffff:ffff:ffff:ffff"), ("2001:db8::5/127", "2001:db8::4", "2001:db8::5"),
-      ("2001:db8::5/128", "2001:db8::5", "2001:db8::5"), ("fe80::1/10", "fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+      ("2001:db8::5/64", "2001:db8::", "2001:db8::ffff:ffff:ffff:ffff"),
+      ("2001:db8::5/127", "2001:db8::4", "2001:db8::5"),
+      ("2001:db8::5/128", "2001:db8::5", "2001:db8::5"),
+      ("fe80::1/10", "fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
     ]
     for (text, first, last) in rows {
       let (bounds, expected) = (try block(text).bounds, try ip(first)...ip(last))
@@ -68,7 +72,9 @@ struct RouteBlocksTests {
 
   @Test("Addresses with rules of their own do not go by route alone")
   func special() throws {
-    for text in ["0.0.0.1", "127.0.0.1", "169.254.1.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "ff02::1"] {
+    for text in [
+      "0.0.0.1", "127.0.0.1", "169.254.1.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "ff02::1",
+    ] {
       #expect(try !ip(text).goesByRoute, "\(text)")
     }
     for text in ["10.0.0.1", "192.0.2.1", "2001:db8::1", "fd00::1", "64:ff9b::1"] {

@@ -42,6 +42,42 @@ struct TimestampTests {
     }
   }
 
+  @Test("What was written is read back, whatever the moment")
+  func readBack() {
+    var generator = SeededGenerator(seed: 6)
+    for _ in 0..<20_000 {
+      let moment = Timestamp(
+        microseconds: Int64.random(in: -62_135_596_800_000_000...253_402_300_799_999_999, using: &generator))
+      guard Timestamp(moment.description) != moment else { continue }
+      Issue.record("\(moment) is read as \(Timestamp(moment.description)?.description ?? "nothing")")
+    }
+  }
+
+  @Test(
+    "RFC 3339 is read in all its forms",
+    arguments: [
+      ("2027-01-01", "2027-01-01T00:00:00.000000Z"), ("2000-02-29T12:00:00Z", "2000-02-29T12:00:00.000000Z"),
+      ("2027-01-01t01:02:03.5z", "2027-01-01T01:02:03.500000Z"),
+      ("2027-01-01T00:30:00+01:00", "2026-12-31T23:30:00.000000Z"),
+      ("1996-12-19T16:39:57-08:00", "1996-12-20T00:39:57.000000Z"),
+      ("2027-01-01T00:00:00.123456789Z", "2027-01-01T00:00:00.123456Z"),
+    ])
+  func forms(text: String, moment: String) {
+    #expect(Timestamp(text)?.description == moment)
+  }
+
+  @Test(
+    "What is no moment is none",
+    arguments: [
+      "", "2027", "2027-1-1", "2027-13-01", "2027-00-01", "2027-02-29", "2100-02-29", "2027-04-31", "2027-01-00",
+      "2027-01-01T", "2027-01-01T00:00Z", "2027-01-01T24:00:00Z", "2027-01-01T00:60:00Z", "2027-01-01T00:00:60Z",
+      "2027-01-01T00:00:00", "2027-01-01T00:00:00.Z", "2027-01-01T00:00:00Zx", "2027-01-01 00:00:00Z",
+      "2027-01-01T00:00:00+1:00", "2027-01-01T00:00:00+24:00", "+027-01-01", "2027-01-01\n",
+    ])
+  func broken(text: String) {
+    #expect(Timestamp(text) == nil)
+  }
+
   @Test("The furthest moments that can be held can be written")
   func extremes() {
     #expect(Timestamp(microseconds: .max).description == "294247-01-10T04:00:54.775807Z")

@@ -16,7 +16,8 @@ import Testing
     ("text/html,application/xhtml+xml,*/*;q=0.8", "application/json"),
     ("text/plain ; q=0.5 ; x=y , application/json ; q=0.4", "text/plain; charset=utf-8"),
     ("text/plain; charset=utf-8", "text/plain; charset=utf-8"), ("", "application/json"),
-    ("application/json;q=2, text/plain;q=0.9", "application/json"),
+    ("application/json;q=2, text/plain;q=0.9", "application/json"), (",,,", "application/json"),
+    (" , \t,", "application/json"), (", text/plain,,", "text/plain; charset=utf-8"),
   ])
   func theBestRepresentationIsChosen(accept: String?, expected: String) throws {
     let service = try ScriptedService()
@@ -29,7 +30,7 @@ import Testing
 
   @Test(arguments: [
     "image/png", "application/json;q=0", "*/*;q=0", "text/plain;q=0, application/json;q=0.0", "text", "json",
-    "*/json", "application/json;q=nonsense", "text/html",
+    "*/json", "application/json;q=nonsense", "text/html", ", image/png ,", ";q=1",
   ])
   func nothingAcceptableIsAProblemThatNamesWhatThereIs(accept: String) throws {
     let response = try ScriptedService().ask("/status", ["Accept": accept])

@@ -14,7 +14,7 @@ import Testing
     let line = try service.ask("/status", ["Accept": "text/plain"])
     #expect(line.text == "reachable ethernetOrWiFi eth0 via 10.0.0.1\n")
     #expect(line.headers["Content-Type"] == "text/plain; charset=utf-8")
-    #expect(line.headers["Vary"] == "Accept")
+    #expect(line.headers["Vary"] == "Accept, Origin")
     #expect(line.headers["Cache-Control"] == "no-cache")
   }
 

@@ -17,6 +17,13 @@ public enum Program {
     return usual.merging(extra) { $1 }
   }
 
+  /// A variable of the tests' own environment; nil when it is not set, or empty.
+  public static func environmentVariable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+
   /// Starts the program.
   ///
   /// - Throws: a ``TestError`` when it cannot be started.

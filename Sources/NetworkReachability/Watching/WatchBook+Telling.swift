@@ -25,7 +25,8 @@ extension WatchBook {
       guard let watch = watches[Int(change.watch)] else { return nil }
       let (old, new): (HostVerdict?, HostVerdict)
       switch change {
-      case .path(_, let from, let to): (old, new) = (from < 0 ? nil : verdict(of: watch, path: from), verdict(of: watch, path: to))
+      case .path(_, let from, let to):
+        (old, new) = (from < 0 ? nil : verdict(of: watch, path: from), verdict(of: watch, path: to))
       case .verdict(_, let from, let to): (old, new) = (from, to)
       }
       let known = watch.hasNewAnswer ? sortedWithName : sorted

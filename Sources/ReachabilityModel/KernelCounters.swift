@@ -1,5 +1,5 @@
-/// What a ``NetlinkSource`` has done since it started; every number only grows.
-public struct NetlinkCounters: Sendable, Hashable {
+/// What a ``KernelSource`` has done since it started; every number only grows.
+public struct KernelCounters: Sendable, Hashable {
   /// Event messages of the groups we listen to.
   public var events: UInt64 = 0
   /// Datagrams that brought them.
@@ -18,6 +18,9 @@ public struct NetlinkCounters: Sendable, Hashable {
   public var audits: UInt64 = 0
   /// What those comparisons found to differ: changes that no event had told of.
   public var auditDifferences: UInt64 = 0
-  /// When the thread last did something, on CLOCK_MONOTONIC since its own zero; an idle thread shows itself every 10 seconds.
+  /// When the source last did something, on CLOCK_MONOTONIC since its own zero; an idle one shows itself every 10 seconds.
   public var lastProgress: Duration = .zero
+
+  /// Nothing done yet.
+  public init() {}
 }

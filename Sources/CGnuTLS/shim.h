@@ -1,0 +1,4 @@
+// GnuTLS: digests, random bytes and comparing without telling (gnutls_hash_fast, gnutls_rnd, gnutls_memcmp).
+#pragma once
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>

@@ -1,0 +1,3 @@
+// jansson as it is.
+#pragma once
+#include <jansson.h>

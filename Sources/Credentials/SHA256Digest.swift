@@ -1,0 +1,54 @@
+internal import CGnuTLS
+
+/// A SHA-256 digest (FIPS 180-4).
+///
+/// Two of them are compared in the same time whether they are alike or not, so that the time of a refusal tells nothing
+/// about how near a guess was.
+public struct SHA256Digest: Sendable, Equatable {
+  /// Bytes of a digest.
+  static let size = 32
+
+  private let bytes: [UInt8]
+
+  /// The digest of `message`; nil when GnuTLS refuses, as in an integrity failure of its FIPS mode.
+  public init?(of message: some Collection<UInt8>) {
+    var bytes = [UInt8](repeating: 0, count: Self.size)
+    let message = Array(message)
+    guard unsafe gnutls_hash_fast(GNUTLS_DIG_SHA256, message, message.count, &bytes) == 0 else { return nil }
+    self.bytes = bytes
+  }
+
+  /// Reads 64 hexadecimal digits, as sha256sum(1) writes them.
+  public init?(hexadecimal text: some StringProtocol) {
+    let digits = text.utf8.compactMap(\.hexadecimalValue)
+    guard text.utf8.count == 2 * Self.size, digits.count == 2 * Self.size else { return nil }
+    bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  /// 64 hexadecimal digits in lower case.
+  public var hexadecimal: String { bytes.hexadecimal }
+
+  /// Compares in constant time.
+  public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
+    unsafe gnutls_memcmp(left.bytes, right.bytes, size) == 0
+  }
+}
+
+extension UInt8 {
+  /// What this ASCII byte is worth as a hexadecimal digit.
+  fileprivate var hexadecimalValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Two hexadecimal digits a byte, in lower case.
+  var hexadecimal: String {
+    reduce(into: "") { text, byte in text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+  }
+}

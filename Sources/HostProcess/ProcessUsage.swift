@@ -1,0 +1,65 @@
+internal import CProcess
+internal import Glibc
+
+/// What this process takes of the machine (proc(5), getrusage(2)).
+public struct ProcessUsage: Sendable, Equatable {
+  /// Bytes of memory that are really there (`VmRSS`); nil where /proc does not say.
+  public var residentBytes: Int?
+  /// Open file descriptors; nil where /proc does not say.
+  public var openDescriptors: Int?
+  /// The most descriptors that it may open (`RLIMIT_NOFILE`, soft).
+  public var descriptorLimit: UInt64
+  /// Processor time of all its threads, in seconds.
+  public var processorSeconds: Double
+
+  /// As of now; with many thousand descriptors it takes some milliseconds to count them.
+  public static var current: ProcessUsage {
+    var usage = rusage()
+    unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+    return ProcessUsage(
+      residentBytes: residentBytes, openDescriptors: openDescriptors, descriptorLimit: UInt64(limit.rlim_cur),
+      processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
+  }
+
+  private static var residentBytes: Int? {
+    // Pages in all, resident, shared …
+    let words = text(of: "/proc/self/statm")?.split(separator: " ")
+    guard let words, words.count > 1, let pages = Int(words[1]) else { return nil }
+    return pages * sysconf(Int32(_SC_PAGESIZE))
+  }
+
+  private static var openDescriptors: Int? {
+    guard let directory = unsafe opendir("/proc/self/fd") else { return nil }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while unsafe readdir(directory) != nil { count += 1 }
+    // ".", ".." and the directory itself.
+    return count - 3
+  }
+
+  /// When the process was started, in seconds since 1970; nil where /proc does not say.
+  ///
+  /// It does not change, but the machine's clock may be set: read it once.
+  public static var startTime: Double? {
+    // The program's name, in parentheses, may hold anything.
+    guard let stat = text(of: "/proc/self/stat"), let end = stat.lastIndex(of: ")") else { return nil }
+    // The 22nd field, in ticks since the machine's start; the name is the second.
+    let words = stat[end...].dropFirst(2).split(separator: " ")
+    guard words.count > 19, let ticks = Double(words[19]) else { return nil }
+    return clock(CLOCK_REALTIME) - clock(CLOCK_BOOTTIME) + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  private static func clock(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// A file of /proc as text; they are far shorter than the limit.
+  private static func text(of path: String) -> String? {
+    (try? FileReader.bytes(of: path, limit: 65536)).map { String(decoding: $0, as: UTF8.self) }
+  }
+}

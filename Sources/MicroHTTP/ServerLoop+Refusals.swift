@@ -1,0 +1,106 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Logging
+
+/// Refusals, also those that libmicrohttpd gives no occasion for: it takes an answer neither before a head is complete
+/// nor in the middle of a body, and what it refuses by itself is a page of its own making (ADR 14).
+extension ServerLoop {
+  /// Refuses a request in one of its calls, where libmicrohttpd takes an answer.
+  func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
+    setRequestDeadline(connection, nil)
+    connection.lingers = true
+    var response = render(reason)
+    response.headers["Connection"] = "close"
+    return answer(connection, response)
+  }
+
+  /// Writes the answer past libmicrohttpd and ends our direction.
+  ///
+  /// To be called only while the library has nothing to send on the connection. Whatever it tries to send later finds a
+  /// closed direction. The client has a moment to read and to hang up; then the other direction is cut, too.
+  func refuseDirectly(_ connection: Connection, _ reason: RequestRefusal) {
+    guard !connection.isCut else { return }
+    connection.isCut = true
+    connection.lingers = true
+    setRequestDeadline(connection, nil)
+    // The bytes of an encrypted connection are the library's to make.
+    guard unsafe CMicroHTTPD_is_plain(connection.handle) != 0 else {
+      hangUp(connection)
+      return
+    }
+    let response = render(reason)
+    // Nothing was complete that time could be counted from.
+    if connection.phase == .head { connection.headTime = MonotonicClock.now }
+    tell(connection, response)
+    sendDirectly(connection, RawAnswer.bytes(of: response))
+    shutdown(connection.descriptor, Int32(SHUT_WR))
+    deadlines.push(now + Limits.linger.nanoseconds, .cut, token: connection.token)
+  }
+
+  /// Writes a few bytes past libmicrohttpd while it has nothing to send.
+  ///
+  /// They fit into any socket's buffer; a client that has filled it with unread bytes gets no more.
+  func sendDirectly(_ connection: Connection, _ bytes: [UInt8]) {
+    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    _ = unsafe bytes.withUnsafeBytes { unsafe send(connection.descriptor, $0.baseAddress, $0.count, flags) }
+  }
+
+  /// Ends both directions: libmicrohttpd sees a hang-up and closes the connection itself.
+  func hangUp(_ connection: Connection) {
+    shutdown(connection.descriptor, Int32(SHUT_RDWR))
+  }
+
+  /// What a refusal says, with the fields that every one has.
+  func render(_ reason: RequestRefusal) -> HTTPResponse {
+    var response = refusal(reason)
+    if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
+    if case .stream = response.body { response.body = .none }
+    return response
+  }
+
+  // MARK: What libmicrohttpd refuses
+
+  /// A request line is complete, its head is not yet.
+  func lineReceived(_ connection: Connection) {
+    connection.hasLine = true
+    // Nearly every head comes in one piece, and is complete before the next line of another connection.
+    if let latest = latestHead, latest.isMidHead, latest !== connection { splitHeads[latest.token] = latest }
+    latestHead = connection
+  }
+
+  /// The connection has no head under way any more.
+  func headEnded(_ connection: Connection) {
+    if !splitHeads.isEmpty { splitHeads[connection.token] = nil }
+  }
+
+  /// libmicrohttpd complains; of some complaints it makes an answer, which it sends right after this.
+  ///
+  /// It does not say on which connection. Where that can be told for certain, the client gets our answer instead: so a
+  /// malformed length is not answered with two heads, as 0.9.75 does, and a long head gets a problem document.
+  func libraryComplained(_ complaint: String) {
+    logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(complaint)"])
+    guard let status = Self.status(in: complaint) else { return }
+    counters.refused.increment()
+    guard splitHeads.count <= Limits.splitHeads else { return }
+    var heads = Array(splitHeads.values)
+    if let latest = latestHead, latest.isMidHead, splitHeads[latest.token] == nil { heads.append(latest) }
+    if status == 431 {
+      // Only a connection that is between its request line and its last field can be answered so: is there one, it is it.
+      let suspects = heads + chunkedBodies.values.prefix(2)
+      if suspects.count == 1 { refuseDirectly(suspects[0], .headTooLarge) }
+    } else {
+      for head in heads {
+        // Whose complaint it was does not matter: such a length is refused anyway.
+        guard let length = unsafe CMicroHTTPD_content_length(head.handle) else { continue }
+        guard let refusal = unsafe RequestGuard.checkLength(String(cString: length)) else { continue }
+        refuseDirectly(head, refusal)
+      }
+    }
+  }
+
+  private static func status(in complaint: String) -> Int? {
+    let beginning = "Error processing request (HTTP response code is "
+    guard complaint.hasPrefix(beginning) else { return nil }
+    return Int(complaint.dropFirst(beginning.count).prefix(3))
+  }
+}

@@ -1,0 +1,104 @@
+public import ReachabilityModel
+
+/// Makes active checks and says whose fault a failure is: the target's, or our own way's.
+///
+/// Equal checks at the same time are made once. A target whose own way out is missing is `unreachable` and not `down`; where
+/// the target is an address, no packet is even tried then.
+public final class Checker: Sendable {
+  let monitor: ReachabilityMonitor
+  private let prober: any Prober
+  private let board = CheckBoard()
+
+  /// A checker that asks `prober` about targets and `monitor` about the way; both live at least as long as it does.
+  public init(monitor: ReachabilityMonitor, prober: any Prober) {
+    self.monitor = monitor
+    self.prober = prober
+  }
+
+  /// Makes one check, or shares one that is under way or fresh enough.
+  ///
+  /// - Parameters:
+  ///   - request: what to do; requests that are equal share one check.
+  ///   - maximumAge: how old an outcome may be that is given again; zero for a check that has not ended yet.
+  ///   - completion: takes the outcome, exactly once, on any thread; it must not block.
+  /// - Returns: the means to give up waiting: it ends the check when nobody else waits for it.
+  @discardableResult
+  public func check(
+    _ request: ProbeRequest, maximumAge: Duration = .zero, _ completion: @escaping @Sendable (CheckOutcome) -> Void
+  ) -> any ProbeCancellation {
+    switch board.join(request, maximumAge, completion) {
+    case .known(let outcome):
+      completion(outcome)
+      return NothingToCancel()
+    case .joined(let place):
+      return place
+    case .first(let run, let place):
+      begin(run)
+      return place
+    }
+  }
+
+  /// Makes one check and waits for its outcome; cancelling the task ends it with `unknown` and `cancelled`.
+  public func check(_ request: ProbeRequest, maximumAge: Duration = .zero) async -> CheckOutcome {
+    let handle = LateCancellation()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        handle.set(check(request, maximumAge: maximumAge) { continuation.resume(returning: $0) })
+      }
+    } onCancel: {
+      handle.cancel()
+    }
+  }
+
+  private func begin(_ run: CheckRun) {
+    let request = run.request
+    let startedAt = Timestamp.now
+    let start = ContinuousClock.now
+    let way = CheckRules.target(request)
+    if request.target.scheme == .route {
+      judge(way, for: run, startedAt, start)
+      return
+    }
+    // Of a name nothing is known yet: its addresses may be near though the way out as such is missing.
+    if case .address = way.remote, let verdict = try? monitor.evaluate(way),
+      let result = CheckRules.missingWay(verdict, startedAt: startedAt, duration: .now - start)
+    {
+      finish(run, result, verdict.path)
+      return
+    }
+    run.began(
+      prober.probe(request) { [self] result in
+        let verdict = verdict(over: way, after: result)
+        finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path)
+      })
+  }
+
+  /// The way to the address that was asked; without one, to the host as far as it is known.
+  private func verdict(over way: Target, after result: ProbeResult) -> HostVerdict? {
+    var way = way
+    if let address = result.address { way.remote = .address(address) }
+    return try? monitor.evaluate(way)
+  }
+
+  /// A `route` target: the kernel's answer is the check.
+  private func judge(_ way: Target, for run: CheckRun, _ startedAt: Timestamp, _ start: ContinuousClock.Instant) {
+    let judge: @Sendable (NameResolution) -> Void = { [self] resolution in
+      guard let verdict = try? monitor.evaluate(way, resolution: resolution) else {
+        let result = ProbeResult(.unknown, .kernelUnavailable, startedAt: startedAt, duration: .now - start)
+        finish(run, result, nil)
+        return
+      }
+      finish(run, CheckRules.result(of: verdict, startedAt: startedAt, duration: .now - start), verdict.path)
+    }
+    guard case .name(let name) = way.remote else { return judge(.pending) }
+    monitor.resolve(name, timeout: run.request.timeout, judge)
+  }
+
+  private func finish(_ run: CheckRun, _ result: ProbeResult, _ path: Path?) {
+    board.finish(run, CheckOutcome(request: run.request, result: result, path: path))
+  }
+}
+
+private struct NothingToCancel: ProbeCancellation {
+  func cancel() {}
+}

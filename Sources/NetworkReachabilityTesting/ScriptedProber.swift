@@ -1,0 +1,81 @@
+internal import Locks
+public import ReachabilityModel
+
+/// A prober that answers what a test says, when the test says so: the test double for ``Prober``.
+///
+/// ```swift
+/// let prober = ScriptedProber { request in .init(.up, startedAt: .init(microseconds: 0), duration: .milliseconds(1)) }
+/// let checker = Checker(monitor: monitor, prober: prober)
+/// ```
+///
+/// With a rule, checks end on the caller's thread before ``probe(_:_:)`` returns. Without one they wait for ``answer(_:)``.
+public final class ScriptedProber: Prober {
+  private struct State {
+    var rule: (@Sendable (ProbeRequest) -> ProbeResult?)?
+    var requests: [ProbeRequest] = []
+    var open: [(number: Int, request: ProbeRequest, completion: @Sendable (ProbeResult) -> Void)] = []
+  }
+
+  private let state: Locked<State>
+
+  /// A prober with a rule; where it gives nil, and without one, checks wait.
+  public init(_ rule: (@Sendable (ProbeRequest) -> ProbeResult?)? = nil) {
+    state = Locked(State(rule: rule))
+  }
+
+  /// Every request so far, in order.
+  public var requests: [ProbeRequest] { state.withLock(\.requests) }
+
+  /// The requests that wait for an answer, in order.
+  public var open: [ProbeRequest] { state.withLock { $0.open.map(\.request) } }
+
+  /// Gives another rule to the requests from now on.
+  public func follow(_ rule: (@Sendable (ProbeRequest) -> ProbeResult?)?) {
+    state.withLock { $0.rule = rule }
+  }
+
+  /// Ends every check that waits, by this rule; those for which it gives nil go on waiting.
+  public func answer(_ rule: (ProbeRequest) -> ProbeResult?) {
+    let waiting = state.withLock { state in
+      defer { state.open = [] }
+      return state.open
+    }
+    for entry in waiting {
+      if let result = rule(entry.request) {
+        entry.completion(result)
+      } else {
+        state.withLock { $0.open.append(entry) }
+      }
+    }
+  }
+
+  /// Notes the request, and ends it at once if the rule says how.
+  public func probe(
+    _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) -> any ProbeCancellation {
+    let (number, rule) = state.withLock { state in
+      state.requests.append(request)
+      return (state.requests.count, state.rule)
+    }
+    if let result = rule?(request) {
+      completion(result)
+    } else {
+      state.withLock { $0.open.append((number, request, completion)) }
+    }
+    return Cancellation(prober: self, number: number)
+  }
+
+  private func cancel(_ number: Int) {
+    let completion = state.withLock { state in
+      state.open.firstIndex { $0.number == number }.map { state.open.remove(at: $0).completion }
+    }
+    completion?(ProbeResult(.unknown, .cancelled, startedAt: Timestamp(microseconds: 0), duration: .zero))
+  }
+
+  private struct Cancellation: ProbeCancellation {
+    let prober: ScriptedProber
+    let number: Int
+
+    func cancel() { prober.cancel(number) }
+  }
+}

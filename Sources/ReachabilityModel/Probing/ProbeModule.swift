@@ -1,0 +1,195 @@
+/// A named recipe: how a target is asked and what counts as an answer.
+///
+/// The names of the built-in ones, and of most fields, are those that users of blackbox_exporter know.
+public struct ProbeModule: Hashable, Sendable {
+  /// The name: `tcp_connect`, `http_2xx`, or what the configuration calls it.
+  public var name: String
+  /// What is done.
+  public var recipe: Recipe
+  /// Which family is asked when the caller does not say.
+  public var family: FamilyChoice
+
+  /// What is done, by kind.
+  public enum Recipe: Hashable, Sendable {
+    /// The kernel is asked for the way.
+    case route
+    /// A TCP connection.
+    case tcp(TCPRecipe)
+    /// ICMP echo.
+    case icmp(ICMPRecipe)
+    /// One HTTP request; over TLS when the target says `https`.
+    case http(HTTPRecipe)
+    /// A TLS handshake.
+    case tls(TLSRecipe)
+    /// One DNS question.
+    case dns(DNSRecipe)
+  }
+
+  /// A module.
+  public init(name: String, recipe: Recipe, family: FamilyChoice = .any) {
+    self.name = name
+    self.recipe = recipe
+    self.family = family
+  }
+
+  /// Whether this recipe is one for a target of that scheme.
+  public func fits(_ scheme: ProbeTarget.Scheme) -> Bool {
+    switch (recipe, scheme) {
+    case (.route, .route), (.tcp, .tcp), (.icmp, .icmp), (.tls, .tls), (.dns, .dns): true
+    case (.http, .http), (.http, .https): true
+    default: false
+    }
+  }
+
+  /// The modules that are always there; a configuration may give others the same name.
+  public static let builtIn: [ProbeModule] = [
+    ProbeModule(name: "route", recipe: .route),
+    ProbeModule(name: "tcp_connect", recipe: .tcp(TCPRecipe())),
+    ProbeModule(name: "icmp", recipe: .icmp(ICMPRecipe())),
+    ProbeModule(name: "http_2xx", recipe: .http(HTTPRecipe())),
+    ProbeModule(name: "https_2xx", recipe: .http(HTTPRecipe())),
+    ProbeModule(name: "tls_connect", recipe: .tls(TLSRecipe())),
+    ProbeModule(name: "dns_udp", recipe: .dns(DNSRecipe())),
+  ]
+
+  /// The built-in module that a scheme picks when none is named.
+  public static func standard(for scheme: ProbeTarget.Scheme) -> ProbeModule {
+    let name =
+      switch scheme {
+      case .route: "route"
+      case .tcp: "tcp_connect"
+      case .icmp: "icmp"
+      case .http: "http_2xx"
+      case .https: "https_2xx"
+      case .tls: "tls_connect"
+      case .dns: "dns_udp"
+      }
+    return builtIn.first { $0.name == name } ?? ProbeModule(name: name, recipe: .route)
+  }
+}
+
+/// Which of a name's addresses are asked.
+public enum FamilyChoice: String, Hashable, Sendable, CaseIterable {
+  /// The first that can be reached, IPv6 before IPv4 as the resolver orders them.
+  case any
+  /// IPv4 only.
+  case ipv4 = "4"
+  /// IPv6 only.
+  case ipv6 = "6"
+}
+
+/// A TCP connection, and perhaps a short dialogue.
+public struct TCPRecipe: Hashable, Sendable {
+  /// Sent once connected; nil for nothing.
+  public var send: String?
+  /// A regular expression (PCRE2) that what comes back must match; nil if connecting is enough.
+  public var expect: String?
+
+  /// A connection; with `send` and `expect`, a dialogue.
+  public init(send: String? = nil, expect: String? = nil) {
+    self.send = send
+    self.expect = expect
+  }
+}
+
+/// A number of ICMP echo requests.
+public struct ICMPRecipe: Hashable, Sendable {
+  /// The most echo requests of one check.
+  public static let mostEchoes = 100
+
+  /// How many are sent, 1…100.
+  public var count: Int
+  /// The time between two.
+  public var spacing: Duration
+  /// Bytes of payload in each.
+  public var payloadBytes: Int
+  /// The share of them that may be lost, 0…1; more is `down` with `packetLoss`.
+  ///
+  /// By default only the loss of all counts.
+  public var maximumLoss: Double
+  /// The longest average round trip; more is `down` with `slow`.
+  ///
+  /// Nil for any.
+  public var maximumRoundTrip: Duration?
+
+  /// A number of echo requests.
+  public init(
+    count: Int = 1, spacing: Duration = .milliseconds(100), payloadBytes: Int = 28, maximumLoss: Double = 0.99,
+    maximumRoundTrip: Duration? = nil
+  ) {
+    self.count = count
+    self.spacing = spacing
+    self.payloadBytes = payloadBytes
+    self.maximumLoss = maximumLoss
+    self.maximumRoundTrip = maximumRoundTrip
+  }
+}
+
+/// One HTTP request and what its answer must be.
+public struct HTTPRecipe: Hashable, Sendable {
+  /// A header field.
+  public struct Field: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// Its value; in an expectation a regular expression (PCRE2).
+    public var value: String
+
+    /// A header field.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The method.
+  public var method = "GET"
+  /// Sent besides `Host`, `User-Agent` and `Accept`, or in their place.
+  public var headers: [Field] = []
+  /// The body to send; nil for none.
+  public var body: String?
+  /// The status codes that count as an answer; empty for 200…299.
+  public var expectStatus: [ClosedRange<Int>] = []
+  /// A regular expression that the body must match.
+  public var expectBody: String?
+  /// A regular expression that the body must not match.
+  public var rejectBody: String?
+  /// Header fields that the answer must have.
+  public var expectHeaders: [Field] = []
+  /// How many redirects are followed, each checked by the policy again; 0…3.
+  public var maximumRedirects = 0
+  /// What is asked of the certificate when the target says `https`.
+  public var tls = TLSRecipe()
+
+  /// A GET that expects 200…299.
+  public init() {}
+}
+
+/// A TLS handshake and what its certificate must be.
+public struct TLSRecipe: Hashable, Sendable {
+  /// The name in the handshake (RFC 6066 §3) and in the certificate; nil for the target's host.
+  public var serverName: String?
+  /// Whether chain, name and dates must be right; if not, they are reported all the same.
+  public var verify = true
+  /// A PEM file of authorities to trust in place of the system's; nil for the system's.
+  public var authorityFile: String?
+  /// The certificate must be good for at least so much longer.
+  public var minimumValidity: Duration = .zero
+
+  /// A handshake that must be right in every respect.
+  public init() {}
+}
+
+/// One DNS question's transport and what its answer must be.
+public struct DNSRecipe: Hashable, Sendable {
+  /// Over TCP rather than UDP.
+  public var usesTCP = false
+  /// Whether the server is asked to ask others (RFC 1035 §4.1.1, RD).
+  public var recursion = true
+  /// The response codes that count as an answer, in upper case: `NOERROR`, `NXDOMAIN`.
+  public var expectCodes: [String] = ["NOERROR"]
+  /// A regular expression that at least one answer's data must match; nil for any, also for none.
+  public var expectAnswer: String?
+
+  /// A question over UDP that expects NOERROR.
+  public init() {}
+}

@@ -1,0 +1,54 @@
+internal import Credentials
+internal import MicroHTTP
+internal import NetworkReachability
+
+/// Whether a request may do what its route does: by the listener's rules, by its token, and, for what is more than a
+/// read, by the page that has a browser send it.
+enum AccessRule {
+  static func check(
+    _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginRule
+  ) throws(Problem) {
+    guard let scope else { return }
+    if scope.isActive { try origins.checkActive(request) }
+    let rules = policy.rules(of: listener)
+    guard rules.rule(for: scope, isLocal: request.isLoopbackListener) == .token else { return }
+    guard policy.hasToken(for: scope) else { throw closed(scope) }
+    guard let given = bearer(request) else {
+      throw refused(.unauthorized, scope, nil, "This needs a token with the scope \(scope.rawValue).")
+    }
+    guard let token = BearerToken(given).flatMap({ policy.token(for: $0, at: .now) }) else {
+      throw refused(.unauthorized, scope, "invalid_token", "The token is unknown, or its time is over.")
+    }
+    guard token.opens(scope) else {
+      let has = token.scopes.map(\.rawValue).sorted().joined(separator: ", ")
+      throw refused(
+        .forbidden, scope, "insufficient_scope",
+        "The token \(token.id) has the scope \(has); this needs \(scope.rawValue).")
+    }
+  }
+
+  /// What `Authorization` carries under the scheme `Bearer`; nil when it carries none (RFC 6750 §2.1).
+  private static func bearer(_ request: HTTPRequest) -> String? {
+    guard let field = request.headers["Authorization"] else { return nil }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1])
+  }
+
+  /// There is no token that could open it: asking for one would send the client on a search.
+  private static func closed(_ scope: Scope) -> Problem {
+    let setting = scope == .read ? "access.reads: open" : "access.checks: open"
+    let way = "a token does, made by `reachd token create --scope \(scope.rawValue)` and put into the configuration"
+    return Problem(
+      .forbidden,
+      scope == .admin
+        ? "This is closed here; \(way)." : "This is closed here; the setting \(setting) opens it, or \(way).")
+  }
+
+  /// A refusal with its challenge (RFC 6750 §3).
+  private static func refused(_ code: Problem.Code, _ scope: Scope, _ error: String?, _ detail: String) -> Problem {
+    let reason = error.map { ", error=\"\($0)\"" } ?? ""
+    return Problem(
+      code, detail, headers: ["WWW-Authenticate": "Bearer realm=\"reachd\"\(reason), scope=\"\(scope.rawValue)\""])
+  }
+}

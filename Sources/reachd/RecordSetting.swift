@@ -1,0 +1,61 @@
+internal import Credentials
+internal import NetworkReachability
+internal import ReachabilityModel
+internal import StatusAPI
+
+/// A setting that is a list of mappings: a file gives it, no flag and no variable.
+struct RecordSetting: Sendable {
+  /// One key of such a mapping.
+  struct Field: Sendable {
+    var name: String
+    var isList = false
+    var isRequired = false
+    /// What a value must be, for complaints.
+    var expectation: String
+    /// Whether these texts are that.
+    var isPossible: @Sendable ([String]) -> Bool
+  }
+
+  /// One mapping as written, its values possible: the texts of each field that is there.
+  struct Record: Sendable {
+    var fields: [String: [String]] = [:]
+
+    /// The text of a field that has one.
+    subscript(name: String) -> String? { fields[name]?.first }
+  }
+
+  /// The key in the file.
+  var path: String
+  var fields: [Field]
+  /// Adds a record to the configuration.
+  var apply: @Sendable (inout Configuration, Record) -> Void
+
+  /// Every such setting.
+  static let all: [RecordSetting] = [tokens]
+
+  /// The tokens that open something; the file that `tokensFile` names is a list of the same.
+  static let tokens = RecordSetting(
+    path: "tokens",
+    fields: [
+      Field(name: "id", isRequired: true, expectation: "lower-case letters, digits and hyphens, 32 at the most") {
+        BearerToken.isID($0.first ?? "")
+      },
+      Field(
+        name: "sha256", isRequired: true,
+        expectation: "the digest that `reachd token create` prints: 64 hexadecimal digits, never the token itself"
+      ) { SHA256Digest(hexadecimal: $0.first ?? "") != nil },
+      Field(
+        name: "scopes", isList: true, isRequired: true,
+        expectation: "one or more of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))"
+      ) { !$0.isEmpty && $0.allSatisfy { Scope(rawValue: $0) != nil } },
+      Field(name: "expires", expectation: "a moment such as 2027-01-01 or 2027-01-01T00:00:00Z") {
+        Timestamp($0.first ?? "") != nil
+      },
+    ]
+  ) { configuration, record in
+    guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return }
+    let scopes = Set((record.fields["scopes"] ?? []).compactMap { Scope(rawValue: $0) })
+    let expires = record["expires"].flatMap { Timestamp($0) }
+    configuration.tokens.append(AccessToken(id: id, digest: digest, scopes: scopes, expires: expires))
+  }
+}
