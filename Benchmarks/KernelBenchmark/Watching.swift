@@ -33,7 +33,7 @@ final class Watching: JudgementSink {
     let subscription = count > 0 ? monitor.listen(to: .host, watching: targets, on: direct) { _ in } : nil
     try monitor.start()
     print("ready")
-    unsafe fflush(stdout)
+    fflush(nil)
     while let command = readLine() {
       switch command {
       case "begin": lines.withLock { $0 = [] }
@@ -43,7 +43,7 @@ final class Watching: JudgementSink {
         print(
           monitor.verdict(of: Target(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name ?? "none")
       }
-      unsafe fflush(stdout)
+      fflush(nil)
     }
     subscription?.cancel()
     monitor.stop()

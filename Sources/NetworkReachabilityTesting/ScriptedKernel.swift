@@ -14,10 +14,10 @@ public import ReachabilityModel
 /// returns; but while another reading is being delivered, on this thread or another, it follows that one instead, because
 /// a source delivers one at a time. Call ``change(_:_:)``, ``changeWithoutEvent(_:)`` and ``advance(by:)`` from one thread
 /// at a time.
-public final class ScriptedKernel: KernelSource {
-  private let guarded: Locked<Guarded>
+public final class ScriptedKernel {
+  let guarded: Locked<Guarded>
 
-  private struct Guarded {
+  struct Guarded {
     var script: KernelScript
     var session: Session?
     var sessionCount = 0
@@ -37,7 +37,7 @@ public final class ScriptedKernel: KernelSource {
   }
 
   /// What belongs to one observer, from its start to the stop.
-  private struct Session {
+  struct Session {
     let number: Int
     let observer: any KernelObserver
     var deadline: Duration?
@@ -138,7 +138,7 @@ public final class ScriptedKernel: KernelSource {
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
 
   /// Delivers a reading, and after it those that were asked for meanwhile.
-  private func deliver(_ causes: Set<Cause>) {
+  func deliver(_ causes: Set<Cause>) {
     let session = guarded.withLock { guarded -> Session? in
       guard let session = guarded.session else { return nil }
       if session.isDelivering {
@@ -186,43 +186,5 @@ public final class ScriptedKernel: KernelSource {
       guarded.withLock { $0.differences = differences }
     }
     return observer.ingest(reading)
-  }
-
-  // MARK: - KernelSource
-
-  /// Delivers the first reading, or throws what ``refuseStart(_:)`` said.
-  public func start(_ observer: any KernelObserver) throws(KernelError) {
-    if let error = guarded.withLock(\.startError) { throw error }
-    guarded.withLock { guarded in
-      guarded.sessionCount += 1
-      guarded.session = Session(number: guarded.sessionCount, observer: observer)
-      guarded.changes.isAny = true
-    }
-    deliver([])
-  }
-
-  /// Delivers a reading.
-  public func refresh() { deliver([]) }
-
-  /// Answers from the script.
-  public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    let script = guarded.withLock { guarded in
-      guarded.lookUpCount += queries.count
-      return guarded.script
-    }
-    return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// A script is never stuck.
-  public var sinceProgress: Duration { .zero }
-
-  /// Lets go of the observer; a reading that is being delivered on another thread may still reach it.
-  public func stop() {
-    // Let go outside the lock: the observer may go with it.
-    let last = guarded.withLock { guarded in
-      defer { guarded.session = nil }
-      return guarded.session
-    }
-    withExtendedLifetime(last) {}
   }
 }

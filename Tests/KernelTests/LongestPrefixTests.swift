@@ -93,7 +93,6 @@ import Testing
     let client = pair.client
     try pair.addDefaultRoutes()
     try pair.addSecondInterface()
-    // Carrier events may wait a second in the kernel, and say nothing about routes that others do not.
     try client.ip(batch: (1..<4).map { "nexthop add id \($0) via 10.9.0.\($0) dev c0" })
     let monitor = ReachabilityMonitor(configuration: .init(settle: .zero))
     try client.run { () throws(KernelError) in try monitor.start() }
@@ -133,8 +132,17 @@ extension DeliveryContext {
 
 extension Namespace {
   /// Runs `ip` commands of which some may fail, as random ones do.
+  ///
+  /// The family stands before each, as for one command alone; a batch has one family.
   fileprivate func ipAnyway(batch commands: [String]) throws {
-    let child = try spawn("/sbin/ip", ["-force", "-batch", "-"], input: commands.map { $0 + "\n" }.joined())
-    try child.wait()
+    var rest = commands[...]
+    while let first = rest.first {
+      let family = first.hasPrefix("-6") ? "-6" : "-4"
+      let run = rest.prefix { ($0.hasPrefix("-6") ? "-6" : "-4") == family }
+      rest = rest.dropFirst(run.count)
+      let lines = run.map { ($0.hasPrefix("-") ? String($0.dropFirst(3)) : $0) + "\n" }
+      let child = try spawn("/sbin/ip", [family, "-force", "-batch", "-"], input: lines.joined())
+      try child.wait()
+    }
   }
 }

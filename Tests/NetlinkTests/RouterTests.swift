@@ -11,7 +11,7 @@ import Testing
     let client = running.client
     try client.sysctl("net.ipv6.conf.all.forwarding", 0)
     try client.ip(batch: [
-      "-6 route add default via fd09::8 dev c0 metric 10", "-6 route add default via fd09::1 dev c0 metric 20",
+      "route add ::/0 via fd09::8 dev c0 metric 10", "route add ::/0 via fd09::1 dev c0 metric 20",
     ])
     func gateway() -> IPAddress? { running.observer.answer(RunningSource.ipv6)?.route?.hops.first?.gateway }
     #expect(eventually { gateway() == "fd09::8" })

@@ -186,22 +186,6 @@ extension WatchBook {
     for address in new.subtracting(old) { add(address, for: number, isOwn: true) }
     wholes[number]?.queries = wanted
   }
-
-  /// Some single targets, to be asked about by themselves and compared with the answers of their classes.
-  private mutating func auditSamples() -> [RouteQuery] {
-    let first = indexes[0].addresses.count
-    let count = first + indexes[1].addresses.count
-    guard count > 0 else { return [] }
-    let step = max(1, count / Limits.auditSamples)
-    let positions = (0..<min(count, Limits.auditSamples)).map { (auditPosition + $0 * step) % count }
-    // So that the next audits take others.
-    auditPosition = (auditPosition + 1) % max(step, 1)
-    return positions.compactMap { position in
-      let index = indexes[position < first ? 0 : 1]
-      let place = position < first ? position : position - first
-      return index.classes[place] >= 0 ? RouteQuery(index.address(at: place)) : nil
-    }
-  }
 }
 
 extension IPAddress {

@@ -1,6 +1,6 @@
 internal import ReachabilityModel
 
-// What becomes of verdicts without a reading, and the audit.
+// What is told of changes, what was told, and what becomes of it without a reading.
 extension WatchBook {
   /// When the first loss that waits must be judged again; nil when none waits.
   var nextHold: Duration? {
@@ -86,31 +86,28 @@ extension WatchBook {
     for number in wholes.keys { touchWhole(number) }
   }
 
-  // MARK: - Audit
+  // MARK: - What was told
 
-  /// Counts what an audit's answers say otherwise than the paths that are held: of classes, of members that were asked by
-  /// themselves, and blocks that were not known.
-  func differences(in audit: KernelReading) -> Int {
-    guard held.isEmpty, heldWholes.isEmpty else { return missingBlocks }
-    var found = missingBlocks
-    for index in indexes {
-      var asked: [UInt128: Path] = [:]
-      for position in index.addresses.indices where index.classes[position] >= 0 && index.paths[position] >= 0 {
-        let query = RouteQuery(index.address(at: position))
-        guard asked[index.addresses[position]] == nil, let answer = audit.answers[query] else { continue }
-        let path = StatusRules.judge(answer, to: query, in: audit.tables)
-        asked[index.addresses[position]] = path
-        if path != paths[index.paths[position]] { found += 1 }
-      }
-    }
-    for (number, whole) in wholes where watches[Int(number)]?.form == .own {
-      guard let watch = watches[Int(number)], let queries = whole.queries, let told = whole.verdict?.published,
-        queries.allSatisfy({ audit.answers[$0] != nil })
-      else { continue }
-      let verdict = TargetRules.verdict(
-        for: watch.target, resolution: watch.resolution, answers: audit.answers, in: audit.tables)
-      if !watch.hasNewAnswer, verdict != told { found += 1 }
-    }
-    return found
+  /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
+  func verdict(of target: Target) -> HostVerdict? { numbers[target].flatMap(verdict) }
+
+  func verdict(of number: Int32) -> HostVerdict? {
+    guard let watch = watches[Int(number)] else { return nil }
+    guard watch.form == .single else { return wholes[number]?.verdict?.published }
+    let path = told[Int(number)]
+    return path < 0 ? nil : verdict(of: watch, path: path)
+  }
+
+  /// The verdict over a single target that has a path.
+  func verdict(of watch: Watch, path number: Int32) -> HostVerdict {
+    let path = paths[number]
+    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution) ?? []
+    return HostVerdict(
+      target: watch.target, path: path, addresses: addresses.prefix(1).map { .init(address: $0, path: path) })
+  }
+
+  /// The targets in the order in which they were asked for.
+  var inOrder: [Target] {
+    watches.compactMap(\.self).sorted { $0.order < $1.order }.map(\.target)
   }
 }

@@ -8,50 +8,6 @@ internal import ReachabilityModel
 ///
 /// Pure: no clock, no lock. A reading comes in two steps, ``queries(for:)`` and ``judge(_:settle:)``.
 struct WatchBook {
-  /// One watched target.
-  struct Watch {
-    let target: Target
-    /// Its place in the order in which targets were asked for.
-    let order: UInt64
-    var subscriptions = 1
-    var resolution: NameResolution = .pending
-    /// A new answer of the resolver came since the last verdict.
-    var hasNewAnswer = false
-    var form = Form.own
-  }
-
-  /// How a target is judged.
-  enum Form: UInt8 {
-    /// By the class of its address.
-    case single
-    /// By the classes of its addresses: a name.
-    case several
-    /// By questions of its own.
-    case own
-  }
-
-  /// What targets need that are not ``Form/single``.
-  struct Whole {
-    var verdict: SettledVerdict<HostVerdict>?
-    /// The questions of its own; nil before they are known.
-    var queries: [RouteQuery]?
-    /// The next reading asks, or judges anew.
-    var isTouched = false
-  }
-
-  /// A change to be told.
-  enum Change {
-    /// Of a single target: the numbers of its paths, the old one ``TargetIndex/unknown`` for the first verdict.
-    case path(watch: Int32, from: Int32, to: Int32)
-    case verdict(watch: Int32, from: HostVerdict?, to: HostVerdict)
-
-    var watch: Int32 {
-      switch self {
-      case .path(let watch, _, _), .verdict(let watch, _, _): watch
-      }
-    }
-  }
-
   /// Nil where a target ended.
   var watches: [Watch?] = []
   private var free: [Int32] = []
@@ -219,31 +175,6 @@ struct WatchBook {
     guard classes[Int(number)]?.isTouched == false else { return }
     classes[Int(number)]?.isTouched = true
     touchedClasses.append(number)
-  }
-
-  // MARK: - What was told
-
-  /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
-  func verdict(of target: Target) -> HostVerdict? { numbers[target].flatMap(verdict) }
-
-  func verdict(of number: Int32) -> HostVerdict? {
-    guard let watch = watches[Int(number)] else { return nil }
-    guard watch.form == .single else { return wholes[number]?.verdict?.published }
-    let path = told[Int(number)]
-    return path < 0 ? nil : verdict(of: watch, path: path)
-  }
-
-  /// The verdict over a single target that has a path.
-  func verdict(of watch: Watch, path number: Int32) -> HostVerdict {
-    let path = paths[number]
-    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution) ?? []
-    return HostVerdict(
-      target: watch.target, path: path, addresses: addresses.prefix(1).map { .init(address: $0, path: path) })
-  }
-
-  /// The targets in the order in which they were asked for.
-  var inOrder: [Target] {
-    watches.compactMap(\.self).sorted { $0.order < $1.order }.map(\.target)
   }
 }
 
