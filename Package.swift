@@ -62,7 +62,9 @@ let package = Package(
     room("Netlink", ["ReachabilityModel", "Locks", "CNetlink", logging]),
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
-    room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", logging]),
+    .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+    room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", logging]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     room("MicroHTTP", ["Locks", "CMicroHTTPD", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -70,7 +72,6 @@ let package = Package(
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     room("JSONTree", ["CJansson"]),
 
-    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     room("Credentials", ["CGnuTLS"]),
 
     .systemLibrary(name: "CProcess"),

@@ -1,8 +1,8 @@
 internal import CAres
 internal import Glibc
 
-/// epoll with one timer, for the thread that owns it (epoll(7), timerfd_create(2)).
-final class EventPoller {
+/// epoll for the thread that owns it (epoll(7)).
+@safe final class EventPoller {
   /// A descriptor that can be read from or written to without waiting.
   struct Ready {
     let descriptor: Int32
@@ -11,13 +11,14 @@ final class EventPoller {
   }
 
   private let epoll: Int32
-  private let timer: Int32
+  private let events: UnsafeMutableBufferPointer<epoll_event>
 
-  /// Throws if the process has no descriptors left.
-  init() throws(ResolutionFailure) {
+  /// Takes up to `capacity` events in one wait; throws if the process has no descriptors left.
+  init(capacity: Int) throws(ResolutionFailure) {
+    unsafe events = .allocate(capacity: capacity)
+    unsafe events.initialize(repeating: epoll_event())
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-    guard epoll >= 0, timer >= 0, watch(timer, reading: true, writing: false) else {
+    guard epoll >= 0 else {
       let code = errno
       throw .serverFailure("epoll: \(unsafe String(cString: strerror(code)))")
     }
@@ -25,54 +26,54 @@ final class EventPoller {
 
   deinit {
     if epoll >= 0 { close(epoll) }
-    if timer >= 0 { close(timer) }
+    unsafe events.deallocate()
   }
 
   /// Watches a descriptor, changes what for, or (neither) stops; false if the kernel refuses.
   @discardableResult
   func watch(_ descriptor: Int32, reading: Bool, writing: Bool) -> Bool {
     guard reading || writing else { return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil) == 0 }
+    let flags = (reading ? EPOLLIN.rawValue : 0) | (writing ? EPOLLOUT.rawValue : 0)
+    return control(EPOLL_CTL_MOD, descriptor, flags) || control(EPOLL_CTL_ADD, descriptor, flags)
+  }
+
+  /// Watches a new descriptor for every change from now until it is closed (EPOLLET): one call for its whole life.
+  func add(_ descriptor: Int32) -> Bool {
+    control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+  }
+
+  private func control(_ operation: Int32, _ descriptor: Int32, _ flags: UInt32) -> Bool {
     var event = unsafe epoll_event()
-    let events = (reading ? EPOLLIN.rawValue : 0) | (writing ? EPOLLOUT.rawValue : 0)
-    unsafe event.events = events
+    unsafe event.events = flags
     unsafe event.data.fd = descriptor
-    if unsafe epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0 { return true }
-    return unsafe epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0
+    return unsafe epoll_ctl(epoll, operation, descriptor, &event) == 0
   }
 
-  /// Sets the timer to ring once after `delay`; nil: not at all.
-  func ring(after delay: Duration?) {
-    var setting = itimerspec()
-    if let delay {
-      let (seconds, attoseconds) = max(delay, .nanoseconds(1)).components  // zero would disarm it
-      setting.it_value = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+  /// The most descriptors that one wait tells of: after so many there may be more.
+  var capacity: Int { unsafe events.count }
+
+  /// Waits until descriptors are ready, at most `longest` (nil: for ever); returns how many are.
+  func wait(_ longest: Duration?) -> Int {
+    var milliseconds: Int32 = -1
+    if let longest {
+      // Rounded up: a wait that ends before its moment would only be another wait.
+      let (seconds, attoseconds) = max(longest, .zero).components
+      milliseconds = Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
-    unsafe timerfd_settime(timer, 0, &setting, nil)
+    return max(0, Int(unsafe epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)))
   }
 
-  /// Waits for descriptors; a ringing timer ends the wait, and is not among them.
-  func wait() -> [Ready] {
-    var events = unsafe [epoll_event](repeating: epoll_event(), count: Limits.epollEvents)
-    let count = unsafe epoll_wait(epoll, &events, Int32(Limits.epollEvents), -1)
-    var ready: [Ready] = []
-    for index in 0..<max(0, Int(count)) {
-      let descriptor = unsafe events[index].data.fd
-      let flags = unsafe events[index].events
-      if descriptor == timer {
-        Self.drain(timer)
-        continue
-      }
-      // An error or a hang-up is shown to whoever reads or writes next.
-      let broken = flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
-      ready.append(
-        Ready(
-          descriptor: descriptor, isReadable: broken || flags & EPOLLIN.rawValue != 0,
-          isWritable: flags & EPOLLOUT.rawValue != 0))
-    }
-    return ready
+  /// One of those that the last wait told of.
+  subscript(index: Int) -> Ready {
+    let flags = unsafe events[index].events
+    // An error or a hang-up is shown to whoever reads or writes next.
+    let isBroken = flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue | EPOLLRDHUP.rawValue) != 0
+    return unsafe Ready(
+      descriptor: events[index].data.fd, isReadable: isBroken || flags & EPOLLIN.rawValue != 0,
+      isWritable: flags & EPOLLOUT.rawValue != 0)
   }
 
-  /// Empties an eventfd or a timerfd.
+  /// Empties an eventfd.
   static func drain(_ descriptor: Int32) {
     var count: UInt64 = 0
     _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)

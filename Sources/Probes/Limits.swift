@@ -39,12 +39,67 @@ enum Limits {
   static let nameBytes = 253
   static let labelBytes = 63
 
-  /// Events taken from epoll in one wait: there are as many descriptors as DNS servers, and two of our own.
-  static let epollEvents = 16
+  /// Events the resolver takes from epoll in one wait: there are as many descriptors as DNS servers, and one of our own.
+  static let resolverEvents = 16
 
   /// Longest deadline in effect: arithmetic on longer ones could overflow the kernel's clocks.
   static let longestTimeout: Duration = .seconds(3_600)
 
   /// Longest text accepted as a URL, in bytes: more than any server of ours accepts as a request line.
   static let urlBytes = 8_192
+
+  // Checks.
+
+  /// Events the prober takes from epoll in one wait: 3 KiB; more are taken before any time is called over.
+  static let proberEvents = 256
+
+  /// Checks with a socket of their own at once, as far as the process may open so many descriptors.
+  ///
+  /// Each costs about 4 KiB here and in the kernel.
+  static let socketsOpen = 4_096
+
+  /// The share of the descriptors that the process may open which checks may take: the others serve HTTP.
+  static let descriptorShare = 2
+
+  /// Echo requests' targets at once: the sequence has 65,536 numbers, and one that comes back late must be known as late.
+  static let echoesOpen = 32_768
+
+  /// Names of checks at the resolver at once: it would refuse more than ``namesWaiting``, and there are other askers.
+  static let checksResolving = 512
+
+  /// Checks of one address at once: as many as a browser opens connections to a proxy; a check must not be a flood.
+  static let checksPerAddress = 32
+
+  /// Checks waiting for their turn at one gate: at about 1 KiB each, 64 MiB at worst.
+  static let checksWaiting = 65_536
+
+  /// Addresses of one name that are tried, when those before cannot be reached at all.
+  static let addressesTried = 4
+
+  /// How late the thread may be before it takes the time for its own loss and gives it back to the checks.
+  static let stall: Duration = .milliseconds(100)
+
+  /// The longest wait while checks are under way: what passes in a longer one is a stop of this process.
+  static let heartbeat: Duration = .milliseconds(250)
+
+  /// Dead entries among the alarms that are kept before they are swept out.
+  static let deadAlarms = 4_096
+
+  /// Bytes of a TCP answer that are kept to be matched.
+  static let dialogueBytes = 65_536
+
+  /// Bytes taken from a socket in one call.
+  static let readBytes = 16_384
+
+  /// How long an answer that comes in drops is let grow before it is matched again.
+  static let matchPause: Duration = .milliseconds(20)
+
+  /// Regular expressions kept compiled, and the longest of them in bytes.
+  static let patternsKept = 1_024
+  static let patternBytes = 4_096
+
+  /// What one match may cost (pcre2api(3)): steps, depth, and KiB of heap; a bad pattern takes about 50 ms.
+  static let matchSteps: UInt32 = 1_000_000
+  static let matchDepth: UInt32 = 10_000
+  static let matchKibibytes: UInt32 = 4_096
 }

@@ -109,24 +109,14 @@ final class ResolverInbox: Sendable {
 
   private func startThread() throws(ResolutionFailure) -> pthread_t {
     guard bell >= 0 else { throw .serverFailure("eventfd: no descriptors left") }
-    let poller = try EventPoller()
-    // Signals are the main thread's; SIGPIPE, too, which a DNS server that resets a TCP connection would raise. Those
-    // a fault raises stay open, so that crash reporters see them.
-    var blocked = sigset_t()
-    var before = sigset_t()
-    unsafe sigfillset(&blocked)
-    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { unsafe sigdelset(&blocked, fault) }
-    unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
+    let poller = try EventPoller(capacity: Limits.resolverEvents)
     let context = unsafe Unmanaged.passRetained(ResolverLoop(self, poller))
-    let code = unsafe pthread_create(&thread, nil, runResolver, context.toOpaque())
-    guard code == 0 else {
+    do throws(ResolutionFailure) {
+      return try unsafe ProbeThread.start("probes", context.toOpaque(), runResolver)
+    } catch {
       unsafe context.release()
-      throw .serverFailure("pthread_create: \(unsafe String(cString: strerror(code)))")
+      throw error
     }
-    unsafe cares_name_thread(thread, "probes")
-    return thread
   }
 }
 

@@ -32,7 +32,9 @@ extension ResolverLoop {
     do throws(ResolutionFailure) {
       let (hosts, dns) = try openChannels()
       if query.candidates == nil {
-        hosts.ask(query.name, .any, query: id, attempt: 0)
+        // The file knows no final dots.
+        let line = query.name.hasSuffix(".") ? String(query.name.dropLast()) : query.name
+        hosts.ask(line, .any, query: id, attempt: 0)
         for answer in hosts.takeAnswers() {
           // Any failure sends the question on: no file, no such line.
           guard case .success(let addresses) = answer.outcome else { continue }

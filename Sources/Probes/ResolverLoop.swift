@@ -39,7 +39,7 @@ final class ResolverLoop {
     poller.watch(inbox.bell, reading: true, writing: false)
     var isStopped = false
     while !isStopped {
-      for ready in poller.wait() {
+      for ready in (0..<poller.wait(untilNextTimer())).map({ poller[$0] }) {
         if ready.descriptor == inbox.bell {
           EventPoller.drain(inbox.bell)
         } else {
@@ -57,7 +57,6 @@ final class ResolverLoop {
       settle()
       expire()
       startWaiting()
-      poller.ring(after: untilNextTimer())
       runCompletions()
     }
     hosts?.close()

@@ -7,7 +7,9 @@ struct TidyTests {
     "ReachabilityModel": [],
     "Locks": ["Synchronization", "Glibc"],
     "Netlink": ["ReachabilityModel", "Locks", "CNetlink", "Glibc", "Logging", "Synchronization"],
-    "Probes": ["ReachabilityModel", "Locks", "CAres", "CCurl", "Glibc", "Logging", "Synchronization"],
+    "Probes": [
+      "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "Glibc", "Logging", "Synchronization",
+    ],
     "MicroHTTP": ["Locks", "CMicroHTTPD", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
     "JSONTree": ["CJansson"],

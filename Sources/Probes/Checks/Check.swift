@@ -1,0 +1,134 @@
+internal import CAres
+internal import Glibc
+internal import ReachabilityModel
+
+/// One check on its way from the request to the result.
+///
+/// Confined to the prober's thread.
+final class Check {
+  typealias Instant = SuspendingClock.Instant
+
+  /// Where it stands.
+  enum Step {
+    /// Its turn has not come: too many are asked already.
+    case waiting
+    /// The resolver has its name.
+    case resolving
+    /// Its name has addresses, and it is on its way to the next gate.
+    case resolved
+    /// An address is being asked.
+    case asking
+  }
+
+  let id: UInt64
+  let request: ProbeRequest
+  let completion: @Sendable (ProbeResult) -> Void
+
+  var step = Step.waiting
+  /// When its turn came; before that, when it was handed in.
+  private(set) var begun: Instant
+  private(set) var startedAt = Timestamp.now
+  /// When the target's time is over.
+  private(set) var deadline: Instant
+  private var hasBegun = false
+  /// Since when it stands before a gate.
+  private var waitingSince: Instant
+  /// When the exchange wants to be woken, nil for never.
+  var wake: Instant?
+  /// The entry of the alarms that counts.
+  var alarm: Instant?
+  /// Whether its addresses are known and judged.
+  var isResolved = false
+  /// The address that is counted at the gate.
+  var gateAddress: IPAddress?
+  /// The addresses that may be asked, the next one last.
+  var candidates: [Peer] = []
+  /// The address that is asked.
+  var peer: Peer?
+  var source: IPAddress?
+  var phases: [ProbeResult.Phase] = []
+  var evidence = ProbeResult.Evidence()
+  var exchange: (any Exchange)?
+  var resolution: Resolver.Cancellation?
+
+  init(id: UInt64, request: ProbeRequest, now: Instant, _ completion: @escaping @Sendable (ProbeResult) -> Void) {
+    self.id = id
+    self.request = request
+    self.completion = completion
+    begun = now
+    waitingSince = now
+    deadline = now.advanced(by: request.patience)
+  }
+
+  /// It stands before a gate.
+  func stand(_ now: Instant) {
+    step = .waiting
+    waitingSince = now
+  }
+
+  /// A gate has let it in: the target's time begins, or goes on as if there had been no gate.
+  func enter(_ step: Step, _ now: Instant) {
+    if !hasBegun {
+      hasBegun = true
+      begun = now
+      startedAt = .now
+      deadline = now.advanced(by: request.patience)
+    } else if self.step == .waiting {
+      begun = begun.advanced(by: waitingSince.duration(to: now))
+      deadline = deadline.advanced(by: waitingSince.duration(to: now))
+    }
+    self.step = step
+  }
+
+  /// Gives back time that was lost through no fault of the target.
+  func forgive(_ lost: Duration) {
+    waitingSince = waitingSince.advanced(by: lost)
+    deadline = deadline.advanced(by: lost)
+  }
+
+  /// When its time is over: as long as it may take it may wait, too, and not longer.
+  var due: Instant { step == .waiting ? waitingSince.advanced(by: request.patience) : deadline }
+
+  /// When it must be looked at again.
+  var nextMoment: Instant { min(due, wake ?? due) }
+
+  func note(_ phase: ProbeResult.Phase.Name, since start: Instant, _ now: Instant = .now) {
+    phases.append(ProbeResult.Phase(phase, start.duration(to: now)))
+  }
+
+  func result(_ finding: Finding, _ now: Instant) -> ProbeResult {
+    var result = ProbeResult(
+      finding.state, finding.reason, detail: finding.detail, startedAt: startedAt, duration: begun.duration(to: now))
+    // Whoever is denied learns neither what was resolved nor how long that took.
+    if finding.reason == .policyDenied {
+      result.duration = .zero
+      return result
+    }
+    result.address = peer?.address
+    result.source = source
+    result.phases = phases
+    result.evidence = evidence
+    return result
+  }
+}
+
+extension ProbeRequest {
+  /// The timeout, within what the kernel's clocks can be asked for.
+  var patience: Duration { min(max(timeout, .milliseconds(1)), Limits.longestTimeout) }
+
+  /// Where a literal address is asked.
+  func peer(_ address: IPAddress) -> Peer {
+    Peer(address: address, port: target.port ?? 0, scope: address.isLinkLocal && address.family == .ipv6 ? scope : 0)
+  }
+
+  private var scope: UInt32 { interface.map { unsafe if_nametoindex($0) } ?? 0 }
+}
+
+extension Timestamp {
+  /// CLOCK_REALTIME.
+  static var now: Timestamp {
+    var moment = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &moment)
+    return Timestamp(microseconds: Int64(moment.tv_sec) * 1_000_000 + Int64(moment.tv_nsec) / 1_000)
+  }
+}

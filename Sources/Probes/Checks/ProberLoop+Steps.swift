@@ -1,0 +1,157 @@
+internal import Glibc
+internal import ReachabilityModel
+
+// A check's way: its name, its addresses, its gate, its exchange.
+extension ProberLoop {
+  func accept(_ check: Check) {
+    if case .address(let address) = check.request.target.host.remote {
+      judge(check, [check.request.peer(address)])
+    } else {
+      pass(check, names.enter(check.id)) { resolve(check) }
+    }
+  }
+
+  /// Goes on, waits, or is refused, as a gate says.
+  private func pass(_ check: Check, _ verdict: Gate.Verdict, _ onward: () -> Void) {
+    switch verdict {
+    case .enter: onward()
+    case .wait:
+      check.stand(now)
+      setAlarm(check)
+    case .refuse:
+      check.stand(now)
+      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are waiting for their turn"))
+    }
+  }
+
+  /// Begins what the gates have let in meanwhile.
+  func serveAdmitted() {
+    while !admitted.isEmpty {
+      let turn = admitted
+      admitted.removeAll()
+      for id in turn {
+        guard let check = checks[id] else { continue }
+        if check.isResolved { ask(check) } else { resolve(check) }
+      }
+    }
+  }
+
+  // MARK: Names
+
+  private func resolve(_ check: Check) {
+    guard case .name(let name) = check.request.target.host.remote else { return }
+    check.enter(.resolving, now)
+    setAlarm(check)
+    let id = check.id
+    check.resolution = inbox.resolver.resolve(name, timeout: check.request.patience) { [inbox] outcome in
+      inbox.resolved(id, outcome)
+    }
+  }
+
+  func resolved(_ check: Check, _ outcome: Result<[ResolvedAddress], ResolutionFailure>) {
+    check.resolution = nil
+    check.note(.resolve, since: check.begun, now)
+    leaveNames()
+    check.step = .resolved
+    switch outcome {
+    case .failure(let failure): conclude(check, Self.finding(failure))
+    case .success(let found):
+      judge(
+        check,
+        found.compactMap { resolved in
+          var peer = IPAddress(octets: resolved.bytes).map { check.request.peer($0) }
+          if resolved.scopeID != 0 { peer?.scope = resolved.scopeID }
+          return peer
+        })
+    }
+  }
+
+  private func leaveNames() {
+    admitted += names.leave { checks[$0] != nil }
+  }
+
+  private static func finding(_ failure: ResolutionFailure) -> Finding {
+    switch failure {
+    case .notFound: Finding(.down, .dnsNotFound, detail: "the name does not exist, or has no address")
+    case .serverFailure(let words): Finding(.unknown, .dnsServerFailure, detail: words)
+    case .timeout: Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
+    case .badName(let words): Finding(.down, .dnsNotFound, detail: words)
+    case .cancelled: .cancelled
+    case .tooManyQueries: Finding(.unknown, .cancelled, detail: "too many names are being resolved")
+    }
+  }
+
+  // MARK: Addresses
+
+  /// Leaves the addresses that may and can be asked, in the resolver's order.
+  private func judge(_ check: Check, _ peers: [Peer]) {
+    let request = check.request
+    check.isResolved = true
+    var peers = peers
+    if let policy = request.policy {
+      peers = peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
+      guard !peers.isEmpty else { return conclude(check, .denied) }
+    }
+    peers.removeAll { peer in
+      let family = peer.address.unmapped.family
+      // An own address to send from decides as well.
+      if let source = request.source, source.unmapped.family != family { return true }
+      return request.family != .any && (request.family == .ipv4) != (family == .ipv4)
+    }
+    guard let first = peers.first else {
+      let family = request.source?.unmapped.family ?? (request.family == .ipv4 ? .ipv4 : .ipv6)
+      let words = "it has no \(family == .ipv4 ? "IPv4" : "IPv6") address"
+      return conclude(check, Finding(.down, .dnsNotFound, detail: words))
+    }
+    check.candidates = peers.prefix(Limits.addressesTried).reversed()
+    check.gateAddress = first.address
+    let verdict = isEcho(check) ? echoes.enter(check.id, first.address) : sockets.enter(check.id, first.address)
+    pass(check, verdict) { ask(check) }
+  }
+
+  private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
+
+  /// Its turn at the protocol's gate has come.
+  private func ask(_ check: Check) {
+    check.enter(.asking, now)
+    setAlarm(check)
+    askNext(check)
+  }
+
+  private func askNext(_ check: Check) {
+    guard let peer = check.candidates.popLast() else { return }
+    check.peer = peer
+    guard let exchange = exchange(check, peer) else {
+      let scheme = check.request.target.scheme.rawValue
+      return conclude(check, Finding(.unknown, .cancelled, detail: "there is no prober for \(scheme)://"))
+    }
+    check.exchange = exchange
+    exchange.begin()
+  }
+
+  /// Takes what an exchange came to: it is the result, or a reason to ask the next address.
+  func found(_ check: Check, _ finding: Finding) {
+    guard finding.leavesOthersToTry, !check.candidates.isEmpty else { return conclude(check, finding) }
+    check.exchange?.end()
+    wake(check, at: nil)
+    askNext(check)
+  }
+
+  /// Lets go of what a check holds, and lets in who waited for that.
+  func release(_ check: Check) {
+    check.exchange?.end()
+    check.exchange = nil
+    switch check.step {
+    case .waiting, .resolved: break
+    case .resolving:
+      check.resolution?.cancel()
+      leaveNames()
+    case .asking:
+      if isEcho(check) {
+        admitted += echoes.leave(check.gateAddress) { checks[$0] != nil }
+      } else {
+        admitted += sockets.leave(check.gateAddress) { checks[$0] != nil }
+      }
+    }
+  }
+}

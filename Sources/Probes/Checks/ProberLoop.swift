@@ -1,0 +1,182 @@
+internal import Glibc
+internal import ReachabilityModel
+
+/// The prober's thread: everything in here is touched by no other.
+///
+/// A check passes the gate of names, if its host is one, then the gate of its protocol; then its exchange owns
+/// descriptors, which this loop watches, and asks to be woken at a moment. What is ready is always served before any
+/// time is called over, so that a process that was stopped finds the answers that came meanwhile.
+final class ProberLoop {
+  typealias Instant = SuspendingClock.Instant
+
+  let inbox: ProberInbox
+  let poller: EventPoller
+  let patterns = PatternCache()
+  var checks: [UInt64: Check] = [:]
+  var names = Gate(capacity: Limits.checksResolving, perAddress: .max, longestLine: Limits.checksWaiting)
+  var sockets = Gate(
+    capacity: ProberLoop.descriptors, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
+  var echoes = Gate(
+    capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
+  /// Those whom a gate has let in and whose turn has not begun: one after the other, not one inside of the other.
+  var admitted: [UInt64] = []
+  private var alarms = Alarms()
+  /// By descriptor: who owns it.
+  private var watchers: [(any Watcher)?] = []
+  /// Results whose completions run when the state is in order: they may do what they like.
+  private var completed: [(completion: @Sendable (ProbeResult) -> Void, result: ProbeResult)] = []
+  private(set) var now = Instant.now
+
+  init(_ inbox: ProberInbox, _ poller: EventPoller) {
+    self.inbox = inbox
+    self.poller = poller
+  }
+
+  /// How many sockets there may be: a share of what the process may open (getrlimit(2)).
+  private static var descriptors: Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
+    return max(1, min(Limits.socketsOpen, Int(clamping: limit.rlim_cur) / Limits.descriptorShare))
+  }
+
+  /// Runs until the inbox is stopped.
+  func run() {
+    // For every change: the bell is never read, each ring is a change.
+    guard poller.add(inbox.bell) else { return }
+    var isStopped = false
+    while !isStopped {
+      let mayBeMore = wait()
+      let (commands, stopped) = inbox.take()
+      isStopped = stopped
+      for command in commands { obey(command) }
+      if isStopped {
+        for check in Array(checks.values) { conclude(check, .cancelled) }
+      } else if !mayBeMore {
+        ringAlarms()
+      }
+      serveAdmitted()
+      runCompletions()
+    }
+  }
+
+  /// Waits and serves what is ready; true if there may be more.
+  private func wait() -> Bool {
+    let before = now
+    let until = alarms.first.map { min(max(.zero, Instant.now.duration(to: $0)), Limits.heartbeat) }
+    let count = poller.wait(until)
+    now = .now
+    forgive(before, until)
+    for index in 0..<count {
+      let ready = poller[index]
+      guard Int(ready.descriptor) < watchers.count else { continue }
+      watchers[Int(ready.descriptor)]?.ready(ready)
+    }
+    return count == poller.capacity
+  }
+
+  private func obey(_ command: ProberInbox.Command) {
+    switch command {
+    case .check(let id, let request, let completion):
+      let check = Check(id: id, request: request, now: now, completion)
+      checks[id] = check
+      accept(check)
+    case .cancel(let id):
+      if let check = checks[id] { conclude(check, .cancelled) }
+    case .resolved(let id, let outcome):
+      if let check = checks[id], check.step == .resolving { resolved(check, outcome) }
+    }
+  }
+
+  private func runCompletions() {
+    guard !completed.isEmpty else { return }
+    let results = completed
+    completed.removeAll(keepingCapacity: results.count <= Limits.proberEvents)
+    for (completion, result) in results { completion(result) }
+  }
+
+  /// Ends a check with what was found, and lets the next ones in.
+  func conclude(_ check: Check, _ finding: Finding) {
+    guard checks.removeValue(forKey: check.id) != nil else { return }
+    completed.append((check.completion, check.result(finding, .now)))
+    release(check)
+  }
+}
+
+// Descriptors.
+extension ProberLoop {
+  /// Watches a new descriptor for `watcher`, until ``close(_:)``; false if the kernel refuses.
+  func own(_ descriptor: Int32, _ watcher: any Watcher) -> Bool {
+    register(descriptor, watcher)
+    return poller.add(descriptor)
+  }
+
+  /// Sends what happens to a descriptor, which the poller is told of elsewhere, to `watcher`; nil for to nobody.
+  func register(_ descriptor: Int32, _ watcher: (any Watcher)?) {
+    while watchers.count <= Int(descriptor) { watchers.append(nil) }
+    watchers[Int(descriptor)] = watcher
+  }
+
+  /// Closes a descriptor, which also ends the watching.
+  func close(_ descriptor: Int32) {
+    if Int(descriptor) < watchers.count { watchers[Int(descriptor)] = nil }
+    Glibc.close(descriptor)
+  }
+}
+
+// Moments.
+extension ProberLoop {
+  /// Wakes the check's exchange at `moment`; nil for never.
+  func wake(_ check: Check, at moment: Instant?) {
+    check.wake = moment
+    setAlarm(check)
+  }
+
+  /// Notes the next moment that concerns the check.
+  func setAlarm(_ check: Check) {
+    let moment = check.nextMoment
+    guard check.alarm != moment else { return }
+    check.alarm = moment
+    alarms.set(check.id, at: moment)
+  }
+
+  private func ringAlarms() {
+    while let (moment, id) = alarms.next(by: now) {
+      guard let check = checks[id], check.alarm == moment else { continue }
+      check.alarm = nil
+      if check.due <= now {
+        overdue(check)
+      } else if let wake = check.wake, wake <= now {
+        check.wake = nil
+        check.exchange?.awake()
+        if checks[id] != nil { setAlarm(check) }
+      }
+    }
+    if alarms.entries.count > 2 * checks.count + Limits.deadAlarms { rebuildAlarms() }
+  }
+
+  private func rebuildAlarms() {
+    alarms.rebuild(checks.values.compactMap { check in check.alarm.map { ($0, check.id) } })
+  }
+
+  private func overdue(_ check: Check) {
+    switch check.step {
+    case .waiting:
+      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are under way: its turn did not come"))
+    case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
+    case .resolved: break
+    case .asking: conclude(check, check.exchange?.overdue() ?? .cancelled)
+    }
+  }
+
+  /// Gives back the time in which this thread did not run, though it should have: SIGSTOP, a machine that is overloaded.
+  private func forgive(_ before: Instant, _ wait: Duration?) {
+    guard let wait else { return }
+    let lost = before.duration(to: now) - wait
+    guard lost > Limits.stall else { return }
+    for check in checks.values {
+      check.forgive(lost)
+      check.alarm = check.nextMoment
+    }
+    rebuildAlarms()
+  }
+}

@@ -1,0 +1,68 @@
+internal import Glibc
+internal import ReachabilityModel
+
+/// What a system call's refusal says about a check (connect(2), ip(7), icmp(7)).
+///
+/// Two questions are answered here, and nowhere else: what the code means, and who is to blame. A call that the kernel
+/// refuses at once never sent a packet: our own way out is missing, and the check is `unreachable`. An error that comes
+/// later was told by somebody on the way, or by a neighbour's silence: the check is `down`, unless whoever asked knows
+/// from the engine that the way out went away meanwhile.
+struct SocketFailure: Error, Equatable {
+  /// The errno.
+  let code: Int32
+  /// Whether the call itself was refused, before anything was sent.
+  let isImmediate: Bool
+
+  /// A refusal by the call itself.
+  static func immediate(_ code: Int32) -> SocketFailure { SocketFailure(code: code, isImmediate: true) }
+  /// An error that the socket had to wait for (SO_ERROR).
+  static func later(_ code: Int32) -> SocketFailure { SocketFailure(code: code, isImmediate: false) }
+
+  var reason: Reason {
+    switch code {
+    case ENETUNREACH: .networkUnreachable
+    // A host without the protocol (ICMP code 2), or one that the network calls down or unknown.
+    case EHOSTUNREACH, EHOSTDOWN, ENONET, ENOPROTOOPT, EPROTO: .hostUnreachable
+    case ECONNREFUSED: .refused
+    // EPERM is the packet filter's, EACCES a prohibit route's, or an ICMP "administratively prohibited".
+    case EACCES, EPERM: .prohibited
+    case ETIMEDOUT: .connectTimeout
+    case ECONNRESET, EPIPE, ECONNABORTED: .reset
+    // The route's type blackhole; everything else that could be invalid is ours to get right.
+    case EINVAL: .blackhole
+    case ENETDOWN: .linkDown
+    case EADDRNOTAVAIL: .noSource
+    case ENODEV, ENXIO: .unknownInterface
+    case let code where Self.isShortage(code): .cancelled
+    default: .noReply
+    }
+  }
+
+  var state: ProbeResult.State {
+    if Self.isShortage(code) { return .unknown }
+    // A refusal at once can also come from the host itself: on loopback it is us.
+    return isImmediate && code != ECONNREFUSED ? .unreachable : .down
+  }
+
+  /// Whether another address of the same name may do better: nobody has answered for the name yet.
+  var leavesOthersToTry: Bool {
+    [.networkUnreachable, .hostUnreachable, .prohibited, .blackhole, .linkDown, .noSource].contains(reason)
+  }
+
+  /// The kernel's words, and whose they are.
+  var detail: String {
+    if Self.isShortage(code) { return "this machine is short of descriptors or memory: \(Self.words(code))" }
+    return isImmediate ? "the kernel refused to send: \(Self.words(code))" : Self.words(code)
+  }
+
+  /// Errors that say something about us and nothing about the target.
+  private static func isShortage(_ code: Int32) -> Bool {
+    [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN].contains(code)
+  }
+
+  static func words(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+
+  var finding: Finding {
+    Finding(state, reason, detail: detail, leavesOthersToTry: leavesOthersToTry)
+  }
+}

@@ -1,0 +1,86 @@
+internal import CAres
+internal import Glibc
+internal import ReachabilityModel
+
+/// A TCP socket on its way to one peer, without blocking (tcp(7), connect(2)).
+struct StreamSocket {
+  enum Progress {
+    case pending
+    /// Our own address of the connection.
+    case connected(IPAddress?)
+    case failed(SocketFailure)
+    /// The peer is not whom we connected to.
+    case stranger
+  }
+
+  let descriptor: Int32
+  let peer: Peer
+
+  /// Begins to connect; throws what the kernel refuses at once.
+  init(to peer: Peer, _ request: ProbeRequest) throws(SocketFailure) {
+    self.peer = peer
+    let family = peer.address.unmapped.family
+    descriptor = socket(
+      family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue) | ProberSocket.flags, 0)
+    guard descriptor >= 0 else { throw .immediate(errno) }
+    do throws(SocketFailure) {
+      try ProberSocket.bind(descriptor, request, family: family)
+      let code = unsafe peer.withSocketAddress { unsafe connect(descriptor, $0, $1) }
+      guard code == 0 || errno == EINPROGRESS else { throw .immediate(errno) }
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// How far the connection is; one call for one that stands, which is what most of them come to.
+  func progress() -> Progress {
+    guard let other = Peer.remote(of: descriptor) else {
+      var code: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
+        return .failed(.later(errno))
+      }
+      return code == 0 ? .pending : .failed(.later(code))
+    }
+    let own = Peer.local(of: descriptor)
+    // On this machine a connection to a port that nobody listens on can meet itself, if the kernel picks that very port
+    // as its source (RFC 9293 §3.5, simultaneous open).
+    if own?.port == other.port, own?.address == other.address { return .failed(.later(ECONNREFUSED)) }
+    guard other.port == peer.port, other.address == peer.address.unmapped else { return .stranger }
+    return .connected(own?.address)
+  }
+
+  /// What the socket failed with (SO_ERROR); nil if it did not.
+  var failure: SocketFailure? {
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0, code != 0 else { return nil }
+    return .later(code)
+  }
+}
+
+/// What all sockets of checks have in common.
+enum ProberSocket {
+  static let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+
+  /// Binds to the interface and the source that the request names (socket(7), SO_BINDTODEVICE; bind(2)).
+  static func bind(
+    _ descriptor: Int32, _ request: ProbeRequest, family: IPAddress.Family
+  ) throws(SocketFailure) {
+    if let interface = request.interface {
+      let length = socklen_t(interface.utf8.count)
+      guard unsafe setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, interface, length) == 0 else {
+        throw .immediate(errno)
+      }
+    }
+    guard let source = request.source?.unmapped else { return }
+    // A source of the other family cannot be had.
+    guard source.family == family else { throw .immediate(EADDRNOTAVAIL) }
+    // The port is chosen when connecting, so that one port can serve many peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
+    var one: Int32 = 1
+    unsafe setsockopt(descriptor, Int32(IPPROTO_IP), 24, &one, socklen_t(MemoryLayout<Int32>.size))
+    let code = unsafe Peer(address: source, port: 0).withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) }
+    guard code == 0 else { throw .immediate(errno) }
+  }
+}

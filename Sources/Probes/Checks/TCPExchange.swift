@@ -1,0 +1,149 @@
+internal import CAres
+internal import Glibc
+internal import ReachabilityModel
+
+/// A TCP connection, and perhaps a short dialogue: something is sent, and what comes back must match.
+final class TCPExchange: Exchange, Watcher {
+  private enum Step {
+    case connecting
+    case talking(since: SuspendingClock.Instant)
+  }
+
+  private unowned let check: Check
+  private unowned let loop: ProberLoop
+  private let peer: Peer
+  private let recipe: TCPRecipe
+  private var socket: StreamSocket?
+  private var step = Step.connecting
+  private var begun = SuspendingClock.Instant.now
+  private var unsent: ArraySlice<UInt8> = []
+  private var answer: MatchedAnswer?
+
+  init(_ check: Check, _ peer: Peer, _ recipe: TCPRecipe, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.recipe = recipe
+    self.loop = loop
+  }
+
+  func begin() {
+    do throws(SocketFailure) {
+      let socket = try StreamSocket(to: peer, check.request)
+      self.socket = socket
+      guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+    } catch {
+      loop.found(check, error.finding)
+    }
+  }
+
+  func ready(_ ready: EventPoller.Ready) {
+    if case .connecting = step { settle() }
+    if case .talking(let since) = step { talk(since) }
+  }
+
+  /// Looks whether the connection stands.
+  private func settle() {
+    guard let socket else { return }
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, failure.finding)
+    case .stranger: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      let now = SuspendingClock.Instant.now
+      check.note(.connect, since: begun, now)
+      guard recipe.send != nil || recipe.expect != nil else { return loop.conclude(check, .up) }
+      do throws(PatternError) {
+        answer = try recipe.expect.map { (text) throws(PatternError) in
+          MatchedAnswer(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
+        }
+      } catch {
+        return loop.conclude(check, error.finding)
+      }
+      unsent = recipe.send.map { Array($0.utf8)[...] } ?? []
+      step = .talking(since: now)
+    }
+  }
+
+  private func talk(_ since: SuspendingClock.Instant) {
+    guard let socket else { return }
+    while !unsent.isEmpty {
+      let sent = unsafe unsent.withUnsafeBytes {
+        unsafe Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if sent < 0 {
+        if errno == EAGAIN { break }
+        if errno == EINTR { continue }
+        return broken(.later(errno))
+      }
+      unsent = unsent.dropFirst(sent)
+    }
+    guard answer != nil else {
+      if unsent.isEmpty { succeed(since) }
+      return
+    }
+    read(socket, since)
+  }
+
+  private func read(_ socket: StreamSocket, _ since: SuspendingClock.Instant) {
+    while true {
+      let bytes = ReadBuffer.read(socket.descriptor)
+      switch bytes {
+      case .nothing: break
+      case .failed(let code): return broken(.later(code))
+      case .end:
+        if answer?.match() == true { return succeed(since) }
+        let words = answer?.isEmpty == true ? "without a word" : "after an answer that does not match"
+        return loop.conclude(
+          check,
+          Finding(.down, answer?.isEmpty == true ? .reset : .noReply, detail: "the peer closed the connection \(words)")
+        )
+      case .bytes(let bytes):
+        switch answer?.take(bytes) {
+        case .matched: return succeed(since)
+        case .full:
+          return loop.conclude(
+            check,
+            Finding(.down, .noReply, detail: "the first \(Limits.dialogueBytes) bytes of the answer do not match"))
+        default: continue
+        }
+      }
+      break
+    }
+    // An answer in drops is not matched anew with each of them.
+    if answer?.isStale == true, check.wake == nil { loop.wake(check, at: .now.advanced(by: Limits.matchPause)) }
+  }
+
+  func awake() {
+    if case .talking(let since) = step, answer?.match() == true { succeed(since) }
+  }
+
+  private func succeed(_ since: SuspendingClock.Instant) {
+    check.note(.processing, since: since)
+    loop.conclude(check, .up)
+  }
+
+  private func broken(_ failure: SocketFailure) {
+    loop.conclude(check, Finding(.down, failure.reason, detail: "the connection broke: \(failure.detail)"))
+  }
+
+  func overdue() -> Finding {
+    switch step {
+    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .talking(let since):
+      if answer?.match() == true {
+        check.note(.processing, since: since)
+        return .up
+      }
+      let isSilent = answer?.isEmpty != false
+      return Finding(
+        .down, isSilent ? .noReply : .timeout,
+        detail: isSilent ? "connected, but nothing came back" : "what came back in time does not match")
+    }
+  }
+
+  func end() {
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+}

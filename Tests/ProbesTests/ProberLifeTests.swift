@@ -1,0 +1,134 @@
+import Glibc
+import Probes
+import ReachabilityModel
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A prober's life: many at once, an early end, nothing left behind")
+struct ProberLifeTests {
+  @Test func aThousandAtOnce() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let prober = ProberUnderTest()
+    let results = Results()
+    for index in 0..<1_000 {
+      // Sixteen addresses, so that the bound on one is met as well as passed.
+      prober.prober.probe(try request("tcp://127.0.0.\(index % 16 + 1):\(server.port)"), results.take)
+    }
+    let all = try await results.wait(for: 1_000)
+    #expect(all.count == 1_000)
+    #expect(all.count { $0.state == .up } == (0..<1_000).count { $0 % 16 == 0 })
+    #expect(all.count { $0.reason == .refused } == (0..<1_000).count { $0 % 16 != 0 })
+  }
+
+  @Test func oneAddressIsNotFlooded() async throws {
+    let most = Mutex((now: 0, most: 0))
+    let server = try TCPServer { peer in
+      most.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+      Loopback.send(Array("ready".utf8), to: peer)
+      TCPServer.untilClosed(peer)
+      most.withLock { $0.now -= 1 }
+    }
+    let prober = ProberUnderTest()
+    let results = Results()
+    for _ in 0..<200 {
+      prober.prober.probe(
+        try request("tcp://127.0.0.1:\(server.port)", .tcp(TCPRecipe(expect: "ready"))), results.take)
+    }
+    let all = try await results.wait(for: 200)
+    #expect(all.allSatisfy { $0.state == .up })
+    // The server sees an end a moment after the prober made it.
+    #expect(most.withLock { $0.most } <= 64)
+  }
+
+  @Test func cancelling() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let prober = ProberUnderTest()
+    let results = Results()
+    let check = prober.prober.probe(
+      try request("tcp://127.0.0.1:\(server.port)", .tcp(TCPRecipe(expect: "never"))), results.take)
+    try await eventually { server.connections == 1 }
+    check.cancel()
+    let result = try await results.wait(for: 1)[0]
+    #expect(result.state == .unknown)
+    #expect(result.reason == .cancelled)
+    check.cancel()
+    #expect(try await prober.check("tcp://127.0.0.1:\(server.port)").state == .up)
+    #expect(results.all.count == 1)
+  }
+
+  @Test func cancellingWhileTheNameIsResolved() async throws {
+    let dns = try DNSServer { _, _ in .silence }
+    defer { dns.stop() }
+    let prober = ProberUnderTest(asking: [dns])
+    let results = Results()
+    let check = prober.prober.probe(try request("tcp://silent.test:80"), results.take)
+    try await eventually { dns.total > 0 }
+    check.cancel()
+    #expect(try await results.wait(for: 1)[0].reason == .cancelled)
+  }
+
+  @Test func stoppingEndsEverything() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let prober = ProberUnderTest()
+    let results = Results()
+    for _ in 0..<100 {
+      prober.prober.probe(
+        try request("tcp://127.0.0.1:\(server.port)", .tcp(TCPRecipe(expect: "never"))), results.take)
+    }
+    prober.prober.stop()
+    #expect(results.all.count == 100)
+    #expect(results.all.allSatisfy { $0.reason == .cancelled })
+    prober.prober.probe(try request("tcp://127.0.0.1:\(server.port)"), results.take)
+    #expect(results.all.count == 101)
+    prober.prober.stop()
+  }
+
+  @Test func aCompletionMayLetTheProberGo() async throws {
+    let done = Mutex(false)
+    let held = Mutex<ProberUnderTest?>(ProberUnderTest())
+    let asked = try request("tcp://127.0.0.1:\(Loopback.deadPort())")
+    let prober = held.withLock { $0 }
+    prober?.prober.probe(asked) { _ in
+      held.withLock { $0 = nil }
+      done.withLock { $0 = true }
+    }
+    try await eventually { done.withLock { $0 } }
+  }
+
+  @Test(.enabled(if: Namespace.isSupported)) func noDescriptorStaysOpen() throws {
+    let namespace = try Namespace()
+    try namespace.isolateFiles()
+    let counts = try namespace.run { () throws -> (Int, Int) in
+      let before = Namespace.openFileCount()
+      do {
+        let resolver = Resolver()
+        let prober = SocketProber(resolver: resolver)
+        let left = Mutex(50)
+        for _ in 0..<50 {
+          prober.probe(try request("tcp://127.0.0.1:9")) { _ in left.withLock { $0 -= 1 } }
+        }
+        _ = TestSupport.eventually { left.withLock { $0 } == 0 }
+        #expect(left.withLock { $0 } == 0)
+        prober.stop()
+        resolver.stop()
+      }
+      return (before, Namespace.openFileCount())
+    }
+    #expect(counts.0 == counts.1)
+  }
+
+  @Test("A module for another scheme, a token, a missing port: said at once", arguments: [0, 1, 2])
+  func refusedAtOnce(index: Int) throws {
+    let asked = [
+      ProbeRequest(try ProbeTarget("tcp://127.0.0.1:1"), module: ProbeModule.standard(for: .icmp)),
+      ProbeRequest(ProbeTarget(.tcp, host: .default, port: 1)),
+      ProbeRequest(ProbeTarget(.tcp, host: try Target(host: "127.0.0.1"))),
+    ][index]
+    let results = Results()
+    ProberUnderTest().prober.probe(asked, results.take)
+    #expect(results.all.count == 1)
+    #expect(results.all.first?.state == .unknown)
+    #expect(results.all.first?.detail?.isEmpty == false)
+  }
+}

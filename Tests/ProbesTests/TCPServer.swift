@@ -1,0 +1,46 @@
+import Glibc
+import Synchronization
+
+/// A TCP server on 127.0.0.1 that does as its script says with every connection, each on a thread of its own.
+final class TCPServer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+  private let taken = Mutex(0)
+
+  /// Connections that were taken.
+  var connections: Int { taken.withLock { $0 } }
+
+  /// `script` owns nothing: the connection is closed when it returns.
+  init(_ script: @escaping @Sendable (_ peer: Int32) -> Void) throws {
+    (listener, port) = try Loopback.bound(SOCK_STREAM)
+    guard listen(listener, 4_096) == 0 else { throw Loopback.Failure(operation: "listen") }
+    Loopback.thread { [weak self, listener] in
+      defer { close(listener) }
+      while true {
+        let peer = accept(listener, nil, nil)
+        guard peer >= 0 else { return }
+        self?.taken.withLock { $0 += 1 }
+        Loopback.thread {
+          script(peer)
+          close(peer)
+        }
+      }
+    }
+  }
+
+  deinit {
+    // Closed by the thread alone: here, the number could be another server's before the thread accepts again.
+    shutdown(listener, Int32(SHUT_RDWR))
+  }
+
+  /// Waits until the peer has closed: bounded by the test's own patience, because a test ends its prober.
+  static func untilClosed(_ peer: Int32) {
+    while !Loopback.receive(4_096, from: peer).isEmpty {}
+  }
+
+  /// Closes with a reset instead of an end (socket(7), SO_LINGER).
+  static func reset(_ peer: Int32) {
+    var lingering = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(peer, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+  }
+}
