@@ -14,7 +14,7 @@ public import ReachabilityModel
 /// returns; but while another reading is being delivered, on this thread or another, it follows that one instead, because
 /// a source delivers one at a time. Call ``change(_:_:)``, ``changeWithoutEvent(_:)`` and ``advance(by:)`` from one thread
 /// at a time.
-public final class ScriptedKernel {
+public final class ScriptedKernel: Sendable {
   let guarded: Locked<Guarded>
 
   struct Guarded {

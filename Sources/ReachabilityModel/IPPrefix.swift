@@ -17,7 +17,7 @@ public struct IPPrefix: Hashable, Sendable, CustomStringConvertible {
   /// The block itself, without the bits of an address in it.
   public var block: IPPrefix { IPPrefix(address.masked(to: length), length: length) }
 
-  /// Whether an address lies in the block.
+  /// Whether an address lies in the block; an IPv4 block never covers an IPv6 address, mapped ones included.
   public func contains(_ other: IPAddress) -> Bool {
     address.family == other.family && address.masked(to: length) == other.masked(to: length)
   }
