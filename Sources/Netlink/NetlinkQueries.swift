@@ -98,6 +98,7 @@ final class NetlinkQueries {
   ///   - header: writes what follows the message's header.
   ///   - restart: called before every attempt.
   ///   - body: takes each message; false when it cannot be read.
+  /// - Throws: a ``KernelError`` when the kernel refuses or does not answer in time.
   func dump(
     _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void = {},
     body: (NetlinkMessage) -> Bool

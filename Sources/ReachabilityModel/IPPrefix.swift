@@ -40,6 +40,7 @@ extension IPAddress {
   /// The address with all but its leading bits zero.
   ///
   /// - Parameter length: how many bits to keep; all when that is more than there are.
+  /// - Returns: the first address of the block of that length.
   public func masked(to length: UInt8) -> IPAddress {
     guard family == .ipv6 else {
       return length >= 32 ? self : IPAddress(ipv4: UInt32(truncatingIfNeeded: low) & ~(UInt32.max >> UInt32(length)))

@@ -41,6 +41,7 @@ public protocol KernelObserver: AnyObject, Sendable {
   /// Whether the coming survey should list the blocks of all routes and rules (``RouteChanges/allBlocks``).
   ///
   /// - Parameter isAfterLoss: what was listed before may be out of date.
+  /// - Returns: true when they are wanted.
   func needsRouteBlocks(isAfterLoss: Bool) -> Bool
 
   /// Counts what differs between the observer's state and a reading without an event to explain it; 0 is as it should be.

@@ -90,6 +90,7 @@ extension Route {
   /// Whether another destination of the same block could leave by another way or from another address.
   ///
   /// - Parameter hasOneIPv6Source: ``KernelTables/hasOneIPv6Source``.
+  /// - Returns: true when each destination must be asked about by itself.
   public func dependsOnDestination(hasOneIPv6Source: Bool) -> Bool {
     if choosesByDestination { return true }
     // A block of own addresses answers from whichever of them was asked.

@@ -15,7 +15,7 @@ import Testing
     ])
     func gateway() -> IPAddress? { running.observer.answer(RunningSource.ipv6)?.route?.hops.first?.gateway }
     #expect(eventually { gateway() == "fd09::8" })
-    running.observer.forget()
+    let heard = running.observer.readings.count
     // As after three seconds without an answer.
     try client.ip("neigh replace fd09::8 lladdr 02:00:00:00:00:08 dev c0 nud reachable router")
     try client.ip("neigh replace fd09::8 dev c0 nud failed")
@@ -26,7 +26,8 @@ import Testing
     #expect(eventually { gateway() == "fd09::1" })
     try client.ip("neigh del fd09::8 dev c0")
     #expect(eventually { gateway() == "fd09::8" })
-    #expect(running.observer.causes.isEmpty, "no route was added, removed or replaced")
+    let causes = running.observer.readings.dropFirst(heard).flatMap(\.causes)
+    #expect(causes.isEmpty, "no route was added, removed or replaced")
   }
 
   @Test func hostsThatComeAndGoWakeNobody() throws {

@@ -15,6 +15,7 @@ extension WatchBook {
   /// - Parameters:
   ///   - reading: the answers.
   ///   - settle: how long a loss waits.
+  /// - Returns: what changed, and who was judged.
   mutating func judge(_ reading: KernelReading, settle: Duration) -> Outcome {
     keepPathsInBounds()
     needsAnotherRound = false

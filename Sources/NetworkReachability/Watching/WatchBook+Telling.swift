@@ -16,6 +16,7 @@ extension WatchBook {
   ///   - sequence: the number of the machine's last transition.
   ///   - time: when the reading was made.
   ///   - causes: what the kernel said.
+  /// - Returns: one for each change, in its order.
   mutating func transitions(
     _ changes: [Change], sequence: UInt64, time: Timestamp, causes: Set<Cause>
   ) -> [Transition] {
