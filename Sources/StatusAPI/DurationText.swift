@@ -16,4 +16,11 @@ package enum DurationText {
     }
     return duration <= .seconds(365 * 86_400) ? duration : nil
   }
+
+  /// A duration in milliseconds with three decimals: `0.412`.
+  package static func milliseconds(_ duration: Duration) -> String {
+    let microseconds = Int64(duration / .microseconds(1))
+    let fraction = String(microseconds % 1_000)
+    return "\(microseconds / 1_000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction)"
+  }
 }

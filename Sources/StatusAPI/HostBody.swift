@@ -34,8 +34,9 @@ enum HostBody {
     ])
   }
 
-  private static func route(_ path: Path) -> JSON {
-    guard let type = path.routeType else { return .null }
+  /// The route of a path; null when there is none.
+  static func route(_ path: Path?) -> JSON {
+    guard let path, let type = path.routeType else { return .null }
     return .members([
       "type": .string(type.name),
       "prefix": .text(path.prefix?.description),

@@ -16,7 +16,7 @@ enum HostRoutes {
     guard case .name(let name) = target.remote, mustResolve else {
       return .now(try answer(target, host, .pending, exchange))
     }
-    guard exchange.service.nameQuota.take(client: client(exchange.request.peer)) else {
+    guard exchange.service.nameQuota.take(client: exchange.client) else {
       throw Problem(
         .rateLimited, "More than \(NameQuota.perSecond) names a second; try again, or ask with resolve=none.",
         headers: ["Retry-After": "1"])
@@ -26,11 +26,6 @@ enum HostRoutes {
         promise.fulfil(later(target, host, resolution, exchange))
       }
     }
-  }
-
-  /// The address of a peer, which is written with its port: `10.0.0.5:4711`, `[fd00::5]:4711`.
-  private static func client(_ peer: String) -> String {
-    peer.lastIndex(of: ":").map { String(peer[..<$0]) } ?? peer
   }
 
   private static func target(_ host: String, _ exchange: Exchange) throws(Problem) -> Target {

@@ -41,6 +41,9 @@ struct Exchange: Sendable {
   var media: MediaType
   var requestID: String
 
+  /// The address of the client, which the peer has with its port: `10.0.0.5:4711`, `[fd00::5]:4711`.
+  var client: String { request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer }
+
   /// The answer with the request's id on it, unless it is shared and nobody asked for one.
   func answer(_ response: HTTPResponse) -> HTTPResponse {
     var response = response

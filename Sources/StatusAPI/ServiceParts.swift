@@ -7,6 +7,7 @@ struct ServiceParts: Sendable {
   var feed: EventFeed
   var health: Health
   var nameQuota: NameQuota
+  var checks: CheckDesk
   var metrics: Metrics
   /// Names that `Host` may carry besides literals and `localhost`, in lower case.
   var allowedHosts: [String]

@@ -12,6 +12,10 @@ public final class StatusService: Sendable {
     public var allowedOrigins: [String]
     /// Who may ask what.
     public var access: AccessPolicy
+    /// Modules besides the built-in ones; one of the same name takes its place.
+    public var modules: [ProbeModule]
+    /// Whom callers may have us contact; this machine's addresses are added as they are.
+    public var contactPolicy: ContactPolicy
     /// The deadline of a name's resolution when a request does not give one; default 5 s.
     public var resolverTimeout: Duration
     /// The version that the index shows.
@@ -24,12 +28,15 @@ public final class StatusService: Sendable {
     /// Settings with defaults for everything.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
+      modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(),
       resolverTimeout: Duration = .seconds(5), version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
       self.allowedOrigins = allowedOrigins
       self.access = access
+      self.modules = modules
+      self.contactPolicy = contactPolicy
       self.resolverTimeout = resolverTimeout
       self.version = version
       self.liveChecks = liveChecks
@@ -46,7 +53,15 @@ public final class StatusService: Sendable {
   private let requests = RequestTally()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
-  public init(monitor: ReachabilityMonitor, configuration: Configuration = Configuration(), logger: Logger) {
+  ///
+  /// - Parameters:
+  ///   - monitor: knows the way.
+  ///   - checker: makes active checks.
+  ///   - configuration: the settings.
+  ///   - logger: where our own failures go.
+  public init(
+    monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(), logger: Logger
+  ) {
     let feed = EventFeed()
     let known = HealthCheck("kernel") {
       let snapshot = feed.documents.snapshot
@@ -62,13 +77,21 @@ public final class StatusService: Sendable {
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(), metrics: metrics,
+        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        checks: CheckDesk(
+          checker: checker, modules: Self.modules(configuration.modules),
+          policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),
+        metrics: metrics,
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
         origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
         access: AccessControl(configuration.access),
         resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
     monitor.attach(feed)
     monitor.attach(verdicts)
+  }
+
+  private static func modules(_ more: [ProbeModule]) -> [String: ProbeModule] {
+    CheckPlan.builtInModules.merging(more.map { ($0.name, $0) }) { $1 }
   }
 
   /// Answers one request; from any thread, never blocks.
@@ -97,4 +120,13 @@ public final class StatusService: Sendable {
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }
+}
+
+extension ContactPolicy {
+  /// The policy with this machine's addresses as they are now.
+  fileprivate func withOwn(_ snapshot: Snapshot) -> ContactPolicy {
+    var policy = self
+    for state in snapshot.interfaces { policy.own.formUnion(state.addresses.map(\.address)) }
+    return policy
+  }
 }

@@ -32,7 +32,7 @@ struct Daemon {
     monitor = ReachabilityMonitor(
       configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
     let service = StatusService(
-      monitor: monitor,
+      monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(
         allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
         access: configuration.accessPolicy, resolverTimeout: configuration.resolverTimeout,

@@ -13,6 +13,7 @@ struct Reachd: AsyncParsableCommand {
         reachd status --direct                ask the kernel, without a service
         reachd watch                          print a line whenever the way out changes
         reachd watch db.internal 10.0.0.9     ... or the way to these hosts
+        reachd check tcp://db:5432 --explain  ask a target, and say which layer says no
         reachd wait db.internal --timeout 60s come back when it can be reached
         reachd config check --config reachd.yaml
         reachd token create --scope read      make a token for those who may ask
@@ -22,7 +23,7 @@ struct Reachd: AsyncParsableCommand {
       """,
     version: "reachd \(Version.current)",
     subcommands: [
-      ServeCommand.self, StatusCommand.self, WatchCommand.self, WaitCommand.self, HealthcheckCommand.self,
-      ConfigCommand.self, TokenCommand.self,
+      ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
+      HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
     ])
 }

@@ -7,19 +7,23 @@ internal import StatusAPI
 struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
-    abstract: "Wait until hosts can be reached: exit 0 then, 1 when the time is over, 2 could not tell.",
+    abstract: "Wait until targets can be reached: exit 0 then, 1 when the time is over, 2 could not tell.",
     discussion: """
       A target is route://HOST, or HOST alone: a name, an address, default or local-link. It is judged by the kernel's
       routes, from the kernel's own events, without a service and without a packet to the host. A name must be resolved.
+
+      Or it is what reachd check asks: tcp://HOST:PORT, https://HOST/PATH, icmp://HOST and others. These are asked every
+      second, and at once when the way to them changes.
 
       EXAMPLES
         reachd wait default
         reachd wait route://db.internal route://10.0.0.9 --timeout 60s
         reachd wait db-a db-b --any
+        reachd wait tcp://db:5432 https://api/health --timeout 60s
         reachd wait 10.0.0.9 --not && echo 'the way is gone'
       """)
 
-  @Argument(help: "Targets: route://HOST, or HOST alone.")
+  @Argument(help: "Targets: route://HOST, or HOST alone, or tcp://HOST:PORT and the like.")
   var targets: [String]
 
   @Option(help: "How long to wait at the most, such as 500ms, 30s or 2m.")
@@ -31,12 +35,18 @@ struct WaitCommand: AsyncParsableCommand {
   @Flag(name: .customLong("not"), help: "Wait until they can not be reached.")
   var negated = false
 
+  @Option(help: "How long one check may take.")
+  var checkTimeout = "5s"
+
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as default or route://db.") }
     guard DurationText.parse(timeout) != nil else {
       throw ValidationError("--timeout is a duration, such as 500ms, 30s or 2m.")
+    }
+    guard let longest = DurationText.parse(checkTimeout), longest > .zero else {
+      throw ValidationError("--check-timeout is a duration, such as 500ms or 5s.")
     }
     for text in targets { _ = try Self.target(text) }
   }
@@ -46,28 +56,44 @@ struct WaitCommand: AsyncParsableCommand {
     let configuration = try source.sources().loadOrExit()
     let monitor = try configuration.startedMonitor()
     defer { monitor.stop() }
-    let (any, negated) = (any, negated)
-    let outcome = await monitor.wait(for: targets, timeout: DurationText.parse(timeout) ?? .zero) { verdicts in
-      let answers = verdicts.map { $0.isSurelyReachable != negated }
-      return any ? answers.contains(true) : answers.allSatisfy { $0 }
-    }
-    if outcome.isFulfilled { return }
+    let patience = DurationText.parse(timeout) ?? .zero
+    // Routes alone need no clock: the kernel tells when they change.
+    let complaints =
+      targets.allSatisfy { $0.scheme == .route }
+      ? await routes(targets.map(\.host), monitor, patience)
+      : await checks(targets, Checker(monitor: monitor), patience)
+    guard let complaints else { return }
     // What stood in the way is worth a line each: the script's log is all that its reader has.
-    for verdict in outcome.verdicts { Terminal.complain("reachd: \(verdict.target): \(ChangeText.line(verdict))") }
+    for complaint in complaints { Terminal.complain("reachd: \(complaint)") }
     throw Exit.no
   }
 
-  private static func target(_ text: String) throws -> Target {
-    var host = text
-    if let colon = text.firstRange(of: "://") {
-      let scheme = text[..<colon.lowerBound]
-      guard scheme == "route" else {
-        throw ValidationError("\(text): \(scheme):// cannot be waited for; route://HOST can.")
-      }
-      host = String(text[colon.upperBound...])
+  /// Waits for the way to hosts; gives what stood in the way if the time was over.
+  private func routes(_ targets: [Target], _ monitor: ReachabilityMonitor, _ patience: Duration) async -> [String]? {
+    let (any, negated) = (any, negated)
+    let outcome = await monitor.wait(for: targets, timeout: patience) { verdicts in
+      let answers = verdicts.map { $0.isSurelyReachable != negated }
+      return any ? answers.contains(true) : answers.allSatisfy { $0 }
     }
+    return outcome.isFulfilled ? nil : outcome.verdicts.map { "\($0.target): \(ChangeText.line($0))" }
+  }
+
+  /// Waits for answers; gives what stood in the way if the time was over.
+  private func checks(_ targets: [ProbeTarget], _ checker: Checker, _ patience: Duration) async -> [String]? {
+    let (any, negated) = (any, negated)
+    let longest = DurationText.parse(checkTimeout) ?? .seconds(5)
+    let outcome = await checker.wait(
+      for: targets.map { ProbeRequest($0, timeout: longest) }, timeout: patience
+    ) { outcomes in
+      let answers = outcomes.map { ($0.result.state == .up) != negated }
+      return any ? answers.contains(true) : answers.allSatisfy { $0 }
+    }
+    return outcome.isFulfilled ? nil : outcome.outcomes.map { "\(CheckText.line($0))" }
+  }
+
+  private static func target(_ text: String) throws -> ProbeTarget {
     do throws(TargetError) {
-      return try Target(host: host)
+      return try ProbeTarget(text)
     } catch {
       throw ValidationError("\(text): \(error)")
     }

@@ -40,6 +40,9 @@ import Testing
     "/hosts/224.0.0.1", "/hosts/fe80::1%25eth0", "/hosts/10.0.0.9?source=10.0.0.5&interface=eth0",
     "/hosts/10.0.0.9?source=10.9.9.9", "/hosts/10.0.0.9?interface=eth9", "/hosts/localhost",
     "/hosts/db.internal?resolve=none", "/hosts/http:%2F%2Fx", "/status?x=1", "/hosts/a:1", "/interfaces?a&a",
+    "/check?target=tcp://10.0.0.9:1", "/check?target=tcp://192.0.2.1:1&require=up&ip=both&count=2", "/check",
+    "/check?target=tcp://a", "/check?target=icmp://10.0.0.9&count=3&timeout=1s", "/explain?target=https://10.0.0.9/",
+    "/explain?target=route://default", "/explain?target=tcp://192.0.2.1:1", "/check?target=route://localhost",
   ]
 
   @Test(arguments: cases)

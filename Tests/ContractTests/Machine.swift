@@ -11,6 +11,11 @@ import Testing
 struct Machine {
   let kernel: ScriptedKernel
   let monitor: ReachabilityMonitor
+  let prober = ScriptedProber { _ in
+    ProbeResult(
+      .up, address: IPAddress("10.0.0.9"), startedAt: Timestamp(microseconds: 0), duration: .microseconds(412),
+      phases: [.init(.connect, .microseconds(401))])
+  }
   let service: StatusService
 
   init(_ script: KernelScript = .wired, started: Bool = true) throws {
@@ -19,7 +24,9 @@ struct Machine {
     // Nobody listens there: names that are not in the hosts file fail.
     monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: { kernel })
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    service = StatusService(monitor: monitor, configuration: .init(version: "0.1.0"), logger: logger)
+    service = StatusService(
+      monitor: monitor, checker: Checker(monitor: monitor, prober: prober), configuration: .init(version: "0.1.0"),
+      logger: logger)
     if started { try monitor.start() }
   }
 

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [
-    [], ["serve"], ["status"], ["watch"], ["healthcheck"], ["config", "check"],
+    [], ["serve"], ["status"], ["watch"], ["check"], ["wait"], ["healthcheck"], ["config", "check"],
   ])
   func theHelpOfEveryCommandHasAnExample(command: [String]) throws {
     let (end, output, _) = try Program.run(command + ["--help"])

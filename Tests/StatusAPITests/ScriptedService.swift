@@ -12,6 +12,7 @@ import Testing
 struct ScriptedService {
   let kernel: ScriptedKernel
   let monitor: ReachabilityMonitor
+  let prober = ScriptedProber()
   let service: StatusService
 
   /// A machine with a wire and a router, started.
@@ -22,7 +23,9 @@ struct ScriptedService {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
     monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: { kernel })
-    service = StatusService(monitor: monitor, configuration: configuration, logger: .silent)
+    service = StatusService(
+      monitor: monitor, checker: Checker(monitor: monitor, prober: prober), configuration: configuration,
+      logger: .silent)
     if started { try monitor.start() }
   }
 

@@ -1,3 +1,4 @@
+internal import Probes
 public import ReachabilityModel
 
 /// Makes active checks and says whose fault a failure is: the target's, or our own way's.
@@ -13,6 +14,11 @@ public final class Checker: Sendable {
   public init(monitor: ReachabilityMonitor, prober: any Prober) {
     self.monitor = monitor
     self.prober = prober
+  }
+
+  /// A checker with real sockets, whose names are those of `monitor`; no thread runs before the first check.
+  public convenience init(monitor: ReachabilityMonitor) {
+    self.init(monitor: monitor, prober: SocketProber(resolver: monitor.resolver))
   }
 
   /// Makes one check, or shares one that is under way or fresh enough.

@@ -1,0 +1,183 @@
+package import NetworkReachability
+
+/// A caller's wish for a check, valid: one request for each family that was asked for, made `count` times.
+package struct CheckPlan: Sendable {
+  /// The longest that a caller may have us wait for one check.
+  static let longestTimeout = Duration.seconds(60)
+  /// The most repetitions of one check; echoes are repeated within one.
+  static let mostRepetitions = 10
+  /// How old an outcome may be that a caller contents itself with.
+  static let greatestAge = Duration.seconds(3_600)
+
+  /// The target as the caller wrote it.
+  var text: String
+  /// What to do, in order.
+  var requests: [ProbeRequest]
+  /// How old an outcome may be.
+  var maximumAge: Duration
+
+  /// What a caller may say about a check, as text: a query's parameters, an object's members, a command's options.
+  package struct Wish: Sendable {
+    var target: String?
+    var module: String?
+    var timeout: String?
+    var count: String?
+    var ip: String?
+    var source: String?
+    var interface: String?
+    var maxAge: String?
+
+    /// A wish; what is nil is left to the defaults.
+    package init(
+      target: String? = nil, module: String? = nil, timeout: String? = nil, count: String? = nil, ip: String? = nil,
+      source: String? = nil, interface: String? = nil, maxAge: String? = nil
+    ) {
+      self.target = target
+      self.module = module
+      self.timeout = timeout
+      self.count = count
+      self.ip = ip
+      self.source = source
+      self.interface = interface
+      self.maxAge = maxAge
+    }
+  }
+
+  /// Why a wish is no plan.
+  package struct Refusal: Error, CustomStringConvertible {
+    /// Whether the target is to blame, and not what is said about it.
+    var isTarget = false
+    /// What is wrong and what to write instead: a sentence.
+    package var description: String
+
+    init(_ description: String) { self.description = description }
+
+    init(_ error: TargetError) {
+      self.init("\(error.problem); \(error.hint).")
+      isTarget = true
+    }
+  }
+
+  /// The modules that are always there, by name.
+  package static let builtInModules = Dictionary(
+    uniqueKeysWithValues: ProbeModule.builtIn.map { ($0.name, $0) })
+
+  /// Judges a wish.
+  ///
+  /// - Parameters:
+  ///   - wish: what the caller said.
+  ///   - modules: the modules there are, by name.
+  ///   - policy: whom the caller may contact; nil for everybody.
+  /// - Throws: a refusal that says what is wrong and what to write.
+  package init(_ wish: Wish, modules: [String: ProbeModule], policy: ContactPolicy?) throws(Refusal) {
+    guard let text = wish.target else {
+      var refusal = Refusal("The target is missing; write target=tcp://db:5432.")
+      refusal.isTarget = true
+      throw refusal
+    }
+    self.text = text
+    let target: ProbeTarget
+    do throws(TargetError) {
+      target = try ProbeTarget(text)
+    } catch {
+      throw Refusal(error)
+    }
+    var module = try Self.module(wish.module, for: target, modules)
+    let timeout = try Self.duration(wish.timeout, "timeout", upTo: Self.longestTimeout, else: .seconds(5))
+    guard timeout > .zero else { throw Refusal("timeout is longer than nothing, such as 500ms.") }
+    maximumAge = try Self.duration(wish.maxAge, "maxAge", upTo: Self.greatestAge, else: .zero)
+    let repetitions = try Self.repetitions(wish.count, &module)
+    let way = try Self.way(wish, target)
+    requests = try Self.families(wish.ip, module).flatMap { family in
+      Array(
+        repeating: ProbeRequest(
+          target, module: module, timeout: timeout, family: family, source: way.source, interface: way.interface,
+          policy: policy), count: repetitions)
+    }
+  }
+
+  private static func module(
+    _ name: String?, for target: ProbeTarget, _ modules: [String: ProbeModule]
+  ) throws(Refusal) -> ProbeModule {
+    guard let name else { return .standard(for: target.scheme) }
+    guard let module = modules[name] else {
+      let known = modules.keys.sorted().joined(separator: ", ")
+      throw Refusal("There is no module \(name.debugDescription); there are \(known).")
+    }
+    guard module.fits(target.scheme) else {
+      throw Refusal("The module \(name) is not for \(target.scheme.rawValue):// targets.")
+    }
+    return module
+  }
+
+  private static func repetitions(_ text: String?, _ module: inout ProbeModule) throws(Refusal) -> Int {
+    guard let text else { return 1 }
+    var most = mostRepetitions
+    if case .icmp = module.recipe { most = ICMPRecipe.mostEchoes }
+    guard let count = Int(text), (1...most).contains(count) else {
+      throw Refusal("count=\(text.debugDescription) is no number from 1 to \(most).")
+    }
+    guard case .icmp(var recipe) = module.recipe else { return count }
+    recipe.count = count
+    module.recipe = .icmp(recipe)
+    return 1
+  }
+
+  private static func families(_ text: String?, _ module: ProbeModule) throws(Refusal) -> [FamilyChoice] {
+    switch text {
+    case nil: return [module.family]
+    case "both": return [.ipv4, .ipv6]
+    case .some(let text):
+      guard let family = FamilyChoice(rawValue: text) else {
+        throw Refusal("ip=\(text.debugDescription) is not known; any, 4, 6 and both are.")
+      }
+      return [family]
+    }
+  }
+
+  private static func way(
+    _ wish: Wish, _ target: ProbeTarget
+  ) throws(Refusal) -> (source: IPAddress?, interface: String?) {
+    do throws(TargetError) {
+      let way = try Target(
+        host: target.host.host, source: wish.source, interface: wish.interface ?? target.host.interface)
+      return (way.source, way.interface)
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  private static func duration(
+    _ text: String?, _ name: String, upTo most: Duration, else standard: Duration
+  ) throws(Refusal) -> Duration {
+    guard let text else { return standard }
+    guard let duration = DurationText.parse(text), duration <= most else {
+      throw Refusal(
+        "\(name)=\(text.debugDescription) is no duration up to \(most.components.seconds)s, such as 5s.")
+    }
+    return duration
+  }
+
+  // MARK: - Running
+
+  /// Makes the checks one after the other and waits for them.
+  package func run(_ checker: Checker) async -> [CheckOutcome] {
+    await withCheckedContinuation { continuation in run(checker) { continuation.resume(returning: $0) } }
+  }
+
+  /// Makes the checks one after the other; `completion` takes their outcomes, on any thread.
+  func run(_ checker: Checker, _ completion: @escaping @Sendable ([CheckOutcome]) -> Void) {
+    run(checker, from: 0, [], completion)
+  }
+
+  private func run(
+    _ checker: Checker, from index: Int, _ outcomes: [CheckOutcome],
+    _ completion: @escaping @Sendable ([CheckOutcome]) -> Void
+  ) {
+    guard requests.indices.contains(index) else { return completion(outcomes) }
+    // A repetition must not be content with the one before it.
+    checker.check(requests[index], maximumAge: index == 0 ? maximumAge : .zero) { outcome in
+      run(checker, from: index + 1, outcomes + [outcome], completion)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import NetworkReachability
+
+/// A check's outcome as the series that blackbox_exporter would give, by name, type and unit.
+enum ProbeSeries {
+  /// Adds everything that is known of an outcome.
+  static func write(_ outcome: CheckOutcome, to page: inout MetricsPage) {
+    let result = outcome.result
+    func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
+    add("probe_success", "Displays whether or not the probe was a success", result.state == .up ? 1 : 0)
+    add("probe_duration_seconds", "Returns how long the probe took to complete in seconds", seconds(result.duration))
+    add(
+      "probe_dns_lookup_time_seconds", "Returns the time taken for probe dns lookup in seconds",
+      seconds(result.duration(of: .resolve) ?? .zero))
+    if let address = result.address {
+      add(
+        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6",
+        address.unmapped.family == .ipv4 ? 4 : 6)
+      add(
+        "probe_ip_addr_hash", "Specifies the hash of IP address. It's useful to detect if the IP address changes.",
+        Double(hash(address.unmapped.octets)))
+    }
+    if let reason = result.reason {
+      page.add(
+        "probe_failure_info", .gauge, "Always 1; why the probe failed stands in the labels.",
+        [.init(1, ["reason": reason.rawValue, "state": result.state.rawValue])])
+    }
+    switch outcome.request.module.recipe {
+    case .http: writeHTTP(outcome, to: &page)
+    case .tcp: add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
+    case .icmp: writeICMP(result, to: &page)
+    case .dns: writeDNS(result, to: &page)
+    case .tls, .route: break
+    }
+    if let tls = result.evidence.tls { writeTLS(tls, to: &page) }
+  }
+
+  private static let regexHelp = "Indicates if probe failed due to regex"
+
+  /// What was expected of a dialogue, a body or a header field did not come.
+  private static func isRegexFailure(_ outcome: CheckOutcome) -> Bool {
+    switch outcome.request.module.recipe {
+    case .tcp: outcome.result.reason == .noReply
+    default: outcome.result.reason == .httpBody
+    }
+  }
+
+  private static func writeHTTP(_ outcome: CheckOutcome, to page: inout MetricsPage) {
+    let result = outcome.result
+    func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
+    let http = result.evidence.http
+    let phases: [ProbeResult.Phase.Name] = [.resolve, .connect, .tls, .processing, .transfer]
+    page.add(
+      "probe_http_duration_seconds", .gauge, "Duration of http request by phase, summed over all redirects",
+      phases.map { .init(seconds(result.duration(of: $0) ?? .zero), ["phase": $0.rawValue]) })
+    add("probe_http_status_code", "Response HTTP status code", Double(http?.status ?? 0))
+    add("probe_http_version", "Returns the version of HTTP of the probe response", Double(http?.version ?? "") ?? 0)
+    add("probe_http_redirects", "The number of redirects", Double(http?.redirects ?? 0))
+    add(
+      "probe_http_ssl", "Indicates if SSL was used for the final redirect",
+      result.evidence.tls == nil ? 0 : 1)
+    add("probe_http_content_length", "Length of http content response", Double(http?.contentLength ?? -1))
+    add(
+      "probe_http_uncompressed_body_length", "Length of uncompressed response body", Double(http?.bodyBytes ?? 0))
+    add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
+  }
+
+  private static func writeICMP(_ result: ProbeResult, to page: inout MetricsPage) {
+    page.add(
+      "probe_icmp_duration_seconds", .gauge, "Duration of icmp request by phase",
+      [
+        .init(seconds(result.duration(of: .resolve) ?? .zero), ["phase": "resolve"]),
+        // The socket is there before the first target is asked.
+        .init(0, ["phase": "setup"]),
+        .init(seconds(result.duration(of: .rtt) ?? .zero), ["phase": "rtt"]),
+      ])
+    if let hops = result.evidence.icmp?.hopLimit {
+      page.add(
+        "probe_icmp_reply_hop_limit", .gauge, "Replied packet hop limit (TTL for ipv4)", [.init(Double(hops))])
+    }
+  }
+
+  private static func writeDNS(_ result: ProbeResult, to page: inout MetricsPage) {
+    func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
+    let dns = result.evidence.dns
+    let counts = dns?.counts ?? []
+    func count(_ section: Int) -> Double { counts.indices.contains(section) ? Double(counts[section]) : 0 }
+    page.add(
+      "probe_dns_duration_seconds", .gauge, "Duration of DNS request by phase",
+      [
+        .init(seconds(result.duration(of: .resolve) ?? .zero), ["phase": "resolve"]),
+        .init(seconds(result.duration(of: .connect) ?? .zero), ["phase": "connect"]),
+        .init(seconds(result.duration(of: .processing) ?? .zero), ["phase": "request"]),
+      ])
+    add("probe_dns_query_succeeded", "Displays whether or not the query was executed successfully", dns == nil ? 0 : 1)
+    add("probe_dns_answer_rrs", "Returns number of entries in the answer resource record list", count(0))
+    add("probe_dns_authority_rrs", "Returns number of entries in the authority resource record list", count(1))
+    add("probe_dns_additional_rrs", "Returns number of entries in the additional resource record list", count(2))
+  }
+
+  private static func writeTLS(_ tls: ProbeResult.TLS, to page: inout MetricsPage) {
+    if let expiry = tls.earliestExpiry {
+      page.add(
+        "probe_ssl_earliest_cert_expiry", .gauge, "Returns earliest SSL cert expiry in unixtime",
+        [.init(Double(expiry.microseconds / 1_000_000))])
+    }
+    if !tls.version.isEmpty {
+      page.add(
+        "probe_tls_version_info", .gauge, "Contains the TLS version used", [.init(1, ["version": tls.version])])
+    }
+  }
+
+  private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
+
+  /// FNV-1a with 32 bits over the octets, as blackbox_exporter has it.
+  private static func hash(_ octets: [UInt8]) -> UInt32 {
+    octets.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+  }
+}

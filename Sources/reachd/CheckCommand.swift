@@ -1,0 +1,98 @@
+internal import ArgumentParser
+internal import Logging
+internal import NetworkReachability
+internal import StatusAPI
+
+/// `reachd check`: asks targets once, from this machine, without a service.
+struct CheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Ask whether targets answer: exit 0 all are up, 1 one is not, 2 could not tell.",
+    discussion: """
+      A target is tcp://HOST:PORT, icmp://HOST, http:// or https://HOST/PATH, tls://HOST:PORT, dns://SERVER/NAME?type=A, or
+      route://HOST, which sends no packet. Several are asked at once, and printed as they answer.
+
+      EXAMPLES
+        reachd check tcp://db:5432
+        reachd check https://api.internal/health --explain
+        reachd check icmp://10.0.0.1 --count 5 --json
+        reachd check tcp://[2001:db8::1]:22 --ip 6 --timeout 500ms
+      """)
+
+  @Argument(help: "Targets, such as tcp://db:5432.")
+  var targets: [String]
+
+  @Flag(help: "Print what stands between this machine and the target, rung by rung.")
+  var explain = false
+
+  @Flag(help: "Print JSON Lines.")
+  var json = false
+
+  @Option(help: "How long one check may take, such as 500ms or 5s.")
+  var timeout = "5s"
+
+  @Option(help: "The module; else the one that the target's scheme picks.")
+  var module: String?
+
+  @Option(help: "How many echoes are sent, or how often another check is made.")
+  var count: Int?
+
+  @Option(help: "Which addresses of a name are asked: any, 4, 6 or both.")
+  var ip: String?
+
+  @Option(help: "The interface to leave through.")
+  var interface: String?
+
+  @Option(name: .customLong("source"), help: "The own address to ask from.")
+  var sourceAddress: String?
+
+  @OptionGroup var source: SourceOptions
+
+  func validate() throws {
+    guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as tcp://db:5432.") }
+    _ = try plans(modules: CheckPlan.builtInModules)
+  }
+
+  mutating func run() async throws {
+    let configuration = try source.sources().loadOrExit()
+    let plans = try plans(modules: CheckPlan.builtInModules)
+    let monitor = try configuration.startedMonitor()
+    defer { monitor.stop() }
+    let checker = Checker(monitor: monitor)
+    var states: [ProbeResult.State] = []
+    await withTaskGroup(of: [CheckOutcome].self) { group in
+      for plan in plans { group.addTask { await plan.run(checker) } }
+      for await outcomes in group {
+        print(outcomes, monitor)
+        states += outcomes.map(\.result.state)
+      }
+    }
+    if states.contains(where: { $0 == .down || $0 == .unreachable }) { throw Exit.no }
+    if !states.allSatisfy({ $0 == .up }) { throw Exit.unclear }
+  }
+
+  private func plans(modules: [String: ProbeModule]) throws -> [CheckPlan] {
+    try targets.map { target in
+      let wish = CheckPlan.Wish(
+        target: target, module: module, timeout: timeout, count: count.map { String($0) }, ip: ip,
+        source: sourceAddress, interface: interface)
+      do throws(CheckPlan.Refusal) {
+        return try CheckPlan(wish, modules: modules, policy: nil)
+      } catch {
+        throw ValidationError("\(target): \(error)")
+      }
+    }
+  }
+
+  private func print(_ outcomes: [CheckOutcome], _ monitor: ReachabilityMonitor) {
+    guard explain else {
+      if json { return Terminal.line(CheckText.json(outcomes)) }
+      for outcome in outcomes { Terminal.line(CheckText.line(outcome)) }
+      return
+    }
+    for outcome in outcomes {
+      let explanation = Explanation(of: outcome, in: monitor.snapshot)
+      Terminal.line(json ? CheckText.json(explanation) : CheckText.ladder(explanation))
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `reachd check` and `reachd wait` with real sockets: a service of our own is the target.
+@Suite struct CheckCommandTests {
+  @Test func aPortThatAnswersIsUpAndOneThatDoesNotIsDown() throws {
+    let service = try RunningService()
+    let target = service.url.replacing("http://", with: "tcp://")
+    let (end, output, errors) = try Program.run(["check", target])
+    #expect(end == .exited(0), "\(errors)")
+    #expect(output.hasPrefix("up \(target) 127.0.0.1 "))
+    let down = try Program.run(["check", target, "tcp://127.0.0.1:1"])
+    #expect(down.end == .exited(1))
+    #expect(down.output.contains("down tcp://127.0.0.1:1 refused 127.0.0.1 "))
+    #expect(down.output.split(separator: "\n").count == 2)
+  }
+
+  @Test func theDocumentIsThatOfTheService() throws {
+    let service = try RunningService()
+    let target = service.url.replacing("http://", with: "tcp://")
+    let document = try JSONValue(try Program.run(["check", target, "--json"]).output)
+    #expect(document["state"] == .string("up"))
+    #expect(document["phases"]?["connect"] != nil)
+    #expect(document["vantage"]?["source"] == .string("127.0.0.1"))
+  }
+
+  @Test func theLadderIsPrinted() throws {
+    let (end, output, _) = try Program.run(["check", "tcp://127.0.0.1:1", "--explain"])
+    #expect(end == .exited(1))
+    #expect(output.hasPrefix("tcp://127.0.0.1:1 is down: refused\n  ok   link     lo is up\n"))
+    #expect(output.contains("  FAIL tcp      127.0.0.1:1: refused"))
+  }
+
+  @Test(arguments: [
+    ["check"], ["check", "ftp://a"], ["check", "tcp://a"], ["check", "tcp://a:1", "--ip", "5"],
+    ["check", "tcp://a:1", "--timeout", "soon"], ["check", "icmp://a", "--count", "0"],
+    ["check", "tcp://a:1", "--module", "icmp"], ["wait", "tcp://a"], ["wait", "tcp://a:1", "--check-timeout", "0s"],
+  ])
+  func aWrongCommandLineEndsWith64(arguments: [String]) throws {
+    let (end, output, errors) = try Program.run(arguments)
+    #expect(end == .exited(64))
+    #expect(output.isEmpty)
+    #expect(errors.contains("Error: "), "\(errors)")
+  }
+
+  @Test func aWaitEndsWhenThePortAnswers() throws {
+    let port = try Self.freePort()
+    let waiting = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--timeout", "60s"])
+    // It is to be refused at least once.
+    Thread.sleep(forTimeInterval: 0.3)
+    #expect(waiting.poll() == nil)
+    let service = try RunningService(listen: ["127.0.0.1:\(port)"])
+    #expect(try waiting.wait(within: .seconds(60)) == .exited(0))
+    let gone = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--not", "--timeout", "60s"])
+    try service.terminate()
+    #expect(try gone.wait(within: .seconds(60)) == .exited(0))
+  }
+
+  @Test func aWaitThatFailsSaysWhatStoodInTheWay() throws {
+    let (end, output, errors) = try Program.run(
+      ["wait", "tcp://127.0.0.1:1", "route://127.0.0.1", "--timeout", "300ms"])
+    #expect(end == .exited(1))
+    #expect(output.isEmpty)
+    #expect(errors.contains("reachd: down tcp://127.0.0.1:1 refused 127.0.0.1"), "\(errors)")
+    #expect(try Program.run(["wait", "tcp://127.0.0.1:1", "route://127.0.0.1", "--any"]).end == .exited(0))
+  }
+
+  @Test func theServiceChecksForThoseOnThisMachineWithinItsPolicy() throws {
+    let service = try RunningService()
+    let denied = try Self.get(service.url + "/check?target=tcp://127.0.0.1:1")
+    #expect(denied.status == 403)
+    #expect(denied.body["code"] == .string("policyDenied"))
+    let route = try Self.get(service.url + "/check?target=route://127.0.0.1")
+    #expect(route.status == 200)
+    #expect(route.body["state"] == .string("up"))
+    let (_, output, _) = try Program.shell("curl -s '\(service.url)/probe?target=127.0.0.1:1&module=tcp_connect'")
+    #expect(output.contains("\nprobe_success 0\n"))
+    #expect(output.contains("\nprobe_failure_info{reason=\"policyDenied\",state=\"unknown\"} 1\n"))
+  }
+
+  private static func get(_ url: String) throws -> (status: Int, body: JSONValue) {
+    let (_, output, _) = try Program.shell("curl -s -w '\\n%{http_code}' '\(url)'")
+    let lines = output.split(separator: "\n")
+    return (Int(lines.last ?? "") ?? 0, try JSONValue(lines.dropLast().joined(separator: "\n")))
+  }
+
+  /// A port that nobody listens on now.
+  private static func freePort() throws -> Int {
+    let service = try RunningService()
+    let port = try #require(Int(service.url.split(separator: ":").last ?? ""))
+    try service.terminate()
+    return port
+  }
+}

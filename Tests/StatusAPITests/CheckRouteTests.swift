@@ -1,0 +1,139 @@
+import Foundation
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import MicroHTTP
+@testable import StatusAPI
+
+/// `GET /check` and `GET /explain` over a scripted prober.
+@Suite struct CheckRouteTests {
+  let service: ScriptedService
+  init() throws { service = try ScriptedService() }
+
+  private func answers(
+    _ state: ProbeResult.State, _ reason: Reason? = nil, _ address: String? = "10.0.0.9",
+    _ phases: [ProbeResult.Phase] = []
+  ) {
+    service.prober.follow { _ in
+      ProbeResult(
+        state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 0),
+        duration: .microseconds(1_500), phases: phases)
+    }
+  }
+
+  @Test func aTargetThatAnswersIsUp() throws {
+    answers(.up, nil, "10.0.0.9", [.init(.connect, .microseconds(1_000))])
+    let body = try service.ask("/check?target=TCP://10.0.0.9:5432").object()
+    #expect(body["target"] as? String == "TCP://10.0.0.9:5432")
+    #expect(body["state"] as? String == "up")
+    #expect(body["reason"] is NSNull)
+    #expect(body["durationSeconds"] as? Double == 0.0015)
+    #expect((body["phases"] as? [String: Double]) == ["connect": 0.001])
+    #expect((body["vantage"] as? [String: String]) == ["interface": "eth0", "source": "10.0.0.5"])
+    #expect(body["results"] == nil)
+    let text = try service.ask("/check?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
+    #expect(text == "up tcp://10.0.0.9:5432 10.0.0.9 1.500 ms\n")
+  }
+
+  @Test func aTargetThatIsDownIsASuccessfulCheckUnlessItMustBeUp() throws {
+    answers(.down, .refused)
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1").status == 200)
+    let required = try service.ask("/check?target=tcp://10.0.0.9:1&require=up")
+    #expect(required.status == 503)
+    #expect(try required.object()["reason"] as? String == "refused")
+  }
+
+  @Test func severalOutcomesAreAllTold() throws {
+    service.prober.follow { request in
+      let isSix = request.family == .ipv6
+      return ProbeResult(
+        isSix ? .down : .up, isSix ? .refused : nil, address: IPAddress(isSix ? "::1" : "127.0.0.1"),
+        startedAt: Timestamp(microseconds: 0), duration: .zero)
+    }
+    let body = try service.ask("/check?target=tcp://localhost:1&ip=both").object()
+    // There is no way to ::1 on this machine.
+    #expect(body["state"] as? String == "unreachable")
+    let results = try #require(body["results"] as? [[String: Any]])
+    #expect(results.map { $0["state"] as? String } == ["up", "unreachable"])
+    #expect(try service.ask("/check?target=tcp://localhost:1&count=3").object()["results"] is [Any])
+    #expect(service.prober.requests.count == 5)
+  }
+
+  @Test func whatTheCallerSaysReachesTheProber() throws {
+    answers(.up)
+    _ = try service.ask("/check?target=icmp://10.0.0.9&count=7&timeout=300ms&source=10.0.0.5&interface=eth0&ip=4")
+    let request = try #require(service.prober.requests.first)
+    guard case .icmp(let recipe) = request.module.recipe else { throw TestFailure() }
+    #expect(recipe.count == 7)
+    #expect(request.timeout == .milliseconds(300))
+    #expect(request.source == IPAddress("10.0.0.5"))
+    #expect(request.interface == "eth0")
+    #expect(request.family == .ipv4)
+    #expect(request.policy?.own.contains(try #require(IPAddress("10.0.0.5"))) == true)
+  }
+
+  @Test(arguments: [
+    ("/check", "badTarget"), ("/check?target=ftp://a", "badTarget"), ("/check?target=tcp://a", "badTarget"),
+    ("/check?target=tcp://a:1&count=0", "badRequest"), ("/check?target=tcp://a:1&count=11", "badRequest"),
+    ("/check?target=icmp://a&count=101", "badRequest"), ("/check?target=tcp://a:1&timeout=0s", "badRequest"),
+    ("/check?target=tcp://a:1&timeout=61s", "badRequest"), ("/check?target=tcp://a:1&timeout=1e9s", "badRequest"),
+    ("/check?target=tcp://a:1&ip=5", "badRequest"), ("/check?target=tcp://a:1&module=icmp", "badRequest"),
+    ("/check?target=tcp://a:1&module=none", "badRequest"), ("/check?target=tcp://a:1&maxAge=2h", "badRequest"),
+    ("/check?target=tcp://a:1&require=down", "badRequest"), ("/check?target=tcp://a:1&x=1", "unknownParameter"),
+    ("/check?target=tcp://a:1&source=x", "badTarget"), ("/check?target=tcp://a:1&interface=a/b", "badTarget"),
+    ("/explain?target=", "badTarget"), ("/explain?target=tcp://a:1&count=2", "unknownParameter"),
+  ])
+  func whatIsWrongIsRefusedBeforeAnythingIsSent(target: String, code: String) throws {
+    #expect(try service.problem(target) == code)
+    #expect(service.prober.requests.isEmpty)
+  }
+
+  @Test func aDenialTellsNothing() throws {
+    answers(.unknown, .policyDenied, nil)
+    let response = try service.ask("/check?target=http://metadata.internal/")
+    #expect(response.status == 403)
+    #expect(try response.object()["code"] as? String == "policyDenied")
+    #expect(!response.text.contains("metadata"))
+  }
+
+  @Test func activeChecksNeedTheirScopeOnOtherAddresses() throws {
+    let response = try service.ask("/check?target=tcp://10.0.0.9:1", ["Host": "10.0.0.5"], isLoopbackListener: false)
+    #expect(response.status == 403)
+    #expect(service.prober.requests.isEmpty)
+    let foreign = try service.ask("/check?target=tcp://10.0.0.9:1", ["Sec-Fetch-Site": "cross-site"])
+    #expect(foreign.status == 403)
+  }
+
+  @Test func aClientCannotHaveUsFloodOthers() throws {
+    answers(.up)
+    var statuses: [Int] = []
+    for _ in 0..<120 { statuses.append(try service.ask("/check?target=tcp://10.0.0.9:1&count=10").status) }
+    #expect(statuses.prefix(100).allSatisfy { $0 == 200 })
+    #expect(statuses.contains(429))
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "10.0.0.77:1").status == 200)
+  }
+
+  @Test func theLadderNamesTheFirstRungThatFails() throws {
+    answers(.down, .refused)
+    let body = try service.ask("/explain?target=tcp://10.0.0.9:5432").object()
+    #expect((body["answer"] as? [String: Any])?["rung"] as? String == "tcp")
+    let ladder = try #require(body["ladder"] as? [[String: Any]])
+    #expect(ladder.map { $0["rung"] as? String } == ["link", "address", "route", "tcp"])
+    #expect(ladder.map { $0["verdict"] as? String } == ["pass", "pass", "pass", "fail"])
+    let text = try service.ask("/explain?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
+    #expect(text.hasPrefix("tcp://10.0.0.9:5432 is down: refused\n  ok   link     eth0 is up\n"))
+    #expect(text.contains("\n  FAIL tcp      10.0.0.9:5432: refused\n       try "))
+  }
+
+  @Test func withoutAWayTheLadderEndsThere() throws {
+    service.kernel.change { $0.removeDefaults(.ipv4) }
+    let body = try service.ask("/explain?target=https://192.0.2.1/").object()
+    #expect((body["answer"] as? [String: Any])?["rung"] as? String == "route")
+    let ladder = try #require(body["ladder"] as? [[String: Any]])
+    #expect(
+      ladder.map { $0["verdict"] as? String } == ["pass", "pass", "fail", "notReached", "notReached", "notReached"])
+  }
+
+  private struct TestFailure: Error {}
+}
