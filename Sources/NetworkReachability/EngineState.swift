@@ -6,6 +6,8 @@ internal import ReachabilityModel
 struct EngineState {
   /// How long a loss waits before it is told; zero for not at all.
   let settle: Duration
+  /// Which types of interface count.
+  private let requirement: InterfaceRequirement
   /// What is known now.
   private(set) var snapshot = Snapshot.unknown(.starting)
   /// The last reading's tables, for questions in between.
@@ -18,15 +20,23 @@ struct EngineState {
 
   private var ipv4 = SettledVerdict(Path.unknown(.starting))
   private var ipv6 = SettledVerdict(Path.unknown(.starting))
-  private var book = WatchBook()
+  private var book: WatchBook
   /// The families whose default path the next reading asks about.
   private var touchedFamilies = Set(IPAddress.Family.allCases)
+  /// The last answers about what is beneath tunnels.
+  private var tunnelAnswers: [RouteQuery: RouteAnswer] = [:]
+  /// The last survey touched every target.
+  private var wasAnyTouched = true
   /// Causes since the first loss that still waits, so that a late verdict names what began it.
   private var carriedCauses: Set<Cause> = []
   /// When the route of an answer runs out, on the readings' scale, where it does.
   private var expiries: [RouteQuery: Duration] = [:]
 
-  init(settle: Duration) { self.settle = settle }
+  init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
+    self.settle = settle
+    self.requirement = requirement
+    book = WatchBook(permitting: requirement)
+  }
 
   // MARK: - Questions
 
@@ -34,8 +44,11 @@ struct EngineState {
   mutating func routeQueries(for survey: KernelSurvey) -> [RouteQuery] {
     let due = expiries.filter { $0.value <= survey.uptime }.map(\.key)
     for family in IPAddress.Family.allCases where touches(survey, family, due) { touchedFamilies.insert(family) }
-    return IPAddress.Family.allCases.filter(touchedFamilies.contains).flatMap { StatusRules.defaultQueries($0) }
-      + book.queries(for: survey, due: due)
+    let machine = TargetRules.queries(for: .default, permitting: requirement, in: survey.tables)
+      .filter { touchedFamilies.contains($0.destination.family) }
+    wasAnyTouched = survey.changes.isAny
+    let tunnels = touchedFamilies.isEmpty ? [] : TunnelRules.queries(in: survey.tables)
+    return machine + tunnels + book.queries(for: survey, due: due)
   }
 
   /// Whether a survey touches the default path of a family.
@@ -70,7 +83,9 @@ struct EngineState {
   }
 
   /// Takes in a reading and judges what it answers.
-  mutating func ingest(_ reading: KernelReading) -> Outcome {
+  mutating func ingest(_ raw: KernelReading) -> Outcome {
+    var reading = raw
+    reading.tables = withTunnels(raw)
     let isFirst = !hasReading
     let states = reading.tables.interfaceStates
     let difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
@@ -79,6 +94,7 @@ struct EngineState {
     carriedCauses.formUnion(isFirst ? [] : causes)
     lastReading = reading.time
     lastUptime = reading.uptime
+    let isOtherBeneath = hasOtherTunnels(reading.tables)
     tables = reading.tables
     noteExpiries(in: reading)
 
@@ -91,6 +107,8 @@ struct EngineState {
     }
     transitions += judgeMachine(reading, isFirst: isFirst)
     let watched = book.judge(reading, settle: settle)
+    // What was asked for other reasons is judged by now; the rest by the next reading, which is made at once.
+    if isOtherBeneath { touchEverything() }
     let outcome = Outcome(machine: transitions, watched: watched, time: reading.time, causes: carriedCauses)
     if ipv4.holdUntil == nil, ipv6.holdUntil == nil, book.nextHold == nil { carriedCauses = [] }
     return outcome
@@ -169,13 +187,35 @@ struct EngineState {
   private func machinePath(
     _ family: IPAddress.Family, _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> Path? {
-    let queries = StatusRules.defaultQueries(family)
+    let queries = TargetRules.queries(for: .default, permitting: requirement, in: tables)
+      .filter { $0.destination.family == family }
     guard queries.allSatisfy({ answers[$0] != nil }) else { return nil }
-    var path = StatusRules.defaultPath(queries, answers, in: tables)
+    let verdict = TargetRules.verdict(for: .default, permitting: requirement, answers: answers, in: tables)
+    var path = verdict.addresses.first { $0.address.family == family }?.path ?? .unknown(.starting)
     // Which block matched the sentinel is our own business, and its change no news.
     path.prefix = nil
     path.routeType = nil
     return path
+  }
+
+  // MARK: - Tunnels
+
+  /// The tables with what tunnels take from beneath, by answers of this reading or the last that had some.
+  private mutating func withTunnels(_ reading: KernelReading) -> KernelTables {
+    let queries = TunnelRules.queries(in: reading.tables)
+    if queries.isEmpty { tunnelAnswers = [:] }
+    for query in queries { tunnelAnswers[query] = reading.answers[query] ?? tunnelAnswers[query] }
+    return TunnelRules.applied(to: reading.tables, tunnelAnswers)
+  }
+
+  /// True when interfaces became others without an event that touches every target.
+  private func hasOtherTunnels(_ tables: KernelTables) -> Bool {
+    hasReading && !wasAnyTouched && tables.interfaces != self.tables.interfaces
+  }
+
+  private mutating func touchEverything() {
+    touchedFamilies = Set(IPAddress.Family.allCases)
+    book.touchEverything()
   }
 
   private mutating func publishMachine(at time: Timestamp, causes: Set<Cause>, isFirst: Bool) -> [Transition] {
@@ -218,7 +258,9 @@ struct EngineState {
   /// Counts what an audit shows otherwise than it is held here.
   ///
   /// Nothing is compared while a loss waits or a route is about to run out: then the two differ rightly.
-  func differences(in audit: KernelReading) -> Int {
+  func differences(in raw: KernelReading) -> Int {
+    var audit = raw
+    audit.tables = TunnelRules.applied(to: raw.tables, raw.answers)
     let horizon = audit.uptime + Limits.unreadableLife
     guard hasReading, ipv4.holdUntil == nil, ipv6.holdUntil == nil, !expiries.values.contains(where: { $0 <= horizon })
     else { return 0 }

@@ -25,7 +25,9 @@ extension WatchBook {
     var found = missingBlocks
     for index in indexes {
       var asked: [UInt128: Path] = [:]
-      for position in index.addresses.indices where index.classes[position] >= 0 && index.paths[position] >= 0 {
+      for position in index.addresses.indices
+      where index.watches[position] != TargetIndex.nobody && index.classes[position] >= 0 && index.paths[position] >= 0
+      {
         let query = RouteQuery(index.address(at: position))
         guard asked[index.addresses[position]] == nil, let answer = audit.answers[query] else { continue }
         let path = StatusRules.judge(answer, to: query, in: audit.tables)
@@ -38,7 +40,8 @@ extension WatchBook {
         queries.allSatisfy({ audit.answers[$0] != nil })
       else { continue }
       let verdict = TargetRules.verdict(
-        for: watch.target, resolution: watch.resolution, answers: audit.answers, in: audit.tables)
+        for: watch.target, resolution: watch.resolution, permitting: requirement, answers: audit.answers,
+        in: audit.tables)
       if !watch.hasNewAnswer, verdict != told { found += 1 }
     }
     return found

@@ -45,9 +45,18 @@ extension WatchBook {
     if blocks != nil {
       for family in indexes.indices { place(family, onlyFresh: true) }
     }
-    guard changes.isAny else { return }
+    if changes.isAny { touchClassesAndWholes() }
+  }
+
+  private mutating func touchClassesAndWholes() {
     for number in classes.indices { touch(Int32(number)) }
     for number in watches.indices where watches[number]?.form == .own { touchWhole(Int32(number)) }
+  }
+
+  /// Has every target asked about again, at once.
+  mutating func touchEverything() {
+    touchClassesAndWholes()
+    needsAnotherRound = true
   }
 
   private mutating func take(every listed: Set<RouteChanges.Block>, isAudit: Bool) {
@@ -116,7 +125,7 @@ extension WatchBook {
 
   private mutating func touchAddresses(of number: Int32) {
     guard let watch = watches[Int(number)] else { return }
-    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution) ?? []
+    let addresses = routedAddresses(of: watch) ?? []
     for address in addresses.map(\.unmapped) {
       let index = indexes[address.family.place]
       guard let position = index.position(of: address.number, number), index.classes[position] >= 0 else { continue }
@@ -172,7 +181,8 @@ extension WatchBook {
   private mutating func askWholes(in tables: KernelTables, _ queries: inout [RouteQuery]) {
     for number in touchedWholes {
       guard let watch = watches[Int(number)], watch.form == .own, wholes[number]?.isTouched == true else { continue }
-      let wanted = TargetRules.queries(for: watch.target, resolution: watch.resolution, in: tables)
+      let wanted = TargetRules.queries(
+        for: watch.target, resolution: watch.resolution, permitting: requirement, in: tables)
       if wanted != wholes[number]?.queries { replaceQueries(of: number, with: wanted) }
       queries += wanted
     }

@@ -102,7 +102,7 @@ extension WatchBook {
   /// The verdict over a single target that has a path.
   func verdict(of watch: Watch, path number: Int32) -> HostVerdict {
     let path = paths[number]
-    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution) ?? []
+    let addresses = routedAddresses(of: watch) ?? []
     return HostVerdict(
       target: watch.target, path: path, addresses: addresses.prefix(1).map { .init(address: $0, path: path) })
   }

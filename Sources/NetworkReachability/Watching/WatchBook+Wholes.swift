@@ -13,7 +13,8 @@ extension WatchBook {
         wholes[number]?.isTouched = false
         round.outcome.judged.append(number)
         let verdict = TargetRules.verdict(
-          for: watch.target, resolution: watch.resolution, answers: round.reading.answers, in: round.reading.tables)
+          for: watch.target, resolution: watch.resolution, permitting: requirement, answers: round.reading.answers,
+          in: round.reading.tables)
         take(verdict, for: number, &round)
       } else {
         touchedWholes.append(number)
@@ -28,7 +29,7 @@ extension WatchBook {
   /// The verdict over a name from the paths of its addresses; nil when one is not known yet.
   private func combined(_ number: Int32) -> HostVerdict? {
     guard let watch = watches[Int(number)] else { return nil }
-    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution) ?? []
+    let addresses = routedAddresses(of: watch) ?? []
     var verdicts: [HostVerdict.AddressVerdict] = []
     for address in addresses {
       let index = indexes[address.unmapped.family.place]

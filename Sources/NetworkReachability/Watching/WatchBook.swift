@@ -8,6 +8,8 @@ internal import ReachabilityModel
 ///
 /// Pure: no clock, no lock. A reading comes in two steps, ``queries(for:)`` and ``judge(_:settle:)``.
 struct WatchBook {
+  /// Which interfaces count.
+  let requirement: InterfaceRequirement
   /// Nil where a target ended.
   var watches: [Watch?] = []
   private var free: [Int32] = []
@@ -46,6 +48,13 @@ struct WatchBook {
   var count: Int { numbers.count }
   /// True when a list of all blocks is of use.
   var wantsBlocks: Bool { indexes.contains { !$0.isEmpty } }
+
+  init(permitting requirement: InterfaceRequirement = .none) { self.requirement = requirement }
+
+  /// The addresses by whose classes a watch is judged; nil when it has questions of its own.
+  func routedAddresses(of watch: Watch) -> [IPAddress]? {
+    TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution, permitting: requirement)
+  }
 
   // MARK: - Who is watched
 
@@ -103,7 +112,7 @@ struct WatchBook {
   /// Puts a watch where changes find it.
   private mutating func place(_ number: Int32) {
     guard let watch = watches[Int(number)] else { return }
-    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution)
+    let addresses = routedAddresses(of: watch)
     guard let addresses else {
       watches[Int(number)]?.form = .own
       wholes[number] = Whole()
@@ -120,7 +129,7 @@ struct WatchBook {
 
   private mutating func displace(_ number: Int32) {
     guard let watch = watches[Int(number)] else { return }
-    let addresses = TargetRules.routedAddresses(of: watch.target, resolution: watch.resolution)
+    let addresses = routedAddresses(of: watch)
     let own = wholes[number]?.queries?.map(\.destination) ?? []
     for address in Set((addresses ?? own).map(\.unmapped)) { remove(address, of: number) }
   }
