@@ -5,11 +5,19 @@ extension HTTPServer {
   public struct Configuration: Sendable {
     /// Where to listen.
     public var address: ListenAddress
-    /// A listening TCP socket to serve on instead of binding ``address``; the server closes it.
+    /// A listening socket to serve on instead of binding ``address``; the server closes it.
     public var inherited: Int32?
+    /// The mode of a Unix-domain socket's file (chmod(2)): who may write to it may connect.
+    public var socketMode: UInt32 = 0o660
+    /// Who the server is under TLS; nil for plain HTTP.
+    public var identity: TLSIdentity?
+    /// How long clients are told, under TLS, to come by TLS only (RFC 6797); nil to tell them nothing.
+    public var strictTransport: Duration?
+    /// How many servers share this process's descriptors; none of them may take those of the others.
+    public var servers = 1
     /// Connections at once; one more is answered 503.
     ///
-    /// Nil derives it from the descriptor limit, less 256, and at most 20,000.
+    /// Nil derives it from the descriptor limit, less 256, shared among the ``servers``, and at most 20,000.
     public var connectionLimit: Int?
     /// Connections at once from one address; one more is answered 429.
     ///
@@ -37,7 +45,7 @@ extension HTTPServer {
 
     /// The defaults for a socket that listens already, such as one from a service manager.
     public init(inheriting descriptor: Int32) {
-      address = ListenAddress(host: "0.0.0.0", port: 0)
+      address = ListeningSocket.address(of: descriptor) ?? ListenAddress(host: "0.0.0.0", port: 0)
       inherited = descriptor
     }
   }
@@ -56,6 +64,8 @@ extension HTTPServer {
     public var overloaded = 0
     /// Connections closed because a request was not complete in time.
     public var expired = 0
+    /// Requests that wait for news now.
+    public var waiting = 0
     /// Streams open now.
     public var streams = 0
     /// Streams opened.
@@ -77,6 +87,7 @@ final class ServerCounters: Sendable {
   let refused = Atomic(0)
   let overloaded = Atomic(0)
   let expired = Atomic(0)
+  let waiting = Atomic(0)
   let streams = Atomic(0)
   let streamsOpened = Atomic(0)
   let streamsLagged = Atomic(0)
@@ -91,7 +102,8 @@ final class ServerCounters: Sendable {
       connections: connections.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
-      streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
+      waiting: waiting.load(ordering: .relaxed), streams: streams.load(ordering: .relaxed),
+      streamsOpened: streamsOpened.load(ordering: .relaxed),
       streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
       bodyBytes: bodyBytes.load(ordering: .relaxed))
   }

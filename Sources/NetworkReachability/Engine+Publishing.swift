@@ -45,7 +45,7 @@ extension Engine.Guarded {
     for target in interest.targets {
       guard let verdict = state.verdict(of: target) else { continue }
       let transition = Transition(
-        sequence: state.snapshot.sequence, time: time, causes: [], change: .host(from: nil, to: verdict))
+        sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
       subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
     }
   }

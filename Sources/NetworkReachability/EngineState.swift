@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// It has no clock, lock or descriptor. Decide here, act in ``Engine``.
 struct EngineState {
   /// How long a loss waits before it is told; zero for not at all.
-  let settle: Duration
+  var settle: Duration
   /// Which types of interface count.
   private let requirement: InterfaceRequirement
   /// What is known now.
@@ -18,6 +18,8 @@ struct EngineState {
   /// True when there is something to tell.
   var hasReading: Bool { lastReading != nil }
 
+  /// The number of the last transition, whatever it was about.
+  private(set) var lastNumber: UInt64 = 0
   private var ipv4 = SettledVerdict(Path.unknown(.starting))
   private var ipv6 = SettledVerdict(Path.unknown(.starting))
   private var book: WatchBook
@@ -118,7 +120,7 @@ struct EngineState {
   mutating func transitions(of outcome: Outcome) -> [Transition] {
     outcome.machine
       + book.transitions(
-        outcome.watched.changes, sequence: snapshot.sequence, time: outcome.time, causes: outcome.causes)
+        outcome.watched.changes, sequence: lastNumber, time: outcome.time, causes: outcome.causes)
   }
 
   /// The targets that a reading judged anew, in no order.
@@ -134,7 +136,7 @@ struct EngineState {
     touchedFamilies = Set(IPAddress.Family.allCases)
     let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
     return machine
-      + book.transitions(book.fail(with: unknown), sequence: snapshot.sequence, time: time, causes: [])
+      + book.transitions(book.fail(with: unknown), sequence: lastNumber, time: time, causes: [])
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
@@ -165,8 +167,17 @@ struct EngineState {
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {
-    snapshot.sequence += 1
-    return Transition(sequence: snapshot.sequence, time: time, causes: Cause.sorted(causes), change: change)
+    lastNumber += 1
+    snapshot.sequence = lastNumber
+    return Transition(sequence: lastNumber, time: time, causes: Cause.sorted(causes), change: change)
+  }
+
+  /// Numbers a change of a registered target: it is part of one history with the machine's, and changes nothing here.
+  mutating func number(_ news: ScheduleState.News, at time: Timestamp) -> Transition {
+    lastNumber += 1
+    return Transition(
+      sequence: lastNumber, time: time, causes: Cause.sorted(news.causes),
+      change: .target(from: news.from, to: news.report))
   }
 
   // MARK: - This machine

@@ -129,7 +129,7 @@ struct Fold {
       snapshot.machine = to
     case .interface(let state, let removed):
       apply(state, removed: removed, number)
-    case .host: break
+    case .host, .target: break
     }
   }
 
