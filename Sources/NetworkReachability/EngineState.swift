@@ -29,6 +29,8 @@ struct EngineState {
   private var tunnelAnswers: [RouteQuery: RouteAnswer] = [:]
   /// The last survey touched every target.
   private var wasAnyTouched = true
+  /// How many of the watches are a schedule's.
+  private var scheduledWatches = 0
   /// Causes since the first loss that still waits, so that a late verdict names what began it.
   private var carriedCauses: Set<Cause> = []
   /// When the route of an answer runs out, on the readings' scale, where it does.
@@ -246,10 +248,15 @@ struct EngineState {
   /// Starts watching a target, or counts one more who does.
   ///
   /// - Returns: false when there are too many targets already.
-  mutating func watch(_ target: Target) -> Bool { book.watch(target) }
+  mutating func watch(_ target: Target, forSchedule: Bool = false) -> Bool {
+    if forSchedule { scheduledWatches += 1 }
+    // Registered targets have a limit of their own, and take no room from those who subscribe.
+    return book.watch(target, limit: forSchedule ? .max : Limits.watchedTargets + scheduledWatches)
+  }
 
   /// Stops watching targets that nobody else watches.
-  mutating func unwatch(_ targets: some Collection<Target>) {
+  mutating func unwatch(_ targets: some Collection<Target>, forSchedule: Bool = false) {
+    if forSchedule { scheduledWatches -= targets.count }
     for target in targets { book.unwatch(target) }
   }
 

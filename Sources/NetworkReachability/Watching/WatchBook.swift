@@ -60,13 +60,16 @@ struct WatchBook {
 
   /// Starts watching a target, or counts one more who does.
   ///
+  /// - Parameters:
+  ///   - target: what is watched.
+  ///   - limit: how many targets there may be with it.
   /// - Returns: false when there are too many targets already.
-  mutating func watch(_ target: Target) -> Bool {
+  mutating func watch(_ target: Target, limit: Int = Limits.watchedTargets) -> Bool {
     if let number = numbers[target] {
       watches[Int(number)]?.subscriptions += 1
       return true
     }
-    guard count < Limits.watchedTargets else { return false }
+    guard count < limit else { return false }
     let number = newNumber()
     nextOrder += 1
     numbers[target] = number
