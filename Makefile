@@ -41,7 +41,8 @@ fuzz: ## what strangers can send, a minute for each target; SECONDS=600 for long
 
 test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 20 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
-	REACHD_RACE_TRIALS=5000 scripts/test --filter KernelTests
+	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
+	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
 	scripts/sanitize thread --filter 'NetworkReachabilityTests|MicroHTTPTests|NetlinkTests|ProbesTests'
 	scripts/sanitize address
 	scripts/setup scripts/packages-browser.txt

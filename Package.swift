@@ -103,6 +103,12 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // What Benchmarks/run measures of the kernel's side; in this package, because it looks at the moment of judgement.
+    .executableTarget(
+      name: "KernelBenchmark",
+      dependencies: ["NetworkReachability", "ReachabilityModel", "Netlink", "Locks", "CNetlink", logging],
+      path: "Benchmarks/KernelBenchmark", swiftSettings: strict),
+
     // Tests.
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),

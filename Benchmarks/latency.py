@@ -57,5 +57,6 @@ def measure(binary):
     return times
 
 
-median, high, worst = quantiles(measure(sys.argv[1]))
-print(f"kernel change to bytes at a client: p50 {median:.3f} ms, p99 {high:.3f} ms, max {worst:.3f} ms of {CHANGES}")
+if __name__ == "__main__":
+    median, high, worst = quantiles(measure(sys.argv[1]))
+    print(f"kernel change to bytes at a client: p50 {median:.3f} ms, p99 {high:.3f} ms, max {worst:.3f} ms of {CHANGES}")

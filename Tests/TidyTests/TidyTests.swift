@@ -97,7 +97,7 @@ struct TidyTests {
   func targets() throws {
     let targets = Checks.targets(inManifest: try #require(tree.read("Package.swift")))
     #expect(tree.files.flatMap { Checks.orphan($0, targets) }.isEmpty)
-    let rooms = Set(tree.rooms("Sources") + tree.rooms("Tests"))
+    let rooms = Set(tree.rooms("Sources") + tree.rooms("Tests") + tree.rooms("Benchmarks"))
     #expect(targets.subtracting(rooms).isEmpty)
     #expect(Set(tree.rooms("Sources")).subtracting(targets).isEmpty)
     #expect(targets.isSuperset(of: Self.arrows.keys), "the table has no line for a room that is gone")
