@@ -8,6 +8,7 @@ final class ServerInbox: Sendable {
   enum Message: Sendable {
     /// The answer to a deferred request; nil when its promise was dropped.
     case reply(connection: UInt64, request: UInt64, HTTPResponse?)
+    case limits(streams: Int?, requestBody: Int?)
     case stopAccepting(done: Signal)
     case endStreams(farewell: [UInt8])
     case stop(grace: Duration)
