@@ -103,16 +103,19 @@ final class Engine: Sendable {
 
   /// Watches a target without a subscription, for a schedule; its transitions come to the sinks.
   ///
-  /// - Returns: the verdict as it is, if there is one; nil, too, when too many targets are watched.
+  /// - Returns: the verdict as it is, if there is one.
   func watch(_ target: Target) -> HostVerdict? {
-    let (isWatched, verdict) = guarded.withLock { ($0.state.watch(target), $0.state.verdict(of: target)) }
-    if isWatched { names.watch(target, for: Self.schedule) }
+    let verdict = guarded.withLock { guarded in
+      _ = guarded.state.watch(target, forSchedule: true)
+      return guarded.state.verdict(of: target)
+    }
+    names.watch(target, for: Self.schedule)
     return verdict
   }
 
   /// Stops watching for the schedule.
   func unwatch(_ target: Target) {
-    guarded.withLock { $0.state.unwatch([target]) }
+    guarded.withLock { $0.state.unwatch([target], forSchedule: true) }
     names.unwatch(target, for: Self.schedule)
   }
 

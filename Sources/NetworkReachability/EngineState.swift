@@ -24,6 +24,8 @@ struct EngineState {
   private var watches: [Target: Watch] = [:]
   /// The watched targets in the order in which they were asked for: the order of their transitions.
   private var watchOrder: [Target] = []
+  /// How many of the watches are a schedule's.
+  private var scheduledWatches = 0
   /// Causes since the first loss that still waits, so that a late verdict names what began it.
   private var carriedCauses: Set<Cause> = []
   /// When the first of the routes in use runs out, on the readings' scale.
@@ -212,19 +214,22 @@ struct EngineState {
   /// Starts watching a target, or counts one more who does.
   ///
   /// - Returns: false when there are too many targets already.
-  mutating func watch(_ target: Target) -> Bool {
+  mutating func watch(_ target: Target, forSchedule: Bool = false) -> Bool {
+    if forSchedule { scheduledWatches += 1 }
     if watches[target] != nil {
       watches[target]?.subscriptions += 1
       return true
     }
-    guard watches.count < Limits.watchedTargets else { return false }
+    // Registered targets have a limit of their own, and take no room from those who subscribe.
+    guard forSchedule || watches.count - scheduledWatches < Limits.watchedTargets else { return false }
     watches[target] = Watch()
     watchOrder.append(target)
     return true
   }
 
   /// Stops watching targets that nobody else watches.
-  mutating func unwatch(_ targets: some Collection<Target>) {
+  mutating func unwatch(_ targets: some Collection<Target>, forSchedule: Bool = false) {
+    if forSchedule { scheduledWatches -= targets.count }
     for target in targets {
       guard let count = watches[target]?.subscriptions else { continue }
       watches[target]?.subscriptions = count - 1

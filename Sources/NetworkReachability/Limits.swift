@@ -8,8 +8,8 @@ enum Limits {
 
   /// Targets that one monitor watches.
   ///
-  /// Each costs one lookup (2 µs) a kernel event, so this many cost 40 ms.
-  static let watchedTargets = 20_000
+  /// Each costs one lookup (2 µs) a kernel event, so this many cost 20 ms.
+  static let watchedTargets = 10_000
 
   /// How soon to look again at a route whose life is over but which the kernel still answers with.
   ///

@@ -15,7 +15,6 @@ struct Daemon {
   private let monitor: ReachabilityMonitor
   private let service: StatusService
   private let servers: [HTTPServer]
-  private let addresses: [ListenAddress]
   private let manager: ServiceManager
   private let writer: LogWriter
 
@@ -40,7 +39,7 @@ struct Daemon {
     self.monitor = monitor
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
-    addresses = listeners.map(\.address)
+    let addresses = listeners.map(\.address)
     let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor), configuration: settings.of(configuration), logger: logger)
@@ -63,17 +62,6 @@ struct Daemon {
   func bind() throws(HTTPServerError) {
     for server in servers { try server.bind() }
     _ = Privileges.drop()
-  }
-
-  /// Takes tokens, rules and certificates from a new configuration; streams and requests go on undisturbed.
-  ///
-  /// An address that speaks plain HTTP goes on doing so, and one that speaks TLS keeps its certificate when the new
-  /// configuration has none for it.
-  func replaceCredentials(_ new: Configuration) {
-    service.replaceAccess(new.accessPolicy(at: addresses))
-    for (number, (server, address)) in zip(servers, addresses).enumerated() {
-      if let identity = new.identity(of: new.listener(number, at: address)) { server.replaceIdentity(identity) }
-    }
   }
 
   /// Writes what is still to be logged, within a second.

@@ -120,7 +120,7 @@ import Testing
   func unknownTypesAreRefusedWithTheListOfThoseThereAre(types: String) throws {
     let problem = try ScriptedService().ask("/events?types=\(types)").object()
     #expect(problem["code"] as? String == "badRequest")
-    #expect((problem["detail"] as? String)?.hasSuffix("there are status, path, interface.") == true)
+    #expect((problem["detail"] as? String)?.hasSuffix("there are status, path, interface, target.") == true)
   }
 
   @Test func aFilteredStreamsIdKeepsUpWithItsHeartbeats() throws {

@@ -8,7 +8,8 @@ struct TidyTests {
     "Locks": ["Synchronization", "Glibc"],
     "Netlink": ["ReachabilityModel", "Locks", "CNetlink", "Glibc", "Logging", "Synchronization"],
     "Probes": [
-      "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "Glibc", "Logging", "Synchronization",
+      "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", "Glibc", "Logging",
+      "Synchronization",
     ],
     "MicroHTTP": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
