@@ -1,6 +1,5 @@
 // What Swift cannot reach by itself in libmicrohttpd: variadic functions, and the epoll calls that Glibc's module lacks.
 #pragma once
-#include <linux/filter.h>
 #include <microhttpd.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -150,14 +149,21 @@ CMicroHTTPD_unread (int descriptor, int *count)
   return ioctl (descriptor, FIONREAD, count);
 }
 
-/// A filter is made of macros. Drops every segment that reaches a listening socket itself (socket(7), SO_ATTACH_FILTER):
-/// nobody new gets into its queue, and who is in it stays.
+/// accept4 belongs to _GNU_SOURCE. The next client in a listening socket's queue; -1 when there is none.
 static inline int
-CMicroHTTPD_deafen (int descriptor)
+CMicroHTTPD_accept (int listener)
 {
-  struct sock_filter drop = BPF_STMT (BPF_RET | BPF_K, 0);
-  struct sock_fprog program = { .len = 1, .filter = &drop };
-  return setsockopt (descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+  return accept4 (listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/// Hands an accepted client to the daemon, with its address; the daemon closes it even when it refuses it.
+static inline int
+CMicroHTTPD_adopt (struct MHD_Daemon *daemon, int client)
+{
+  struct sockaddr_storage address = { 0 };
+  socklen_t size = sizeof address;
+  getpeername (client, (struct sockaddr *) &address, &size);
+  return MHD_YES == MHD_add_connection (daemon, client, (struct sockaddr *) &address, size);
 }
 
 /// prctl is variadic. Names the calling thread, 15 characters at most, for ps and debuggers.

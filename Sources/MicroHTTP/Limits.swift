@@ -34,8 +34,8 @@ enum Limits {
   /// Open connections, whatever the descriptor limit allows: at 8 KiB each this is 160 MiB.
   static let connections = 20_000
 
-  /// Turns in which clients are still taken from the kernel's queue before the listening socket closes: ten a turn.
-  static let lastAccepts = Int(backlog) / 10
+  /// Clients taken from the kernel's queue before the listening socket closes: all that it holds.
+  static let lastAccepts = Int(backlog)
 
   /// Connections accepted above the configured number only to be told 503; beyond them the kernel's queue waits.
   static let overload = 64

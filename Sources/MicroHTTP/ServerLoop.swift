@@ -288,25 +288,19 @@ internal import Synchronization
 
   private func stopAccepting() {
     guard listener >= 0 else { return }
-    // Who waits in the kernel's queue believes to be connected, and may have asked: closing would reset it.
-    // Nobody is let into the queue from here on, or it would never be seen empty.
-    _ = CMicroHTTPD_deafen(listener)
-    var turns = 0
-    while isReadable(listener), turns < Limits.lastAccepts {
-      unsafe MHD_run(daemon)
-      turns += 1
-    }
     // Quiescing alone would leave the socket open and clients waiting in its queue for an answer that never comes.
     unsafe MHD_quiesce_daemon(daemon)
+    // Who waits there believes to be connected, and may have asked: closing would reset it. All are taken first and
+    // served after, because while one is served others come.
+    var last: [Int32] = []
+    while last.count < Limits.lastAccepts, case let client = CMicroHTTPD_accept(listener), client >= 0 {
+      last.append(client)
+    }
     socket.shut()
     listener = -1
-    // What the last ones have asked is read before anybody finds that nothing is left to do.
+    for client in last { _ = unsafe CMicroHTTPD_adopt(daemon, client) }
+    // What they have asked is read before anybody finds that nothing is left to do.
     unsafe MHD_run(daemon)
-  }
-
-  private func isReadable(_ descriptor: Int32) -> Bool {
-    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe Glibc.poll(&ready, 1, 0) == 1
   }
 
   private func shutDown() {
