@@ -123,7 +123,7 @@ let package = Package(
       "StatusAPITests",
       [
         "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
-        logging,
+        "Locks", logging,
       ]),
     tests(
       "ContractTests",

@@ -40,6 +40,8 @@
   var reply: HTTPResponse?
   /// When the current request's head was complete, as far as anybody asks.
   var headTime: UInt64 = 0
+  /// What the current request waits for; nil when it does not.
+  var wait: Wait?
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
   var stream: StreamState?
@@ -68,6 +70,13 @@
   var peer: String?
   /// What the client was shown in the handshake; it must live until that is over.
   var identity: TLSIdentity?
+
+  /// A wait that goes on.
+  struct Wait {
+    let expired: @Sendable () -> HTTPResponse
+    /// Nil only while the wait begins.
+    var end: (@Sendable () -> Void)?
+  }
 
   /// A request line is there and the rest of its head is not.
   var isMidHead: Bool { phase == .head && hasLine && !isCut }

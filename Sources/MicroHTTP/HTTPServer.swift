@@ -138,6 +138,13 @@ public final class HTTPServer: Sendable {
     inbox?.poke()
   }
 
+  /// Changes how many event streams there may be, and how large a request's body.
+  ///
+  /// Nothing that is under way is cut; nil leaves the number as it is.
+  public func limit(streams: Int? = nil, requestBody: Int? = nil) {
+    inbox?.post(.limits(streams: streams, requestBody: requestBody))
+  }
+
   /// Closes the listening socket, so that new clients are refused at once; open connections are served on.
   ///
   /// Waits until that is done, except when called on the server's own thread.

@@ -9,6 +9,7 @@ enum ServerMessage: Sendable {
   case reply(connection: UInt64, request: UInt64, HTTPResponse?)
   /// A stream of a client with this address has ended, where those are counted.
   case leftCrowd(String)
+  case limits(streams: Int?, requestBody: Int?)
   case stopAccepting(done: Signal)
   case endStreams(farewell: [UInt8])
   case stop(grace: Duration)

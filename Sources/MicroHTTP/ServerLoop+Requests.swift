@@ -101,12 +101,14 @@ extension ServerLoop {
     case .now(let response):
       return answer(connection, response)
     case .later(let body):
-      connection.phase = .deferred
-      suspend(connection)
-      let deadline = now + spans.reply
-      connection.replyDeadline = deadline
-      deadlines.push(deadline, .reply, token: connection.token)
-      body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
+      body(promise(connection, within: spans.reply))
+      return true
+    case .wait(let wait):
+      // Whoever would wait now would be waited for.
+      guard farewell == nil, stopDeadline == nil else { return answer(connection, wait.expired()) }
+      connection.wait = Connection.Wait(expired: wait.expired)
+      counters.waiting.increment()
+      connection.wait?.end = wait.begin(promise(connection, within: wait.limit.nanoseconds))
       return true
     }
   }
@@ -114,6 +116,7 @@ extension ServerLoop {
   /// The request is over, answered or not; the connection may go on with another.
   func requestCompleted(_ connection: Connection) {
     if connection.phase == .streaming { endStream(connection) }
+    endWait(connection)
     if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
     unwatch(connection)
     if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }
@@ -127,7 +130,7 @@ extension ServerLoop {
   }
 
   /// Address and port of the client.
-  private func peer(of connection: Connection) -> String {
+  func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
     if isUnixListener {
       let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
@@ -148,31 +151,19 @@ extension ServerLoop {
     unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
   }
 
-  // MARK: Promises
-
-  func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
-    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
-      connection.reply == nil
-    else { return }
-    connection.reply = response ?? refusal(.noReply)
-    resume(connection)
-  }
-
-  func checkReplyDeadline(token: UInt64, time: UInt64) {
-    // A later request of the same connection has a later entry of its own; this one must not answer it.
-    guard let connection = connections[token], connection.phase == .deferred,
-      connection.reply == nil, connection.replyDeadline == time
-    else { return }
-    deliver(nil, connection: token, request: connection.requestNumber)
-  }
-
   // MARK: Answers
 
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     var response = response
+    let isBare = response.isBareShared
     if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
-    case .shared(let body): return queue(connection, response, body.response(strictTransport: strictTransport))
+    case .shared(let body):
+      return queue(
+        connection, response,
+        isBare
+          ? body.response(strictTransport: strictTransport)
+          : ResponseHandle(bytes: body.bytes, headers: response.headers))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
@@ -213,15 +204,5 @@ extension ServerLoop {
     // A stream lives long, and its request is not needed any more.
     if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
     return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
-  }
-
-  /// Counts an answer and tells whoever wants to hear of each.
-  func tell(_ connection: Connection, _ response: HTTPResponse) {
-    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
-    guard let answered else { return }
-    answered(
-      HTTPAnswer(
-        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
-        nanoseconds: MonotonicClock.now - connection.headTime))
   }
 }

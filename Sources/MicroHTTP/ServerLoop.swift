@@ -9,7 +9,7 @@ internal import Synchronization
 /// libmicrohttpd runs in external mode on this thread. That makes suspending and resuming free of races and, in
 /// 0.9.75, of system calls: outside this mode each resume writes to a descriptor.
 @safe final class ServerLoop {
-  let configuration: HTTPServer.Configuration
+  private(set) var configuration: HTTPServer.Configuration
   let spans: Spans
   let connectionLimit: Int
   /// What every answer says of RFC 6797; nil for nothing.
@@ -243,6 +243,9 @@ internal import Synchronization
     case .reply(let token, let number, let response):
       deliver(response, connection: token, request: number)
     case .leftCrowd(let address): leaveCrowd(address)
+    case .limits(let streams, let requestBody):
+      configuration.streamLimit = streams ?? configuration.streamLimit
+      configuration.requestBodyLimit = requestBody ?? configuration.requestBodyLimit
     case .stopAccepting(let done):
       stopAccepting()
       done.raise()
@@ -250,8 +253,10 @@ internal import Synchronization
       farewell = farewell ?? bytes
       for connection in streaming.values { resume(connection) }
       hub?.endStreams(farewell: bytes)
+      expireWaits()
     case .stop(let grace):
       stopAccepting()
+      expireWaits()
       let deadline = now + grace.nanoseconds
       stopDeadline = min(stopDeadline ?? deadline, deadline)
       deadlines.push(deadline, .stop, token: 0)

@@ -33,6 +33,12 @@ final class Engine: Sendable {
     names.attach(self)
   }
 
+  /// How long a loss waits before it is told; a loss that waits already keeps its time.
+  var settle: Duration {
+    get { guarded.withLock { $0.state.settle } }
+    set { guarded.withLock { $0.state.settle = newValue } }
+  }
+
   /// Has the source read again, because the questions have changed.
   func refreshSource() { source.current?.refresh() }
 
@@ -80,6 +86,38 @@ final class Engine: Sendable {
     for subscriber in woken { subscriber.wake() }
     if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.renew() }
   }
+
+  // MARK: - Registered targets
+
+  /// Numbers changes of registered targets among the machine's own, and hands them to all who hear those.
+  ///
+  /// - Returns: what is to be done about it without any lock.
+  func record(_ news: [ScheduleState.News], at time: Timestamp) -> @Sendable () -> Void {
+    guard !news.isEmpty else { return {} }
+    let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
+      let transitions = news.map { guarded.state.number($0, at: time) }
+      return (transitions, guarded.publish(transitions, asInitial: false))
+    }
+    return { [self] in report(transitions, woken) }
+  }
+
+  /// Watches a target without a subscription, for a schedule; its transitions come to the sinks.
+  ///
+  /// - Returns: the verdict as it is, if there is one; nil, too, when too many targets are watched.
+  func watch(_ target: Target) -> HostVerdict? {
+    let (isWatched, verdict) = guarded.withLock { ($0.state.watch(target), $0.state.verdict(of: target)) }
+    if isWatched { names.watch(target, for: Self.schedule) }
+    return verdict
+  }
+
+  /// Stops watching for the schedule.
+  func unwatch(_ target: Target) {
+    guarded.withLock { $0.state.unwatch([target]) }
+    names.unwatch(target, for: Self.schedule)
+  }
+
+  /// The subscription number of the schedule, which has none.
+  private static let schedule = 0
 
   // MARK: - Questions
 
@@ -200,7 +238,7 @@ extension Engine.Guarded {
     for target in interest.targets {
       guard let verdict = state.verdict(of: target) else { continue }
       let transition = Transition(
-        sequence: state.snapshot.sequence, time: time, causes: [], change: .host(from: nil, to: verdict))
+        sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
       subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
     }
   }

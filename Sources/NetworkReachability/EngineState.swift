@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// It has no clock, lock or descriptor. Decide here, act in ``Engine``.
 struct EngineState {
   /// How long a loss waits before it is told; zero for not at all.
-  let settle: Duration
+  var settle: Duration
   /// Which types of interface count.
   private let requirement: InterfaceRequirement
   /// What is known now.
@@ -17,6 +17,8 @@ struct EngineState {
   /// True when there is something to tell.
   var hasReading: Bool { lastReading != nil }
 
+  /// The number of the last transition, whatever it was about.
+  private(set) var lastNumber: UInt64 = 0
   private var ipv4 = SettledVerdict(Path.unknown(.starting))
   private var ipv6 = SettledVerdict(Path.unknown(.starting))
   private var watches: [Target: Watch] = [:]
@@ -107,7 +109,7 @@ struct EngineState {
     let new = HostVerdict(target: target, path: unknown, phase: old.phase)
     watches[target]?.verdict?.replace(with: new)
     guard new != old else { return nil }
-    return Transition(sequence: snapshot.sequence, time: time, causes: [], change: .host(from: old, to: new))
+    return Transition(sequence: lastNumber, time: time, causes: [], change: .host(from: old, to: new))
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
@@ -135,8 +137,17 @@ struct EngineState {
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {
-    snapshot.sequence += 1
-    return Transition(sequence: snapshot.sequence, time: time, causes: Cause.sorted(causes), change: change)
+    lastNumber += 1
+    snapshot.sequence = lastNumber
+    return Transition(sequence: lastNumber, time: time, causes: Cause.sorted(causes), change: change)
+  }
+
+  /// Numbers a change of a registered target: it is part of one history with the machine's, and changes nothing here.
+  mutating func number(_ news: ScheduleState.News, at time: Timestamp) -> Transition {
+    lastNumber += 1
+    return Transition(
+      sequence: lastNumber, time: time, causes: Cause.sorted(news.causes),
+      change: .target(from: news.from, to: news.report))
   }
 
   // MARK: - This machine
@@ -194,7 +205,7 @@ struct EngineState {
     guard let new = watch.verdict?.published, new != old else { return nil }
     watch.hasNewAnswer = false
     return Transition(
-      sequence: snapshot.sequence, time: reading.time, causes: old == nil ? [] : Cause.sorted(causes),
+      sequence: lastNumber, time: reading.time, causes: old == nil ? [] : Cause.sorted(causes),
       change: .host(from: old, to: new))
   }
 

@@ -19,7 +19,7 @@ internal import Probes
 /// The monitor stops when the last reference to it goes. It watches the network namespace of the thread that calls
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
-  private let engine: Engine
+  let engine: Engine
   let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
@@ -78,6 +78,12 @@ public final class ReachabilityMonitor: Sendable {
     let (old, subscribers) = source.empty { engine.reset() }
     old?.stop()
     for subscriber in subscribers { subscriber.end() }
+  }
+
+  /// How long a loss waits before it is told; it may be changed at any time, and holds for the next loss.
+  public var settle: Duration {
+    get { engine.settle }
+    set { engine.settle = newValue }
   }
 
   // MARK: - Now

@@ -24,6 +24,12 @@ public struct ReachabilityUpdate: Hashable, Sendable {
   /// This machine's status.
   public var status: ReachabilityStatus { snapshot.status }
 
+  /// The registered target that this update is about; nil when it is about something else.
+  public var registeredTarget: TargetReport? {
+    guard case .target(_, let report) = transition?.change else { return nil }
+    return report
+  }
+
   /// The verdict of the watched target that this update is about; nil when it is about this machine.
   public var host: HostVerdict? {
     guard case .host(_, let verdict) = transition?.change else { return nil }

@@ -1,6 +1,8 @@
 /// All that is known about this machine at one sequence number.
 public struct Snapshot: Hashable, Sendable {
   /// The number of the last transition that changed anything here; 0 before the first reading.
+  ///
+  /// Changes of registered targets have numbers in the same order, and change nothing here.
   public var sequence: UInt64
   /// When the status last changed; nil before the first reading.
   public var since: Timestamp?
@@ -73,6 +75,8 @@ public struct Transition: Hashable, Sendable {
     case interface(InterfaceState, removed: Bool)
     /// A watched target's verdict; no `from` for its first one.
     case host(from: HostVerdict?, to: HostVerdict)
+    /// A registered target's state, or whether it flaps (then `from` is the state that it has).
+    case target(from: TargetState, to: TargetReport)
   }
 
   /// The kind of a change, for choosing which to hear.
@@ -89,8 +93,10 @@ public struct Transition: Hashable, Sendable {
     public static let interface = Kinds(rawValue: 1 << 2)
     /// ``Change/host(from:to:)``.
     public static let host = Kinds(rawValue: 1 << 3)
+    /// ``Change/target(from:to:)``.
+    public static let target = Kinds(rawValue: 1 << 4)
     /// Every kind.
-    public static let all: Kinds = [.status, .path, .interface, .host]
+    public static let all: Kinds = [.status, .path, .interface, .host, .target]
   }
 
   /// The kind of this change.
@@ -100,6 +106,7 @@ public struct Transition: Hashable, Sendable {
     case .path: .path
     case .interface: .interface
     case .host: .host
+    case .target: .target
     }
   }
 }

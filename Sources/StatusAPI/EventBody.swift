@@ -10,6 +10,7 @@ enum EventBody {
     case .status: "status"
     case .path: "path"
     case .interface: "interface"
+    case .target: "target"
     case .host: nil
     }
   }
@@ -34,6 +35,15 @@ enum EventBody {
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("interface", StatusBody.interface(state, among: snapshot.interfaces))
       add("removed", .bool(removed))
+    case .target(let from, let report):
+      add("cause", .list(transition.causes.map(\.rawValue)))
+      add("from", .string(from.rawValue))
+      add("to", .string(report.status.state.rawValue))
+      add("reason", .text(report.status.reason?.rawValue))
+      // The kernel's word about the way takes no time.
+      let isFound = transition.causes.contains(.check)
+      add("durationSeconds", isFound ? TargetBody.seconds(report.status.lastResult?.duration) : .null)
+      add("target", .object(TargetBody.summary(report)))
     case .host: break
     }
     return .object(members)

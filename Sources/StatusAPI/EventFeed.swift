@@ -9,7 +9,7 @@ internal import NetworkReachability
 final class EventFeed: TransitionSink {
   /// The kinds of entry in the log: one bit each of a stream's mask.
   enum Kind: UInt8, CaseIterable {
-    case status, path, interface
+    case status, path, interface, target
 
     var mask: UInt64 { 1 << UInt64(rawValue) }
 
@@ -18,6 +18,7 @@ final class EventFeed: TransitionSink {
       case .status: self = .status
       case .path: self = .path
       case .interface: self = .interface
+      case .target: self = .target
       case .host: return nil
       }
     }
@@ -26,14 +27,16 @@ final class EventFeed: TransitionSink {
   /// The documents of one snapshot, encoded.
   struct Documents: Sendable {
     var snapshot: Snapshot
+    /// The number of the last event in the log, which may be about a registered target and in none of the documents.
+    var lastNumber: UInt64
     /// `/status` as JSON and as a line of text; `/interfaces` as JSON.
     var status: SharedBody
     var statusText: SharedBody
     var interfaces: SharedBody
     var statusTag: String
     var interfacesTag: String
-    /// The frame that a fresh stream begins with: encoded once, however many come.
-    var snapshotFrame: [UInt8]
+    /// How often each has changed what it says; the tags carry them.
+    var revisions = (status: UInt64(0), interfaces: UInt64(0))
   }
 
   let epoch: String
@@ -41,6 +44,9 @@ final class EventFeed: TransitionSink {
   /// What breaks the silence of a stream; that of a filtered one tells its id, too, which would go stale otherwise.
   let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
   let positionHeartbeat: HTTPStream.Heartbeat
+  /// Requests that wait for another `/status`, and those that wait for other `/interfaces`.
+  let statusRoom = WaitingRoom()
+  let interfacesRoom = WaitingRoom()
   private let guarded: Locked<Documents>
 
   init(epoch: String = EventID.newEpoch()) {
@@ -52,35 +58,39 @@ final class EventFeed: TransitionSink {
   // MARK: - In
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
-    guarded.withLock { documents in
-      documents = Self.documents(snapshot, documents, epoch: epoch)
+    let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
+      let old = documents.revisions
+      if snapshot != documents.snapshot { documents = Self.documents(snapshot, documents, epoch: epoch) }
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
+        documents.lastNumber = transition.sequence
         let id = EventID(epoch: epoch, sequence: transition.sequence)
         let frame = SSEFrame.event(name, id: id, EventBody.data(transition, snapshot, epoch: epoch))
         log.append(id: transition.sequence, kind: kind.rawValue, bytes: frame)
       }
+      return (
+        status: documents.revisions.status != old.status, interfaces: documents.revisions.interfaces != old.interfaces
+      )
     }
+    // Elsewhere: the engine's lock is held here, and answers are for others to write.
+    if news.status { statusRoom.callSoon() }
+    if news.interfaces { interfacesRoom.callSoon() }
   }
 
   private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
-    let id = EventID(epoch: epoch, sequence: snapshot.sequence)
-    let tag = "W/\"\(id)\""
     let interfaces = snapshot.interfaces
-    // By what it says and not by events: the first reading after a start comes with interfaces and an event for none.
-    let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
     let status = StatusBody.document(snapshot, epoch: epoch).bytes
-    var documents = Documents(
-      snapshot: snapshot,
-      status: body(.json, tag, status),
-      statusText: body(.text, tag, Array(StatusBody.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tag, list.bytes), statusTag: tag, interfacesTag: tag,
-      snapshotFrame: SSEFrame.event("snapshot", id: id, status))
-    if let old, old.interfaces.bytes == documents.interfaces.bytes {
-      documents.interfaces = old.interfaces
-      documents.interfacesTag = old.interfacesTag
-    }
-    return documents
+    let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
+    // By what they say and not by events: the first reading after a start comes with interfaces and an event for none.
+    var revisions = old?.revisions ?? (status: 0, interfaces: 0)
+    if let old, old.status.bytes.dropLast() != status[...] { revisions.status += 1 }
+    if let old, old.interfaces.bytes.dropLast() != list.bytes[...] { revisions.interfaces += 1 }
+    let tags = [revisions.status, revisions.interfaces].map { "W/\"\(EventID(epoch: epoch, sequence: $0))\"" }
+    return Documents(
+      snapshot: snapshot, lastNumber: max(snapshot.sequence, old?.lastNumber ?? 0),
+      status: body(.json, tags[0], status),
+      statusText: body(.text, tags[0], Array(StatusBody.line(snapshot.machine.leading).utf8)),
+      interfaces: body(.json, tags[1], list.bytes), statusTag: tags[0], interfacesTag: tags[1], revisions: revisions)
   }
 
   private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {
@@ -94,7 +104,11 @@ final class EventFeed: TransitionSink {
 
   /// The snapshot's `/status` document and the place in the log right after it, as of one moment.
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
-    guarded.withLock { ($0.snapshotFrame, log.end) }
+    guarded.withLock { documents in
+      let id = EventID(epoch: epoch, sequence: documents.lastNumber)
+      // The document is encoded already; only its line end is no part of a frame.
+      return (SSEFrame.event("snapshot", id: id, Array(documents.status.bytes.dropLast())), log.end)
+    }
   }
 
   /// Where a client stands that has seen the event of this id; nil when its history is not ours or too old.

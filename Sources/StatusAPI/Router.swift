@@ -49,21 +49,8 @@ struct Exchange: Sendable {
     return request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
   }
 
-  /// The answer with the request's id on it, unless it is shared and nobody asked for one.
-  func answer(_ response: HTTPResponse) -> HTTPResponse {
-    var response = response
-    let origin = service.origins.headers(request)
-    if case .shared(let shared) = response.body {
-      guard request.headers["X-Request-Id"] != nil || origin.count > 0 else { return response }
-      response.body = .bytes(shared.bytes)
-    }
-    for field in origin { response.headers[field.name] = field.value }
-    response.headers["X-Request-Id"] = requestID
-    return response
-  }
-
   /// The problem as an answer to this request.
-  func answer(_ problem: Problem) -> HTTPResponse { answer(problem.response(requestID: requestID)) }
+  func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
 }
 
 /// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
@@ -94,28 +81,52 @@ struct Router: Sendable {
     // What is counted goes by routes: paths are the clients' to invent.
     var label = ""
     do throws(Problem) {
-      switch try dispatch(request, listener, requestID, &label) {
-      case .now(let response): return .now(response.labelled(label))
-      case .later(let start): return .later { [label] promise in start(promise.map { $0.labelled(label) }) }
+      let reply = try dispatch(request, listener, requestID, &label)
+      let finish = self.finish(request, label, requestID)
+      switch reply {
+      case .now(let response): return .now(finish(response))
+      case .later(let start): return .later { promise in start(promise.map(finish)) }
+      case .wait(let wait): return .wait(wait.map(finish))
       }
     } catch {
-      var problem = error
-      for field in service.origins.headers(request) { problem.headers[field.name] = field.value }
-      return .now(problem.response(requestID: requestID).labelled(label))
+      return .now(finish(request, label, requestID)(error.response(requestID: requestID)))
+    }
+  }
+
+  /// Puts on an answer what every answer carries: what it is counted by, the id of its request, and what lets the pages
+  /// of an allowed origin read it.
+  private func finish(
+    _ request: HTTPRequest, _ label: String, _ requestID: String
+  ) -> @Sendable (HTTPResponse) -> HTTPResponse {
+    let settings = service.settings.current
+    let origin = settings.origins.headers(request)
+    // An id that neither the client nor a log has names nothing, and would cost a shared document its sharing (ADR 11).
+    let isNameless = request.headers["X-Request-Id"] == nil && settings.accessLog == nil && origin.count == 0
+    return { response in
+      var response = response
+      response.label = label
+      if isNameless, case .shared(let shared) = response.body, response.status == 200,
+        response.headers == shared.headers
+      {
+        return response
+      }
+      if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
+      for field in origin { response.headers[field.name] = field.value }
+      return response
     }
   }
 
   private func dispatch(
     _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String
   ) throws(Problem) -> HTTPReply {
-    try HostRule.check(request, allowed: service.allowedHosts)
-    if request.path == "*" { return options(routes, request, requestID) }
+    try HostRule.check(request, allowed: service.settings.current.allowedHosts)
+    if request.path == "*" { return options(routes, request) }
     let matches = matches(request.path)
     guard !matches.isEmpty else {
       throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
     }
     label = matches[0].0.pattern
-    if request.method == "OPTIONS" { return options(matches.map(\.0), request, requestID) }
+    if request.method == "OPTIONS" { return options(matches.map(\.0), request) }
     let method = request.method == "HEAD" ? "GET" : request.method
     guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
       let allow = Self.allow(matches.map(\.0))
@@ -126,15 +137,12 @@ struct Router: Sendable {
     let exchange = Exchange(
       request: request, service: service, path: try Self.decode(raw), query: try Self.query(request, route),
       media: try MediaType.choose(route.offers, for: request), requestID: requestID)
-    switch try route.handle(exchange) {
-    case .now(let response): return .now(exchange.answer(response))
-    case .later(let start): return .later(start)
-    }
+    return try route.handle(exchange)
   }
 
-  private func options(_ routes: [Route], _ request: HTTPRequest, _ requestID: String) -> HTTPReply {
+  private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {
     let allow = Self.allow(routes)
-    var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin", "X-Request-Id": requestID]
+    var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin"]
     for field in service.origins.preflight(request, allow: allow) { headers[field.name] = field.value }
     return .now(HTTPResponse(status: 204, headers: SecurityHeaders.with(headers)))
   }
@@ -171,13 +179,5 @@ struct Router: Sendable {
       }
     }
     return query
-  }
-}
-
-extension HTTPResponse {
-  fileprivate func labelled(_ label: String) -> HTTPResponse {
-    var response = self
-    response.label = label
-    return response
   }
 }

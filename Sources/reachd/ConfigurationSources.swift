@@ -21,7 +21,10 @@ struct ConfigurationSources {
     var errors: [ConfigurationError] = []
     var configuration = Configuration()
     func apply(_ setting: Setting, _ texts: [String], _ place: String) {
-      guard !setting.apply(&configuration, texts) else { return }
+      guard !setting.apply(&configuration, texts) else {
+        configuration.given[setting.path] = texts
+        return
+      }
       let shown = texts.isEmpty ? "an empty list" : texts.map(\.debugDescription).joined(separator: ", ")
       errors.append(
         ConfigurationError(
@@ -33,7 +36,10 @@ struct ConfigurationSources {
       case .success(let file):
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
-        for entry in file.records { entry.setting.apply(&configuration, entry.records) }
+        for entry in file.records {
+          entry.setting.apply(&configuration, entry.records)
+          configuration.given[entry.setting.path] = entry.records.map(\.description)
+        }
       case .failure(let error): errors.append(error)
       }
     }

@@ -45,6 +45,9 @@ struct Setting: Sendable {
     Setting(path: "log.format", expectation: "text or json") {
       set(&$0, \.logFormat, LogOutput.Format(rawValue: $1.first ?? ""))
     },
+    Setting(path: "log.access", expectation: "true or false") {
+      set(&$0, \.logsAccess, ["true": true, "false": false][$1.first ?? ""])
+    },
     duration("settle", \.settle, upTo: .seconds(60)),
     duration("drainDelay", \.drainDelay, upTo: .seconds(600)),
     duration("grace", \.grace, upTo: .seconds(3600)),

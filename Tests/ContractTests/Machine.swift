@@ -35,6 +35,7 @@ struct Machine {
     if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
     switch service.handle(HTTPRequest(method: method, target: target, headers: headers)) {
     case .now(let response): return response
+    case .wait(let wait): return wait.expired()
     case .later(let start):
       let inbox = try #require(ServerInbox())
       start(HTTPPromise(inbox: inbox, connection: 1, request: 1))

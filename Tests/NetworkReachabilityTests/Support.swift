@@ -143,7 +143,7 @@ struct Fold {
       snapshot.machine = to
     case .interface(let state, let removed):
       apply(state, removed: removed, number)
-    case .host: break
+    case .host, .target: break
     }
   }
 

@@ -41,6 +41,7 @@ struct ScriptedService {
     switch service.handle(request) {
     case .now(let response): return response
     case .later(let start): return try Self.wait(for: start)
+    case .wait(let wait): return try Self.wait { _ = wait.begin($0) }
     }
   }
 

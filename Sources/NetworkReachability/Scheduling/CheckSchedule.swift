@@ -1,0 +1,194 @@
+internal import Dispatch
+internal import Locks
+public import ReachabilityModel
+
+/// Checks registered targets again and again, and at once when the way to one of them changes.
+///
+/// ```swift
+/// let schedule = CheckSchedule(monitor: monitor, checker: checker)
+/// _ = schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db:5432")))
+/// for await update in monitor.updates(of: .target) {
+///   if let target = update.registeredTarget { print(target.definition.id, target.status.state) }
+/// }
+/// ```
+///
+/// Changes of state are transitions of the monitor's one history, in order with those of this machine. A target whose own
+/// way is missing turns `unreachable` by the kernel's word, without waiting for a check. Checks that this process slept
+/// through are made again.
+public final class CheckSchedule: Sendable {
+  /// The settings of a schedule.
+  public struct Configuration: Sendable {
+    /// Registered targets at the most.
+    public var targetLimit: Int
+    /// Checks at once.
+    public var concurrency: Int
+    /// Checks at once to one host.
+    public var perHost: Int
+    /// Shifts the places of all targets in their intervals, so that several machines do not check in step.
+    public var seed: UInt64
+    /// Whom targets of the origin ``TargetOrigin/runtime`` may contact; asked at each check.
+    public var policy: @Sendable () -> ContactPolicy?
+
+    /// Settings with defaults for everything; without a policy everybody may be contacted.
+    public init(
+      targetLimit: Int = 10_000, concurrency: Int = 1_024, perHost: Int = 32, seed: UInt64 = 0,
+      policy: @escaping @Sendable () -> ContactPolicy? = { nil }
+    ) {
+      self.targetLimit = targetLimit
+      self.concurrency = concurrency
+      self.perHost = perHost
+      self.seed = seed
+      self.policy = policy
+    }
+  }
+
+  struct Guarded {
+    var state: ScheduleState
+    /// The targets behind each way that is watched.
+    var ways: [Target: Set<String>] = [:]
+    /// What ends the checks that are under way, by their runs.
+    var cancellations: [Int: any ProbeCancellation] = [:]
+    /// Who waits for a target's next result.
+    var waiting: [String: [@Sendable (CheckOutcome?) -> Void]] = [:]
+    /// The ids in order; nil when they must be sorted anew.
+    var order: [String]?
+    /// When the timer fires.
+    var wakes: Duration?
+    var hasStopped = false
+  }
+
+  let guarded: Locked<Guarded>
+  let monitor: ReachabilityMonitor
+  private let checker: Checker
+  let configuration: Configuration
+  private let start = ContinuousClock.now
+  private let queue = DispatchQueue(label: "checks", qos: .userInitiated)
+  private let timer: WakeTimer
+  let sink: WaySink
+
+  /// A schedule without targets; `monitor` and `checker` live at least as long as it does.
+  public init(monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration()) {
+    self.monitor = monitor
+    self.checker = checker
+    self.configuration = configuration
+    guarded = Locked(
+      Guarded(
+        state: ScheduleState(
+          seed: configuration.seed, concurrency: configuration.concurrency, perHost: configuration.perHost)))
+    // The timer and the sink outlive nobody: what they wake may be gone.
+    let gate = Gate()
+    timer = WakeTimer(on: queue) { gate.schedule?.turn() }
+    sink = WaySink { [queue] in queue.async { gate.schedule?.takeWays() } }
+    gate.schedule = self
+    monitor.attach(sink)
+  }
+
+  /// Breaks the circle between the schedule and what wakes it.
+  private final class Gate: Sendable {
+    private struct Reference: Sendable { weak var schedule: CheckSchedule? }
+    private let reference = Locked(Reference())
+    var schedule: CheckSchedule? {
+      get { reference.withLock(\.schedule) }
+      set { reference.withLock { $0.schedule = newValue } }
+    }
+  }
+
+  /// This moment on both clocks; the first goes on while the machine sleeps.
+  func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: .now - start, time: .now) }
+
+  /// Ends all checks; nothing begins any more.
+  public func stop() {
+    let (cancellations, waiting) = guarded.withLock { guarded in
+      guarded.hasStopped = true
+      defer {
+        guarded.cancellations = [:]
+        guarded.waiting = [:]
+      }
+      return (Array(guarded.cancellations.values), guarded.waiting.values.flatMap(\.self))
+    }
+    for cancellation in cancellations { cancellation.cancel() }
+    for completion in waiting { completion(nil) }
+  }
+
+  // MARK: - Turns
+
+  /// Has the timer fire when the state wants to be looked at, if that is earlier than it would.
+  func rearm(_ guarded: inout Guarded, _ now: ScheduleState.Moment) {
+    guard !guarded.hasStopped, let next = guarded.state.nextWake(after: now.uptime) else { return }
+    if let wakes = guarded.wakes, wakes <= next, wakes > now.uptime { return }
+    guarded.wakes = next
+    timer.fire(after: next - now.uptime)
+  }
+
+  /// Begins what is due.
+  private func turn() {
+    let launches = guarded.withLock { guarded -> [ScheduleState.Launch] in
+      guard !guarded.hasStopped else { return [] }
+      let now = now()
+      guarded.wakes = nil
+      let launches = guarded.state.launches(at: now)
+      rearm(&guarded, now)
+      return launches
+    }
+    guard !launches.isEmpty else { return }
+    let policy = launches.contains { $0.origin == .runtime } ? configuration.policy() : nil
+    for launch in launches { begin(launch, policy) }
+  }
+
+  private func begin(_ launch: ScheduleState.Launch, _ policy: ContactPolicy?) {
+    let definition = launch.definition
+    let request = ProbeRequest(
+      definition.target, module: definition.module, timeout: definition.timeout,
+      policy: launch.origin == .runtime ? policy : nil)
+    let cancellation = checker.check(request) { [weak self] outcome in self?.end(launch, outcome) }
+    let isOver = guarded.withLock { guarded in
+      let isOver = guarded.hasStopped || guarded.state.runs[launch.run] == nil
+      if !isOver { guarded.cancellations[launch.run] = cancellation }
+      return isOver
+    }
+    // Harmless when it has ended by itself.
+    if isOver { cancellation.cancel() }
+  }
+
+  private func end(_ launch: ScheduleState.Launch, _ outcome: CheckOutcome) {
+    let (tell, waiting) = guarded.withLock { guarded in
+      let now = now()
+      guarded.cancellations[launch.run] = nil
+      defer { rearm(&guarded, now) }
+      guard case .counted(let news) = guarded.state.finish(launch.run, outcome.result, at: now) else {
+        return (monitor.engine.record([], at: now.time), [] as [@Sendable (CheckOutcome?) -> Void])
+      }
+      let waiting = guarded.waiting.removeValue(forKey: launch.id) ?? []
+      // Numbered under this lock, so that the history has a target's states in the order in which they were.
+      return (monitor.engine.record(news.map { [$0] } ?? [], at: now.time), waiting)
+    }
+    tell()
+    for completion in waiting { completion(outcome) }
+  }
+
+  /// Takes in what the kernel says about the ways.
+  private func takeWays() {
+    var changes = sink.drain()[...]
+    while !changes.isEmpty {
+      let part = changes.prefix(Limits.recordedAtOnce)
+      changes = changes.dropFirst(part.count)
+      let tell = guarded.withLock { guarded in
+        let now = now()
+        var news: [ScheduleState.News] = []
+        for change in part {
+          for id in guarded.ways[change.verdict.target] ?? [] {
+            let one = guarded.state.wayChanged(
+              id, change.verdict, isFirst: change.isFirst, change.causes, at: now)
+            if let one { news.append(one) }
+          }
+        }
+        return monitor.engine.record(news, at: now.time)
+      }
+      tell()
+    }
+    turn()
+  }
+
+  /// Has the state looked at now rather than at the next tick.
+  func hasten() { queue.async { [weak self] in self?.turn() } }
+}

@@ -1,0 +1,40 @@
+internal import Locks
+internal import ReachabilityModel
+
+/// Hears the kernel's word about the ways to targets, under the engine's lock, and keeps it for the schedule's queue.
+final class WaySink: TransitionSink {
+  /// A verdict over the way to a host, or a change of it.
+  struct Change {
+    var verdict: HostVerdict
+    var isFirst: Bool
+    var causes: Set<Cause>
+  }
+
+  private let waiting = Locked<[Change]>([])
+  private let wake: @Sendable () -> Void
+
+  /// A sink that calls `wake` when something waits; it must not block.
+  init(_ wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+  func take(_ transitions: [Transition], _ snapshot: Snapshot) {
+    let changes = transitions.compactMap { transition -> Change? in
+      guard case .host(let from, let to) = transition.change else { return nil }
+      return Change(verdict: to, isFirst: from == nil, causes: Set(transition.causes))
+    }
+    if !changes.isEmpty { put(changes) }
+  }
+
+  /// Adds what was learnt otherwise.
+  func put(_ changes: [Change]) {
+    waiting.withLock { $0 += changes }
+    wake()
+  }
+
+  /// Takes out what waits.
+  func drain() -> [Change] {
+    waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+}

@@ -1,0 +1,36 @@
+internal import Locks
+internal import Logging
+
+/// The settings that may change while the service runs.
+final class LiveSettings: Sendable {
+  struct Values: Sendable {
+    /// Names that `Host` may carry besides literals and `localhost`, in lower case.
+    var allowedHosts: [String]
+    /// Which foreign web pages may ask.
+    var origins: OriginRule
+    /// The deadline of a name's resolution when the request does not give one.
+    var resolverTimeout: Duration
+    /// Where each answer is logged; nil for nowhere.
+    var accessLog: Logger?
+  }
+
+  private let values: Locked<Values>
+
+  init(_ configuration: StatusService.Configuration) { values = Locked(Values(configuration)) }
+
+  var current: Values { values.withLock(\.self) }
+
+  func change(to configuration: StatusService.Configuration) {
+    let new = Values(configuration)
+    values.withLock { $0 = new }
+  }
+}
+
+extension LiveSettings.Values {
+  init(_ configuration: StatusService.Configuration) {
+    self.init(
+      allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
+      origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
+      resolverTimeout: configuration.resolverTimeout, accessLog: configuration.accessLog)
+  }
+}
