@@ -106,6 +106,7 @@ final class EventFeed: TransitionSink {
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
     guarded.withLock { documents in
       let id = EventID(epoch: epoch, sequence: documents.lastNumber)
+      // The document is encoded already; only its line end is no part of a frame.
       return (SSEFrame.event("snapshot", id: id, Array(documents.status.bytes.dropLast())), log.end)
     }
   }
