@@ -93,20 +93,25 @@ final class Engine: Sendable {
   /// Watches a target without a subscription, for a schedule; its transitions come to the sinks.
   ///
   /// - Returns: the verdict as it is, if there is one; nil, too, when too many targets are watched.
-  func watch(_ target: Target) -> HostVerdict? {
+  func watch(_ target: Target, for watcher: Int) -> HostVerdict? {
     let (isWatched, verdict) = guarded.withLock { ($0.state.watch(target), $0.state.verdict(of: target)) }
-    if isWatched { names.watch(target, for: Self.schedule) }
+    if isWatched { names.watch(target, for: watcher) }
     return verdict
   }
 
-  /// Stops watching for the schedule.
-  func unwatch(_ target: Target) {
-    guarded.withLock { $0.state.unwatch([target]) }
-    names.unwatch(target, for: Self.schedule)
+  /// A number for one who watches without a subscription.
+  func makeWatcher() -> Int {
+    guarded.withLock { guarded in
+      guarded.nextSubscription += 1
+      return guarded.nextSubscription
+    }
   }
 
-  /// The subscription number of the schedule, which has none.
-  private static let schedule = 0
+  /// Stops watching for the schedule.
+  func unwatch(_ target: Target, for watcher: Int) {
+    guarded.withLock { $0.state.unwatch([target]) }
+    names.unwatch(target, for: watcher)
+  }
 
   // MARK: - Questions
 

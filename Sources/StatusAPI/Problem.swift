@@ -59,6 +59,8 @@ struct Problem: Error {
   var detail: String
   var status: Int
   var headers = HTTPHeaders()
+  /// What is wrong with each field, when a body has faults in several.
+  var errors: [FieldError] = []
 
   init(_ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders()) {
     self.code = code
@@ -69,14 +71,17 @@ struct Problem: Error {
 
   /// The problem as an answer; `requestID` names this occurrence.
   func response(requestID: String) -> HTTPResponse {
-    let body = JSON.members([
+    var members: [JSON.Member] = []
+    if !errors.isEmpty { members = [.init(name: "errors", value: .array(errors.map(\.document)))] }
+    let head: KeyValuePairs<String, JSON> = [
       "type": .string("urn:reachd:problem:\(code.rawValue)"),
       "title": .string(code.title),
       "status": .integer(Int64(status)),
       "detail": .string(detail),
       "instance": .string("urn:reachd:request:\(requestID)"),
       "code": .string(code.rawValue),
-    ])
+    ]
+    let body = JSON.object(head.map { .init(name: $0.key, value: $0.value) } + members)
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
     headers["Cache-Control"] = "no-store"

@@ -8,6 +8,7 @@ struct ServiceParts: Sendable {
   var health: Health
   var nameQuota: NameQuota
   var checks: CheckDesk
+  var targets: TargetDesk
   var metrics: Metrics
   /// Names that `Host` may carry besides literals and `localhost`, in lower case.
   var allowedHosts: [String]

@@ -47,6 +47,9 @@ public final class StatusService: Sendable {
   /// The bytes that end every stream when the service stops: the event `bye` and the advice to come back.
   public static let farewell = SSEFrame.retry + SSEFrame.event("bye", .members([:]))
 
+  /// The registered targets.
+  public let schedule: CheckSchedule
+
   private let router: Router
   private let health: Health
   private let metrics: Metrics
@@ -74,13 +77,18 @@ public final class StatusService: Sendable {
       .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
       .log(feed.log), MetricSource(requests.write),
     ])
+    let policy: @Sendable () -> ContactPolicy = { configuration.contactPolicy.withOwn(feed.documents.snapshot) }
+    let schedule = CheckSchedule(monitor: monitor, checker: checker, configuration: .init(policy: policy))
+    self.schedule = schedule
+    metrics.add(.checks(schedule))
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
         monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
         checks: CheckDesk(
           checker: checker, modules: Self.modules(configuration.modules),
-          policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),
+          policy: policy),
+        targets: TargetDesk(schedule: schedule, modules: configuration.modules),
         metrics: metrics,
         allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
         origins: OriginRule(allowed: Set(configuration.allowedOrigins)),

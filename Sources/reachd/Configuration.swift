@@ -1,5 +1,6 @@
 internal import Logging
 internal import MicroHTTP
+internal import NetworkReachability
 internal import StatusAPI
 
 /// The settings of the service, valid: what `reachd serve` runs with.
@@ -34,6 +35,12 @@ struct Configuration: Sendable {
   var streamLimit: Int?
   /// Bytes of a request body; nil for the server's default.
   var requestBodyLimit: Int?
+  /// The targets that are checked on a schedule.
+  var targets: [TargetDefinition] = []
+  /// Modules besides the built-in ones, or in their place.
+  var modules: [ProbeModule] = []
+  /// Whom callers may have us contact.
+  var contactPolicy = ContactPolicy()
   /// Name servers; empty for those of the system.
   var nameServers: [String] = []
   /// The deadline of a name's resolution.

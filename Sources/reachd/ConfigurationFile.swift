@@ -1,3 +1,4 @@
+internal import NetworkReachability
 internal import YAMLTree
 
 /// A configuration file as written: which settings it gives, as texts with their places.
@@ -11,6 +12,10 @@ struct ConfigurationFile {
 
   private(set) var entries: [Entry] = []
   private(set) var records: [(setting: RecordSetting, record: RecordSetting.Record)] = []
+  /// Targets, modules and the policy.
+  private(set) var checks = CheckSections()
+  /// The targets, checked, and with their modules.
+  private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
 
   /// Reads the tree of a file; `name` stands in complaints, `environment` answers `${NAME}`.
@@ -18,6 +23,9 @@ struct ConfigurationFile {
     // An empty file is a valid one: everything has a default.
     guard let root, !root.isNull else { return }
     read(root, path: "", Context(name: name, environment: environment))
+    var reader = SectionReader(name: name, environment: environment)
+    targets = checks.definitions(&reader)
+    errors += reader.errors
   }
 
   /// Reads the tree of a file that holds nothing but the list of one setting.
@@ -46,6 +54,10 @@ struct ConfigurationFile {
         take(setting, member.value, context)
       } else if let setting = RecordSetting.all.first(where: { $0.path == key }) {
         if !member.value.isNull { take(setting, member.value, context) }
+      } else if CheckSections.keys.contains(key) {
+        var reader = SectionReader(name: context.name, environment: context.environment)
+        if !member.value.isNull { checks.take(key, member.value, &reader) }
+        errors += reader.errors
       } else if Setting.all.contains(where: { $0.path.hasPrefix(key + ".") }) {
         if !member.value.isNull { read(member.value, path: key, context) }
       } else {
@@ -132,10 +144,11 @@ struct ConfigurationFile {
     if errors.count == before { records.append((setting, record)) }
   }
 
-  private struct Problem: Error { var text: String }
+  /// Why a text cannot be expanded.
+  struct Problem: Error { var text: String }
 
   /// Puts the environment's values for `${NAME}`; `$$` is a dollar sign.
-  private static func expand(_ text: String, _ environment: [String: String]) -> Result<String, Problem> {
+  static func expand(_ text: String, _ environment: [String: String]) -> Result<String, Problem> {
     var out = ""
     var rest = text[...]
     while let dollar = rest.firstIndex(of: "$") {
@@ -161,7 +174,7 @@ struct ConfigurationFile {
 
   /// The known key that is nearest to an unknown one, or the list of its neighbours.
   private static func suggestion(for key: String) -> String {
-    let known = Setting.all.map(\.path) + RecordSetting.all.map(\.path)
+    let known = Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys
     let nearest = known.min { EditDistance.between($0, key) < EditDistance.between($1, key) }
     if let nearest, EditDistance.between(nearest, key) <= 2 { return "did you mean \(nearest)?" }
     return "there are \(known.joined(separator: ", "))"
@@ -187,7 +200,7 @@ enum EditDistance {
 
 extension YAMLNode {
   /// True for an unquoted `null`, `~` or nothing.
-  fileprivate var isNull: Bool {
+  var isNull: Bool {
     guard case .scalar(let text, isPlain: true, _) = value else { return false }
     return ["", "~", "null", "Null", "NULL"].contains(text)
   }

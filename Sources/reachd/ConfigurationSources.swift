@@ -31,6 +31,9 @@ struct ConfigurationSources {
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
         for entry in file.records { entry.setting.apply(&configuration, entry.record) }
+        configuration.targets = file.targets
+        configuration.modules = file.checks.modules
+        configuration.contactPolicy = file.checks.policy
       case .failure(let error): errors.append(error)
       }
     }

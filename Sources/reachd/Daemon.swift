@@ -35,7 +35,8 @@ struct Daemon {
       monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(
         allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
-        access: configuration.accessPolicy, resolverTimeout: configuration.resolverTimeout,
+        access: configuration.accessPolicy, modules: configuration.modules, contactPolicy: configuration.contactPolicy,
+        resolverTimeout: configuration.resolverTimeout,
         version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
@@ -131,6 +132,9 @@ struct Daemon {
 
   /// Opens the kernel, again and again if it refuses, and then waits for the end.
   private func watchKernel() async {
+    for id in service.schedule.configure(configuration.targets) {
+      logger.error("no room for a target", metadata: ["target": "\(id)"])
+    }
     var retries = Self.retries.makeIterator()
     var wait = Self.retries.last ?? .seconds(30)
     while !Task.isCancelled {
@@ -189,6 +193,7 @@ struct Daemon {
       // A name may be under way for as long as names get.
       server.stop(grace: max(.zero, min(left, configuration.resolverTimeout + Self.farewellTime)))
     }
+    service.schedule.stop()
     monitor.stop()
     logger.notice("stopped")
   }

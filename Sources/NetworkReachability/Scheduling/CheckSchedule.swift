@@ -65,12 +65,15 @@ public final class CheckSchedule: Sendable {
   private let queue = DispatchQueue(label: "checks", qos: .userInitiated)
   private let timer: WakeTimer
   let sink: WaySink
+  /// Who watches the ways, for the engine.
+  let watcher: Int
 
   /// A schedule without targets; `monitor` and `checker` live at least as long as it does.
   public init(monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration()) {
     self.monitor = monitor
     self.checker = checker
     self.configuration = configuration
+    watcher = monitor.engine.makeWatcher()
     guarded = Locked(
       Guarded(
         state: ScheduleState(
@@ -93,14 +96,18 @@ public final class CheckSchedule: Sendable {
     }
   }
 
+  deinit { stop() }
+
   /// This moment on both clocks; the first goes on while the machine sleeps.
   func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: .now - start, time: .now) }
 
-  /// Ends all checks; nothing begins any more.
+  /// Ends all checks; nothing begins any more, and the ways are no longer watched.
   public func stop() {
     let (cancellations, waiting) = guarded.withLock { guarded in
       guarded.hasStopped = true
+      for way in guarded.ways.keys { monitor.engine.unwatch(way, for: watcher) }
       defer {
+        guarded.ways = [:]
         guarded.cancellations = [:]
         guarded.waiting = [:]
       }
