@@ -1,5 +1,5 @@
 # The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
-.PHONY: run build test lint lint-deploy image test-image format test-long bench clean
+.PHONY: run build test lint docs lint-deploy image test-image format test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 	.build/release/reachd serve $(ARGS)
@@ -14,6 +14,10 @@ test: ## all tests; the kernel's part needs root or user namespaces
 
 lint: ## the formatter's strict opinion
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
+
+docs: ## the libraries' documentation as a web site in .build-docs/site; every warning is an error
+	scripts/setup
+	scripts/docs
 
 lint-deploy: ## Dockerfile, compose file, manifests, units, contract and shell scripts
 	scripts/setup scripts/packages.txt scripts/packages-image.txt

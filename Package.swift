@@ -6,6 +6,9 @@ import PackageDescription
 /// ThreadSanitizer does not see `Synchronization.Mutex`; `SANITIZE=1` swaps it for a pthread mutex inside `Locks`.
 let sanitizing = Context.environment["SANITIZE"] != nil
 
+/// `DOCS=1` adds the plugin that builds the documentation (`make docs`); nobody else needs it, users of the products least.
+let documenting = Context.environment["DOCS"] != nil
+
 let strict: [SwiftSetting] =
   [
     .swiftLanguageMode(.v6),
@@ -51,7 +54,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     // Without its default trait, which would bring all of Foundation along.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-  ],
+  ] + (documenting ? [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")] : []),
   targets: [
     // Floor 0: values, rules and the one lock.
     room("ReachabilityModel"),

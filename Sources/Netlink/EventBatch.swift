@@ -27,6 +27,13 @@ struct EventBatch {
     return batch
   }()
 
+  /// Takes in that the machine slept: its network may be another now.
+  mutating func addSleep() {
+    causes.insert(.resume)
+    needsTables = true
+    needsBarrier = true
+  }
+
   /// Takes in a datagram.
   mutating func add(_ datagram: NetlinkBytes) {
     datagrams += 1

@@ -5,12 +5,16 @@ internal import ReachabilityModel
 /// The order matters: a modem may look like a TUN device, a Wi-Fi card like Ethernet, a VLAN like anything.
 struct InterfaceClassifier {
   private var sysfs: SysfsReader
+  private let overrides: [InterfaceOverride]
 
   /// A classifier.
   ///
-  /// - Parameter sysfsRoot: `/sys/class/net`, or where its like is.
-  init(sysfsRoot: String) {
+  /// - Parameters:
+  ///   - sysfsRoot: `/sys/class/net`, or where its like is.
+  ///   - overrides: what a person says, which wins over everything.
+  init(sysfsRoot: String, overrides: [InterfaceOverride] = []) {
     sysfs = SysfsReader(root: sysfsRoot)
+    self.overrides = overrides
   }
 
   /// The interfaces with their types.
@@ -21,6 +25,10 @@ struct InterfaceClassifier {
       var interface = link.interface
       var visited: Set<UInt32> = []
       interface.type = type(of: link, in: table, &visited)
+      let said = overrides.combined(for: interface.name)
+      interface.isExpensive = said.isExpensive ?? interface.isExpensive
+      interface.isConstrained = said.isConstrained ?? false
+      interface.hasDeclaredCost = said.isExpensive != nil || said.isConstrained != nil
       return interface
     }
   }
@@ -45,6 +53,7 @@ struct InterfaceClassifier {
   /// The type that the device shows by itself; nil when that is Ethernet, stacked or nothing known.
   private mutating func ownType(of link: LinkMessage) -> InterfaceType? {
     let interface = link.interface
+    if let type = overrides.combined(for: interface.name).type { return type }
     if interface.flags.contains(.loopback) || interface.hardwareType == Hardware.loopback { return .loopback }
     if let kind = interface.kind, ["wwan", "rmnet"].contains(kind) { return .wwan }
     switch interface.hardwareType {

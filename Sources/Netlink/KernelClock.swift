@@ -2,8 +2,32 @@ internal import CNetlink
 internal import Glibc
 public import ReachabilityModel
 
-/// The two clocks that a reading carries.
+/// The clocks that a reading carries, and the one that shows a sleep.
 public enum KernelClock {
+  /// One moment of this machine's life.
+  public struct Moment: Sendable {
+    /// CLOCK_MONOTONIC since its own zero.
+    public var uptime: Duration
+    /// How long the machine has slept since its boot: CLOCK_BOOTTIME less CLOCK_MONOTONIC.
+    public var asleep: Duration
+
+    /// A moment from its two numbers.
+    public init(uptime: Duration, asleep: Duration) {
+      self.uptime = uptime
+      self.asleep = asleep
+    }
+  }
+
+  /// This moment.
+  public static var now: Moment {
+    // In this order, so that being interrupted between the two makes a sleep look shorter, never longer.
+    let sinceBoot = read(CLOCK_BOOTTIME)
+    let uptime = uptime
+    return Moment(
+      uptime: uptime,
+      asleep: .seconds(Int64(sinceBoot.tv_sec)) + .nanoseconds(Int64(sinceBoot.tv_nsec)) - uptime)
+  }
+
   /// CLOCK_MONOTONIC since its own zero.
   public static var uptime: Duration {
     let now = read(CLOCK_MONOTONIC)

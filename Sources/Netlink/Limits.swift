@@ -32,6 +32,13 @@ enum Limits {
   static let logWindow = Duration.seconds(60)
   /// How often the idle thread shows that it lives (``KernelCounters/lastProgress``), and so how old that may honestly be.
   static let heartbeat = Duration.seconds(10)
+  /// A second of CLOCK_REALTIME that never comes: in the year 2242, 20 years before the kernel's nanoseconds run out.
+  static let endOfTime = 8_589_934_592
+  /// The shortest sleep that counts: the two clocks that show one are not read at the same instant.
+  static let shortestSleep = Duration.milliseconds(100)
+  /// How much longer than the heartbeat a wait must last before this process counts as one that was stopped: a busy
+  /// machine lets a thread wait for its turn, but not for so long.
+  static let shortestStop = Duration.seconds(5)
   /// Bytes read of a sysfs file; `uevent` of a network device has about 60.
   static let sysfsFile = 4096
 }

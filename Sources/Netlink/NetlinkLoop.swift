@@ -33,6 +33,7 @@ final class NetlinkLoop {
   private var isLosing = false
   /// When a route's life ends, as the last reading told.
   private var expiry: Duration?
+  private var sleep: SleepDetector
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
 
@@ -44,7 +45,9 @@ final class NetlinkLoop {
     self.logger = logger
     self.shared = shared
     self.observer = observer
-    classifier = InterfaceClassifier(sysfsRoot: settings.sysfsRoot)
+    classifier = InterfaceClassifier(
+      sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides)
+    sleep = SleepDetector(at: settings.clock())
     poller = try Poller()
     try openSockets()
     shared.setCaller(poller.caller)
@@ -60,7 +63,9 @@ final class NetlinkLoop {
   func run() {
     while !shared.isStopping {
       do throws(KernelError) {
+        sleep.waitBegins(at: settings.clock())
         let wake = try poller.wait()
+        noteSleep(sleep.waitEnds(at: settings.clock()))
         shared.counters.withLock { $0.lastProgress = KernelClock.uptime }
         try handle(wake)
       } catch {
@@ -80,7 +85,7 @@ final class NetlinkLoop {
       guard wake.isDue else { return }
       try openSockets()
     } else {
-      guard !batch.isEmpty || wake.isCalled || wake.isDue else { return }
+      guard !batch.isEmpty || wake.isCalled || wake.isDue || pending.causes.contains(.resume) else { return }
       // Without events nobody says what changed.
       if events == nil { pending.merge(.everything) }
     }
@@ -108,6 +113,7 @@ final class NetlinkLoop {
       counters.readings += 1
       counters.barriers += batch.needsBarrier ? 1 : 0
       counters.resyncs += batch.causes.contains(.resync) ? 1 : 0
+      counters.resumes += batch.causes.contains(.resume) ? 1 : 0
       counters.lastProgress = uptime
     }
     guard !shared.isStopping else { return nil }
@@ -149,6 +155,12 @@ final class NetlinkLoop {
       }
     }
     if hasError, batch.overruns == 0, events.takeError() != 0 { noteLoss(in: &batch) }
+  }
+
+  private func noteSleep(_ duration: Duration?) {
+    guard let duration else { return }
+    logger.notice("this machine slept, reading everything again", metadata: ["duration": "\(duration)"])
+    pending.addSleep()
   }
 
   private func noteLoss(in batch: inout EventBatch) {

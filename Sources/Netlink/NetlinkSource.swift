@@ -19,8 +19,12 @@ public final class NetlinkSource: KernelSource {
     public var listensToEvents = true
     /// How often to read without events.
     public var pollInterval = Duration.seconds(10)
+    /// Tells the time of this machine's life, by which a sleep is found out.
+    public var clock: @Sendable () -> KernelClock.Moment = { KernelClock.now }
     /// Where sysfs describes the network devices; it may be absent.
     public var sysfsRoot = "/sys/class/net"
+    /// What a person says about interfaces, against what the kernel shows.
+    public var interfaceOverrides: [InterfaceOverride] = []
 
     /// The defaults.
     public init() {}

@@ -2,7 +2,8 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// What the netlink thread waits for: events, a wake-up from another thread, a moment (epoll(7), timerfd_create(2)).
+/// What the netlink thread waits for: events, a wake-up from another thread, a moment, a jump of the wall clock (epoll(7),
+/// timerfd_create(2)).
 final class Poller {
   /// Why a wait ended; nothing is set when only the heartbeat's time passed.
   struct Wake {
@@ -14,22 +15,39 @@ final class Poller {
     var isCalled = false
     /// The moment has come.
     var isDue = false
+    /// The wall clock was set, or the machine woke from sleep.
+    var isClockSet = false
   }
 
   /// An eventfd: written by any thread to end the wait.
   let caller: Descriptor
   private let epoll: Descriptor
   private let timer: Descriptor
+  /// A timer on CLOCK_REALTIME that never rings, but is cancelled when that clock jumps, which it also does when the machine wakes.
+  ///
+  /// So a sleep is noticed at once and costs no wake-up at rest.
+  private let clock: Descriptor
 
-  /// Opens the three descriptors.
+  /// Opens the four descriptors.
   init() throws(KernelError) {
     epoll = Descriptor(Int32(try Syscall.check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }))
     caller = Descriptor(
       Int32(try Syscall.check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }))
     let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
     timer = Descriptor(Int32(try Syscall.check("timerfd_create") { timerfd_create(CLOCK_MONOTONIC, flags) }))
+    clock = Descriptor(Int32(try Syscall.check("timerfd_create") { timerfd_create(CLOCK_REALTIME, flags) }))
+    try watchClock()
     try add(caller.number)
     try add(timer.number)
+    try add(clock.number)
+  }
+
+  private func watchClock() throws(KernelError) {
+    var setting = itimerspec()
+    // Far beyond any date, and not beyond what the kernel's nanoseconds can count (year 2262).
+    setting.it_value.tv_sec = Limits.endOfTime
+    let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
+    try Syscall.check("timerfd_settime") { unsafe timerfd_settime(clock.number, flags, &setting, nil) }
   }
 
   /// Waits for this descriptor too, until it is closed.
@@ -59,7 +77,7 @@ final class Poller {
   func wait() throws(KernelError) -> Wake {
     var wake = Wake()
     let timeout = Int32(Limits.heartbeat.components.seconds * 1000)
-    var ready = [CNetlink_Ready](repeating: CNetlink_Ready(), count: 3)
+    var ready = [CNetlink_Ready](repeating: CNetlink_Ready(), count: 4)
     let count = try Syscall.check("epoll_wait") {
       unsafe ready.withUnsafeMutableBufferPointer { unsafe CNetlink_epoll_wait(epoll.number, $0.baseAddress, timeout) }
     }
@@ -67,6 +85,10 @@ final class Poller {
       switch event.descriptor {
       case caller.number: wake.isCalled = drain(caller)
       case timer.number: wake.isDue = drain(timer)
+      case clock.number:
+        // The read says ECANCELED once for all the jumps before it; the timer goes on watching.
+        _ = drain(clock)
+        wake.isClockSet = true
       default:
         wake.hasEvents = true
         wake.hasError = event.events & EPOLLERR.rawValue != 0

@@ -22,8 +22,11 @@ final class Engine: Sendable {
   private let names: NameWatcher
   private let source: SourceSlot
 
-  init(settle: Duration, names: NameWatcher, source: SourceSlot, logger: Logger) {
-    guarded = Locked(Guarded(state: EngineState(settle: settle)))
+  init(
+    settle: Duration, permitting requirement: InterfaceRequirement, names: NameWatcher, source: SourceSlot,
+    logger: Logger
+  ) {
+    guarded = Locked(Guarded(state: EngineState(settle: settle, permitting: requirement)))
     self.names = names
     self.source = source
     self.logger = logger
@@ -58,6 +61,8 @@ final class Engine: Sendable {
       return (guarded.state.nextDeadline, transitions, woken)
     }
     report(transitions, woken)
+    // Asleep, the machine may have been carried to another network that looks the same.
+    if reading.causes.contains(.resume) { names.renew() }
     return deadline
   }
 
@@ -73,7 +78,7 @@ final class Engine: Sendable {
   private func report(_ transitions: [Transition], _ woken: [any Subscriber]) {
     for transition in transitions { TransitionLog.write(transition, to: logger) }
     for subscriber in woken { subscriber.wake() }
-    if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.pathChanged() }
+    if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.renew() }
   }
 
   // MARK: - Registered targets

@@ -6,6 +6,8 @@ internal import ReachabilityModel
 struct EngineState {
   /// How long a loss waits before it is told; zero for not at all.
   let settle: Duration
+  /// Which types of interface count.
+  private let requirement: InterfaceRequirement
   /// What is known now.
   private(set) var snapshot = Snapshot.unknown(.starting)
   /// The last reading's tables, for questions in between.
@@ -35,20 +37,23 @@ struct EngineState {
     var subscriptions = 1
   }
 
-  init(settle: Duration) { self.settle = settle }
+  init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
+    self.settle = settle
+    self.requirement = requirement
+  }
 
   // MARK: - Questions
 
   /// What must be looked up for the next reading.
   func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    var queries = Self.machineQueries
+    var queries = TargetRules.queries(for: .default, permitting: requirement, in: tables)
+    queries += TunnelRules.queries(in: tables)
     for (target, watch) in watches {
-      queries += TargetRules.queries(for: target, resolution: watch.resolution, in: tables)
+      queries += TargetRules.queries(
+        for: target, resolution: watch.resolution, permitting: requirement, in: tables)
     }
     return queries
   }
-
-  private static let machineQueries = IPAddress.Family.allCases.flatMap { StatusRules.defaultQueries($0) }
 
   /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
   var nextDeadline: Duration? {
@@ -61,6 +66,8 @@ struct EngineState {
 
   /// Takes in a reading and returns what changed, in order.
   mutating func ingest(_ reading: KernelReading) -> [Transition] {
+    var reading = reading
+    reading.tables = TunnelRules.applied(to: reading.tables, reading.answers)
     let isFirst = !hasReading
     let states = reading.tables.interfaceStates
     let difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
@@ -146,9 +153,10 @@ struct EngineState {
   // MARK: - This machine
 
   private mutating func judgeMachine(_ reading: KernelReading, isFirst: Bool) -> [Transition] {
+    let verdict = TargetRules.verdict(
+      for: .default, permitting: requirement, answers: reading.answers, in: reading.tables)
     func path(_ family: IPAddress.Family) -> Path {
-      let queries = StatusRules.defaultQueries(family)
-      var path = StatusRules.defaultPath(queries, reading.answers, in: reading.tables)
+      var path = verdict.addresses.first { $0.address.family == family }?.path ?? .unknown(.starting)
       // Which block matched the sentinel is our own business, and its change no news.
       path.prefix = nil
       path.routeType = nil
@@ -180,11 +188,13 @@ struct EngineState {
   private mutating func judgeWatch(_ target: Target, _ reading: KernelReading) -> Transition? {
     guard var watch = watches[target] else { return nil }
     defer { watches[target] = watch }
-    let queries = TargetRules.queries(for: target, resolution: watch.resolution, in: reading.tables)
+    let queries = TargetRules.queries(
+      for: target, resolution: watch.resolution, permitting: requirement, in: reading.tables)
     // A question that came up after this reading was begun is answered by the next one.
     guard queries.allSatisfy({ reading.answers[$0] != nil }) else { return nil }
     let verdict = TargetRules.verdict(
-      for: target, resolution: watch.resolution, answers: reading.answers, in: reading.tables)
+      for: target, resolution: watch.resolution, permitting: requirement, answers: reading.answers,
+      in: reading.tables)
     let old = watch.verdict?.published
     if watch.verdict == nil {
       watch.verdict = SettledVerdict(verdict)

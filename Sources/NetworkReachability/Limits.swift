@@ -20,8 +20,12 @@ enum Limits {
   /// How long before its end a route's life can no longer be read: three of those ticks, and some to be sure.
   static let unreadableLife = Duration.milliseconds(100)
 
-  /// How long a watched name's servers have to answer: the time that resolv.conf(5) gives one of them.
-  static let nameTimeout = Duration.seconds(5)
+  /// Watched names asked at a time: four times what the resolver has on the wire, so that it never waits for us, and far
+  /// less than it takes in.
+  static let namesAsked = 256
+
+  /// How long after all names were asked anew they may be again: a link that flaps must not flood the name servers.
+  static let renewalPause = Duration.seconds(1)
 
   /// How long a name's answer is trusted at the least and at the most, and how soon a failed one is asked again.
   static let shortestNameLife = Duration.seconds(5)

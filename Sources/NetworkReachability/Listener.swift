@@ -37,7 +37,8 @@ public final class Subscription: Sendable {
 
   /// Ends the subscription; no call of the listener begins after it returns, and none is under way.
   ///
-  /// It waits for a call that is under way on another thread, and returns at once inside the listener itself. Do not hold
+  /// It waits for a call that is under way on another thread, and returns at once inside the listener itself. Of two
+  /// listeners that cancel each other from inside, the second does not wait for the first, which waits for it. Do not hold
   /// a lock here that the listener takes. Calling it again does nothing.
   public func cancel() { onCancel() }
 }
@@ -55,7 +56,12 @@ final class Listener: Subscriber {
     /// The thread that is inside the closure now.
     var caller: pthread_t?
     /// Who waits for that call to end.
-    var waiters: [DispatchSemaphore] = []
+    var waiters: [Waiter] = []
+  }
+
+  private struct Waiter: Sendable {
+    let thread = pthread_self()
+    let end = DispatchSemaphore(value: 0)
   }
 
   init(context: DeliveryContext, body: @escaping @Sendable (ReachabilityUpdate) -> Void) {
@@ -100,7 +106,10 @@ final class Listener: Subscriber {
       defer { guarded.waiters = [] }
       return guarded.waiters
     }
-    for waiter in waiters { waiter.signal() }
+    for waiter in waiters {
+      ThreadWaits.end(waiter.thread)
+      waiter.end.signal()
+    }
   }
 
   func close() {
@@ -112,12 +121,13 @@ final class Listener: Subscriber {
 
   func end() {
     close()
-    let waiter = guarded.withLock { guarded -> DispatchSemaphore? in
+    let waiter = guarded.withLock { guarded -> Waiter? in
       guard let caller = guarded.caller, pthread_equal(caller, pthread_self()) == 0 else { return nil }
-      let waiter = DispatchSemaphore(value: 0)
+      let waiter = Waiter()
+      guard ThreadWaits.begin(waiter.thread, for: caller) else { return nil }
       guarded.waiters.append(waiter)
       return waiter
     }
-    waiter?.wait()
+    waiter?.end.wait()
   }
 }

@@ -4,11 +4,21 @@ internal import ReachabilityModel
 
 /// Keeps the addresses of watched names current.
 ///
-/// They are asked for at the start, when their time to live ends, and when this machine's way out changes, because
-/// another network may have other name servers and other answers.
+/// They are asked for at the start, when their time to live ends, and all of them when this machine's way out,
+/// `/etc/resolv.conf` or `/etc/hosts` changes and when it wakes from sleep, because another network may have other name
+/// servers and other answers. However often that happens, all names are asked anew at most once in
+/// ``Limits/renewalPause``, and at most ``Limits/namesAsked`` at a time.
 final class NameWatcher: Sendable {
   private let resolver: Resolver
-  private let watched = Locked<[Target: Watch]>([:])
+  /// How long the servers have for one name.
+  private let timeout: Duration
+  private let guarded = Locked(State())
+  /// Who takes the answers.
+  private let engine = Locked<WeakEngine>(WeakEngine())
+
+  private struct WeakEngine {
+    weak var engine: Engine?
+  }
 
   private struct Watch {
     /// The numbers of those who watch it, so that ending one twice, or before it began, does not end another.
@@ -17,65 +27,105 @@ final class NameWatcher: Sendable {
     var generation = 0
     /// The last addresses, which stay while the servers fail: an outage must not make a host unknown.
     var addresses: [IPAddress] = []
+    /// Waits for the answer, or for the end of its life.
     var task: Task<Void, Never>?
+    var isQueued = false
   }
 
-  /// Who takes the answers.
-  private let engine = Locked<WeakEngine>(WeakEngine())
-
-  private struct WeakEngine {
-    weak var engine: Engine?
+  private struct State {
+    var watches: [Target: Watch] = [:]
+    /// The names whose turn is to come.
+    var queue: ArraySlice<Target> = []
+    /// Questions under way, superseded ones included until the resolver has let go of them.
+    var asked = 0
+    /// When all names were last asked anew.
+    var renewed: ContinuousClock.Instant?
+    var isRenewalDue = false
   }
 
-  init(resolver: Resolver) { self.resolver = resolver }
+  init(resolver: Resolver, timeout: Duration) {
+    self.resolver = resolver
+    self.timeout = timeout
+    resolver.onChange { [weak self] in self?.renew() }
+  }
 
   /// Sends the answers to this engine, which owns the watcher.
   func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
 
   /// Watches the name of a target for one subscription; nothing for targets that are no names.
   func watch(_ target: Target, for subscription: Int) {
-    guard case .name(let name) = target.remote else { return }
-    watched.withLock { watched in
-      if watched[target] != nil {
-        watched[target]?.subscriptions.insert(subscription)
+    guard case .name = target.remote else { return }
+    guarded.withLock { state in
+      if state.watches[target] != nil {
+        state.watches[target]?.subscriptions.insert(subscription)
       } else {
-        watched[target] = Watch(subscriptions: [subscription])
-        ask(target, name, &watched)
+        state.watches[target] = Watch(subscriptions: [subscription])
+        ask(target, &state)
       }
     }
   }
 
   /// Stops watching when nobody else does.
   func unwatch(_ target: Target, for subscription: Int) {
-    watched.withLock { watched in
-      watched[target]?.subscriptions.remove(subscription)
-      guard let watch = watched[target], watch.subscriptions.isEmpty else { return }
+    guarded.withLock { state in
+      state.watches[target]?.subscriptions.remove(subscription)
+      guard let watch = state.watches[target], watch.subscriptions.isEmpty else { return }
       watch.task?.cancel()
-      watched[target] = nil
+      state.watches[target] = nil
     }
   }
 
-  /// Asks again for every name, because the way out has changed.
-  func pathChanged() {
-    watched.withLock { watched in
-      guard !watched.isEmpty else { return }
-      resolver.flush()
-      for target in watched.keys {
-        guard case .name(let name) = target.remote else { continue }
-        ask(target, name, &watched)
+  /// Asks again for every name: at once, or when the pause since the last time is over.
+  func renew() {
+    guarded.withLock { state in
+      guard !state.watches.isEmpty, !state.isRenewalDue else { return }
+      let now = ContinuousClock.now
+      guard let last = state.renewed, now < last + Limits.renewalPause else { return renewAll(&state, now) }
+      state.isRenewalDue = true
+      Task { [weak self] in
+        try? await Task.sleep(until: last + Limits.renewalPause, clock: .continuous)
+        self?.renewalIsDue()
       }
     }
   }
 
-  private func ask(_ target: Target, _ name: String, _ watched: inout [Target: Watch]) {
-    watched[target]?.task?.cancel()
-    watched[target]?.generation += 1
-    guard let generation = watched[target]?.generation else { return }
-    watched[target]?.task = Task { [weak self, resolver] in
-      while !Task.isCancelled {
+  private func renewalIsDue() {
+    guarded.withLock { state in
+      state.isRenewalDue = false
+      renewAll(&state, .now)
+    }
+  }
+
+  private func renewAll(_ state: inout State, _ now: ContinuousClock.Instant) {
+    state.renewed = now
+    resolver.flush()
+    for target in state.watches.keys {
+      // What is under way asks the old servers, perhaps from an address that is gone.
+      state.watches[target]?.task?.cancel()
+      state.watches[target]?.generation += 1
+      ask(target, &state)
+    }
+  }
+
+  // MARK: - Questions
+
+  private func ask(_ target: Target, _ state: inout State) {
+    guard state.watches[target]?.isQueued == false else { return }
+    state.watches[target]?.isQueued = true
+    state.queue.append(target)
+    askNext(&state)
+  }
+
+  private func askNext(_ state: inout State) {
+    while state.asked < Limits.namesAsked, let target = state.queue.popFirst() {
+      guard var watch = state.watches[target], watch.isQueued, case .name(let name) = target.remote else { continue }
+      watch.isQueued = false
+      watch.generation += 1
+      state.asked += 1
+      watch.task = Task { [weak self, resolver, timeout, generation = watch.generation] in
         let answer: Result<[ResolvedAddress], ResolutionFailure>
         do throws(ResolutionFailure) {
-          answer = .success(try await resolver.resolve(name, timeout: Limits.nameTimeout))
+          answer = .success(try await resolver.resolve(name, timeout: timeout))
         } catch {
           answer = .failure(error)
         }
@@ -83,30 +133,44 @@ final class NameWatcher: Sendable {
         // Without this watcher's lock: the reading that follows may lead back here.
         self.engine.withLock(\.engine)?.refreshSource()
         try? await Task.sleep(for: Self.life(of: answer))
+        self.lifeHasEnded(of: target, generation)
       }
+      state.watches[target] = watch
     }
   }
 
+  /// Takes an answer in.
+  ///
+  /// - Returns: false when its question is superseded.
   private func take(
     _ answer: Result<[ResolvedAddress], ResolutionFailure>, for target: Target, _ generation: Int
   ) -> Bool {
-    watched.withLock { watched in
-      guard var watch = watched[target], watch.generation == generation else { return false }
+    guarded.withLock { state in
+      state.asked -= 1
+      askNext(&state)
+      guard var watch = state.watches[target], watch.generation == generation else { return false }
       let resolution = NameResolution(answer)
       switch resolution {
       case .addresses(let addresses): watch.addresses = addresses
       case .failed where !watch.addresses.isEmpty: return true
       case .failed, .notFound, .pending: watch.addresses = []
       }
-      watched[target] = watch
+      state.watches[target] = watch
       // Under the lock, so that the engine hears answers in order.
       engine.withLock(\.engine)?.resolved(target, resolution)
       return true
     }
   }
 
+  private func lifeHasEnded(of target: Target, _ generation: Int) {
+    guarded.withLock { state in
+      guard state.watches[target]?.generation == generation else { return }
+      ask(target, &state)
+    }
+  }
+
   /// How long an answer is trusted.
-  private static func life(of answer: Result<[ResolvedAddress], ResolutionFailure>) -> Duration {
+  static func life(of answer: Result<[ResolvedAddress], ResolutionFailure>) -> Duration {
     guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
     // Addresses of the hosts file have no time to live of their own.
     let life = addresses.compactMap(\.timeToLive).min() ?? Limits.longestNameLife

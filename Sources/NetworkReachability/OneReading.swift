@@ -5,27 +5,33 @@ internal import ReachabilityModel
 final class OneReading: KernelObserver {
   private let target: Target
   private let resolution: NameResolution
+  private let requirement: InterfaceRequirement
   private let reading = Locked<KernelReading?>(nil)
 
-  private init(_ target: Target, _ resolution: NameResolution) {
+  private init(_ target: Target, _ resolution: NameResolution, _ requirement: InterfaceRequirement) {
     self.target = target
     self.resolution = resolution
+    self.requirement = requirement
   }
 
   static func take(
-    from source: any KernelSource, _ target: Target, _ resolution: NameResolution
+    from source: any KernelSource, _ target: Target, _ resolution: NameResolution,
+    permitting requirement: InterfaceRequirement
   ) throws(KernelError) -> HostVerdict {
-    let observer = OneReading(target, resolution)
+    let observer = OneReading(target, resolution, requirement)
     try source.start(observer)
     defer { source.stop() }
     guard let reading = observer.reading.withLock(\.self) else {
       throw KernelError(operation: "first reading", errno: 0, message: "the source started without one")
     }
-    return TargetRules.verdict(for: target, resolution: resolution, answers: reading.answers, in: reading.tables)
+    let tables = TunnelRules.applied(to: reading.tables, reading.answers)
+    return TargetRules.verdict(
+      for: target, resolution: resolution, permitting: requirement, answers: reading.answers, in: tables)
   }
 
   func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    TargetRules.queries(for: target, resolution: resolution, in: tables)
+    TunnelRules.queries(in: tables)
+      + TargetRules.queries(for: target, resolution: resolution, permitting: requirement, in: tables)
   }
 
   func ingest(_ reading: KernelReading) -> Duration? {

@@ -1,4 +1,4 @@
-public import Logging
+internal import Logging
 internal import Netlink
 internal import Probes
 @_exported public import ReachabilityModel
@@ -19,32 +19,11 @@ internal import Probes
 /// The monitor stops when the last reference to it goes. It watches the network namespace of the thread that calls
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
-  /// The settings of a monitor.
-  public struct Configuration: Sendable {
-    /// How long a loss waits before it is told, so that a route that is replaced is no outage; zero for not at all.
-    ///
-    /// Gains and changes of the way are told at once. Default 10 ms.
-    public var settle: Duration
-    /// The name servers to ask, such as `127.0.0.1:53`; empty for those of `/etc/resolv.conf`.
-    public var nameServers: [String]
-    /// Where log lines go: one a transition, at info.
-    public var logger: Logger
-
-    /// Settings with defaults for everything.
-    public init(
-      settle: Duration = .milliseconds(10), nameServers: [String] = [],
-      logger: Logger = Logger(label: "reachability", factory: { _ in SwiftLogNoOpLogHandler() })
-    ) {
-      self.settle = settle
-      self.nameServers = nameServers
-      self.logger = logger
-    }
-  }
-
   let engine: Engine
   let resolver: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
+  private let requirement: InterfaceRequirement
 
   /// A monitor that is not started yet.
   ///
@@ -54,28 +33,37 @@ public final class ReachabilityMonitor: Sendable {
   public init(
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
-    resolver = Resolver(Resolver.Configuration(servers: configuration.nameServers))
+    resolver = Resolver(
+      Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
+    requirement = configuration.interfaceRequirement
     engine = Engine(
-      settle: configuration.settle, names: NameWatcher(resolver: resolver), source: source,
+      settle: configuration.settle, permitting: requirement,
+      names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout), source: source,
       logger: configuration.logger)
     let logger = configuration.logger
-    makeSource = kernel ?? { NetlinkSource(logger: logger) }
+    var settings = NetlinkSource.Settings()
+    settings.interfaceOverrides = configuration.interfaceOverrides
+    makeSource = kernel ?? { [settings] in NetlinkSource(settings: settings, logger: logger) }
   }
 
   deinit { stop() }
 
   /// Starts to watch; ``snapshot`` is the state as it is when this returns, and every subscriber has it waiting.
   ///
-  /// Does nothing when already started. After ``stop()`` it may be started again.
+  /// Does nothing when already started; while another thread starts, it waits for the same first reading. After ``stop()`` it
+  /// may be started again.
   ///
-  /// - Throws: a ``KernelError`` when the kernel refuses; its ``snapshot`` is unknown then.
+  /// - Throws: a `KernelError` when the kernel refuses; its ``snapshot`` is unknown then.
   public func start() throws(KernelError) {
-    guard let fresh = source.fill(makeSource, engine.beginRun) else { return }
+    let (fresh, isNew) = source.fill(makeSource, engine.beginRun)
+    guard isNew else { return try fresh.opening.wait() }
     do throws(KernelError) {
       try fresh.source.start(fresh.run)
+      fresh.opening.end()
     } catch {
       source.empty(of: fresh.run)
       fresh.run.kernelFailed(error, at: .now)
+      fresh.opening.end(error)
       throw error
     }
     // A stop that came meanwhile may have found nothing to stop yet.
@@ -125,16 +113,18 @@ public final class ReachabilityMonitor: Sendable {
   ///   - target: what to judge.
   ///   - resolution: what is known of the target's name.
   /// - Returns: the verdict of this moment, without settle time.
-  /// - Throws: a ``KernelError`` when the kernel cannot be asked.
+  /// - Throws: a `KernelError` when the kernel cannot be asked.
   public func evaluate(
     _ target: Target, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
     if let source = source.current, let tables = engine.tables {
-      let queries = TargetRules.queries(for: target, resolution: resolution, in: tables)
+      let queries = TargetRules.queries(
+        for: target, resolution: resolution, permitting: requirement, in: tables)
       let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
-      return TargetRules.verdict(for: target, resolution: resolution, answers: answers, in: tables)
+      return TargetRules.verdict(
+        for: target, resolution: resolution, permitting: requirement, answers: answers, in: tables)
     }
-    return try OneReading.take(from: makeSource(), target, resolution)
+    return try OneReading.take(from: makeSource(), target, resolution, permitting: requirement)
   }
 
   // MARK: - Subscriptions

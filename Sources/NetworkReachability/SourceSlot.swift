@@ -9,6 +9,7 @@ final class SourceSlot: Sendable {
   struct Running {
     let source: any KernelSource
     let run: EngineRun
+    let opening = Opening()
   }
 
   private let running = Locked<Running?>(nil)
@@ -18,15 +19,15 @@ final class SourceSlot: Sendable {
 
   /// Puts a new source in and begins its run, unless there is one.
   ///
-  /// - Returns: what runs now; nil when there was one.
-  func fill(_ make: () -> any KernelSource, _ begin: () -> EngineRun) -> Running? {
-    guard current == nil else { return nil }
+  /// - Returns: what runs now, and whether it is new.
+  func fill(_ make: () -> any KernelSource, _ begin: () -> EngineRun) -> (running: Running, isNew: Bool) {
+    if let running = running.withLock(\.self) { return (running, false) }
     let source = make()
     return running.withLock { running in
-      guard running == nil else { return nil }
+      if let running { return (running, false) }
       let fresh = Running(source: source, run: begin())
       running = fresh
-      return fresh
+      return (fresh, true)
     }
   }
 

@@ -61,7 +61,8 @@ extension InterfaceState {
     return addresses == other.addresses && mine.name == theirs.name && mine.type == theirs.type
       && mine.flags.contains(.up) == theirs.flags.contains(.up)
       && mine.operationalState == theirs.operationalState && mine.usability == theirs.usability
-      && mine.mtu == theirs.mtu && mine.lowerIndex == theirs.lowerIndex
+      && mine.mtu == theirs.mtu && mine.lowerIndex == theirs.lowerIndex && mine.isWWAN == theirs.isWWAN
+      && mine.isExpensive == theirs.isExpensive && mine.isConstrained == theirs.isConstrained
   }
 }
 

@@ -1,7 +1,7 @@
 internal import Locks
 public import ReachabilityModel
 
-/// A kernel that does what a test says, with a clock that the test moves: the test double for ``KernelSource``.
+/// A kernel that does what a test says, with a clock that the test moves: the test double for `KernelSource`.
 ///
 /// ```swift
 /// let kernel = ScriptedKernel()

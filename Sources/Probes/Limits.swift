@@ -35,6 +35,12 @@ enum Limits {
   /// A share below 100 ms gives up on servers that are merely far away; above 2 s one lost datagram costs too much.
   static let dnsShare: ClosedRange<Duration> = .milliseconds(100) ... .seconds(2)
 
+  /// Bytes of inotify(7) events read at once: 16 and a name of up to 256 each; the rest stays in the kernel's queue.
+  static let inotifyBytes = 4_096
+
+  /// Symbolic links followed on the way to a file, as the kernel does (path_resolution(7)).
+  static let symbolicLinks = 40
+
   /// Longest name without its final dot, and longest label, in bytes (RFC 1035 section 2.3.4; 255 on the wire).
   static let nameBytes = 253
   static let labelBytes = 63

@@ -2,8 +2,8 @@
 ///
 /// One thread (`probes`, started with the first request) owns every c-ares object. Requests for a name that is being
 /// asked already share its answer; answers are remembered for their time to live within
-/// ``Configuration/cacheBounds``. A change of `/etc/resolv.conf` or `/etc/hosts` is noticed with the next request: it
-/// empties the memory and sends what is under way to the new servers.
+/// ``Configuration/cacheBounds``. A change of `/etc/resolv.conf` or `/etc/hosts` is noticed at once: it empties the
+/// memory, sends what is under way to the new servers, and is told to who asked for it (``onChange(_:)``).
 public final class Resolver: Sendable {
   private let inbox: ResolverInbox
 
@@ -56,6 +56,12 @@ public final class Resolver: Sendable {
     }
     return try result.get()
   }
+
+  /// Says what to call whenever `/etc/resolv.conf` or `/etc/hosts` has changed, once the new ones are in use.
+  ///
+  /// It is called on the resolver's thread, which runs from the first request on; it must not block. The last one given
+  /// counts.
+  public func onChange(_ body: @escaping @Sendable () -> Void) { inbox.onChange(body) }
 
   /// Forgets every remembered answer; what is under way is not remembered either.
   public func flush() { inbox.flush() }

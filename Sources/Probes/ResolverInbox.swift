@@ -25,6 +25,7 @@ final class ResolverInbox: Sendable {
     var lastID: UInt64 = 0
     var thread: pthread_t?
     var isStopped = false
+    var onChange: (@Sendable () -> Void)?
   }
 
   let configuration: Resolver.Configuration
@@ -63,6 +64,12 @@ final class ResolverInbox: Sendable {
   func cancel(_ id: UInt64) { command(.cancel(id)) }
 
   func flush() { command(.flush) }
+
+  /// Says what to call, on the thread, after the files have changed.
+  func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = body } }
+
+  /// For the thread: the files have changed, and what is asked from now on goes by the new ones.
+  func filesChanged() { state.withLock(\.onChange)?() }
 
   private func command(_ command: Command) {
     let isRunning = state.withLock { state in

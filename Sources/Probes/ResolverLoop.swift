@@ -21,7 +21,7 @@ final class ResolverLoop {
   var cache: AddressCache
   var hosts: AresChannel?
   var dns: AresChannel?
-  private var files: [FileSignature] = []
+  private let files: FileWatch
   private var lastQuery: UInt64 = 0
   /// No waiter's deadline is earlier; it may be that of one that is answered already.
   private var nextDeadline: SuspendingClock.Instant?
@@ -32,24 +32,33 @@ final class ResolverLoop {
     self.inbox = inbox
     self.poller = poller
     cache = AddressCache(inbox.configuration)
+    files = FileWatch([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
+
+  /// c-ares 1.18 knows no other.
+  static let hostsPath = "/etc/hosts"
 
   /// Runs until the inbox is stopped.
   func run() {
     poller.watch(inbox.bell, reading: true, writing: false)
+    if files.descriptor >= 0 { poller.watch(files.descriptor, reading: true, writing: false) }
     var isStopped = false
     while !isStopped {
+      var mustLook = false
       for ready in (0..<poller.wait(untilNextTimer())).map({ poller[$0] }) {
-        if ready.descriptor == inbox.bell {
-          EventPoller.drain(inbox.bell)
-        } else {
-          dns?.process(ready)
+        switch ready.descriptor {
+        case inbox.bell: EventPoller.drain(inbox.bell)
+        case files.descriptor: mustLook = true
+        default: dns?.process(ready)
         }
       }
       dns?.processTimeouts()
       let (commands, stopped) = inbox.take()
       isStopped = stopped
-      if commands.contains(where: { if case .resolve = $0 { true } else { false } }) { followFiles() }
+      // Also with each request, in case inotify is not to be had.
+      mustLook = mustLook || commands.contains { if case .resolve = $0 { true } else { false } }
+      let hasChanged = mustLook && files.look()
+      if hasChanged { followFiles() }
       for command in commands { obey(command) }
       if isStopped {
         for id in waiters.keys { complete(id, .failure(.cancelled)) }
@@ -58,6 +67,7 @@ final class ResolverLoop {
       expire()
       startWaiting()
       runCompletions()
+      if hasChanged { inbox.filesChanged() }
     }
     hosts?.close()
     dns?.close()
@@ -134,30 +144,7 @@ final class ResolverLoop {
 
   /// Follows `/etc/resolv.conf` and `/etc/hosts`, which a long-lived process outlives.
   private func followFiles() {
-    let current = [inbox.configuration.resolvConfPath, "/etc/hosts"].map { FileSignature($0) }
-    guard current != files else { return }
-    files = current
     cache.removeAll()
     reopen()
-  }
-}
-
-/// What changes when somebody writes or replaces a file.
-private struct FileSignature: Equatable {
-  private var device: UInt = 0
-  private var inode: UInt = 0
-  private var size = 0
-  private var seconds = 0
-  private var nanoseconds = 0
-
-  /// A file that is not there has a signature too: zeros.
-  init(_ path: String) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return }
-    device = status.st_dev
-    inode = status.st_ino
-    size = status.st_size
-    seconds = status.st_mtim.tv_sec
-    nanoseconds = status.st_mtim.tv_nsec
   }
 }

@@ -51,13 +51,19 @@ extension StatusRules {
   ///
   /// - Parameters:
   ///   - name: only this interface counts; nil for any.
+  ///   - requirement: which types count.
   ///   - tables: the kernel's interfaces and addresses.
   /// - Returns: the way over the interface that comes furthest, the lowest index on a tie.
-  public static func localLink(interface name: String? = nil, in tables: KernelTables) -> Path {
-    if let name, tables.interface(named: name) == nil { return .none(.unknownInterface) }
+  public static func localLink(
+    interface name: String? = nil, permitting requirement: InterfaceRequirement = .none, in tables: KernelTables
+  ) -> Path {
+    let scope = name.flatMap { tables.interface(scope: $0) }
+    if name != nil, scope == nil { return .none(.unknownInterface) }
     var best = Path.none(.noRoute)
     for interface in tables.interfaces
-    where [.ethernet, .wifi].contains(interface.type) && (name == nil || name == interface.name) {
+    where [.ethernet, .wifi].contains(interface.type) && requirement.permits(interface.type)
+      && (scope == nil || scope?.index == interface.index)
+    {
       let path = localLink(interface, in: tables)
       if path.rank > best.rank { best = path }
     }

@@ -4,8 +4,13 @@ public struct Interface: Hashable, Sendable {
   public var index: UInt32
   /// The name, `eth0`; it can change.
   public var name: String
-  /// What carries the packets, see ``InterfaceType``.
-  public var type: InterfaceType
+  /// What carries the packets, see ``InterfaceType``; setting it sets ``isWWAN`` and ``isExpensive`` as they follow from it.
+  public var type: InterfaceType {
+    didSet {
+      isWWAN = type == .wwan
+      isExpensive = type == .wwan
+    }
+  }
   /// `IFF_*` bits (netdevice(7)).
   public var flags: Flags
   /// RFC 2863 operational state.
@@ -18,6 +23,14 @@ public struct Interface: Hashable, Sendable {
   public var kind: String?
   /// The ARPHRD hardware type number (`linux/if_arp.h`).
   public var hardwareType: UInt16
+  /// Whether packets leave over a cellular modem: through one, or through a tunnel whose own packets do.
+  public var isWWAN: Bool
+  /// Whether traffic costs by its volume: cellular, unless a configuration says otherwise (NWPath's `isExpensive`).
+  public var isExpensive: Bool
+  /// Whether traffic is to be kept low, which only a configuration says (NWPath's `isConstrained`).
+  public var isConstrained = false
+  /// Whether a configuration says what traffic costs here, so that a tunnel takes nothing from the device beneath.
+  public var hasDeclaredCost = false
 
   /// An interface from its facts.
   public init(
@@ -33,6 +46,8 @@ public struct Interface: Hashable, Sendable {
     self.lowerIndex = lowerIndex
     self.kind = kind
     self.hardwareType = hardwareType
+    isWWAN = type == .wwan
+    isExpensive = type == .wwan
   }
 
   /// The `IFF_*` bits that decide something here (`linux/if.h`).
@@ -121,47 +136,6 @@ extension Interface {
 
   /// True for what SCNetworkReachability calls transient: PPP, cellular, tunnels, any point-to-point device.
   public var isTransient: Bool {
-    flags.contains(.pointToPoint) || [.ppp, .wwan, .tunnel].contains(type)
-  }
-}
-
-/// An address on an interface (`RTM_NEWADDR`).
-public struct InterfaceAddress: Hashable, Sendable {
-  /// The index of the interface that owns it.
-  public var interfaceIndex: UInt32
-  /// The address and the length of its on-link prefix.
-  public var prefix: IPPrefix
-  /// `IFA_F_*` bits (`linux/if_addr.h`).
-  public var flags: Flags
-
-  /// An address from its facts.
-  public init(interfaceIndex: UInt32, prefix: IPPrefix, flags: Flags = []) {
-    self.interfaceIndex = interfaceIndex
-    self.prefix = prefix
-    self.flags = flags
-  }
-
-  /// The address itself.
-  public var address: IPAddress { prefix.address }
-
-  /// False while duplicate address detection runs or after it failed (RFC 4862 §5.4): the kernel sends nothing from it.
-  public var isUsable: Bool {
-    !flags.contains(.dadFailed) && (!flags.contains(.tentative) || flags.contains(.optimistic))
-  }
-
-  /// The `IFA_F_*` bits that decide something here.
-  public struct Flags: OptionSet, Hashable, Sendable {
-    /// The bits as the kernel sends them.
-    public let rawValue: UInt32
-    /// Flags from the kernel's bits.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// `IFA_F_OPTIMISTIC`: may be used before detection ends (RFC 4429).
-    public static let optimistic = Flags(rawValue: 0x04)
-    /// `IFA_F_DADFAILED`: another machine has it.
-    public static let dadFailed = Flags(rawValue: 0x08)
-    /// `IFA_F_DEPRECATED`: not for new connections, though usable when nothing else is there.
-    public static let deprecated = Flags(rawValue: 0x20)
-    /// `IFA_F_TENTATIVE`: duplicate address detection runs.
-    public static let tentative = Flags(rawValue: 0x40)
+    flags.contains(.pointToPoint) || isWWAN || [.ppp, .wwan, .tunnel].contains(type)
   }
 }

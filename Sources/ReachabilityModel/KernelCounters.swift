@@ -12,6 +12,8 @@ public struct KernelCounters: Sendable, Hashable {
   public var overruns: UInt64 = 0
   /// Readings made of everything because events were lost.
   public var resyncs: UInt64 = 0
+  /// Readings made of everything because the machine slept or this process was stopped.
+  public var resumes: UInt64 = 0
   /// Waits for the kernel's RTNL lock before a reading.
   public var barriers: UInt64 = 0
   /// Comparisons of what is held with what the kernel has, made without an event to ask for them.

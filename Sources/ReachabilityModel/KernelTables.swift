@@ -29,6 +29,11 @@ public struct KernelTables: Equatable, Sendable {
     interfaces.first { $0.name == name }
   }
 
+  /// The interface that a person means: by its name, or by its index, as the zone of an address may be (RFC 4007 §11.2).
+  public func interface(scope: String) -> Interface? {
+    interface(named: scope) ?? UInt32(scope).flatMap { interface($0) }
+  }
+
   /// The usable addresses of one interface: those the kernel would send from.
   public func usableAddresses(of index: UInt32) -> [InterfaceAddress] {
     addresses.filter { $0.interfaceIndex == index && $0.isUsable }

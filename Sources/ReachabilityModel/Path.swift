@@ -25,12 +25,18 @@ public struct Path: Hashable, Sendable {
     public var name: String
     /// The type.
     public var type: InterfaceType
+    /// Whether traffic costs by its volume, see ``Interface/isExpensive``.
+    public var isExpensive: Bool
+    /// Whether traffic is to be kept low, see ``Interface/isConstrained``.
+    public var isConstrained: Bool
 
     /// A reference to an interface as it is now.
     public init(_ interface: Interface) {
       index = interface.index
       name = interface.name
       type = interface.type
+      isExpensive = interface.isExpensive
+      isConstrained = interface.isConstrained
     }
   }
 
@@ -57,6 +63,11 @@ public struct Path: Hashable, Sendable {
   public var status: ReachabilityStatus {
     isKnown ? ReachabilityStatus(flags) : .unknown
   }
+
+  /// Whether traffic this way costs by its volume; false when there is no way.
+  public var isExpensive: Bool { interface?.isExpensive ?? false }
+  /// Whether traffic this way is to be kept low; false when there is no way.
+  public var isConstrained: Bool { interface?.isConstrained ?? false }
 
   /// How far a packet comes, the higher the better.
   ///
@@ -92,4 +103,8 @@ public struct MachinePath: Hashable, Sendable {
   public var flags: ReachabilityFlags { leading.flags }
   /// The reason of the leading family; nil when reachable.
   public var reason: Reason? { leading.reason }
+  /// Whether traffic costs by its volume on the leading family's way.
+  public var isExpensive: Bool { leading.isExpensive }
+  /// Whether traffic is to be kept low on the leading family's way.
+  public var isConstrained: Bool { leading.isConstrained }
 }

@@ -65,7 +65,7 @@ public enum StatusRules {
       if position != route.taken {
         route.source = source(on: interface, like: query.destination, in: tables) ?? route.source
       }
-      let path = judge(leg, through: interface, of: route, for: query, as: subject)
+      let path = judge(leg, through: interface, of: route, for: query, as: subject, in: tables)
       if path.rank > best.rank { best = path }
       if best.status.isReachable { break }
     }
@@ -81,12 +81,18 @@ public enum StatusRules {
   }
 
   private static func judge(
-    _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject
+    _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject,
+    in tables: KernelTables
   ) -> Path {
     // A way that leads back into this machine is no way out of it.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
+    // Bound to an interface, the kernel looks for a loopback address among that one's routes, and finds the default; but
+    // such packets never leave the machine (RFC 1122 §3.2.1.3).
+    if query.interfaceIndex != nil, query.destination.isLoopback, interface.type != .loopback {
+      return .none(.noRoute)
+    }
     // IsWWAN is kept when the cellular link is down, as Apple keeps it.
-    let kept: ReachabilityFlags = interface.type == .wwan ? .isWWAN : []
+    let kept: ReachabilityFlags = interface.isWWAN ? .isWWAN : []
     var path = Path(flags: kept)
     path.describe(route, leg: leg, interface: interface)
     switch interface.usability {
@@ -104,7 +110,7 @@ public enum StatusRules {
       path.reason = path.status.isReachable ? nil : .connectionRequired
     case .usable:
       let source = query.source ?? route.source
-      guard let source, isUsable(source, for: query.destination, through: leg, as: subject) else {
+      guard let source, isUsable(source, for: query.destination, through: leg, as: subject, in: tables) else {
         path.reason = .noSource
         return path
       }
@@ -126,10 +132,15 @@ public enum StatusRules {
   /// Whether a packet with this source can be answered from beyond: loopback and link-local sources go no further than
   /// the machine and the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
   private static func isUsable(
-    _ source: IPAddress, for destination: IPAddress, through leg: Route.NextHop, as subject: Subject
+    _ source: IPAddress, for destination: IPAddress, through leg: Route.NextHop, as subject: Subject,
+    in tables: KernelTables
   ) -> Bool {
     if source.isUnspecified { return false }
     if source.isLoopback { return destination.isLoopback }
+    // The kernel takes a deprecated IPv6 address only where there is no other (RFC 6724 §5, rule 3), and the network that
+    // gave it has taken it back (RFC 4862 §5.5.4): packets may leave, but it is no way out to count on.
+    let owners = subject == .defaultPath && source.family == .ipv6 ? tables.owners(of: source) : []
+    if !owners.isEmpty, owners.allSatisfy({ $0.flags.contains(.deprecated) }) { return false }
     guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
     return subject == .address && leg.gateway == nil
   }

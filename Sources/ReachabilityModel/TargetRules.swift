@@ -1,19 +1,23 @@
 /// From a target to the kernel's questions, and from the answers to its verdict: pure rules over one reading.
 ///
-/// The two steps are one computation made twice: ``queries(for:resolution:in:)`` lists what
-/// ``verdict(for:resolution:answers:in:)`` will look up.
+/// The two steps are one computation made twice: ``queries(for:resolution:permitting:in:)`` lists what
+/// ``verdict(for:resolution:permitting:answers:in:)`` will look up.
+///
+/// A requirement of interface types adds a question for each interface that is permitted, because the kernel's own choice
+/// may not be.
 public enum TargetRules {
   /// The questions that must be answered to judge a target.
   public static func queries(
-    for target: Target, resolution: NameResolution = .pending, in tables: KernelTables
+    for target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none,
+    in tables: KernelTables
   ) -> [RouteQuery] {
-    guard case .scope(let index) = scope(of: target, in: tables) else { return [] }
+    guard case .scopes(let indexes) = scopes(of: target, requirement, in: tables) else { return [] }
     return parts(of: target, resolution).flatMap { part -> [RouteQuery] in
-      switch part {
-      case .address(let address):
-        [query(for: address, target, index)].filter { sourceFits($0) }
-      case .family(let family):
-        defaultQueries(family, target, index)
+      indexes.flatMap { index -> [RouteQuery] in
+        switch part {
+        case .address(let address): [query(for: address, target, index)].filter { sourceFits($0) }
+        case .family(let family): defaultQueries(family, target, index)
+        }
       }
     }
   }
@@ -23,24 +27,33 @@ public enum TargetRules {
   /// - Parameters:
   ///   - target: what is judged.
   ///   - resolution: what is known of its name; ignored for other targets.
-  ///   - answers: the kernel's answer to each of ``queries(for:resolution:in:)``.
+  ///   - requirement: which types of interface count.
+  ///   - answers: the kernel's answer to each of ``queries(for:resolution:permitting:in:)``.
   ///   - tables: interfaces and addresses of the same reading.
   /// - Returns: the verdict; unknown where an answer is missing.
   public static func verdict(
-    for target: Target, resolution: NameResolution = .pending, answers: [RouteQuery: RouteAnswer],
-    in tables: KernelTables
+    for target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none,
+    answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> HostVerdict {
     let phase = phase(of: target, resolution)
     if phase == .resolved, case .name = target.remote, resolution == .notFound {
       return HostVerdict(target: target, path: .none(.dnsNotFound))
     }
-    if case .refused(let reason) = scope(of: target, in: tables) {
-      return HostVerdict(target: target, path: .none(reason), phase: phase)
+    let indexes: [UInt32?]
+    switch scopes(of: target, requirement, in: tables) {
+    case .refused(let reason): return HostVerdict(target: target, path: .none(reason), phase: phase)
+    case .scopes(let found): indexes = found
     }
     if target.remote == .localLink {
-      return HostVerdict(target: target, path: StatusRules.localLink(interface: target.interface, in: tables))
+      let path = StatusRules.localLink(interface: target.interface, permitting: requirement, in: tables)
+      return HostVerdict(target: target, path: path)
     }
-    let verdicts = parts(of: target, resolution).map { verdict(for: $0, of: target, answers, in: tables) }
+    let verdicts = parts(of: target, resolution).map { part in
+      let paths = indexes.map { path(to: part, of: target, through: $0, answers, in: tables) }
+      // What is bound to one interface has no choice.
+      let chosen = target.interface == nil ? requirement.choice(of: paths) : paths.first ?? .unknown(.starting)
+      return HostVerdict.AddressVerdict(address: part.address, path: chosen)
+    }
     var best = verdicts.first?.path ?? .unknown(.starting)
     for verdict in verdicts where verdict.path.rank > best.rank { best = verdict.path }
     if case .failed(let reason) = resolution, phase == .optimistic, best.reason == nil { best.reason = reason }
@@ -54,6 +67,14 @@ public enum TargetRules {
   private enum Part {
     case address(IPAddress)
     case family(IPAddress.Family)
+
+    /// The address, or the one that stands for all of a family.
+    var address: IPAddress {
+      switch self {
+      case .address(let address): address
+      case .family(let family): .unspecified(family)
+      }
+    }
   }
 
   private static func parts(of target: Target, _ resolution: NameResolution) -> [Part] {
@@ -79,42 +100,39 @@ public enum TargetRules {
     }
   }
 
-  private static func verdict(
-    for part: Part, of target: Target, _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
-  ) -> HostVerdict.AddressVerdict {
-    let index = scopeIndex(of: target, in: tables)
+  private static func path(
+    to part: Part, of target: Target, through index: UInt32?, _ answers: [RouteQuery: RouteAnswer],
+    in tables: KernelTables
+  ) -> Path {
     switch part {
     case .family(let family):
       let queries = defaultQueries(family, target, index)
-      let none = IPAddress.unspecified(family)
       // A source of the other family can send nothing here.
-      guard !queries.isEmpty else { return .init(address: none, path: .none(.noSource)) }
-      return .init(address: none, path: StatusRules.defaultPath(queries, answers, in: tables))
+      guard !queries.isEmpty else { return .none(.noSource) }
+      return StatusRules.defaultPath(queries, answers, in: tables)
     case .address(let address):
       let query = query(for: address, target, index)
-      guard sourceFits(query) else { return .init(address: address, path: .none(.noSource)) }
-      let path = answers[query].map { StatusRules.judge($0, to: query, in: tables) } ?? .unknown(.starting)
-      return .init(address: address, path: path)
+      guard sourceFits(query) else { return .none(.noSource) }
+      return answers[query].map { StatusRules.judge($0, to: query, in: tables) } ?? .unknown(.starting)
     }
   }
 
   // MARK: - Scope and source
 
-  private enum Scope {
-    case scope(UInt32?)
+  private enum Scopes {
+    case scopes([UInt32?])
     case refused(Reason)
   }
 
-  /// The index of the interface that the target is bound to, and whether its source address is ours to use.
-  private static func scope(of target: Target, in tables: KernelTables) -> Scope {
+  /// The indexes of the interfaces to ask through, nil for the kernel's choice, and whether its source address is ours to
+  /// use.
+  private static func scopes(
+    of target: Target, _ requirement: InterfaceRequirement, in tables: KernelTables
+  ) -> Scopes {
     if let source = target.source, !isOwn(source, in: tables) { return .refused(.noSource) }
-    guard let name = target.interface else { return .scope(nil) }
-    guard let interface = tables.interface(named: name) else { return .refused(.unknownInterface) }
-    return .scope(interface.index)
-  }
-
-  private static func scopeIndex(of target: Target, in tables: KernelTables) -> UInt32? {
-    target.interface.flatMap { tables.interface(named: $0)?.index }
+    guard let name = target.interface else { return .scopes(requirement.scopes(in: tables)) }
+    guard let interface = tables.interface(scope: name) else { return .refused(.unknownInterface) }
+    return requirement.permits(interface.type) ? .scopes([interface.index]) : .refused(.noRoute)
   }
 
   /// The kernel checks the source of IPv4 lookups only, so ownership is checked here for both families.

@@ -17,6 +17,8 @@ enum HostBody {
     add("connectionType", .text(path.status.connectionType?.rawValue))
     add("isReachable", .bool(path.status.isReachable))
     add("flags", .list(path.flags.names))
+    add("isExpensive", .bool(path.isExpensive))
+    add("isConstrained", .bool(path.isConstrained))
     add("reason", .text(path.reason?.rawValue))
     add("phase", .string(verdict.phase.rawValue))
     add("evaluatedAt", .string(time.description))

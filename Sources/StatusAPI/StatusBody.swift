@@ -18,6 +18,8 @@ enum StatusBody {
       "connectionType": .text(machine.status.connectionType?.rawValue),
       "isReachable": .bool(machine.status.isReachable),
       "flags": .list(machine.flags.names),
+      "isExpensive": .bool(machine.isExpensive),
+      "isConstrained": .bool(machine.isConstrained),
       "reason": .text(machine.reason?.rawValue),
       "id": .string(EventID(epoch: epoch, sequence: snapshot.sequence).description),
       "since": .text(snapshot.since?.description),
@@ -46,6 +48,8 @@ enum StatusBody {
       "type": .string(state.interface.type.rawValue),
       "isUp": .bool(state.interface.flags.contains(.up)),
       "operationalState": .string(operationalState(state.interface)),
+      "isExpensive": .bool(state.interface.isExpensive),
+      "isConstrained": .bool(state.interface.isConstrained),
       "addresses": .list(state.addresses.map(\.description)),
     ])
   }
@@ -59,6 +63,8 @@ enum StatusBody {
       "type": .string(state.interface.type.rawValue),
       "isUp": .bool(state.interface.flags.contains(.up)),
       "operationalState": .string(operationalState(state.interface)),
+      "isExpensive": .bool(state.interface.isExpensive),
+      "isConstrained": .bool(state.interface.isConstrained),
       "mtu": .integer(Int64(state.interface.mtu)),
       "lower": .text(lower?.interface.name),
       "addresses": .list(state.addresses.map(\.description)),

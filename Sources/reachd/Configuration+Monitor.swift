@@ -8,7 +8,9 @@ extension Configuration {
   func startedMonitor() throws -> ReachabilityMonitor {
     let monitor = ReachabilityMonitor(
       configuration: .init(
-        settle: settle, nameServers: nameServers, logger: LogOutput.logger(.warning, logFormat)))
+        settle: settle, nameServers: nameServers, nameTimeout: resolverTimeout,
+        interfaceOverrides: interfaces,
+        logger: LogOutput.logger(.warning, logFormat)))
     do {
       try monitor.start()
     } catch {

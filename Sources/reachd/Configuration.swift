@@ -43,7 +43,9 @@ struct Configuration: Sendable {
   var contactPolicy = ContactPolicy()
   /// Name servers; empty for those of the system.
   var nameServers: [String] = []
-  /// The deadline of a name's resolution.
+  /// What is known better about interfaces than the kernel shows.
+  var interfaces: [InterfaceOverride] = []
+  /// The deadline of a name's resolution, which sets its pace, too.
   var resolverTimeout = Duration.seconds(5)
 
   /// The default address: loopback, so that nothing is exposed by accident.

@@ -30,7 +30,9 @@ struct Daemon {
     self.logger = logger
     self.writer = writer
     monitor = ReachabilityMonitor(
-      configuration: .init(settle: configuration.settle, nameServers: configuration.nameServers, logger: logger))
+      configuration: .init(
+        settle: configuration.settle, nameServers: configuration.nameServers,
+        nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(

@@ -31,7 +31,7 @@ struct RecordSetting: Sendable {
   var apply: @Sendable (inout Configuration, Record) -> Void
 
   /// Every such setting.
-  static let all: [RecordSetting] = [tokens]
+  static let all: [RecordSetting] = [interfaces, tokens]
 
   /// The tokens that open something; the file that `tokensFile` names is a list of the same.
   static let tokens = RecordSetting(

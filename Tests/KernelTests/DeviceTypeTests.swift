@@ -47,6 +47,33 @@ import Testing
     #expect(try watch.only().line.hasPrefix("status reachable ethernetOrWiFi | reachable c0 ethernet"))
   }
 
+  @Test func aTunnelOverAModemIsCellularAndExpensive() throws {
+    let watch = try Watch()
+    let modem = try device("modem0", 519, in: watch.client)
+    try watch.waitForAddress(modem.name)
+    let tunnel = try TunDevice("vpn0", in: watch.client)
+    try watch.client.ip(batch: ["link set vpn0 up", "addr add 10.6.0.1 peer 10.6.0.2 dev vpn0"])
+    try watch.waitForAddress(tunnel.name, "10.6.0.1/32")
+    try watch.client.ip("route add default dev modem0 metric 100")
+    #expect(try watch.only().line.hasPrefix("status reachable wwan | reachable modem0 wwan"))
+    // As VPN clients do it: two halves, which win over the default route and leave it in place.
+    try watch.client.ip(batch: ["route add 0.0.0.0/1 dev vpn0", "route add 128.0.0.0/1 dev vpn0"])
+    #expect(
+      eventually {
+        guard let status = try? watch.daemon.get("/status").json else { return false }
+        return status["ipv4"]?["interface"] == "vpn0" && status["connectionType"] == "wwan"
+          && status["isExpensive"] == true && status["ipv4"]?["interfaceType"] == "tunnel"
+      })
+    // A better default over the wire is where the tunnel's packets go from then on.
+    try watch.client.ip("route add default via 10.9.0.1 dev c0 metric 50")
+    #expect(
+      eventually {
+        guard let status = try? watch.daemon.get("/status").json else { return false }
+        return status["ipv4"]?["interface"] == "vpn0" && status["connectionType"] == "ethernetOrWiFi"
+          && status["isExpensive"] == false
+      })
+  }
+
   @Test func aDialUpLinkThatWaitsForTrafficIsReachable() throws {
     let watch = try Watch()
     let device = try device("dial0", 512, in: watch.client)
@@ -75,9 +102,9 @@ import Testing
 
 extension Watch {
   /// Waits until an interface has the address of these tests.
-  fileprivate func waitForAddress(_ name: String) throws {
+  fileprivate func waitForAddress(_ name: String, _ address: String = "10.7.0.1/32") throws {
     try nextInterface {
-      $0.interface?["name"]?.text == name && $0.interface?["addresses"]?.texts.contains("10.7.0.1/32") == true
+      $0.interface?["name"]?.text == name && $0.interface?["addresses"]?.texts.contains(address) == true
     }
     try quiet()
   }

@@ -122,12 +122,19 @@ import Testing
     for (path, reason) in [
       ("192.0.2.1?interface=d0", "noRoute"), ("2001:db8::1?interface=d0", "noRoute"),
       ("192.0.2.1?interface=nic9", "unknownInterface"), ("2001:db8::1?source=fd0f::1", "noSource"),
+      ("127.0.0.1?interface=c0", "noRoute"), ("::1?interface=c0", "noRoute"),
       ("default?interface=d0", "noRoute"), ("default?source=fd0f::1", "noSource"),
     ] {
       let answer = try daemon.get("/hosts/\(path)").json
       #expect(answer["status"] == "notReachable" && answer["reason"]?.text == reason, "\(path): \(answer)")
     }
-    for path in ["default", "default?interface=c0", "local-link", "local-link?interface=d0", "0.0.0.0", "169.254.0.0"] {
+    let index = try pair.client.index(of: "d0")
+    #expect(try daemon.get("/hosts/fe80::1%25\(index)").json["addresses"]?[0]?["route"]?["interface"] == "d0")
+    #expect(try daemon.get("/hosts/fe80::1%2599").json["reason"] == "unknownInterface")
+    for path in [
+      "127.0.0.1?interface=lo", "default", "default?interface=c0", "local-link", "local-link?interface=d0", "0.0.0.0",
+      "169.254.0.0",
+    ] {
       #expect(try daemon.get("/hosts/\(path)").json["isReachable"] == true, "\(path)")
     }
   }

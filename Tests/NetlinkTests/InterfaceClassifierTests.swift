@@ -40,6 +40,24 @@ struct InterfaceClassifierTests {
     #expect(types([link(7, name, kind: kind, hardware: hardware)]) == [type])
   }
 
+  @Test func whatAPersonSaysWins() {
+    var classifier = InterfaceClassifier(
+      sysfsRoot: "/nowhere",
+      overrides: [
+        InterfaceOverride(match: "usb*", type: .wwan, isConstrained: true),
+        InterfaceOverride(match: "modem0", isExpensive: false), InterfaceOverride(match: "eth1", isExpensive: true),
+      ])
+    let interfaces = classifier.classify([
+      link(2, "usb0"), link(3, "vlan0", kind: "vlan", lower: 2), link(4, "modem0", hardware: 519), link(5, "eth0"),
+      link(6, "eth1"), link(7, "modem1", hardware: 519),
+    ])
+    #expect(interfaces.map(\.type) == [.wwan, .wwan, .wwan, .ethernet, .ethernet, .wwan])
+    #expect(interfaces.map(\.isExpensive) == [true, true, false, false, true, true])
+    #expect(interfaces.map(\.isConstrained) == [true, false, false, false, false, false])
+    #expect(interfaces.map(\.isWWAN) == [true, true, true, false, false, true])
+    #expect(interfaces.map(\.hasDeclaredCost) == [true, false, true, false, true, false])
+  }
+
   @Test func stackedDevicesAreWhatTheyStandOn() {
     let links = [
       link(2, "modem0", hardware: 519), link(3, "vlan0", kind: "vlan", lower: 2),

@@ -161,8 +161,10 @@ import Testing
     #expect(try running.source.lookUp([query])[query] == .refused(.noRoute))
   }
 
-  @Test func withoutEventsItPolls() throws {
+  @Test("E7-4 without events it polls instead of failing, every 10 seconds unless it is told otherwise")
+  func withoutEventsItPolls() throws {
     var settings = NetlinkSource.Settings()
+    #expect(settings.pollInterval == .seconds(10))
     settings.listensToEvents = false
     settings.pollInterval = .milliseconds(20)
     let running = try RunningSource(settings: settings)

@@ -104,6 +104,22 @@ struct LifecycleTests {
     other.cancel()
   }
 
+  @Test("E8-2 a subscription that was cancelled stays silent, also when the monitor is started anew")
+  func cancelIsFinal() throws {
+    let bench = try Bench.started()
+    let (recorder, subscription) = try bench.record(.all)
+    subscription.cancel()
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    bench.monitor.stop()
+    try bench.monitor.start()
+    bench.gainDefault()
+    #expect(recorder.updates.count == 1, "the state at its start, and nothing after it")
+    let (again, other) = try bench.record()
+    #expect(again.updates.count == 1)
+    other.cancel()
+  }
+
   @Test("E2-10 a listener may stop the monitor")
   func stopInListener() throws {
     let bench = Bench()

@@ -42,11 +42,14 @@ struct Bench {
   let monitor: ReachabilityMonitor
   static let settle = Duration.milliseconds(10)
 
-  init(_ script: KernelScript = .wired, settle: Duration = Bench.settle) {
+  init(
+    _ script: KernelScript = .wired, settle: Duration = Bench.settle, nameServers: [String] = ["127.0.0.1:1"],
+    nameTimeout: Duration = .seconds(5)
+  ) {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
     monitor = ReachabilityMonitor(
-      configuration: .init(settle: settle, nameServers: ["127.0.0.1:1"]), kernel: { kernel })
+      configuration: .init(settle: settle, nameServers: nameServers, nameTimeout: nameTimeout), kernel: { kernel })
   }
 
   static func started(_ script: KernelScript = .wired, settle: Duration = Bench.settle) throws -> Bench {

@@ -1,3 +1,4 @@
+import TestSupport
 import Probes
 import ReachabilityModel
 import Synchronization

@@ -1,6 +1,7 @@
 import Glibc
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("No spelling of a forbidden host gets a packet out")

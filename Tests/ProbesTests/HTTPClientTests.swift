@@ -1,5 +1,6 @@
 import Glibc
 import Probes
+import TestSupport
 import Testing
 
 /// Run once more with `http_proxy=http://127.0.0.1:1` in the environment, it shows that proxies are ignored; setting that

@@ -1,4 +1,5 @@
 import Probes
+import TestSupport
 import Testing
 
 @Suite struct NameRuleTests {

@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import Synchronization
 
@@ -16,7 +17,7 @@ final class RawHTTPServer: Sendable {
       listener = try Self.listening(at: unixPath)
       port = 0
     } else {
-      (listener, port) = try Loopback.bound(SOCK_STREAM)
+      (listener, port) = try Loopback.bound(.stream)
     }
     guard listen(listener, 16) == 0 else { throw Loopback.Failure(operation: "listen") }
     Loopback.thread { [weak self, listener] in

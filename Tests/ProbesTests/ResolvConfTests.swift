@@ -1,5 +1,6 @@
 import Glibc
 import Probes
+import TestSupport
 import Testing
 
 /// The search list and its changes, read from a file that the test writes.

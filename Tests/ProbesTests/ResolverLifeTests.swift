@@ -1,5 +1,6 @@
 import Probes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Many names at once, and every way to end.

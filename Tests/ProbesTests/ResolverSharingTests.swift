@@ -1,4 +1,5 @@
 import Probes
+import TestSupport
 import Testing
 
 /// What requests share: one query, one memory; and what they do not: their deadlines.

@@ -1,4 +1,5 @@
 import Probes
+import TestSupport
 import Testing
 
 let four: [UInt8] = [192, 0, 2, 1]
@@ -61,6 +62,13 @@ extension Resolver {
   @Test func aChainOfAliasesIsFollowed() async throws {
     #expect(
       try await outcome { _, _ in .aliased(["a.test", "b.test", "c.test"], [four, six]) } == .success([six, four]))
+  }
+
+  @Test func aliasesThatLeadInACircleEnd() async throws {
+    for aliases in [["a.test"], ["a.test", "b.test"]] {
+      let result = try await outcome { _, _ in .loop(aliases) }
+      #expect(throws: ResolutionFailure.self) { try result.get() }
+    }
   }
 
   @Test func nobodyKnowsTheName() async throws {

@@ -1,6 +1,7 @@
 import Glibc
 import Probes
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("TCP checks: a connection, and perhaps a dialogue")
@@ -34,7 +35,7 @@ struct TCPCheckTests {
 
   @Test func nobodyAnswers() async throws {
     // A listener whose queue is full drops what comes after (listen(2)).
-    let (listener, port) = try Loopback.bound(SOCK_STREAM)
+    let (listener, port) = try Loopback.bound(.stream)
     defer { close(listener) }
     #expect(listen(listener, 0) == 0)
     var filling: [Int32] = []

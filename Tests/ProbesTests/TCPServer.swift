@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import Synchronization
 
@@ -12,7 +13,7 @@ final class TCPServer: Sendable {
 
   /// `script` owns nothing: the connection is closed when it returns.
   init(_ script: @escaping @Sendable (_ peer: Int32) -> Void) throws {
-    (listener, port) = try Loopback.bound(SOCK_STREAM)
+    (listener, port) = try Loopback.bound(.stream)
     guard listen(listener, 4_096) == 0 else { throw Loopback.Failure(operation: "listen") }
     Loopback.thread { [weak self, listener] in
       defer { close(listener) }

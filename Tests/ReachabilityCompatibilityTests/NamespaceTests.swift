@@ -46,6 +46,15 @@ import Testing
     #expect(alone.run { NetworkReachabilityManager(.default, on: shared).status } == .notReachable)
   }
 
+  @Test("D-01 with a way out, the flags of a name are not empty, though nobody listens and no server is asked")
+  func unscheduled() throws {
+    try pair.addDefaultRoutes()
+    let manager = try #require(NetworkReachabilityManager(host: "nowhere.invalid"))
+    #expect(pair.client.run { manager.flags }?.contains(.reachable) == true)
+    let alone = try Namespace()
+    #expect(alone.run { manager.flags } == [])
+  }
+
   @Test("A-06 a manager restarts on a real kernel, and its second listener is called")
   func restart() throws {
     try pair.addDefaultRoutes()

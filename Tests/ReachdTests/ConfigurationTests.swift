@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import MicroHTTP
+import NetworkReachability
 import Testing
 
 @testable import reachd
@@ -43,6 +44,16 @@ import Testing
     for empty in ["", "# nothing\n", "---\n", "log:\n", "{}", "log: {}\nlimits: null\n"] {
       #expect(try Self.load(empty).listen == configuration.listen)
     }
+  }
+
+  @Test func whatIsKnownBetterAboutInterfacesIsAListOfMappings() throws {
+    let list = "  - {match: 'usb*', type: wwan, expensive: true}\n  - match: sat0\n    constrained: ${YES}\n"
+    #expect(
+      try Self.load("interfaces:\n" + list, ["YES": "true"]).interfaces == [
+        InterfaceOverride(match: "usb*", type: .wwan, isExpensive: true),
+        InterfaceOverride(match: "sat0", isConstrained: true),
+      ])
+    #expect(try Self.load("interfaces: []").interfaces == [])
   }
 
   @Test func aFlagWinsOverTheEnvironmentThatOverTheFile() throws {
@@ -93,6 +104,10 @@ import Testing
     ("lisen: [127.0.0.1:1]", "FILE:1:1: lisen: unknown key; did you mean listen?"),
     ("\n\nlog:\n  levle: info", "FILE:4:3: log.levle: unknown key; did you mean log.level?"),
     ("log: {format: text, color: always}", "FILE:1:21: log.color: unknown key; there are listen, log.level, "),
+    ("interfaces:\n- match: usb0\n  typ: wwan", "FILE:3:3: interfaces[0].typ: unknown key; there are match, type, "),
+    ("interfaces:\n- match: usb0\n  type: lte", "FILE:3:9: interfaces[0].type: this is not possible; expected one of"),
+    ("interfaces:\n- expensive: yes\n  match: a", "FILE:2:14: interfaces[0].expensive: this is not possible; expect"),
+    ("interfaces:\n- type: wwan", "FILE:2:3: interfaces[0]: match is missing; expected an interface's name"),
     ("settle:\n  a: 1", "FILE:2:3: settle: this is no value; expected a duration"),
     ("settle: [1s]", "FILE:1:9: settle: this is no value; expected a duration"),
     ("settle:", "FILE:1:8: settle: this is no value; expected a duration"),

@@ -13,7 +13,8 @@ import Testing
     #expect([.killed(2), .exited(0), .exited(130)].contains(try watch.wait()))
   }
 
-  @Test func aHostsVerdictComesWithItsName() throws {
+  @Test("D-02 a host's verdict comes with its name, as scutil -W -r tells it")
+  func aHostsVerdictComesWithItsName() throws {
     let watch = try Program.start(["watch", "127.0.0.1", "localhost", "--json"])
     #expect(eventually { watch.output.split(separator: "\n").count >= 2 })
     for line in watch.output.split(separator: "\n").prefix(2) {

@@ -93,6 +93,27 @@ import Testing
     #expect(interfaces[2]["addresses"] as? [String] == ["10.5.0.5/24", "fd05::5/64"])
   }
 
+  @Test func whatCostsIsSaidOfTheMachineItsInterfacesAndItsHosts() throws {
+    let service = try ScriptedService()
+    func costs(_ document: [String: Any]) -> [Bool?] {
+      [document["isExpensive"] as? Bool, document["isConstrained"] as? Bool]
+    }
+    #expect(costs(try service.ask("/status").object()) == [false, false])
+    service.kernel.change { script in
+      script.addInterface(4, "wwan0", .wwan, addresses: ["10.2.0.5/24"])
+      script.addDefault(via: "10.2.0.1", on: 4, metric: 1)
+      script.change("wwan0") { $0.isConstrained = true }
+    }
+    let status = try service.ask("/status").object()
+    #expect(costs(status) == [true, true])
+    for path in ["/status", "/interfaces"] {
+      let interfaces = try #require(try service.ask(path).object()["interfaces"] as? [[String: Any]])
+      #expect(interfaces.map(costs) == [[false, false], [false, false], [true, true]])
+    }
+    #expect(costs(try service.ask("/hosts/203.0.113.1").object()) == [true, true])
+    #expect(costs(try service.ask("/hosts/10.0.0.9").object()) == [false, false])
+  }
+
   @Test func interfacesThatComeBackAfterARestartAreShown() throws {
     let service = try ScriptedService()
     service.monitor.stop()

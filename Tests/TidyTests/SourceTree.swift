@@ -44,6 +44,12 @@ struct SourceTree: Sendable {
 
   func read(_ path: String) -> String? { Self.read(root + "/" + path) }
 
+  /// The articles of the documentation catalogues, by path.
+  var articles: [(path: String, text: String)] {
+    Self.walk(root, "Sources").filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted()
+      .compactMap { path in read(path).map { (path, $0) } }
+  }
+
   /// The directories directly in `Sources` or `Tests` that hold anything.
   func rooms(_ top: String) -> [String] {
     let found = Self.walk(root, top).compactMap { path -> String? in

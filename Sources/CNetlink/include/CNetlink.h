@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <sys/socket.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -50,10 +51,10 @@ static inline int CNetlink_epoll_add(int epoll, int descriptor) {
   return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-// Waits for at most three descriptors, which is how many a netlink thread has.
+// Waits for at most four descriptors, which is how many a netlink thread has.
 static inline int CNetlink_epoll_wait(int epoll, CNetlink_Ready *ready, int timeout) {
-  struct epoll_event events[3];
-  int count = epoll_wait(epoll, events, 3, timeout);
+  struct epoll_event events[4];
+  int count = epoll_wait(epoll, events, 4, timeout);
   for (int i = 0; i < count; i++) {
     ready[i].descriptor = events[i].data.fd;
     ready[i].events = events[i].events;

@@ -1,17 +1,34 @@
-import Glibc
+internal import CNetlink
+internal import Glibc
 
 /// Sockets on 127.0.0.1 for the peers that these tests play.
-enum Loopback {
-  struct Failure: Error { let operation: String }
+public enum Loopback {
+  /// The system refused.
+  public struct Failure: Error {
+    let operation: String
+    /// A failure of this operation.
+    public init(operation: String) { self.operation = operation }
+  }
 
-  /// A socket bound to 127.0.0.1; port 0 lets the kernel choose.
-  static func bound(_ type: __socket_type, port: UInt16 = 0) throws -> (descriptor: Int32, port: UInt16) {
+  /// TCP or UDP.
+  public enum Kind: Sendable {
+    /// TCP.
+    case stream
+    /// UDP.
+    case datagram
+  }
+
+  /// A socket bound to 127.0.0.`host`; port 0 lets the kernel choose.
+  public static func bound(
+    _ kind: Kind, host: UInt8 = 1, port: UInt16 = 0
+  ) throws -> (descriptor: Int32, port: UInt16) {
+    let type = kind == .stream ? SOCK_STREAM : SOCK_DGRAM
     let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(operation: "socket") }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (UInt32(0x7F00_0000) + UInt32(host)).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let outcome = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
@@ -26,14 +43,14 @@ enum Loopback {
   }
 
   /// A port that nobody listens on: bound once, and closed again.
-  static func deadPort() throws -> UInt16 {
-    let (descriptor, port) = try bound(SOCK_STREAM)
+  public static func deadPort() throws -> UInt16 {
+    let (descriptor, port) = try bound(.stream)
     close(descriptor)
     return port
   }
 
   /// Runs `body` on a thread of its own, which nobody waits for.
-  static func thread(_ body: @escaping @Sendable () -> Void) {
+  public static func thread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
       let body: @Sendable () -> Void
       init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -49,7 +66,7 @@ enum Loopback {
   }
 
   /// Sends all of `bytes`, as far as the peer takes them.
-  static func send(_ bytes: [UInt8], to descriptor: Int32) {
+  public static func send(_ bytes: [UInt8], to descriptor: Int32) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let sent = unsafe rest.withUnsafeBytes { buffer in
@@ -61,7 +78,7 @@ enum Loopback {
   }
 
   /// What the peer sent, up to `count` bytes; empty at its end.
-  static func receive(_ count: Int, from descriptor: Int32) -> [UInt8] {
+  public static func receive(_ count: Int, from descriptor: Int32) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       filled = unsafe max(0, recv(descriptor, buffer.baseAddress, count, 0))
     }
@@ -70,7 +87,7 @@ enum Loopback {
 
 extension Loopback {
   /// A socket that has begun to connect and does not wait for it.
-  static func connecting(to port: UInt16) throws -> Int32 {
+  public static func connecting(to port: UInt16) throws -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)
     guard descriptor >= 0 else { throw Failure(operation: "socket") }

@@ -1,6 +1,4 @@
-public import NetworkReachability
-
-extension SCNetworkReachabilityFlags {
+extension ReachabilityFlags {
   /// The parents' one-letter-a-flag spellings, which differ in order and length.
   public enum CompactStyle: String, Sendable, CaseIterable {
     /// Alamofire: `WR ctiCDlda`, with `a` for the older name of `C`.
@@ -26,7 +24,7 @@ extension SCNetworkReachabilityFlags {
   /// The flags as Alamofire writes them for debugging: `WR ctiCDlda`.
   public var readableDescription: String { compactDescription(.alamofire) }
 
-  private static func flag(for letter: Character) -> SCNetworkReachabilityFlags? {
+  private static func flag(for letter: Character) -> ReachabilityFlags? {
     switch letter {
     case "W": .isWWAN
     case "R": .reachable
@@ -37,7 +35,7 @@ extension SCNetworkReachabilityFlags {
     case "D": .connectionOnDemand
     case "l": .isLocalAddress
     case "d": .isDirect
-    case "a": .connectionAutomatic
+    case "a": .connectionOnTraffic
     default: nil
     }
   }
@@ -57,10 +55,18 @@ extension SCNetworkReachabilityFlags {
   }
 
   /// In scutil's order, which is not that of the bits.
-  private static let scutilWords: [(flag: SCNetworkReachabilityFlags, word: String)] = [
+  private static let scutilWords: [(flag: ReachabilityFlags, word: String)] = [
     (.reachable, "Reachable"), (.transientConnection, "Transient Connection"),
     (.connectionRequired, "Connection Required"), (.connectionOnTraffic, "Automatic Connection On Traffic"),
     (.connectionOnDemand, "Automatic Connection On Demand"), (.interventionRequired, "Intervention Required"),
     (.isLocalAddress, "Local Address"), (.isDirect, "Directly Reachable Address"), (.isWWAN, "WWAN"),
   ]
+}
+
+extension ReachabilityFlags: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The flags in the words of macOS's `scutil -r`: `Reachable,Directly Reachable Address`.
+  public var description: String { scutilDescription }
+
+  /// The flags in the letters of Apple's sample: `-R ------d`.
+  public var debugDescription: String { compactDescription(.appleSample) }
 }

@@ -1,8 +1,11 @@
 /// Just enough of RFC 1035 to read a question and write an answer.
-struct DNSMessage {
-  static let a: UInt16 = 1
-  static let cname: UInt16 = 5
-  static let aaaa: UInt16 = 28
+public struct DNSMessage {
+  /// The record type A.
+  public static let a: UInt16 = 1
+  /// The record type CNAME.
+  public static let cname: UInt16 = 5
+  /// The record type AAAA.
+  public static let aaaa: UInt16 = 28
 
   struct Record {
     let owner: String

@@ -1,12 +1,15 @@
-import Glibc
-import Synchronization
+internal import Glibc
+internal import Locks
 
 /// What a server of these tests does with one question.
-enum DNSReply: Sendable {
+public enum DNSReply: Sendable {
+  /// The addresses of the family that is asked for.
   case addresses([[UInt8]], timeToLive: UInt32 = 60)
   /// `aliases` lead from the name asked for to the owner of the addresses.
   case aliased([String], [[UInt8]], aliasLife: UInt32 = 60, timeToLive: UInt32 = 60)
+  /// An error code and nothing else.
   case code(UInt8)
+  /// No answer.
   case silence
   /// Kept until `release()`.
   case held([[UInt8]])
@@ -14,17 +17,25 @@ enum DNSReply: Sendable {
   case wrongID([[UInt8]])
   /// Empty and truncated over UDP; the addresses over TCP.
   case truncated([[UInt8]])
+  /// Half a message.
   case garbage
+  /// Aliases that lead back to the name.
+  case loop([String])
 
-  static let serverFailure = DNSReply.code(2)
-  static let noSuchName = DNSReply.code(3)
-  static let refused = DNSReply.code(5)
-  static let noData = DNSReply.addresses([])
+  /// SERVFAIL.
+  public static let serverFailure = DNSReply.code(2)
+  /// NXDOMAIN.
+  public static let noSuchName = DNSReply.code(3)
+  /// REFUSED.
+  public static let refused = DNSReply.code(5)
+  /// The name exists and has no address.
+  public static let noData = DNSReply.addresses([])
 }
 
 /// A DNS server on 127.0.0.1, UDP and TCP on one port, that answers as it is told and counts.
-final class DNSServer: Sendable {
-  typealias Handler = @Sendable (_ name: String, _ type: UInt16) -> DNSReply
+public final class DNSServer: Sendable {
+  /// Says what to do with a question.
+  public typealias Handler = @Sendable (_ name: String, _ type: UInt16) -> DNSReply
 
   private struct State {
     var handler: Handler
@@ -34,16 +45,25 @@ final class DNSServer: Sendable {
     var held: [@Sendable () -> Void] = []
   }
 
-  let port: UInt16
+  /// The port on 127.0.0.1.
+  public let port: UInt16
   private let datagrams: Int32
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
-  var address: String { "127.0.0.1:\(port)" }
+  /// `127.0.0.1:port`, as a list of name servers has it.
+  public var address: String { "127.0.0.1:\(port)" }
 
-  init(_ handler: @escaping Handler) throws {
-    state = Mutex(State(handler: handler))
+  /// Begins to answer.
+  ///
+  /// - Parameters:
+  ///   - host: an address of 127.0.0.0/8, by its last octet.
+  ///   - port: the port; 0 for a free one.
+  ///   - handler: says how.
+  /// - Throws: when the system has no socket for it.
+  public init(host: UInt8 = 1, port: UInt16 = 0, _ handler: @escaping Handler) throws {
+    state = Locked(State(handler: handler))
     let listener: Int32
-    (datagrams, listener, port) = try Self.pair()
+    (datagrams, listener, self.port) = try Self.pair(host, port)
     guard listen(listener, 8) == 0 else { throw Loopback.Failure(operation: "listen") }
     for descriptor in [datagrams, listener] {
       // The threads look around now and then whether the test is over.
@@ -61,10 +81,14 @@ final class DNSServer: Sendable {
   }
 
   /// A datagram and a stream socket on one port; the first port tried may be a stranger's in TCP.
-  private static func pair() throws -> (datagrams: Int32, listener: Int32, port: UInt16) {
+  private static func pair(
+    _ host: UInt8, _ wanted: UInt16
+  ) throws -> (datagrams: Int32, listener: Int32, port: UInt16) {
     for _ in 0..<50 {
-      let (datagrams, port) = try Loopback.bound(SOCK_DGRAM)
-      if let listener = try? Loopback.bound(SOCK_STREAM, port: port).descriptor { return (datagrams, listener, port) }
+      let (datagrams, port) = try Loopback.bound(.datagram, host: host, port: wanted)
+      if let listener = try? Loopback.bound(.stream, host: host, port: port).descriptor {
+        return (datagrams, listener, port)
+      }
       close(datagrams)
     }
     throw Loopback.Failure(operation: "bind")
@@ -73,17 +97,19 @@ final class DNSServer: Sendable {
   private var isOver: Bool { state.withLock { $0.isOver } }
 
   /// Ends the threads.
-  func stop() { state.withLock { $0.isOver = true } }
+  public func stop() { state.withLock { $0.isOver = true } }
 
   /// How many questions there were about a name, each family's counted and repetitions not.
-  func count(_ name: String) -> Int { state.withLock { $0.asked[name]?.count ?? 0 } }
+  public func count(_ name: String) -> Int { state.withLock { $0.asked[name]?.count ?? 0 } }
 
-  var total: Int { state.withLock { $0.asked.values.reduce(0) { $0 + $1.count } } }
+  /// How many questions there were about all names.
+  public var total: Int { state.withLock { $0.asked.values.reduce(0) { $0 + $1.count } } }
 
-  func answer(with handler: @escaping Handler) { state.withLock { $0.handler = handler } }
+  /// Answers otherwise from now on.
+  public func answer(with handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
   /// Sends the answers that were held back.
-  func release() {
+  public func release() {
     let held = state.withLock { state in
       defer { state.held = [] }
       return state.held
@@ -150,6 +176,12 @@ final class DNSServer: Sendable {
       }
       let last = records(addresses, owner: owners[owners.count - 1], message.type, timeToLive)
       return message.answer(code: 0, records: chain + last)
+    case .loop(let aliases):
+      let owners = [message.name] + aliases
+      let chain = zip(owners, aliases + [message.name]).map {
+        DNSMessage.Record(owner: $0, type: DNSMessage.cname, timeToLive: 60, data: DNSMessage.encoded($1))
+      }
+      return message.answer(code: 0, records: chain)
     case .code(let code): return message.answer(code: code, records: [])
     case .wrongID(let addresses):
       return message.answer(

@@ -1,0 +1,61 @@
+/// What a tunnel takes from the physical device that carries its own packets.
+///
+/// A tunnel over a modem is cellular traffic, and costs as much. Which device is beneath, the kernel does not say of most
+/// tunnels (WireGuard, TUN): it is the physical one with the best default route, as SCNetworkReachability takes the flags
+/// towards the VPN's server along.
+public enum TunnelRules {
+  /// The questions that must be answered to know what is beneath; none when nothing could be taken from there.
+  public static func queries(in tables: KernelTables) -> [RouteQuery] {
+    let physical = physicalInterfaces(in: tables)
+    guard tables.interfaces.contains(where: { $0.type == .tunnel && $0.flags.contains(.up) }),
+      physical.contains(where: \.isNotable)
+    else { return [] }
+    return physical.flatMap { interface in
+      IPAddress.Family.allCases.flatMap { StatusRules.defaultQueries($0, interfaceIndex: interface.index) }
+    }
+  }
+
+  /// The tables with each tunnel's share of what is beneath it.
+  public static func applied(to tables: KernelTables, _ answers: [RouteQuery: RouteAnswer]) -> KernelTables {
+    guard !queries(in: tables).isEmpty else { return tables }
+    let carrier = carrier(in: tables, answers)
+    let interfaces = tables.interfaces.map { interface in
+      guard interface.type == .tunnel else { return interface }
+      let beneath = interface.lowerIndex.flatMap { tables.interface($0) } ?? carrier
+      guard let beneath else { return interface }
+      var tunnel = interface
+      tunnel.isWWAN = beneath.isWWAN
+      guard !tunnel.hasDeclaredCost else { return tunnel }
+      tunnel.isExpensive = beneath.isExpensive
+      tunnel.isConstrained = beneath.isConstrained
+      return tunnel
+    }
+    return KernelTables(interfaces: interfaces, addresses: tables.addresses)
+  }
+
+  private static func physicalInterfaces(in tables: KernelTables) -> [Interface] {
+    tables.interfaces.filter { [.ethernet, .wifi, .wwan, .ppp].contains($0.type) && $0.flags.contains(.up) }
+  }
+
+  /// The physical interface with the best default route: IPv4's first, for most tunnels' servers have such an address.
+  private static func carrier(in tables: KernelTables, _ answers: [RouteQuery: RouteAnswer]) -> Interface? {
+    for family in IPAddress.Family.allCases {
+      let candidates = physicalInterfaces(in: tables).compactMap { interface -> (Interface, metric: UInt32)? in
+        let queries = StatusRules.defaultQueries(family, interfaceIndex: interface.index)
+        guard StatusRules.defaultPath(queries, answers, in: tables).status.isReachable else { return nil }
+        let metrics = queries.compactMap { query -> UInt32? in
+          guard case .route(let route)? = answers[query] else { return nil }
+          return route.metric
+        }
+        return metrics.min().map { (interface, $0) }
+      }
+      if let best = candidates.min(by: { $0.metric < $1.metric }) { return best.0 }
+    }
+    return nil
+  }
+}
+
+extension Interface {
+  /// Whether there is anything that a tunnel could take from it.
+  fileprivate var isNotable: Bool { isWWAN || isExpensive || isConstrained }
+}

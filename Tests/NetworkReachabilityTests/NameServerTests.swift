@@ -1,0 +1,156 @@
+import NetworkReachabilityTesting
+import Probes
+import TestSupport
+import Testing
+
+@testable import NetworkReachability
+
+/// Watched names, with a name server that the test plays.
+@Suite("Names and their servers")
+struct NameServerTests {
+  static let wait = Duration.seconds(120)
+
+  private struct Watched {
+    let bench: Bench
+    let server: DNSServer
+    let recorder: UpdateRecorder
+    let subscription: Subscription
+  }
+
+  /// A started machine that watches `db.example`, with a server that answers by `handler`.
+  private func watch(
+    _ script: KernelScript = .wired, timeout: Duration = .seconds(5), _ handler: @escaping DNSServer.Handler
+  ) throws -> Watched {
+    let server = try DNSServer(handler)
+    let bench = Bench(script, settle: .zero, nameServers: [server.address], nameTimeout: timeout)
+    try bench.monitor.start()
+    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "db.example.")])
+    return Watched(bench: bench, server: server, recorder: recorder, subscription: subscription)
+  }
+
+  /// Another way out, after which every name is asked again.
+  private func changeWay(_ bench: Bench, _ number: Int = 2) {
+    bench.kernel.change { $0.addDefault(via: "10.0.0.\(number)", on: 2, metric: UInt32(100 - number)) }
+  }
+
+  @Test("E3-4 a name is reachable at first, not when it turns out not to exist, and again when it appears")
+  func appears() async throws {
+    let watched = try watch { _, _ in .noSuchName }
+    defer { watched.server.stop() }
+    let first = try #require(watched.recorder.hosts.first)
+    #expect(first.path.status == online && first.phase == .optimistic)
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    let missing = try #require(watched.recorder.hosts.last)
+    #expect(missing.path.status == .notReachable && missing.path.flags == [] && missing.path.reason == .dnsNotFound)
+    watched.server.answer { _, _ in .addresses([[10, 0, 0, 9]]) }
+    changeWay(watched.bench)
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.path.status == online })
+    let found = try #require(watched.recorder.hosts.last)
+    #expect(found.addresses.map(\.address.description) == ["10.0.0.9"] && found.path.flags.contains(.isDirect))
+    #expect(watched.recorder.transitions.last?.causes.contains(.dnsChanged) == true)
+    watched.subscription.cancel()
+  }
+
+  @Test("E3-6 the answer of a question that was asked before the network changed is dropped, however late it comes")
+  func lateAnswer() async throws {
+    let watched = try watch { _, _ in .held([[203, 0, 113, 1]]) }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.server.count("db.example") >= 2 })
+    watched.server.answer { _, _ in .addresses([[10, 0, 0, 9]]) }
+    changeWay(watched.bench)
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    watched.server.release()
+    // What is asked after the late answer came is answered after it was handled.
+    let (other, otherSubscription) = try watched.bench.record(.host, watching: [try Target(host: "other.example.")])
+    #expect(await eventually(within: Self.wait) { () async in other.hosts.last?.phase == .resolved })
+    #expect(watched.recorder.hosts.allSatisfy { !$0.addresses.contains { $0.address == IPAddress("203.0.113.1") } })
+    #expect(watched.recorder.hosts.last?.addresses.map(\.address.description) == ["10.0.0.9"])
+    otherSubscription.cancel()
+    watched.subscription.cancel()
+  }
+
+  @Test(
+    "A server that fails or is silent leaves a name optimistic, with the reason",
+    arguments: [
+      (DNSReply.serverFailure, Reason.dnsServerFailure), (.refused, .dnsServerFailure), (.silence, .dnsTimeout),
+    ])
+  func failing(_ reply: DNSReply, _ reason: Reason) async throws {
+    // The time for an answer is the monitor's setting: with the usual 5 s silence would still be waited for.
+    let watched = try watch(timeout: .milliseconds(300)) { _, _ in reply }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.path.reason != nil })
+    let last = try #require(watched.recorder.hosts.last)
+    #expect(last.path.status == online && last.phase == .optimistic && last.path.reason == reason)
+    watched.subscription.cancel()
+  }
+
+  @Test("When the servers begin to fail, the last addresses stay")
+  func failingLater() async throws {
+    let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]]) }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    let asked = watched.server.total
+    watched.server.answer { _, _ in .serverFailure }
+    changeWay(watched.bench)
+    #expect(await eventually(within: Self.wait) { () async in watched.server.total >= asked + 2 })
+    let (other, otherSubscription) = try watched.bench.record(.host, watching: [try Target(host: "other.example.")])
+    #expect(await eventually(within: Self.wait) { () async in other.hosts.last?.path.reason != nil })
+    #expect(watched.recorder.hosts.last?.phase == .resolved)
+    #expect(watched.recorder.hosts.last?.addresses.map(\.address.description) == ["10.0.0.9"])
+    otherSubscription.cancel()
+    watched.subscription.cancel()
+  }
+
+  @Test("E3-5 both families are asked, and the one with a way is the verdict")
+  func families() async throws {
+    let six: [UInt8] = [0x20, 0x01, 0x0d, 0xb8] + [UInt8](repeating: 0, count: 11) + [1]
+    let watched = try watch { _, _ in .addresses([[192, 0, 2, 1], six]) }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    let last = try #require(watched.recorder.hosts.last)
+    #expect(last.addresses.map(\.path.status.isReachable) == [false, true], "IPv6 first, without a way")
+    #expect(last.path.status == online)
+    watched.subscription.cancel()
+  }
+
+  @Test("However often the way out changes, names are asked once a second at the most")
+  func pace() async throws {
+    let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]], timeToLive: 300) }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    let start = ContinuousClock.now
+    for number in 2..<90 {
+      changeWay(watched.bench, number)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    let seconds = Int((ContinuousClock.now - start) / .seconds(1)) + 1
+    // Two families; once before, once at the first change, and then once a second.
+    #expect(watched.server.count("db.example") <= 2 * (2 + seconds))
+    #expect(await eventually(within: Self.wait) { () async in watched.server.count("db.example") >= 6 })
+    watched.subscription.cancel()
+  }
+
+  @Test("A name's answer is trusted for its time to live, but neither for less than 5 s nor for more than 5 minutes")
+  func lives() {
+    func life(_ lives: [Duration?]) -> Duration {
+      NameWatcher.life(of: .success(lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }))
+    }
+    #expect(life([.zero]) == .seconds(5))
+    #expect(life([.seconds(60), .seconds(30)]) == .seconds(30))
+    #expect(life([.seconds(Int64(Int32.max))]) == .seconds(300))
+    #expect(life([nil]) == .seconds(300), "the hosts file tells its changes by itself")
+    #expect(NameWatcher.life(of: .failure(.notFound)) == .seconds(5))
+    #expect(NameWatcher.life(of: .failure(.timeout)) == .seconds(5))
+  }
+
+  @Test("More names than the resolver takes in at once are all asked")
+  func many() async throws {
+    let server = try DNSServer { _, _ in .addresses([[10, 0, 0, 9]]) }
+    defer { server.stop() }
+    let resolver = Resolver(.init(servers: [server.address]))
+    let names = NameWatcher(resolver: resolver, timeout: .seconds(30))
+    for number in 0..<4500 { names.watch(Target(.name("n\(number).example.")), for: 1) }
+    #expect(await eventually(within: Self.wait) { () async in server.total >= 9000 })
+    resolver.stop()
+  }
+}

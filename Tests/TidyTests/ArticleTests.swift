@@ -1,0 +1,46 @@
+import Testing
+
+@Suite("The articles of the documentation")
+struct ArticleTests {
+  private let tree: SourceTree
+
+  init() throws { tree = try SourceTree() }
+
+  @Test("Every line of Swift in an article stands in a test, so that it compiles")
+  func code() {
+    let tested = Set(
+      tree.files.filter { !$0.isSource }.flatMap { file in
+        file.text.split(separator: "\n").map { Self.trimmed($0) }
+      })
+    let articles = tree.articles
+    #expect(articles.count >= 10)
+    var lines = 0
+    for (path, text) in articles {
+      let shown = Self.swiftLines(text)
+      lines += shown.count
+      let missing = shown.filter { !tested.contains($0) }
+      #expect(missing.isEmpty, "\(path)")
+    }
+    #expect(lines > 40, "the check sees something")
+  }
+
+  @Test("The checker takes the lines of Swift, and nothing else")
+  func checker() {
+    #expect(Self.swiftLines("a\n```swift\n  let a = 1\n\nb()\n```\nc\n```console\nd\n```\n") == ["let a = 1", "b()"])
+  }
+
+  static func swiftLines(_ text: String) -> [String] {
+    var lines: [String] = []
+    var isInside = false
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("```") {
+        isInside = !isInside && line == "```swift"
+      } else if isInside {
+        lines.append(trimmed(line))
+      }
+    }
+    return lines
+  }
+
+  private static func trimmed(_ line: Substring) -> String { String(line.drop { $0 == " " }) }
+}
