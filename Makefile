@@ -34,11 +34,12 @@ test-image: image ## run the image as Docker, Kubernetes and a careful administr
 format: ## make the formatter content
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
 
-test-long: ## long races, and every test under the sanitizers (about 20 minutes)
+test-long: ## long races, every test under the sanitizers, judges of the TLS (about 20 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_RACE_TRIALS=5000 scripts/test --filter KernelTests
 	scripts/sanitize thread --filter 'NetworkReachabilityTests|MicroHTTPTests|NetlinkTests|ProbesTests'
 	scripts/sanitize address
+	scripts/tls-check
 
 bench: build ## the figures of Benchmarks/RESULTS.md, on this machine
 	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt

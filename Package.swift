@@ -69,7 +69,7 @@ let package = Package(
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", logging]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    room("MicroHTTP", ["Locks", "CMicroHTTPD", logging]),
+    room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 /// What MHD_OPTION_URI_LOG_CALLBACK wants; libmicrohttpd only describes the type in prose.
@@ -25,11 +26,18 @@ struct CMicroHTTPD_Callbacks {
   MHD_LogCallback complaint;
 };
 
-/// MHD_start_daemon is variadic. `listen_fd` must be bound and listening; the daemon is never run by a thread of its own.
+/// MHD_start_daemon is variadic. `priorities` and `certificate` (a gnutls_certificate_retrieve_function3) count under
+/// MHD_USE_TLS only. `listen_fd` must be bound and listening; the daemon is never run by a thread of its own.
 static inline struct MHD_Daemon *
 CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_limit, unsigned int timeout_seconds,
-                   size_t memory_limit, const struct CMicroHTTPD_Callbacks *callbacks)
+                   size_t memory_limit, const struct CMicroHTTPD_Callbacks *callbacks, const char *priorities,
+                   void *certificate)
 {
+  const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) priorities},
+                                       {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, certificate},
+                                       {MHD_OPTION_END, 0, NULL}};
+  const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+
   return MHD_start_daemon (flags, 0, NULL, NULL, callbacks->request, callbacks->cls,
                            MHD_OPTION_EXTERNAL_LOGGER, callbacks->complaint, callbacks->cls,
                            MHD_OPTION_LISTEN_SOCKET, listen_fd,
@@ -41,6 +49,7 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
                            MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->cls,
                            MHD_OPTION_UNESCAPE_CALLBACK, callbacks->unescape, callbacks->cls,
                            MHD_OPTION_STRICT_FOR_CLIENT, 0,
+                           MHD_OPTION_ARRAY, 0 != (flags & MHD_USE_TLS) ? tls : none,
                            MHD_OPTION_END);
 }
 
@@ -107,6 +116,15 @@ static inline void
 CMicroHTTPD_set_timeout (struct MHD_Connection *connection, unsigned int seconds)
 {
   MHD_set_connection_option (connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
+/// Who connected to a Unix-domain socket: -1 when it is none. The struct of SO_PEERCRED is a GNU extension.
+static inline long
+CMicroHTTPD_peer_user (int descriptor)
+{
+  struct { int process, user, group; } peer = {0, -1, -1};
+  socklen_t size = sizeof (peer);
+  return 0 == getsockopt (descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? (long) peer.user : -1;
 }
 
 /// ioctl is variadic. Bytes that wait in a socket's receive buffer.

@@ -62,6 +62,8 @@
   var crowd: String?
   /// Address and port of the client, made on first use.
   var peer: String?
+  /// What the client was shown in the handshake; it must live until that is over.
+  var identity: TLSIdentity?
 
   /// A request line is there and the rest of its head is not.
   var isMidHead: Bool { phase == .head && hasLine && !isCut }

@@ -28,10 +28,12 @@ public struct HTTPRequest: Sendable {
   public var headers: HTTPHeaders
   /// The whole body.
   public var body: [UInt8]
-  /// Address and port of the client.
+  /// Address and port of the client; `unix:` and its user's number for one of a Unix-domain socket.
   public var peer: String
-  /// Whether the request came in by a socket that is bound to a loopback address.
+  /// Whether the request came in by a socket that only this machine can connect to.
   public var isLoopbackListener: Bool
+  /// Whether that is a Unix-domain socket, which no browser can connect to.
+  public var isUnixListener = false
 
   /// A request as a test or a front end would make it; `target` is split into path and query.
   public init(

@@ -5,11 +5,19 @@ extension HTTPServer {
   public struct Configuration: Sendable {
     /// Where to listen.
     public var address: ListenAddress
-    /// A listening TCP socket to serve on instead of binding ``address``; the server closes it.
+    /// A listening socket to serve on instead of binding ``address``; the server closes it.
     public var inherited: Int32?
+    /// The mode of a Unix-domain socket's file (chmod(2)): who may write to it may connect.
+    public var socketMode: UInt32 = 0o660
+    /// Who the server is under TLS; nil for plain HTTP.
+    public var identity: TLSIdentity?
+    /// How long clients are told, under TLS, to come by TLS only (RFC 6797); nil to tell them nothing.
+    public var strictTransport: Duration?
+    /// How many servers share this process's descriptors; none of them may take those of the others.
+    public var servers = 1
     /// Connections at once; one more is answered 503.
     ///
-    /// Nil derives it from the descriptor limit, less 256, and at most 20,000.
+    /// Nil derives it from the descriptor limit, less 256, shared among the ``servers``, and at most 20,000.
     public var connectionLimit: Int?
     /// Connections at once from one address; one more is answered 429.
     ///
@@ -37,7 +45,7 @@ extension HTTPServer {
 
     /// The defaults for a socket that listens already, such as one from a service manager.
     public init(inheriting descriptor: Int32) {
-      address = ListenAddress(host: "0.0.0.0", port: 0)
+      address = ListeningSocket.address(of: descriptor) ?? ListenAddress(host: "0.0.0.0", port: 0)
       inherited = descriptor
     }
   }

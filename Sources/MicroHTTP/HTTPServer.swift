@@ -24,6 +24,7 @@ public final class HTTPServer: Sendable {
   private let answered: HTTPAnswerObserver?
   private let logger: Logger
   private let counts = ServerCounters()
+  private let identity: CurrentIdentity?
   private let state = Locked(State())
   /// Held while the thread is waited for, so that a second caller of `stop` waits too and others do not.
   private let joining = Locked(())
@@ -43,6 +44,7 @@ public final class HTTPServer: Sendable {
     logger: Logger = Logger(label: "http")
   ) {
     self.configuration = configuration
+    identity = configuration.identity.map(CurrentIdentity.init)
     self.handler = handler
     self.refusal = refusal
     self.answered = answered
@@ -60,7 +62,9 @@ public final class HTTPServer: Sendable {
   }
 
   private func makeSocket() throws(HTTPServerError) -> ListeningSocket {
-    guard let descriptor = configuration.inherited else { return try ListeningSocket(configuration.address) }
+    guard let descriptor = configuration.inherited else {
+      return try ListeningSocket(configuration.address, mode: configuration.socketMode)
+    }
     return try ListeningSocket(inherited: descriptor)
   }
 
@@ -79,12 +83,12 @@ public final class HTTPServer: Sendable {
       // Whatever happens now, the socket is the loop's, or closed.
       state.bound = nil
       guard let inbox = ServerInbox() else {
-        close(socket.descriptor)
+        socket.shut()
         throw HTTPServerError(operation: "eventfd", object: socket.address.description, errno: EMFILE)
       }
       let loop = try ServerLoop(
-        configuration: configuration, socket: socket, inbox: inbox, counters: counts, handler: handler,
-        refusal: refusal, answered: answered, logger: logger)
+        configuration: configuration, socket: socket, identity: identity, inbox: inbox, counters: counts,
+        handler: handler, refusal: refusal, answered: answered, logger: logger)
       let context = unsafe Unmanaged.passRetained(loop)
       var thread = pthread_t()
       let code = unsafe pthread_create(&thread, nil, httpThread, context.toOpaque())
@@ -99,7 +103,15 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// The address with the port that was really bound; the configured one before that.
+  /// Whether the server speaks TLS.
+  public var isSecure: Bool { identity != nil }
+
+  /// Who the server is from now on under TLS; connections that are open go on as they are.
+  ///
+  /// A server that was started for plain HTTP stays so.
+  public func replaceIdentity(_ new: TLSIdentity) { identity?.replace(new) }
+
+  /// The address with the port that was bound; the configured one before that.
   public var boundAddress: ListenAddress {
     state.withLock { $0.started?.address ?? $0.bound?.address } ?? configuration.address
   }
@@ -168,8 +180,7 @@ public final class HTTPServer: Sendable {
 
   /// Closes a socket that was bound and never served.
   private static func release(_ state: inout State) {
-    guard let socket = state.bound else { return }
-    close(socket.descriptor)
+    state.bound?.shut()
     state.bound = nil
   }
 

@@ -34,6 +34,19 @@ enum Limits {
   /// Connections accepted above the configured number only to be told 503; beyond them the kernel's queue waits.
   static let overload = 64
 
+  /// Of all descriptors, the part that may be kept where there are few: one of this many.
+  static let smallReserve = 2
+
+  /// Connections below which a server serves nobody well, and says so.
+  static let fewConnections = 64
+
+  /// Certificates in a chain; the longest in public use have five.
+  static let certificates = 16
+
+  /// Attempts to get the lock of a Unix-domain socket's directory, and the pause between them: a second in all.
+  static let lockAttempts = 50
+  static let lockPauseMicroseconds: UInt32 = 20_000
+
   /// Event streams at once, by default.
   static let streams = 10_000
 

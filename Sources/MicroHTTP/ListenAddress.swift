@@ -1,26 +1,45 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// An IP literal and a TCP port to listen on.
+/// Where to listen: an IP literal and a TCP port, or the path of a Unix-domain socket.
 public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-  /// The address without brackets: `127.0.0.1`, `::1`, `fe80::1%eth0`.
+  /// The address without brackets: `127.0.0.1`, `::1`, `fe80::1%eth0`; empty for a Unix-domain socket.
   public let host: String
   /// The port; 0 lets the kernel choose.
   public let port: UInt16
+  /// The path of a Unix-domain socket (unix(7)); nil for TCP.
+  public let path: String?
 
   /// An address from its parts, unchecked; binding tells whether the host is an IP literal.
   public init(host: String, port: UInt16) {
     self.host = host
     self.port = port
+    path = nil
   }
 
-  /// Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080` (which is 127.0.0.1).
+  /// A Unix-domain socket at a path, unchecked.
+  public init(path: String) {
+    host = ""
+    port = 0
+    self.path = path
+  }
+
+  /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` (which is 127.0.0.1) or `unix:/run/reachd.sock`.
   ///
   /// Names are refused: a resolver's answer must not decide who can reach this service. So is a missing host, which
   /// other programs take for "everybody".
   public init(parsing text: String) throws(HTTPServerError) {
     func refused(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "listen address", object: text, reason: reason)
+    }
+    if text.hasPrefix("unix:") {
+      let path = String(text.dropFirst("unix:".count))
+      guard path.hasPrefix("/"), !path.hasSuffix("/") else {
+        throw refused("the path must be absolute; write it like unix:/run/reachd.sock")
+      }
+      guard UnixAddress(path) != nil else { throw refused("the path is longer than \(UnixAddress.longestPath) bytes") }
+      self.init(path: path)
+      return
     }
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else {
       throw refused("a port is missing; write it like 127.0.0.1:8080")
@@ -45,14 +64,16 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// `127.0.0.1:8080` or `[::1]:8080`.
+  /// `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/reachd.sock`.
   public var description: String {
-    host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    if let path { return "unix:\(path)" }
+    return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// Whether only this machine can connect: 127.0.0.0/8 or ::1 (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3).
+  /// Whether only this machine can connect: a Unix-domain socket, 127.0.0.0/8 or ::1 (RFC 1122, section 3.2.1.3; RFC
+  /// 4291, section 2.5.3).
   public var isLoopback: Bool {
-    SocketAddress(host: host, port: port)?.isLoopback ?? false
+    path != nil || SocketAddress(host: host, port: port)?.isLoopback ?? false
   }
 }
 

@@ -1,15 +1,32 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// A bound, listening TCP socket.
+/// A bound, listening socket.
 ///
 /// It is ours and not libmicrohttpd's: its `LISTENING_ADDRESS_REUSE` sets SO_REUSEPORT, which lets two servers share
 /// a port without a word, each getting half of the clients.
 struct ListeningSocket {
   let descriptor: Int32
   let address: ListenAddress
+  /// The file of a Unix-domain socket that is ours to remove.
+  let file: UnixSocketFile?
 
-  init(_ address: ListenAddress) throws(HTTPServerError) {
+  /// Binds an address and listens; a Unix-domain socket's file gets `mode`.
+  init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
+    if let path = address.path {
+      let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+      let descriptor = socket(AF_UNIX, kind, 0)
+      guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
+      do throws(HTTPServerError) {
+        file = try UnixSocketFile(binding: descriptor, to: path, mode: mode)
+      } catch {
+        close(descriptor)
+        throw error
+      }
+      self.descriptor = descriptor
+      self.address = address
+      return
+    }
     guard let target = SocketAddress(host: address.host, port: address.port) else {
       throw HTTPServerError(
         operation: "listen address", object: address.description, reason: "the host is not an IP address")
@@ -34,6 +51,7 @@ struct ListeningSocket {
       guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
       self.descriptor = descriptor
       self.address = ListenAddress(host: address.host, port: port)
+      file = nil
     } catch {
       close(descriptor)
       throw error
@@ -46,14 +64,29 @@ struct ListeningSocket {
     guard Self.get(descriptor, SO_ACCEPTCONN) == 1, Self.get(descriptor, SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
       throw HTTPServerError(operation: "take over", object: object, reason: "it is no listening stream socket")
     }
-    guard let bound = Self.bound(descriptor) else {
-      throw HTTPServerError(operation: "take over", object: object, reason: "it is no socket of IPv4 or IPv6")
+    guard let address = Self.address(of: descriptor) else {
+      throw HTTPServerError(
+        operation: "take over", object: object, reason: "it is no socket of IPv4, IPv6 or with a path")
     }
     guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
       throw HTTPServerError(operation: "fcntl", object: object, errno: errno)
     }
     self.descriptor = descriptor
-    address = ListenAddress(host: bound.host, port: bound.port)
+    self.address = address
+    // Who bound it looks after its file.
+    file = nil
+  }
+
+  /// Closes the socket and takes its file away.
+  func shut() {
+    file?.remove()
+    close(descriptor)
+  }
+
+  /// Where a socket is bound; nil for other families and for Unix-domain sockets without a path.
+  static func address(of descriptor: Int32) -> ListenAddress? {
+    if let bound = bound(descriptor) { return ListenAddress(host: bound.host, port: bound.port) }
+    return unsafe withName(descriptor) { unsafe UnixAddress.path(of: $0, size: $1) }.map(ListenAddress.init(path:))
   }
 
   private static func get(_ descriptor: Int32, _ option: Int32) -> Int32? {
@@ -70,12 +103,18 @@ struct ListeningSocket {
   }
 
   private static func bound(_ descriptor: Int32) -> SocketAddress? {
+    unsafe withName(descriptor) { address, _ in unsafe SocketAddress(reading: address) }
+  }
+
+  private static func withName<Result>(
+    _ descriptor: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result?
+  ) -> Result? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         guard unsafe getsockname(descriptor, address, &size) == 0 else { return nil }
-        return unsafe SocketAddress(reading: address)
+        return unsafe body(address, size)
       }
     }
   }

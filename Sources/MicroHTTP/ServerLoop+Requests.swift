@@ -35,6 +35,7 @@ extension ServerLoop {
     var request = HTTPRequest(
       method: method, target: connection.target, parts: parts, version: version, headers: headers, body: [],
       peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
+    request.isUnixListener = isUnixListener
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
     let length = headers["Content-Length"].map { Int($0) ?? .max } ?? 0
@@ -117,6 +118,11 @@ extension ServerLoop {
   /// Address and port of the client.
   private func peer(of connection: Connection) -> String {
     if let peer = connection.peer { return peer }
+    if isUnixListener {
+      let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
+      connection.peer = peer
+      return peer
+    }
     let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
     connection.peer = peer
     return peer
@@ -152,8 +158,10 @@ extension ServerLoop {
   // MARK: Answers
 
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    var response = response
+    if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
-    case .shared(let body): return queue(connection, response, body.response)
+    case .shared(let body): return queue(connection, response, body.response(strictTransport: strictTransport))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)

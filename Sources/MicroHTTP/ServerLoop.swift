@@ -1,3 +1,4 @@
+internal import CGnuTLS
 internal import CMicroHTTPD
 internal import Glibc
 internal import Logging
@@ -11,9 +12,14 @@ internal import Synchronization
   let configuration: HTTPServer.Configuration
   let spans: Spans
   let connectionLimit: Int
+  /// What every answer says of RFC 6797; nil for nothing.
+  let strictTransport: String?
   /// libmicrohttpd counts in whole seconds, and takes 0 for never.
   let inactivitySeconds: UInt32
   let isLoopbackListener: Bool
+  let isUnixListener: Bool
+  /// Who we are under TLS; nil for plain HTTP.
+  let identity: CurrentIdentity?
   let handler: HTTPHandler
   let refusal: @Sendable (RequestRefusal) -> HTTPResponse
   let answered: HTTPAnswerObserver?
@@ -25,6 +31,7 @@ internal import Synchronization
   let poller: Int32
   private(set) var daemon: OpaquePointer?
   private var listener: Int32
+  private let socket: ListeningSocket
   var deadlines = DeadlineHeap()
   var connections: [UInt64: Connection] = [:]
   var streaming: [UInt64: Connection] = [:]
@@ -75,17 +82,20 @@ internal import Synchronization
   static let inboxToken: UInt64 = 1
 
   init(
-    configuration: HTTPServer.Configuration, socket: ListeningSocket, inbox: ServerInbox, counters: ServerCounters,
-    handler: @escaping HTTPHandler, refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse,
-    answered: HTTPAnswerObserver?, logger: Logger
+    configuration: HTTPServer.Configuration, socket: ListeningSocket, identity: CurrentIdentity?, inbox: ServerInbox,
+    counters: ServerCounters, handler: @escaping HTTPHandler,
+    refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, answered: HTTPAnswerObserver?, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
     spans = Spans(configuration)
     inactivitySeconds = UInt32(clamping: max(1, configuration.inactivity.components.seconds))
-    let descriptors = DescriptorLimit.raise()
-    connectionLimit =
-      configuration.connectionLimit ?? max(1, min(Limits.connections, descriptors - Limits.descriptorReserve))
+    connectionLimit = Self.connectionLimit(configuration, descriptors: DescriptorLimit.raise(), logger)
     isLoopbackListener = socket.address.isLoopback
+    isUnixListener = socket.address.path != nil
+    self.identity = identity
+    strictTransport =
+      identity == nil ? nil : configuration.strictTransport.map { "max-age=\($0.components.seconds)" }
+    self.socket = socket
     self.handler = handler
     self.refusal = refusal
     self.answered = answered
@@ -96,12 +106,12 @@ internal import Synchronization
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     let object = socket.address.description
     guard poller >= 0 else {
-      close(listener)
+      socket.shut()
       throw HTTPServerError(operation: "epoll_create1", object: object, errno: errno)
     }
     unsafe daemon = startDaemon()
     guard let daemon = unsafe daemon else {
-      close(listener)
+      socket.shut()
       close(poller)
       throw HTTPServerError(operation: "MHD_start_daemon", object: object, reason: "libmicrohttpd refused to start")
     }
@@ -109,17 +119,38 @@ internal import Synchronization
     watch(inbox.descriptor, EPOLLIN.rawValue, token: Self.inboxToken)
   }
 
+  /// The configured limit, or what the descriptors allow; says so when that is little.
+  private static func connectionLimit(
+    _ configuration: HTTPServer.Configuration, descriptors: Int, _ logger: Logger
+  ) -> Int {
+    let reserve = min(Limits.descriptorReserve, descriptors / Limits.smallReserve)
+    let possible = max(1, min(Limits.connections, (descriptors - reserve) / max(1, configuration.servers)))
+    let limit = configuration.connectionLimit ?? possible
+    if possible < configuration.connectionLimit ?? Limits.fewConnections {
+      logger.warning(
+        "few descriptors",
+        metadata: [
+          "limit": "\(descriptors)", "possibleConnections": "\(possible)", "configuredConnections": "\(limit)",
+          "hint": "raise the hard limit: ulimit -Hn, LimitNOFILE=, --ulimit nofile=",
+        ])
+    }
+    return limit
+  }
+
   private func startDaemon() -> OpaquePointer? {
     var callbacks = unsafe CMicroHTTPD_Callbacks(
       cls: Unmanaged.passUnretained(self).toOpaque(), request: httpRequest, target: httpTarget,
       completed: httpCompleted, connection: httpConnection, unescape: httpUnescape,
       complaint: { unsafe httpComplaint($0, $1, $2) })
+    let secure = identity == nil ? 0 : MHD_USE_TLS.rawValue
     let flags =
       MHD_USE_EPOLL.rawValue | MHD_USE_TURBO.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue
+      | secure
     // Its limit lies above ours: at its own it leaves clients in the kernel's queue without a word.
     return unsafe CMicroHTTPD_start(
       flags, listener, UInt32(clamping: connectionLimit + Limits.overload),
-      inactivitySeconds, Limits.connectionMemory, &callbacks)
+      inactivitySeconds, Limits.connectionMemory, &callbacks, TLSIdentity.priorities,
+      CGnuTLS_certificate_callback(httpCertificate))
   }
 
   /// Serves until told to stop.
@@ -239,7 +270,7 @@ internal import Synchronization
     guard listener >= 0 else { return }
     // Quiescing alone would leave the socket open and clients waiting in its queue for an answer that never comes.
     unsafe MHD_quiesce_daemon(daemon)
-    close(listener)
+    socket.shut()
     listener = -1
   }
 

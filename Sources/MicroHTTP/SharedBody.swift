@@ -11,7 +11,7 @@ public final class SharedBody: Sendable {
   /// The body, fixed.
   public let bytes: [UInt8]
 
-  private let made = Locked<ResponseHandle?>(nil)
+  private let made = Locked<[String: ResponseHandle]>([:])
 
   /// An answer of these headers and bytes.
   public init(headers: HTTPHeaders, bytes: [UInt8]) {
@@ -20,11 +20,17 @@ public final class SharedBody: Sendable {
   }
 
   /// The library's response, made on first use; nil when memory is out.
-  var response: ResponseHandle? {
+  ///
+  /// With `strictTransport` it is one of its own, so that a document that is served over TLS, too, needs no copy a request
+  /// there either.
+  func response(strictTransport: String? = nil) -> ResponseHandle? {
     made.withLock { made in
-      if let made { return made }
-      made = ResponseHandle(bytes: bytes, headers: headers)
-      return made
+      let key = strictTransport ?? ""
+      if let made = made[key] { return made }
+      var headers = headers
+      if let strictTransport { headers["Strict-Transport-Security"] = strictTransport }
+      made[key] = ResponseHandle(bytes: bytes, headers: headers)
+      return made[key]
     }
   }
 }

@@ -78,10 +78,16 @@ final class Poller {
     var wake = Wake()
     let timeout = Int32(Limits.heartbeat.components.seconds * 1000)
     var ready = [CNetlink_Ready](repeating: CNetlink_Ready(), count: 4)
-    let count = try Syscall.check("epoll_wait") {
-      unsafe ready.withUnsafeMutableBufferPointer { unsafe CNetlink_epoll_wait(epoll.number, $0.baseAddress, timeout) }
+    let count = unsafe ready.withUnsafeMutableBufferPointer {
+      unsafe CNetlink_epoll_wait(epoll.number, $0.baseAddress, timeout)
     }
-    for event in ready.prefix(count) {
+    if count < 0 {
+      let code = errno
+      // All signals are blocked here: this process was stopped and goes on (signal(7)), which is worth a look at the clock.
+      guard code == EINTR else { throw KernelError("epoll_wait", errno: code) }
+      return wake
+    }
+    for event in ready.prefix(Int(count)) {
       switch event.descriptor {
       case caller.number: wake.isCalled = drain(caller)
       case timer.number: wake.isDue = drain(timer)

@@ -14,11 +14,13 @@ public enum HTTPClient {
   ///   - headers: sent as they are; control characters in them are refused.
   ///   - timeout: for everything: resolving, connecting, the whole body. At least 1 ms, at most an hour.
   ///   - maximumBody: the longest body accepted, in bytes.
+  ///   - authorities: a file of the certificate authorities to trust, PEM; nil for those of the system.
   ///   - unixSocket: the path of a Unix socket to connect to instead of the URL's host; nil for TCP.
   /// - Returns: the final status code (any: 503 is an answer), the `Content-Type` field if there is one, the body.
   /// - Throws: ``HTTPClientError`` if there is no complete answer.
   public static func get(
-    url: String, headers: [String: String] = [:], timeout: Duration, maximumBody: Int, unixSocket: String? = nil
+    url: String, headers: [String: String] = [:], timeout: Duration, maximumBody: Int, authorities: String? = nil,
+    unixSocket: String? = nil
   ) throws(HTTPClientError) -> (status: Int, contentType: String?, body: [UInt8]) {
     try check(url: url, headers: headers, unixSocket: unixSocket)
     guard globalCode == CURLE_OK, let handle = unsafe curl_easy_init() else {
@@ -34,6 +36,9 @@ public enum HTTPClient {
     let sink = BodySink(limit: max(0, maximumBody))
     let code = unsafe configure(handle, url: url, timeout: timeout, unixSocket: unixSocket, list: list, sink: sink)
     guard code == CURLE_OK else { throw failure(code, url: url, sink: sink) }
+    if let authorities, unsafe ccurl_set_string(handle, CURLOPT_CAINFO, authorities) != CURLE_OK {
+      throw HTTPClientError(reason: .tls, url: url, message: "\(authorities) cannot be used")
+    }
 
     // curl has its own room for the words of an error, which are better than those of the code.
     let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -115,7 +120,9 @@ public enum HTTPClient {
       case CURLE_COULDNT_RESOLVE_HOST: .notResolved
       case CURLE_COULDNT_CONNECT: .notConnected
       case CURLE_OPERATION_TIMEDOUT: .timeout
-      case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM: .tls
+      case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
+        CURLE_SSL_CACERT_BADFILE:
+        .tls
       default: .failed
       }
     let text = unsafe words.isEmpty ? String(cString: curl_easy_strerror(code)) : words

@@ -8,6 +8,8 @@ internal import NetworkReachability
 /// configuration, and, as long as nothing is configured, on listeners that are not loopback.
 enum HostRule {
   static func check(_ request: HTTPRequest, allowed: [String]) throws(Problem) {
+    // No page can have a browser connect there, and clients of such sockets put any name into it.
+    if request.isUnixListener { return }
     // HTTP/1.0 has no Host; the guard has seen to HTTP/1.1's.
     guard let field = request.headers["Host"], !field.isEmpty else { return }
     let host = name(in: field)

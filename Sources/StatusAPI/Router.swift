@@ -42,7 +42,10 @@ struct Exchange: Sendable {
   var requestID: String
 
   /// The address of the client, which the peer has with its port: `10.0.0.5:4711`, `[fd00::5]:4711`.
-  var client: String { request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer }
+  var client: String {
+    if request.isUnixListener { return request.peer }
+    return request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
+  }
 
   /// The answer with the request's id on it, unless it is shared and nobody asked for one.
   func answer(_ response: HTTPResponse) -> HTTPResponse {

@@ -5,8 +5,18 @@ internal import Probes
 
 /// Which service to ask, for the commands that ask one.
 struct ClientOptions: ParsableArguments {
-  @Option(help: "The service's address; else REACHD_URL, else where the configuration says it listens.")
+  @Option(
+    help: """
+      The service's address, such as https://host:8443 or unix:/run/reachd.sock; else REACHD_URL, else where the \
+      configuration says it listens.
+      """)
   var url: String?
+
+  @Option(help: "A file of certificate authorities to trust (PEM); else REACHD_CACERT, else those of the system.")
+  var cacert: String?
+
+  @Option(help: "A file with the token to send; else REACHD_TOKEN_FILE, else the token itself in REACHD_TOKEN.")
+  var tokenFile: String?
 
   @Option(help: "How many seconds to wait for an answer.")
   var timeout: Int = 5
@@ -22,19 +32,43 @@ struct ClientOptions: ParsableArguments {
   func get(
     _ path: String, accept: String, _ source: SourceOptions
   ) throws -> (status: Int, contentType: String?, body: [UInt8]) {
-    let base = try url ?? ProcessEnvironment.all["REACHD_URL"] ?? Self.usualURL(source)
-    let root = base.hasSuffix("/") ? String(base.dropLast()) : base
+    let environment = ProcessEnvironment.all
+    let base = try url ?? environment["REACHD_URL"] ?? Self.usualURL(source)
+    var headers = ["Accept": accept]
+    if let token = try token(environment) { headers["Authorization"] = "Bearer \(token)" }
+    let socket = base.hasPrefix("unix:") ? String(base.dropFirst("unix:".count)) : nil
+    let root = socket == nil ? (base.hasSuffix("/") ? String(base.dropLast()) : base) : "http://localhost"
     return try HTTPClient.get(
-      url: root + path, headers: ["Accept": accept], timeout: .seconds(timeout), maximumBody: Self.largestAnswer)
+      url: root + path, headers: headers, timeout: .seconds(timeout), maximumBody: Self.largestAnswer,
+      authorities: cacert ?? environment["REACHD_CACERT"], unixSocket: socket)
   }
 
-  /// The first address of the configuration, as seen from this machine.
+  /// Never an argument: other users of the machine can read those.
+  private func token(_ environment: [String: String]) throws(FileReadError) -> String? {
+    guard let file = tokenFile ?? environment["REACHD_TOKEN_FILE"], !file.isEmpty else {
+      return environment["REACHD_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+    let text = String(decoding: try FileReader.bytes(of: file, limit: Self.longestToken), as: UTF8.self)
+    return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
+  }
+
+  /// Bytes of a file that holds a token.
+  private static let longestToken = 4096
+
+  /// The first address of the configuration that can be asked from this machine without a certificate's name, else the
+  /// first of all.
   private static func usualURL(_ source: SourceOptions) throws -> String {
-    let address = try source.sources().loadOrExit().listen[0]
+    let configuration = try source.sources().loadOrExit()
+    func isPlain(_ listener: Listener) -> Bool { configuration.tlsFiles(of: listener) == nil }
+    guard let listener = configuration.listeners.first(where: isPlain) ?? configuration.listeners.first else {
+      return "http://\(Configuration.defaultListen)"
+    }
+    let (address, scheme) = (listener.address, isPlain(listener) ? "http" : "https")
+    if address.path != nil { return "\(address)" }
     switch address.host {
-    case "0.0.0.0": return "http://127.0.0.1:\(address.port)"
-    case "::": return "http://[::1]:\(address.port)"
-    default: return "http://\(address)"
+    case "0.0.0.0": return "\(scheme)://127.0.0.1:\(address.port)"
+    case "::": return "\(scheme)://[::1]:\(address.port)"
+    default: return "\(scheme)://\(address)"
     }
   }
 }

@@ -20,7 +20,7 @@ struct ConfigCommand: AsyncParsableCommand {
     @OptionGroup var source: SourceOptions
 
     mutating func run() async throws {
-      let configuration = try source.sources().loadOrExit()
+      let configuration = try source.sources().loadOrExit(secrets: true)
       let addresses = configuration.listen.map(\.description).joined(separator: ", ")
       Terminal.line("valid: reachd would listen on \(addresses)")
     }

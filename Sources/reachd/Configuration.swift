@@ -8,7 +8,7 @@ internal import StatusAPI
 /// ``ConfigurationSources`` makes it.
 struct Configuration: Sendable {
   /// Where to listen; at least one address.
-  var listen: [ListenAddress]
+  var listeners: [Listener]
   var logLevel = Logger.Level.info
   var logFormat = LogOutput.Format.text
   /// How long a loss waits before it is told.
@@ -48,8 +48,18 @@ struct Configuration: Sendable {
   /// The deadline of a name's resolution, which sets its pace, too.
   var resolverTimeout = Duration.seconds(5)
 
+  /// Certificate and key of every TCP address that has none of its own.
+  var tls = TLSFiles()
+  /// How long clients are told, under TLS, to come by TLS only; nil to tell them nothing.
+  var strictTransport: Duration?
+  /// The certificates and keys that were read.
+  var identities: [TLSFiles: TLSIdentity] = [:]
+
+  /// The addresses alone.
+  var listen: [ListenAddress] { listeners.map(\.address) }
+
   /// The default address: loopback, so that nothing is exposed by accident.
   static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
 
-  init() { listen = [Self.defaultListen] }
+  init() { listeners = [Listener(Self.defaultListen)] }
 }

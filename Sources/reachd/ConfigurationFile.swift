@@ -11,7 +11,7 @@ struct ConfigurationFile {
   }
 
   private(set) var entries: [Entry] = []
-  private(set) var records: [(setting: RecordSetting, record: RecordSetting.Record)] = []
+  private(set) var records: [(setting: RecordSetting, records: [RecordSetting.Record])] = []
   /// Targets, modules and the policy.
   private(set) var checks = CheckSections()
   /// The targets, checked, and with their modules.
@@ -50,10 +50,12 @@ struct ConfigurationFile {
     }
     for member in members {
       let key = path.isEmpty ? member.name : "\(path).\(member.name)"
-      if let setting = Setting.all.first(where: { $0.path == key }) {
+      let list = RecordSetting.all.first { $0.path == key }
+      let isList = member.value.entries != nil || member.value.elements?.contains { $0.entries != nil } ?? false
+      if let setting = Setting.all.first(where: { $0.path == key }), list == nil || !isList {
         take(setting, member.value, context)
-      } else if let setting = RecordSetting.all.first(where: { $0.path == key }) {
-        if !member.value.isNull { take(setting, member.value, context) }
+      } else if let list {
+        if !member.value.isNull { take(list, member.value, context) }
       } else if CheckSections.keys.contains(key) {
         var reader = SectionReader(name: context.name, environment: context.environment)
         if !member.value.isNull { checks.take(key, member.value, &reader) }
@@ -108,20 +110,32 @@ struct ConfigurationFile {
           hint: "write - { \(names) }"))
       return
     }
-    for (index, element) in elements.enumerated() {
-      take(setting, element, path: "\(setting.path)[\(index)]", context)
+    let taken = elements.enumerated().compactMap { index, element in
+      record(setting, element, path: "\(setting.path)[\(index)]", context)
     }
+    if taken.count == elements.count { records.append((setting, taken)) }
   }
 
-  private mutating func take(_ setting: RecordSetting, _ node: YAMLNode, path: String, _ context: Context) {
+  /// One mapping with possible values; nil, and complaints, for another.
+  private mutating func record(
+    _ setting: RecordSetting, _ node: YAMLNode, path: String, _ context: Context
+  ) -> RecordSetting.Record? {
     let before = errors.count
     var record = RecordSetting.Record()
     func complain(_ node: YAMLNode, _ path: String, _ problem: String, _ hint: String) -> ConfigurationError {
       ConfigurationError(place: context.place(node), path: path, problem: problem, hint: hint)
     }
-    guard let members = node.entries else {
+    let short = setting.shorthand.flatMap { name in
+      node.scalar.map { _ in
+        [
+          YAMLNode.Entry(
+            key: .init(position: node.position, value: .scalar(name, isPlain: true, tag: nil)), value: node)
+        ]
+      }
+    }
+    guard let members = node.entries ?? short else {
       errors.append(complain(node, path, "a mapping is expected here", "write key: value"))
-      return
+      return nil
     }
     for member in members {
       let key = "\(path).\(member.name)"
@@ -141,7 +155,7 @@ struct ConfigurationFile {
     for field in setting.fields where field.isRequired && !members.contains(where: { $0.name == field.name }) {
       errors.append(complain(node, path, "\(field.name) is missing", "expected \(field.expectation)"))
     }
-    if errors.count == before { records.append((setting, record)) }
+    return errors.count == before ? record : nil
   }
 
   /// Why a text cannot be expanded.
@@ -178,23 +192,6 @@ struct ConfigurationFile {
     let nearest = known.min { EditDistance.between($0, key) < EditDistance.between($1, key) }
     if let nearest, EditDistance.between(nearest, key) <= 2 { return "did you mean \(nearest)?" }
     return "there are \(known.joined(separator: ", "))"
-  }
-}
-
-/// How many letters must be put in, taken out or changed to make one word into another (Levenshtein).
-enum EditDistance {
-  static func between(_ left: String, _ right: String) -> Int {
-    var row = Array(0...right.utf8.count)
-    for (i, a) in left.utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, b) in right.utf8.enumerated() {
-        let cost = a == b ? diagonal : 1 + min(diagonal, row[j], row[j + 1])
-        diagonal = row[j + 1]
-        row[j + 1] = cost
-      }
-    }
-    return row[right.utf8.count]
   }
 }
 

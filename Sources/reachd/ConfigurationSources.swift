@@ -13,8 +13,11 @@ struct ConfigurationSources {
 
   /// Reads and checks everything.
   ///
+  /// - Parameter secrets: whether the files of tokens, certificates and keys are read, too; who only asks a service
+  ///   needs none of them, and may not be allowed to.
+  /// - Returns: the settings.
   /// - Throws: all that is wrong, in the order of the sources.
-  func load() throws(ConfigurationErrors) -> Configuration {
+  func load(secrets: Bool = true) throws(ConfigurationErrors) -> Configuration {
     var errors: [ConfigurationError] = []
     var configuration = Configuration()
     func apply(_ setting: Setting, _ texts: [String], _ place: String) {
@@ -30,7 +33,7 @@ struct ConfigurationSources {
       case .success(let file):
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
-        for entry in file.records { entry.setting.apply(&configuration, entry.record) }
+        for entry in file.records { entry.setting.apply(&configuration, entry.records) }
         configuration.targets = file.targets
         configuration.modules = file.checks.modules
         configuration.contactPolicy = file.checks.policy
@@ -45,15 +48,15 @@ struct ConfigurationSources {
     for (path, flag, texts) in flags where !texts.isEmpty {
       if let setting = Setting.all.first(where: { $0.path == path }) { apply(setting, texts, flag) }
     }
-    if let path = configuration.tokensFile {
+    if secrets, let path = configuration.tokensFile {
       switch Self.read(path, environment, of: .tokens) {
       case .success(let file):
         errors += file.errors
-        for entry in file.records { entry.setting.apply(&configuration, entry.record) }
+        for entry in file.records { entry.setting.apply(&configuration, entry.records) }
       case .failure(let error): errors.append(error)
       }
     }
-    if errors.isEmpty { errors = configuration.contradictions }
+    if secrets, errors.isEmpty { errors = configuration.contradictions + configuration.loadIdentities() }
     guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
     return configuration
   }

@@ -15,6 +15,7 @@ struct Daemon {
   private let monitor: ReachabilityMonitor
   private let service: StatusService
   private let servers: [HTTPServer]
+  private let addresses: [ListenAddress]
   private let manager: ServiceManager
   private let writer: LogWriter
 
@@ -33,21 +34,23 @@ struct Daemon {
       configuration: .init(
         settle: configuration.settle, nameServers: configuration.nameServers,
         nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
+    let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
+    let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
+    addresses = listeners.map(\.address)
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor),
       configuration: .init(
         allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
-        access: configuration.accessPolicy, modules: configuration.modules, contactPolicy: configuration.contactPolicy,
-        resolverTimeout: configuration.resolverTimeout,
+        access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
+        contactPolicy: configuration.contactPolicy, resolverTimeout: configuration.resolverTimeout,
         version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
       logger: logger)
     self.service = service
-    let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
-    let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
-        configuration: Self.limited(listener, configuration), handler: { service.handle($0, listener: number) },
-        refusal: { service.refusal($0) }, answered: { service.answered($0) }, logger: logger)
+        configuration: configuration.server(listener, number, of: listeners.count),
+        handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0) },
+        answered: { service.answered($0) }, logger: logger)
     }
     for source in [MetricSource.daemon(servers, writer), .process()] { service.add(source) }
   }
@@ -63,23 +66,23 @@ struct Daemon {
     }
   }
 
-  private static func limited(
-    _ listener: HTTPServer.Configuration, _ configuration: Configuration
-  ) -> HTTPServer.Configuration {
-    var server = listener
-    if let limit = configuration.connectionLimit { server.connectionLimit = limit }
-    if let limit = configuration.connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
-    if let limit = configuration.streamLimit { server.streamLimit = limit }
-    if let limit = configuration.requestBodyLimit { server.requestBodyLimit = limit }
-    return server
-  }
-
   /// Binds every address, and then gives up all privileges for good.
   ///
   /// To be called while the process has one thread.
   func bind() throws(HTTPServerError) {
     for server in servers { try server.bind() }
     _ = Privileges.drop()
+  }
+
+  /// Takes tokens, rules and certificates from a new configuration; streams and requests go on undisturbed.
+  ///
+  /// An address that speaks plain HTTP goes on doing so, and one that speaks TLS keeps its certificate when the new
+  /// configuration has none for it.
+  func replaceCredentials(_ new: Configuration) {
+    service.replaceAccess(new.accessPolicy(at: addresses))
+    for (number, (server, address)) in zip(servers, addresses).enumerated() {
+      if let identity = new.identity(of: new.listener(number, at: address)) { server.replaceIdentity(identity) }
+    }
   }
 
   /// Writes what is still to be logged, within a second.
@@ -105,7 +108,7 @@ struct Daemon {
         servers.forEach { $0.stop(grace: .zero) }
         throw error
       }
-      logger.notice("listening", metadata: ["address": "\(server.boundAddress)"])
+      logger.notice("listening", metadata: ["address": "\(server.boundAddress)", "tls": "\(server.isSecure)"])
     }
     let privileges = Privileges.current
     logger.log(

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Dispatch
+internal import HostProcess
 
 /// Where the program begins: with one thread, for as long as that matters.
 @main
@@ -9,6 +10,11 @@ enum Entry {
   /// The kernel keeps capabilities and signal masks per thread, so a service must be rid of them before the first thread
   /// is started; an asynchronous `main` would begin when the runtime has its threads already.
   static func main() {
+    StandardStreams.fill()
+    // First of all: a service manager may send SIGTERM at any moment, and expects 0 for it.
+    if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName {
+      ProcessSignals.holdRequests()
+    }
     do {
       guard let serve = try Reachd.parseAsRoot() as? ServeCommand else {
         Task {

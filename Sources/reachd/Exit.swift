@@ -14,6 +14,8 @@ enum Exit {
   static let unavailable = ExitCode(69)
   /// Something failed that should not (EX_SOFTWARE).
   static let software = ExitCode(70)
+  /// Standard output takes nothing more (EX_IOERR).
+  static let output = ExitCode(74)
   /// The configuration is wrong (EX_CONFIG).
   static let configuration = ExitCode(78)
 

@@ -19,7 +19,8 @@ struct Reachd: AsyncParsableCommand {
         reachd token create --scope read      make a token for those who may ask
 
       EXIT CODES
-        0 yes, 1 no, 2 could not tell, 64 usage, 69 unavailable, 70 internal error, 78 configuration
+        0 yes, 1 no, 2 could not tell, 64 usage, 69 unavailable, 70 internal error, 74 output,
+        78 configuration
       """,
     version: "reachd \(Version.current)",
     subcommands: [

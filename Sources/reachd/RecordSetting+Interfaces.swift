@@ -14,11 +14,12 @@ extension RecordSetting {
       Field(name: "expensive", expectation: "true or false") { Bool($0.first ?? "") != nil },
       Field(name: "constrained", expectation: "true or false") { Bool($0.first ?? "") != nil },
     ]
-  ) { configuration, record in
-    configuration.interfaces.append(
+  ) { configuration, records in
+    configuration.interfaces += records.map { record in
       InterfaceOverride(
         match: record["match"] ?? "", type: record["type"].flatMap { InterfaceType(rawValue: $0) },
         isExpensive: record["expensive"].flatMap { Bool($0) }, isConstrained: record["constrained"].flatMap { Bool($0) }
-      ))
+      )
+    }
   }
 }

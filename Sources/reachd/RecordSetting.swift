@@ -27,11 +27,13 @@ struct RecordSetting: Sendable {
   /// The key in the file.
   var path: String
   var fields: [Field]
-  /// Adds a record to the configuration.
-  var apply: @Sendable (inout Configuration, Record) -> Void
+  /// The field that an element is which is no mapping; nil when it must be one.
+  var shorthand: String?
+  /// Puts the records into the configuration.
+  var apply: @Sendable (inout Configuration, [Record]) -> Void
 
   /// Every such setting.
-  static let all: [RecordSetting] = [interfaces, tokens]
+  static let all: [RecordSetting] = [listen, interfaces, tokens]
 
   /// The tokens that open something; the file that `tokensFile` names is a list of the same.
   static let tokens = RecordSetting(
@@ -52,10 +54,12 @@ struct RecordSetting: Sendable {
         Timestamp($0.first ?? "") != nil
       },
     ]
-  ) { configuration, record in
-    guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return }
+  ) { configuration, records in configuration.tokens += records.compactMap(token) }
+
+  @Sendable private static func token(_ record: Record) -> AccessToken? {
+    guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return nil }
     let scopes = Set((record.fields["scopes"] ?? []).compactMap { Scope(rawValue: $0) })
     let expires = record["expires"].flatMap { Timestamp($0) }
-    configuration.tokens.append(AccessToken(id: id, digest: digest, scopes: scopes, expires: expires))
+    return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires)
   }
 }

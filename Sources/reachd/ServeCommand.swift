@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
 
       Once its addresses are bound it gives up every capability and the way to new ones, whoever started it. It tells a
       service manager when it is ready, stopping and alive (sd_notify), and takes sockets from one (LISTEN_FDS); these
-      stand in for every address to listen on.
+      stand in for every address to listen on, and have the rules of the listed address that is the same.
 
       EXAMPLES
         reachd serve
@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
         reachd serve --config /etc/reachd.yaml
       """)
 
-  @Option(help: "ADDRESS:PORT to listen on; may be given more than once. Default 127.0.0.1:8080.")
+  @Option(help: "ADDRESS:PORT or unix:/PATH to listen on; may be given more than once. Default 127.0.0.1:8080.")
   var listen: [String] = []
 
   @Option(help: "trace, debug, info, notice, warning, error or critical. Default info.")
@@ -56,10 +56,9 @@ struct ServeCommand: AsyncParsableCommand {
       ("drainDelay", "--drain-delay", [drainDelay].compactMap(\.self)),
       ("grace", "--grace", [grace].compactMap(\.self)),
     ])
-    let configuration = try sources.loadOrExit()
+    let configuration = try sources.loadOrExit(secrets: true)
     ProcessSignals.ignoreBrokenPipes()
     ProcessSignals.reapOrphans()
-    ProcessSignals.holdRequests()
     let writer = LogWriter { Terminal.complain($0) }
     let logger = LogOutput.logger(configuration.logLevel, configuration.logFormat, writer)
     let daemon = Daemon(configuration, ServiceManager(environment: sources.environment), logger, writer)

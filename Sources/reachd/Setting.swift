@@ -30,10 +30,13 @@ struct Setting: Sendable {
   ///
   /// Files, environment, flags and `config check` all go by this table.
   static let all: [Setting] = [
-    Setting(path: "listen", isList: true, expectation: "an address with port, such as 127.0.0.1:8080 or [::1]:0") {
+    Setting(
+      path: "listen", isList: true,
+      expectation: "an address with port, such as 127.0.0.1:8080 or [::1]:0, or unix:/path"
+    ) {
       let addresses = $1.compactMap { try? ListenAddress(parsing: $0) }
       guard !addresses.isEmpty, addresses.count == $1.count else { return false }
-      $0.listen = addresses
+      $0.listeners = addresses.map(Listener.init)
       return true
     },
     Setting(path: "log.level", expectation: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))") {
@@ -63,9 +66,12 @@ struct Setting: Sendable {
     Setting(path: "access.checks", expectation: "open or token") {
       set(&$0, \.access.checks, AccessPolicy.Rule(rawValue: $1.first ?? "").map(Optional.some))
     },
-    Setting(path: "tokensFile", expectation: "the path of a file") {
-      set(&$0, \.tokensFile, $1.first.flatMap { $0.isEmpty ? nil : Optional($0) })
+    file("tls.certificate", \.tls.certificate),
+    file("tls.key", \.tls.key),
+    Setting(path: "tls.strictTransport", expectation: "a duration up to a year, such as 8760h; 0s to end it") {
+      set(&$0, \.strictTransport, $1.first.flatMap { DurationText.parse($0) }.map(Optional.some))
     },
+    file("tokensFile", \.tokensFile),
     number("limits.connections", \.connectionLimit, 1...1_000_000),
     number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),
@@ -109,6 +115,14 @@ struct Setting: Sendable {
     let range = least...most
     return Setting(path: path, expectation: "a duration from \(least) to \(most), such as 500ms or 5s") {
       set(&$0, key, $1.first.flatMap { DurationText.parse($0) }.flatMap { range.contains($0) ? $0 : nil })
+    }
+  }
+
+  private static func file(
+    _ path: String, _ key: any WritableKeyPath<Configuration, String?> & Sendable
+  ) -> Setting {
+    Setting(path: path, expectation: "the path of a file") {
+      set(&$0, key, $1.first.flatMap { $0.isEmpty ? nil : Optional($0) })
     }
   }
 

@@ -13,9 +13,13 @@ struct SourceOptions: ParsableArguments {
 
 extension ConfigurationSources {
   /// Loads, or says what is wrong and ends with 78.
-  func loadOrExit() throws -> Configuration {
+  ///
+  /// - Parameter secrets: as for ``load(secrets:)``.
+  /// - Returns: the settings.
+  /// - Throws: the exit code.
+  func loadOrExit(secrets: Bool = false) throws -> Configuration {
     do {
-      return try load()
+      return try load(secrets: secrets)
     } catch {
       for error in error.errors { Terminal.complain("reachd: \(error)") }
       throw Exit.configuration

@@ -1,19 +1,30 @@
+internal import ArgumentParser
+internal import Glibc
 internal import SystemPackage
 
 /// Lines to the standard streams, written at once and whole: a reader at the other end of a pipe waits for nothing.
 enum Terminal {
-  /// Writes a line to standard output; a reader that went away ends the program by SIGPIPE, as is usual.
+  /// Writes a line to standard output; when that takes nothing more, the program ends.
+  ///
+  /// A reader that went away ends it by SIGPIPE, as is usual, or quietly where that is ignored.
   static func line(_ text: some StringProtocol) {
-    write(text, to: .standardOutput)
+    guard let failure = write(text, to: .standardOutput) else { return }
+    if failure != .brokenPipe { complain("reachd: standard output: \(failure)") }
+    exit(Exit.output.rawValue)
   }
 
   /// Writes a line to standard error.
   static func complain(_ text: some StringProtocol) {
-    write(text, to: .standardError)
+    // There is nobody left to tell when this is broken.
+    _ = write(text, to: .standardError)
   }
 
-  private static func write(_ text: some StringProtocol, to stream: FileDescriptor) {
-    // There is nobody left to tell when the stream itself is broken.
-    _ = try? stream.writeAll(Array(text.utf8) + [0x0a])
+  private static func write(_ text: some StringProtocol, to stream: FileDescriptor) -> Errno? {
+    do {
+      _ = try stream.writeAll(Array(text.utf8) + [0x0a])
+      return nil
+    } catch {
+      return error as? Errno ?? .ioError
+    }
   }
 }

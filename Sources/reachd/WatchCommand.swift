@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import HostProcess
 internal import Logging
 internal import NetworkReachability
 internal import StatusAPI
@@ -48,6 +49,8 @@ struct WatchCommand: AsyncParsableCommand {
     let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
     let monitor = try configuration.startedMonitor()
     let hook = exec.map(ChangeHook.init)
+    // The next change may be days away; whoever reads no more is not to wait for it.
+    StandardStreams.endWhenOutputIsLost()
     let epoch = ChangeText.newEpoch()
     for await update in monitor.updates(of: targets.isEmpty ? [.status, .path] : .host, watching: targets) {
       if update.skipped > 0 {

@@ -124,7 +124,7 @@ extension ServerTests {
     func inherited() throws {
       let before = openDescriptors()
       do {
-        let descriptor = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0)).descriptor
+        let descriptor = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), mode: 0).descriptor
         let server = HTTPServer(configuration: .init(inheriting: descriptor), handler: Fixture.echo)
         try server.start()
         #expect(server.boundAddress.host == "127.0.0.1")

@@ -51,11 +51,54 @@ import Testing
     let (descriptor, port) = try Self.listener()
     let child = try Self.activated(descriptor)
     close(descriptor)
-    #expect(eventually { child.errors.contains(" listening address=127.0.0.1:\(port)\n") })
+    #expect(eventually { child.errors.contains(" listening address=127.0.0.1:\(port) tls=false\n") })
     #expect(try status("http://127.0.0.1:\(port)/livez") == 200)
     #expect(!child.errors.contains("127.0.0.1:1 "))
     child.kill(15)
     #expect(try child.wait() == .exited(0))
+  }
+
+  @Test func severalSocketsOfTheManagerAreServedEachByTheRulesOfItsAddress() throws {
+    let path = "/tmp/reachd-manager-\(getpid()).sock"
+    let file = try ConfigurationTests.file(
+      """
+      listen: [{ address: "unix:\(path)", reads: token }]
+      tokens: [{ id: a, sha256: "\(String(repeating: "ab", count: 32))", scopes: [read] }]
+      """)
+    defer { for path in [file, path] { unsafe unlink(path) } }
+    let (descriptor, port) = try Self.listener()
+    let local = try Self.localListener(path)
+    let line = "exec 3<&\(descriptor) 4<&\(local) && LISTEN_PID=$$ exec reachd serve --config \(file) --drain-delay 0s"
+    let child = try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "2"]))
+    close(descriptor)
+    close(local)
+    #expect(eventually { child.errors.contains(" listening address=unix:\(path) tls=false\n") })
+    #expect(try status("http://127.0.0.1:\(port)/status") == 200)
+    func answer(_ target: String) throws -> Int {
+      try HTTPClient.get(
+        url: "http://any\(target)", timeout: .seconds(20), maximumBody: 1 << 20, unixSocket: path
+      ).status
+    }
+    #expect(try answer("/livez") == 200)
+    #expect(try answer("/status") == 401)
+    child.kill(15)
+    #expect(try child.wait() == .exited(0))
+    #expect(unsafe access(path, F_OK) == 0, "whoever bound it looks after its file")
+  }
+
+  /// A listening Unix-domain socket that children inherit.
+  private static func localListener(_ path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 && listen(descriptor, 16) == 0
+      }
+    }
+    guard code else { throw TestError("no listening socket: \(errno)") }
+    return descriptor
   }
 
   @Test func whatIsNoListeningSocketIsRefused() throws {

@@ -29,6 +29,47 @@ import Testing
     }
   }
 
+  @Test func aClosedStandardErrorIsNoSocket() throws {
+    let child = try Child(
+      "/bin/bash", ["-c", "exec reachd serve --listen unix:/tmp/reachd-closed-$$.sock --drain-delay 0s <&- >&- 2>&-"],
+      environment: Program.environment())
+    let links = {
+      try Program.shell("readlink /proc/\(child.id)/fd/0 /proc/\(child.id)/fd/1 /proc/\(child.id)/fd/2").output
+    }
+    #expect(try eventually { try links() == String(repeating: "/dev/null\n", count: 3) })
+    #expect(
+      try eventually {
+        try Program.run(["healthcheck", "--url", "unix:/tmp/reachd-closed-\(child.id).sock"]).end == .exited(0)
+      })
+    child.kill(15)
+    #expect(try child.wait() == .exited(0))
+  }
+
+  @Test func fewDescriptorsAreTold() throws {
+    let line = "ulimit -n 64; exec reachd serve --listen 127.0.0.1:0 --drain-delay 0s"
+    let child = try Child("/bin/bash", ["-c", line], environment: Program.environment())
+    #expect(eventually { child.errors.contains(" listening ") })
+    #expect(child.errors.contains("warning few descriptors"))
+    #expect(child.errors.contains("limit=64 possibleConnections=32"))
+    child.kill(15)
+    #expect(try child.wait() == .exited(0))
+  }
+
+  @Test func aSignalBeforeTheFirstLineEndsItWell() throws {
+    for _ in 0..<5 {
+      let child = try Program.start(["serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"])
+      // From the moment that its own code runs: the mask of what is held shows it.
+      let isHeld = eventually {
+        let status = (try? String(contentsOfFile: "/proc/\(child.id)/status", encoding: .utf8)) ?? ""
+        let mask = status.firstMatch(of: /SigBlk:\s+([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) } ?? 0
+        return mask & 1 << 14 != 0
+      }
+      #expect(isHeld)
+      child.kill(15)
+      #expect(try child.wait() == .exited(0))
+    }
+  }
+
   @Test func readinessTurnsBeforeTheDoorCloses() throws {
     let service = try RunningService(["--drain-delay", "30s", "--grace", "60s"])
     #expect(try eventually { try get(service.url + "/readyz").status == 200 })

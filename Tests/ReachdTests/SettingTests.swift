@@ -5,7 +5,10 @@ import Testing
 /// Every setting's good and bad values.
 @Suite struct SettingTests {
   static let good: [String: [String]] = [
-    "listen": ["127.0.0.1:0", "0.0.0.0:8080", "[::]:80", "[::1]:65535", "localhost:1"],
+    "tls.certificate": ["/etc/reachd/tls.crt"],
+    "tls.key": ["tls.key"],
+    "tls.strictTransport": ["8760h", "0s"],
+    "listen": ["unix:/run/reachd.sock", "127.0.0.1:0", "0.0.0.0:8080", "[::]:80", "[::1]:65535", "localhost:1"],
     "log.level": ["trace", "debug", "info", "notice", "warning", "error", "critical"],
     "log.format": ["text", "json"],
     "settle": ["0s", "10ms", "60s", "1m"],
@@ -25,7 +28,13 @@ import Testing
   ]
 
   static let bad: [String: [String]] = [
-    "listen": ["8080", ":8080", "127.0.0.1", "::1:80", "127.0.0.1:65536", "host.example:80", "127.0.0.1:-1", "[::1]"],
+    "tls.certificate": [""],
+    "tls.key": [""],
+    "tls.strictTransport": ["1", "8761h", "forever"],
+    "listen": [
+      "unix:", "unix:reachd.sock", "unix:/run/", "unix:/" + String(repeating: "a", count: 107), "8080", ":8080",
+      "127.0.0.1", "::1:80", "127.0.0.1:65536", "host.example:80", "127.0.0.1:-1", "[::1]",
+    ],
     "log.level": ["INFO", "verbose", "0"],
     "log.format": ["JSON", "xml"],
     "settle": ["10", "61s", "-1s", "soon", "2m"],

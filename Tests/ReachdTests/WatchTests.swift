@@ -13,6 +13,19 @@ import Testing
     #expect([.killed(2), .exited(0), .exited(130)].contains(try watch.wait()))
   }
 
+  @Test func itEndsWhenNobodyReadsAnyMore() throws {
+    let (end, output, _) = try Program.shell("reachd watch | head -n 1; reachd watch --json | head -n 1")
+    #expect(end == .exited(0))
+    #expect(output.split(separator: "\n").count == 2)
+  }
+
+  @Test(arguments: ["watch", "status --direct"])
+  func itEndsWhenItsOutputCannotBeWritten(command: String) throws {
+    let (end, _, errors) = try Program.shell("reachd \(command) > /dev/full")
+    #expect(end == .exited(74))
+    #expect(errors.contains("standard output: No space left on device"))
+  }
+
   @Test("D-02 a host's verdict comes with its name, as scutil -W -r tells it")
   func aHostsVerdictComesWithItsName() throws {
     let watch = try Program.start(["watch", "127.0.0.1", "localhost", "--json"])

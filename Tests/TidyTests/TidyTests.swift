@@ -10,7 +10,7 @@ struct TidyTests {
     "Probes": [
       "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "Glibc", "Logging", "Synchronization",
     ],
-    "MicroHTTP": ["Locks", "CMicroHTTPD", "Glibc", "Logging", "Synchronization"],
+    "MicroHTTP": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
     "JSONTree": ["CJansson"],
     "HostProcess": ["CProcess", "Glibc"],

@@ -1,0 +1,130 @@
+internal import CGnuTLS
+internal import Glibc
+
+/// Who a server is under TLS: its certificates and the key to the first of them.
+///
+/// It is never changed: a renewed certificate is a new identity (``HTTPServer/replaceIdentity(_:)``).
+@safe public final class TLSIdentity: @unchecked Sendable {
+  /// What is offered, for gnutls_priority_init(3): Mozilla's "intermediate" as a list of what is in, so that no later
+  /// GnuTLS adds to it.
+  ///
+  /// TLS 1.3 and 1.2, forward secrecy and AEAD ciphers only. X25519 is first because clients begin with it: another
+  /// choice of ours would cost each of them a round trip.
+  static let priorities =
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA"
+    + ":-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:-MAC-ALL:+AEAD"
+    + ":-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:%SERVER_PRECEDENCE"
+
+  /// When the first of the certificates ends, in seconds since 1970.
+  public let expires: Int64
+
+  /// The certificates, the server's own first; never written after init, so that all threads may read them.
+  let certificates: UnsafeMutableBufferPointer<gnutls_pcert_st>
+  let key: gnutls_privkey_t
+
+  /// An identity from PEM texts.
+  ///
+  /// - Parameters:
+  ///   - certificate: the server's certificate and those up to the root's, which may be left out.
+  ///   - privateKey: the key to the server's certificate, without a password.
+  /// - Throws: why they cannot be used: no PEM, a key of another certificate, a broken chain.
+  public init(certificate: [UInt8], privateKey: [UInt8]) throws(TLSIdentityError) {
+    try Self.checkPair(certificate, privateKey)
+    let list = UnsafeMutableBufferPointer<gnutls_pcert_st>.allocate(capacity: Limits.certificates)
+    unsafe list.initialize(repeating: gnutls_pcert_st())
+    var count = UInt32(Limits.certificates)
+    var code = unsafe Self.withDatum(certificate) { datum in
+      unsafe gnutls_pcert_list_import_x509_raw(
+        list.baseAddress, &count, datum, GNUTLS_X509_FMT_PEM,
+        GNUTLS_X509_CRT_LIST_IMPORT_FAIL_IF_EXCEED.rawValue | GNUTLS_X509_CRT_LIST_SORT.rawValue)
+    }
+    guard code >= 0, count > 0 else {
+      unsafe list.deallocate()
+      throw TLSIdentityError(part: .certificate, code: code)
+    }
+    var key: gnutls_privkey_t?
+    code = unsafe gnutls_privkey_init(&key)
+    if code >= 0 {
+      code = unsafe Self.withDatum(privateKey) { datum in
+        unsafe gnutls_privkey_import_x509_raw(key, datum, GNUTLS_X509_FMT_PEM, nil, 0)
+      }
+    }
+    guard code >= 0, let key = unsafe key else {
+      for index in 0..<Int(count) { unsafe gnutls_pcert_deinit(&list[index]) }
+      unsafe list.deallocate()
+      throw TLSIdentityError(part: .key, code: code)
+    }
+    unsafe certificates = UnsafeMutableBufferPointer(rebasing: list[..<Int(count)])
+    unsafe self.key = key
+    expires = unsafe Self.end(of: &list[0])
+  }
+
+  /// Lets GnuTLS itself say whether the key belongs to the certificate.
+  private static func checkPair(_ certificate: [UInt8], _ privateKey: [UInt8]) throws(TLSIdentityError) {
+    var pair: gnutls_certificate_credentials_t?
+    guard unsafe gnutls_certificate_allocate_credentials(&pair) >= 0 else {
+      throw TLSIdentityError(part: .certificate, code: GNUTLS_E_MEMORY_ERROR)
+    }
+    defer { unsafe gnutls_certificate_free_credentials(pair) }
+    let code = unsafe withDatum(certificate) { certificate in
+      unsafe withDatum(privateKey) { key in
+        unsafe gnutls_certificate_set_x509_key_mem(pair, certificate, key, GNUTLS_X509_FMT_PEM)
+      }
+    }
+    guard code < 0 else { return }
+    // Which of the two is to blame, the certificate alone shows.
+    var list: UnsafeMutablePointer<gnutls_x509_crt_t?>?
+    var count: UInt32 = 0
+    let alone = unsafe withDatum(certificate) { datum in
+      unsafe gnutls_x509_crt_list_import2(&list, &count, datum, GNUTLS_X509_FMT_PEM, 0)
+    }
+    for index in 0..<Int(count) { unsafe gnutls_x509_crt_deinit(list?[index]) }
+    unsafe CGnuTLS_free(list)
+    throw TLSIdentityError(part: alone < 0 ? .certificate : .key, code: code)
+  }
+
+  private static func end(of certificate: UnsafeMutablePointer<gnutls_pcert_st>) -> Int64 {
+    var parsed: gnutls_x509_crt_t?
+    guard unsafe gnutls_pcert_export_x509(certificate, &parsed) >= 0 else { return 0 }
+    defer { unsafe gnutls_x509_crt_deinit(parsed) }
+    return Int64(unsafe gnutls_x509_crt_get_expiration_time(parsed))
+  }
+
+  private static func withDatum(_ bytes: [UInt8], _ body: (UnsafePointer<gnutls_datum_t>) -> Int32) -> Int32 {
+    var bytes = bytes
+    return unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+      var datum = unsafe gnutls_datum_t(data: buffer.baseAddress, size: UInt32(clamping: buffer.count))
+      return unsafe body(&datum)
+    }
+  }
+
+  deinit {
+    for index in unsafe certificates.indices { unsafe gnutls_pcert_deinit(&certificates[index]) }
+    unsafe certificates.deallocate()
+    unsafe gnutls_privkey_deinit(key)
+  }
+}
+
+/// Why a certificate and a key make no identity.
+public struct TLSIdentityError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Which of the two texts is to blame.
+  public enum Part: String, Sendable {
+    /// The certificates.
+    case certificate
+    /// The private key, or that it is the key of another certificate.
+    case key
+  }
+
+  /// Which of the two texts is to blame.
+  public let part: Part
+  /// What GnuTLS says.
+  public let reason: String
+
+  /// The part and the reason.
+  public var description: String { "\(part.rawValue): \(reason)" }
+
+  init(part: Part, code: Int32) {
+    self.part = part
+    reason = unsafe gnutls_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+  }
+}
