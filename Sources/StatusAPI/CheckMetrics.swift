@@ -17,7 +17,8 @@ extension MetricSource {
       page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", figures.flapping)
       page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", figures.running)
       page.add(
-        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.", figures.waiting)
+        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.", figures.waiting
+      )
       page.add(
         "reachd_check_overlaps_total", .counter, "Checks left out because the one before was still under way.",
         figures.overlaps)

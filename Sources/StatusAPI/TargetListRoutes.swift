@@ -85,7 +85,8 @@ enum TargetListRoutes {
       problem = Problem(fields: error.errors)
     }
     return .members([
-      "id": .text(item["id"]?.string), "status": .integer(Int64(problem.status)), "code": .string(problem.code.rawValue),
+      "id": .text(item["id"]?.string), "status": .integer(Int64(problem.status)),
+      "code": .string(problem.code.rawValue),
       "detail": .string(problem.detail), "errors": .array(problem.errors.map(\.document)),
     ])
   }

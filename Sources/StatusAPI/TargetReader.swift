@@ -23,6 +23,8 @@ enum TargetReader {
   ///   - pointer: where it stands in the body.
   ///   - id: what the path calls it; the body may leave it out then.
   ///   - modules: the modules that may be named besides the built-in ones.
+  /// - Returns: a valid definition.
+  /// - Throws: everything that is wrong.
   static func definition(
     _ node: JSONNode, at pointer: String, id: String? = nil, modules: [ProbeModule]
   ) throws(Faults) -> TargetDefinition {

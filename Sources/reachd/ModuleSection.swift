@@ -6,7 +6,7 @@ enum ModuleSection {
   private static let common = ["prober", "ip"]
   private static let tlsFields = ["serverName", "verify", "authorityFile", "minimumValidity"]
   /// The fields of each prober besides those that all have.
-  private static let fields: [String: [String]] = [
+  private static let recipes: [String: [String]] = [
     "route": [],
     "tcp": ["send", "expect"],
     "icmp": ["count", "spacing", "payloadBytes", "maximumLoss", "maximumRoundTrip"],
@@ -22,12 +22,12 @@ enum ModuleSection {
   ) -> ProbeModule? {
     let before = reader.errors.count
     guard let written = node["prober"] else {
-      reader.complain(node, path, "prober is missing", "one of \(fields.keys.sorted().joined(separator: ", "))")
+      reader.complain(node, path, "prober is missing", "one of \(recipes.keys.sorted().joined(separator: ", "))")
       return nil
     }
-    let probers = fields.keys.sorted().joined(separator: ", ")
-    let prober = reader.value(written, "\(path).prober", "one of \(probers)") { fields[$0] == nil ? nil : $0 }
-    guard let prober, let known = fields[prober] else { return nil }
+    let probers = recipes.keys.sorted().joined(separator: ", ")
+    let prober = reader.value(written, "\(path).prober", "one of \(probers)") { recipes[$0] == nil ? nil : $0 }
+    guard let prober, let known = recipes[prober] else { return nil }
     var fields = Fields(path: path)
     for member in reader.members(node, path, known: common + known) { fields.nodes[member.name] = member.value }
     let recipe: ProbeModule.Recipe =

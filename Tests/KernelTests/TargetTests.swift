@@ -86,10 +86,11 @@ import Testing
     #expect(list.count == 100 && list.allSatisfy { $0["state"]?.text == "up" })
     // Nothing was told either: the next event is the first one that the cable makes.
     try pair.router.ip("link set r0 down")
-    let event = try #require(try { () throws(TestError) in
-      while let event = try events.next() { if event.name == "target" { return event } }
-      return nil
-    }())
+    let event = try #require(
+      try { () throws(TestError) in
+        while let event = try events.next() { if event.name == "target" { return event } }
+        return nil
+      }())
     #expect(event.data["to"]?.text == "unreachable", "\(event)")
   }
 }
