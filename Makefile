@@ -1,5 +1,5 @@
 # The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
-.PHONY: run build test lint docs lint-deploy image test-image format test-long bench clean
+.PHONY: run build test lint docs lint-deploy image test-image format fuzz test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 	.build/release/reachd serve $(ARGS)
@@ -8,9 +8,10 @@ build: ## build the service
 	scripts/setup
 	swift build -c release --product reachd --static-swift-stdlib
 
-test: ## all tests; the kernel's part needs root or user namespaces
+test: ## all tests, and independent clients of the running service; needs root or user namespaces for some
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	PROMTOOL=$$(scripts/promtool) scripts/test
+	scripts/test-clients
 
 lint: ## the formatter's strict opinion
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
@@ -34,11 +35,18 @@ test-image: image ## run the image as Docker, Kubernetes and a careful administr
 format: ## make the formatter content
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
 
-test-long: ## long races, every test under the sanitizers, judges of the TLS (about 20 minutes)
+fuzz: ## what strangers can send, a minute for each target; SECONDS=600 for longer
+	scripts/setup scripts/packages.txt
+	scripts/fuzz $(or $(SECONDS),60)
+
+test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 20 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
-	REACHD_RACE_TRIALS=5000 scripts/test --filter KernelTests
+	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
+	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
 	scripts/sanitize thread --filter 'NetworkReachabilityTests|MicroHTTPTests|NetlinkTests|ProbesTests'
 	scripts/sanitize address
+	scripts/setup scripts/packages-browser.txt
+	scripts/test-clients browser
 	scripts/tls-check
 
 bench: build ## the figures of Benchmarks/RESULTS.md, on this machine

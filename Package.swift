@@ -67,7 +67,8 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
-    room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", logging]),
+    .systemLibrary(name: "CSockets"),
+    room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", logging]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -102,12 +103,18 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // What Benchmarks/run measures of the kernel's side; in this package, because it looks at the moment of judgement.
+    .executableTarget(
+      name: "KernelBenchmark",
+      dependencies: ["NetworkReachability", "ReachabilityModel", "Netlink", "Locks", "CNetlink", logging],
+      path: "Benchmarks/KernelBenchmark", swiftSettings: strict),
+
     // Tests.
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
     tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
-    tests("ProbesTests", ["Probes", "ReachabilityModel", "TestSupport"]),
+    tests("ProbesTests", ["Probes", "ReachabilityModel", "HostProcess", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),
@@ -123,7 +130,7 @@ let package = Package(
       "StatusAPITests",
       [
         "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
-        logging,
+        "Locks", logging,
       ]),
     tests(
       "ContractTests",
@@ -140,3 +147,28 @@ let package = Package(
     tests("TidyTests", []),
   ]
 )
+
+// FUZZ=1 (scripts/fuzz): every room compiled for libFuzzer, and the program as a library without its entry.
+if Context.environment["FUZZ"] != nil {
+  let fuzzer: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]
+  package.products = []
+  package.targets = package.targets.filter { !$0.isTest }
+  for target in package.targets where target.swiftSettings != nil { target.swiftSettings? += fuzzer }
+  if let program = package.targets.firstIndex(where: { $0.type == .executable }) {
+    let whole = package.targets[program]
+    package.targets[program] = .target(
+      name: whole.name, dependencies: whole.dependencies, exclude: ["Entry.swift"], swiftSettings: whole.swiftSettings)
+  }
+  package.targets += [
+    .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "CFuzzer", "CNetlink", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "NetworkReachability",
+        "NetworkReachabilityTesting",
+        "ReachabilityModel", logging,
+      ],
+      path: "Tests/Fuzz", exclude: ["Seeds"],
+      swiftSettings: [.swiftLanguageMode(.v6)] + fuzzer, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),
+  ]
+}

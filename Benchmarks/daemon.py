@@ -7,10 +7,10 @@ import time
 
 
 class Daemon:
-    def __init__(self, binary, *options):
+    def __init__(self, binary, *options, before=()):
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [binary, "serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s", *options],
+            [*before, binary, "serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s", *options],
             stderr=subprocess.PIPE, text=True)
         # The first line on standard error tells the bound address.
         line = self.process.stderr.readline()

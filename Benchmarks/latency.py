@@ -3,29 +3,18 @@
 The change is one rtnetlink message that replaces the default route by another gateway, so that each is one `path` event
 without settle time. Measured from before send() to after recv(), in this process.
 """
-import ctypes
-import os
 import select
 import socket
 import struct
-import subprocess
 import sys
 import time
 
 from daemon import Daemon, quantiles
+from namespace import enter_new_namespace
 
 CHANGES = 2000
-CLONE_NEWNET = 0x40000000
 NLM_F_REQUEST, NLM_F_CREATE, NLM_F_REPLACE = 0x1, 0x400, 0x100
 RTM_NEWROUTE = 24
-
-
-def enter_new_namespace():
-    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
-        raise SystemExit("unshare: " + os.strerror(ctypes.get_errno()))
-    for command in ("link set lo up", "link add c0 type veth peer name r0", "link set c0 up", "link set r0 up",
-                    "addr add 10.9.0.2/24 dev c0"):
-        subprocess.run(["ip", *command.split()], check=True)
 
 
 def replace_default(gateway, index):
@@ -44,8 +33,7 @@ def read_until_quiet(stream, seconds):
 
 
 def measure(binary):
-    enter_new_namespace()
-    index = socket.if_nametoindex("c0")
+    index = enter_new_namespace()
     kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
     kernel.bind((0, 0))
     messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
@@ -69,5 +57,6 @@ def measure(binary):
     return times
 
 
-median, high, worst = quantiles(measure(sys.argv[1]))
-print(f"kernel change to bytes at a client: p50 {median:.3f} ms, p99 {high:.3f} ms, max {worst:.3f} ms of {CHANGES}")
+if __name__ == "__main__":
+    median, high, worst = quantiles(measure(sys.argv[1]))
+    print(f"kernel change to bytes at a client: p50 {median:.3f} ms, p99 {high:.3f} ms, max {worst:.3f} ms of {CHANGES}")

@@ -19,3 +19,10 @@ CGnuTLS_free (void *memory)
 {
   gnutls_free (memory);
 }
+
+/// A client's session that does not block and raises no signal (a macro).
+static inline unsigned int
+CGnuTLS_client_flags (void)
+{
+  return GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
+}

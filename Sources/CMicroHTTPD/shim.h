@@ -53,6 +53,21 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
                            MHD_OPTION_END);
 }
 
+/// The same for a daemon without a listening socket, which only gets what MHD_add_connection gives it.
+static inline struct MHD_Daemon *
+CMicroHTTPD_start_unbound (unsigned int flags, MHD_AccessHandlerCallback request, void *cls)
+{
+  return MHD_start_daemon (flags, 0, NULL, NULL, request, cls, MHD_OPTION_END);
+}
+
+/// MHD_get_daemon_info is variadic. Connections that are open or not cleaned up yet.
+static inline unsigned int
+CMicroHTTPD_connections (struct MHD_Daemon *daemon)
+{
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info (daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return NULL == info ? 0 : info->num_connections;
+}
+
 /// MHD_get_daemon_info is variadic. -1 when the daemon has no epoll descriptor.
 static inline int
 CMicroHTTPD_epoll_fd (struct MHD_Daemon *daemon)
@@ -132,6 +147,23 @@ static inline int
 CMicroHTTPD_unread (int descriptor, int *count)
 {
   return ioctl (descriptor, FIONREAD, count);
+}
+
+/// accept4 belongs to _GNU_SOURCE. The next client in a listening socket's queue; -1 when there is none.
+static inline int
+CMicroHTTPD_accept (int listener)
+{
+  return accept4 (listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/// Hands an accepted client to the daemon, with its address; the daemon closes it even when it refuses it.
+static inline int
+CMicroHTTPD_adopt (struct MHD_Daemon *daemon, int client)
+{
+  struct sockaddr_storage address = { 0 };
+  socklen_t size = sizeof address;
+  getpeername (client, (struct sockaddr *) &address, &size);
+  return MHD_YES == MHD_add_connection (daemon, client, (struct sockaddr *) &address, size);
 }
 
 /// prctl is variadic. Names the calling thread, 15 characters at most, for ps and debuggers.

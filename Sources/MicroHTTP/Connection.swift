@@ -32,18 +32,24 @@
   /// The target as the request line had it.
   var target = ""
   var request: HTTPRequest?
+  /// The last head that passed: clients that ask again on a connection mostly send the same bytes.
+  var known: KnownHead?
   /// Bytes of the body read so far, thrown-away ones included.
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.
   var reply: HTTPResponse?
   /// When the current request's head was complete, as far as anybody asks.
   var headTime: UInt64 = 0
+  /// What the current request waits for; nil when it does not.
+  var wait: Wait?
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
   var stream: StreamState?
   var isSuspended = false
   /// The client is known to be gone.
   var isGone = false
+  /// The socket is a stream of the hub's now, and libmicrohttpd about to close its copy.
+  var isTakenOver = false
   /// The socket is in our own epoll set.
   var isWatched = false
   /// libmicrohttpd looks at it in every turn; see `keepInSight`.
@@ -65,6 +71,13 @@
   /// What the client was shown in the handshake; it must live until that is over.
   var identity: TLSIdentity?
 
+  /// A wait that goes on.
+  struct Wait {
+    let expired: @Sendable () -> HTTPResponse
+    /// Nil only while the wait begins.
+    var end: (@Sendable () -> Void)?
+  }
+
   /// A request line is there and the rest of its head is not.
   var isMidHead: Bool { phase == .head && hasLine && !isCut }
 
@@ -81,22 +94,55 @@ struct StreamState {
   let stream: HTTPStream
   /// The body goes out in chunks: HTTP/1.0 knows none.
   let isChunked: Bool
-  var cursor: EventLog.Cursor
-  /// Bytes to send before the log goes on: preamble, heartbeat or farewell.
+  /// The place in each feed's log.
+  var cursors: [EventLog.Cursor]
+  /// Bytes to send before the logs go on: preamble, heartbeat or farewell.
   var outbox: [UInt8]
   var outboxSent = 0
   var hasFarewell = false
   /// When the reader last took bytes, or the stream was opened.
   var lastWrite: UInt64
-  /// Bytes of the log it may be behind: a replay may begin further back than a slow reader may fall.
+  /// Bytes of the logs it may be behind: a replay may begin further back than a slow reader may fall.
   let lagLimit: Int
 
   init(_ stream: HTTPStream, isChunked: Bool, now: UInt64, lagLimit: Int) {
     self.stream = stream
     self.isChunked = isChunked
-    cursor = stream.cursor
+    cursors = stream.feeds.map(\.cursor)
     outbox = stream.preamble
     lastWrite = now
-    self.lagLimit = lagLimit + (stream.log.lag(of: stream.cursor) ?? 0)
+    self.lagLimit = lagLimit + stream.feeds.reduce(0) { $0 + ($1.log.lag(of: $1.cursor) ?? 0) }
+  }
+
+  /// Bytes it is behind; nil when something was missed already.
+  var lag: Int? {
+    var sum = 0
+    for (feed, cursor) in zip(stream.feeds, cursors) {
+      guard let lag = feed.log.lag(of: cursor) else { return nil }
+      sum += lag
+    }
+    return sum
+  }
+
+  /// Passes over unwanted entries and tells whether a read would bring something.
+  mutating func advance() -> Bool {
+    var hasNews = false
+    for index in cursors.indices {
+      let feed = stream.feeds[index]
+      if feed.log.advance(&cursors[index], feed.selection) { hasNews = true }
+    }
+    return hasNews
+  }
+
+  /// Reads on, in one log at a time.
+  mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> EventLog.Read {
+    // An entry that is half sent goes first, whichever log it is in.
+    let half = cursors.firstIndex { $0.offset > 0 }
+    for index in half.map({ $0..<$0 + 1 }) ?? cursors.indices {
+      let feed = stream.feeds[index]
+      let read = unsafe feed.log.read(&cursors[index], feed.selection, into: buffer)
+      if read != .empty { return read }
+    }
+    return .empty
   }
 }

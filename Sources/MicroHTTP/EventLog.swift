@@ -21,6 +21,32 @@ public final class EventLog: Sendable {
     }
   }
 
+  /// Which entries a reader wants.
+  public struct Selection: Sendable, Hashable {
+    /// The entry kinds, one bit each.
+    public var kinds: UInt64
+    /// The topics, ascending; an entry without one (topic 0) is wanted by its kind alone.
+    public private(set) var topics: [UInt32]
+
+    /// Entries of the given kinds whose topic is 0 or one of `topics`.
+    public init(kinds: UInt64 = .max, topics: some Sequence<UInt32> = []) {
+      self.kinds = kinds
+      self.topics = topics.sorted()
+    }
+
+    func wants(kind: UInt8, topic: UInt32) -> Bool {
+      guard kinds & (1 << UInt64(kind)) != 0 else { return false }
+      guard topic != 0 else { return true }
+      var low = 0
+      var high = topics.count
+      while low < high {
+        let middle = (low + high) / 2
+        if topics[middle] < topic { low = middle + 1 } else { high = middle }
+      }
+      return low < topics.count && topics[low] == topic
+    }
+  }
+
   /// Where a reader stands who knows everything up to an id.
   public enum Position: Sendable, Equatable {
     /// Nothing is missing from here on.
@@ -84,9 +110,10 @@ public final class EventLog: Sendable {
   /// - Parameters:
   ///   - id: Not below the one before; an entry that is not to be replayed carries the id of the one before.
   ///   - kind: Below 64: a bit of the streams' masks.
+  ///   - topic: What the entry is about, for readers who choose by that; 0 for all readers of its kind.
   ///   - bytes: The framed bytes. More than the whole log holds are not kept; readers see them as evicted.
-  public func append(id: UInt64, kind: UInt8, bytes: [UInt8]) {
-    ring.withLock { $0.append(id: id, kind: kind, bytes: bytes) }
+  public func append(id: UInt64, kind: UInt8, topic: UInt32 = 0, bytes: [UInt8]) {
+    ring.withLock { $0.append(id: id, kind: kind, topic: topic, bytes: bytes) }
     for poke in pokes.withLock({ Array($0.registered.values) }) { poke() }
   }
 
@@ -112,14 +139,33 @@ public final class EventLog: Sendable {
     ring.withLock { $0.lag(of: cursor) }
   }
 
-  /// Moves a cursor over entries of other kinds and tells whether a read would bring something.
-  public func advance(_ cursor: inout Cursor, kinds: UInt64) -> Bool {
-    ring.withLock { $0.advance(&cursor, kinds: kinds) }
+  /// Moves a cursor over unwanted entries and tells whether a read would bring something.
+  public func advance(_ cursor: inout Cursor, _ selection: Selection = Selection()) -> Bool {
+    ring.withLock { $0.advance(&cursor, selection) }
   }
 
-  /// Copies entries of the wanted kinds into a buffer: whole ones where they fit, parts of one that never does.
-  public func read(_ cursor: inout Cursor, kinds: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Read {
-    ring.withLock { ring in unsafe ring.read(&cursor, kinds: kinds, into: buffer) }
+  /// Copies wanted entries into a buffer: whole ones where they fit, parts of one that never does.
+  public func read(
+    _ cursor: inout Cursor, _ selection: Selection = Selection(), into buffer: UnsafeMutableRawBufferPointer
+  ) -> Read {
+    ring.withLock { ring in unsafe ring.read(&cursor, selection, into: buffer) }
+  }
+
+  /// The same, but only entries before a number.
+  func read(
+    _ cursor: inout Cursor, _ selection: Selection, before limit: UInt64, into buffer: UnsafeMutableRawBufferPointer
+  ) -> Read {
+    ring.withLock { ring in unsafe ring.read(&cursor, selection, before: limit, into: buffer) }
+  }
+
+  /// Moves a cursor over bytes that were read with another one; false when they are gone.
+  func skip(_ cursor: inout Cursor, _ selection: Selection, count: Int) -> Bool {
+    ring.withLock { $0.skip(&cursor, selection, count: count) }
+  }
+
+  /// Copies whole entries into a batch until it is full; false when the cursor was lapped.
+  func collect(_ cursor: inout Cursor, into batch: inout EventLogBatch) -> Bool {
+    ring.withLock { $0.collect(&cursor, into: &batch) }
   }
 
   /// The newest entries of the wanted kinds above an id, oldest first, at most `limit`.

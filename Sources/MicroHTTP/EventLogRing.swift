@@ -1,17 +1,23 @@
+internal import Glibc
+
 /// The event log's memory: a ring of bytes and a ring of entries that point into it.
 ///
-/// Pure; the log locks it.
-struct EventLogRing {
+/// Pure; the log locks it. Sendable, because nobody else has its memory.
+@safe struct EventLogRing: ~Copyable, @unchecked Sendable {
   struct Entry {
     var id: UInt64
     var kind: UInt8
+    var topic: UInt32
     /// Position of the first byte, counted from the first byte ever appended.
     var start: UInt64
     var length: Int
   }
 
-  private var bytes: [UInt8]
-  private var table: [Entry]
+  let byteCapacity: Int
+  private let entryCapacity: Int
+  // From calloc(3): pages that were never written cost no memory, so that a log may be roomy.
+  private let bytes: UnsafeMutableRawPointer
+  private let table: UnsafeMutablePointer<Entry>
   /// Numbers of the oldest entry that is still here and of the next one to come, counted from the first ever.
   private(set) var first: UInt64 = 0
   private(set) var end: UInt64 = 0
@@ -24,39 +30,54 @@ struct EventLogRing {
 
   init(byteCapacity: Int, entryCapacity: Int, baseID: UInt64) {
     precondition(byteCapacity > 0 && entryCapacity > 0, "an event log needs room")
-    bytes = Array(repeating: 0, count: byteCapacity)
-    table = Array(repeating: Entry(id: 0, kind: 0, start: 0, length: 0), count: entryCapacity)
+    guard let bytes = unsafe calloc(byteCapacity, 1),
+      let table = unsafe calloc(entryCapacity, MemoryLayout<Entry>.stride)
+    else { preconditionFailure("no memory for an event log") }
+    unsafe self.bytes = bytes
+    unsafe self.table = table.bindMemory(to: Entry.self, capacity: entryCapacity)
+    self.byteCapacity = byteCapacity
+    self.entryCapacity = entryCapacity
     lastEvictedID = baseID
     lastID = baseID
   }
 
+  deinit {
+    unsafe free(bytes)
+    unsafe free(table)
+  }
+
   var isEmpty: Bool { first == end }
+  var count: Int { Int(end - first) }
+  var byteCount: Int { Int(endByte - firstByte) }
   var occupancy: EventLog.Occupancy {
     EventLog.Occupancy(
-      entries: Int(end - first), entryCapacity: table.count, bytes: Int(endByte - firstByte), byteCapacity: bytes.count,
-      appended: end)
+      entries: count, entryCapacity: entryCapacity, bytes: byteCount, byteCapacity: byteCapacity, appended: end)
   }
   var oldestID: UInt64? { isEmpty ? nil : entry(first).id }
   var newestID: UInt64? { isEmpty ? nil : lastID }
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }
 
-  mutating func append(id: UInt64, kind: UInt8, bytes new: [UInt8]) {
+  mutating func append(id: UInt64, kind: UInt8, topic: UInt32, bytes new: [UInt8]) {
     precondition(kind < 64, "an entry kind is a bit of a 64-bit mask")
     precondition(id >= lastID, "ids of an event log never decrease")
-    while !isEmpty, end - first == UInt64(table.count) || Int(endByte - firstByte) + new.count > bytes.count { evict() }
+    while !isEmpty, count == entryCapacity || byteCount + new.count > byteCapacity { evict() }
     lastID = id
-    guard new.count <= bytes.count else {
+    guard new.count <= byteCapacity else {
       // It can never be kept; everybody who waits for it has to be told so, as of an evicted entry.
       lastEvictedID = id
       end += 1
       first = end
       return
     }
-    table[Int(end % UInt64(table.count))] = Entry(id: id, kind: kind, start: endByte, length: new.count)
-    let at = Int(endByte % UInt64(bytes.count))
-    let beforeWrap = min(new.count, bytes.count - at)
-    bytes.replaceSubrange(at..<at + beforeWrap, with: new[..<beforeWrap])
-    bytes.replaceSubrange(0..<new.count - beforeWrap, with: new[beforeWrap...])
+    unsafe table[Int(end % UInt64(entryCapacity))] = Entry(
+      id: id, kind: kind, topic: topic, start: endByte, length: new.count)
+    let at = Int(endByte % UInt64(byteCapacity))
+    let beforeWrap = min(new.count, byteCapacity - at)
+    unsafe new.withUnsafeBytes { new in
+      guard let base = new.baseAddress else { return }
+      unsafe memcpy(bytes + at, base, beforeWrap)
+      unsafe memcpy(bytes, base + beforeWrap, new.count - beforeWrap)
+    }
     endByte += UInt64(new.count)
     end += 1
   }
@@ -68,8 +89,8 @@ struct EventLogRing {
     first += 1
   }
 
-  private func entry(_ number: UInt64) -> Entry {
-    table[Int(number % UInt64(table.count))]
+  func entry(_ number: UInt64) -> Entry {
+    unsafe table[Int(number % UInt64(entryCapacity))]
   }
 
   func cursor(after id: UInt64) -> EventLog.Position {
@@ -93,23 +114,24 @@ struct EventLogRing {
   }
 
   /// Moves a cursor over entries nobody wants; true when one is left to read, or the cursor's entry is gone.
-  func advance(_ cursor: inout EventLog.Cursor, kinds: UInt64) -> Bool {
+  func advance(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max) -> Bool {
     guard cursor.index >= first else { return true }
-    while cursor.index < end {
+    while cursor.index < min(end, limit) {
       let next = entry(cursor.index)
-      if cursor.offset > 0 || kinds & (1 << UInt64(next.kind)) != 0 { return true }
+      if cursor.offset > 0 || selection.wants(kind: next.kind, topic: next.topic) { return true }
       cursor.pass(next.id)
     }
     return false
   }
 
   func read(
-    _ cursor: inout EventLog.Cursor, kinds: UInt64, into buffer: UnsafeMutableRawBufferPointer
+    _ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max,
+    into buffer: UnsafeMutableRawBufferPointer
   ) -> EventLog.Read {
     guard cursor.index >= first else { return .lapped }
     var count = 0
     var completed: UInt64?
-    while count < buffer.count, advance(&cursor, kinds: kinds) {
+    while count < buffer.count, advance(&cursor, selection, before: limit) {
       let next = entry(cursor.index)
       let left = next.length - cursor.offset
       let room = buffer.count - count
@@ -128,27 +150,39 @@ struct EventLogRing {
     return count > 0 ? .bytes(count: count, lastID: completed) : .empty
   }
 
-  private func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {
-    let at = Int(position % UInt64(bytes.count))
-    let beforeWrap = min(count, bytes.count - at)
-    unsafe buffer.copyBytes(from: bytes[at..<at + beforeWrap])
-    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[beforeWrap...])
-    unsafe rest.copyBytes(from: bytes[..<(count - beforeWrap)])
+  /// Moves a cursor over bytes of the wanted entries, as many as `read` gave at least; false when they are gone.
+  func skip(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, count: Int) -> Bool {
+    guard cursor.index >= first else { return false }
+    var left = count
+    while left > 0, advance(&cursor, selection) {
+      let next = entry(cursor.index)
+      let part = min(left, next.length - cursor.offset)
+      cursor.offset += part
+      left -= part
+      if cursor.offset == next.length { cursor.pass(next.id) }
+    }
+    return left == 0
   }
 
-  func entries(after id: UInt64, kinds: UInt64, newest limit: Int) -> [EventLog.Entry] {
-    var found: [EventLog.Entry] = []
-    var number = end
-    while number > first, found.count < limit {
-      number -= 1
-      let next = entry(number)
-      guard next.id > id else { break }
-      guard kinds & (1 << UInt64(next.kind)) != 0 else { continue }
-      let at = Int(next.start % UInt64(bytes.count))
-      let beforeWrap = min(next.length, bytes.count - at)
-      let content = Array(bytes[at..<at + beforeWrap] + bytes[..<(next.length - beforeWrap)])
-      found.append(EventLog.Entry(id: next.id, kind: next.kind, bytes: content))
+  /// Copies whole entries of all kinds into a batch until it is full; false when the cursor was lapped.
+  func collect(_ cursor: inout EventLog.Cursor, into batch: inout EventLogBatch) -> Bool {
+    guard cursor.index >= first else { return false }
+    while cursor.index < end {
+      let next = entry(cursor.index)
+      guard batch.isEmpty || batch.count + next.length <= batch.fill else { break }
+      let place = unsafe batch.add(
+        .init(index: cursor.index, id: next.id, kind: next.kind, topic: next.topic, start: batch.count, next.length))
+      unsafe copy(next.start, next.length, to: place)
+      cursor.pass(next.id)
     }
-    return found.reversed()
+    return true
+  }
+
+  func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {
+    guard count > 0, let base = buffer.baseAddress else { return }
+    let at = Int(position % UInt64(byteCapacity))
+    let beforeWrap = min(count, byteCapacity - at)
+    unsafe memcpy(base, bytes + at, beforeWrap)
+    unsafe memcpy(base + beforeWrap, bytes, count - beforeWrap)
   }
 }

@@ -16,3 +16,15 @@ public struct HTTPAnswer: Sendable {
 
 /// Hears of every answer, on the server's thread; it must not block.
 public typealias HTTPAnswerObserver = @Sendable (HTTPAnswer) -> Void
+
+extension ServerLoop {
+  /// Counts an answer and tells whoever wants to hear of each.
+  func tell(_ connection: Connection, _ response: HTTPResponse) {
+    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
+    guard let answered else { return }
+    answered(
+      HTTPAnswer(
+        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
+        nanoseconds: MonotonicClock.now - connection.headTime))
+  }
+}

@@ -9,7 +9,9 @@ public struct HTTPResponse: Sendable {
     case none
     /// Bytes for this answer only; they are copied once.
     case bytes([UInt8])
-    /// Bytes, headers and status that many answers share; those of the response are ignored.
+    /// Bytes that many answers share, and headers for those that have no others.
+    ///
+    /// An answer with exactly these headers and status 200 costs no copy.
     case shared(SharedBody)
     /// An endless body that follows an event log.
     case stream(HTTPStream)
@@ -40,6 +42,12 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
+  /// Whether this is a shared body as it is, with no header or status of its own.
+  var isBareShared: Bool {
+    guard case .shared(let shared) = body else { return false }
+    return status == 200 && headers == shared.headers
+  }
+
   /// Bytes of the body as HEAD would tell them; nil for a stream, which has no end.
   public var length: Int? {
     switch body {
@@ -59,6 +67,8 @@ public enum HTTPReply: Sendable {
   ///
   /// The closure is called at once on the server's thread with the promise to fulfil; it must not block.
   case later(@Sendable (HTTPPromise) -> Void)
+  /// The answer comes when there is news, or when the wait is over.
+  case wait(HTTPWait)
 }
 
 /// Answers requests: a plain function, called on the server's thread, that must not block.

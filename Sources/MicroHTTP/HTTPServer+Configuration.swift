@@ -35,6 +35,8 @@ extension HTTPServer {
     public var inactivity = Duration.seconds(Int64(Limits.inactivitySeconds))
     /// Time for a promised answer; 500 when it is over.
     public var replyTime = Limits.reply
+    /// How streams reach their clients.
+    public var streams = StreamMode.auto
     /// Bytes of the log a stream may be behind while its socket takes nothing.
     public var streamLag = Limits.streamLag
 
@@ -52,7 +54,7 @@ extension HTTPServer {
 
   /// What a server has done and is doing; totals since the start unless said otherwise.
   public struct Counters: Sendable, Equatable {
-    /// Connections open now.
+    /// Connections open now, those that were taken over as streams included.
     public var connections = 0
     /// Connections accepted.
     public var accepted = 0
@@ -64,6 +66,8 @@ extension HTTPServer {
     public var overloaded = 0
     /// Connections closed because a request was not complete in time.
     public var expired = 0
+    /// Requests that wait for news now.
+    public var waiting = 0
     /// Streams open now.
     public var streams = 0
     /// Streams opened.
@@ -85,6 +89,7 @@ final class ServerCounters: Sendable {
   let refused = Atomic(0)
   let overloaded = Atomic(0)
   let expired = Atomic(0)
+  let waiting = Atomic(0)
   let streams = Atomic(0)
   let streamsOpened = Atomic(0)
   let streamsLagged = Atomic(0)
@@ -99,7 +104,8 @@ final class ServerCounters: Sendable {
       connections: connections.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
-      streams: streams.load(ordering: .relaxed), streamsOpened: streamsOpened.load(ordering: .relaxed),
+      waiting: waiting.load(ordering: .relaxed), streams: streams.load(ordering: .relaxed),
+      streamsOpened: streamsOpened.load(ordering: .relaxed),
       streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
       bodyBytes: bodyBytes.load(ordering: .relaxed))
   }

@@ -99,7 +99,7 @@ public final class HTTPServer: Sendable {
       }
       state.started = (socket.address, inbox)
       state.thread = thread
-      logger.info("HTTP server listening", metadata: ["address": "\(socket.address)"])
+      logger.info("HTTP server listening", metadata: ["address": "\(socket.address)", "streams": "\(loop.streamMode)"])
     }
   }
 
@@ -136,6 +136,13 @@ public final class HTTPServer: Sendable {
   /// Makes the loop take a turn soon; from any thread.
   public func wake() {
     inbox?.poke()
+  }
+
+  /// Changes how many event streams there may be, and how large a request's body.
+  ///
+  /// Nothing that is under way is cut; nil leaves the number as it is.
+  public func limit(streams: Int? = nil, requestBody: Int? = nil) {
+    inbox?.post(.limits(streams: streams, requestBody: requestBody))
   }
 
   /// Closes the listening socket, so that new clients are refused at once; open connections are served on.

@@ -1,28 +1,82 @@
-/// An endless answer: a preamble, then the entries of an event log from a cursor on.
+/// An answer of unknown length: a preamble, then the entries of event logs, from a cursor in each on.
 public struct HTTPStream: Sendable {
-  /// The log to follow.
-  public var log: EventLog
+  /// A log, from where on, and what of it.
+  public struct Feed: Sendable {
+    /// The log to follow.
+    public var log: EventLog
+    /// The first entry to send.
+    public var cursor: EventLog.Cursor
+    /// The entries to send; others are passed over.
+    public var selection: EventLog.Selection
+
+    /// What `selection` chooses of `log` from `cursor` on.
+    public init(log: EventLog, cursor: EventLog.Cursor, selection: EventLog.Selection = EventLog.Selection()) {
+      self.log = log
+      self.cursor = cursor
+      self.selection = selection
+    }
+  }
+
+  /// What breaks a silence.
+  ///
+  /// A value and no closure, so that streams that say the same share it.
+  public struct Heartbeat: Sendable, Hashable {
+    /// The silence after which one is due.
+    public var interval: Duration
+    /// The bytes that are always sent.
+    public var bytes: [UInt8]
+    /// Bytes before and after the id up to which everything was sent or passed over, in decimal; nil for no id.
+    public var position: Position?
+
+    /// The bytes around an id.
+    public struct Position: Sendable, Hashable {
+      /// The bytes before the id.
+      public var prefix: [UInt8]
+      /// The bytes after it.
+      public var suffix: [UInt8]
+
+      /// An id between two texts.
+      public init(prefix: [UInt8], suffix: [UInt8]) {
+        self.prefix = prefix
+        self.suffix = suffix
+      }
+    }
+
+    /// A heartbeat, by default after 15 s and without an id.
+    public init(interval: Duration = .seconds(15), bytes: [UInt8], position: Position? = nil) {
+      self.interval = interval
+      self.bytes = bytes
+      self.position = position
+    }
+
+    /// The heartbeat of a stream that knows everything up to an id.
+    public func bytes(lastID: UInt64) -> [UInt8] {
+      guard let position else { return bytes }
+      return bytes + position.prefix + Array(String(lastID).utf8) + position.suffix
+    }
+  }
+
+  /// The logs to follow, at least one; heartbeats tell the position in the first.
+  public var feeds: [Feed]
   /// Bytes sent first, together with the response's head.
   public var preamble: [UInt8]
-  /// The first entry to send.
-  public var cursor: EventLog.Cursor
-  /// The entry kinds to send, one bit each; others are passed over.
-  public var kinds: UInt64
-  /// Makes the bytes that break a silence, given the id up to which everything was sent or passed over.
-  public var heartbeat: @Sendable (_ lastID: UInt64) -> [UInt8]
-  /// The silence after which a heartbeat is due.
-  public var heartbeatInterval: Duration
+  /// What breaks a silence.
+  public var heartbeat: Heartbeat
+  /// The id of the entry in the first log after which the stream ends by itself; nil for a stream without an end.
+  public var endsAfter: UInt64?
+  /// Kept for as long as the stream is open, and let go of on some thread of the server when it has ended.
+  public var attachment: (any AnyObject & Sendable)?
 
-  /// A stream of everything in `log` from `cursor` on.
+  /// A stream of what the feeds bring.
   public init(
-    log: EventLog, preamble: [UInt8] = [], cursor: EventLog.Cursor, kinds: UInt64 = .max,
-    heartbeatInterval: Duration = .seconds(15), heartbeat: @escaping @Sendable (_ lastID: UInt64) -> [UInt8]
+    feeds: [Feed], preamble: [UInt8] = [], heartbeat: Heartbeat, endsAfter: UInt64? = nil,
+    attachment: (any AnyObject & Sendable)? = nil
   ) {
-    self.log = log
+    precondition(!feeds.isEmpty, "a stream follows at least one log")
+    self.feeds = feeds
     self.preamble = preamble
-    self.cursor = cursor
-    self.kinds = kinds
-    self.heartbeatInterval = heartbeatInterval
     self.heartbeat = heartbeat
+    self.endsAfter = endsAfter
+    self.attachment = attachment
   }
 }

@@ -15,6 +15,9 @@ enum Limits {
   /// Heads under way at once among which the one that libmicrohttpd refuses is looked for; it answers by itself beyond.
   static let splitHeads = 64
 
+  /// Bytes of a head that a connection remembers, to know it again when the next one is the same.
+  static let knownHead = 1024
+
   /// Bytes of a request body; more is answered 413.
   ///
   /// A batch of two thousand targets of 128 bytes fits.
@@ -30,6 +33,9 @@ enum Limits {
 
   /// Open connections, whatever the descriptor limit allows: at 8 KiB each this is 160 MiB.
   static let connections = 20_000
+
+  /// Clients taken from the kernel's queue before the listening socket closes: all that it holds.
+  static let lastAccepts = Int(backlog)
 
   /// Connections accepted above the configured number only to be told 503; beyond them the kernel's queue waits.
   static let overload = 64
@@ -76,6 +82,22 @@ enum Limits {
 
   /// Bytes of kernel buffer for a stream's socket: the default swallows 800 KB before a dead reader shows.
   static let streamSendBuffer: Int32 = 32 * 1024
+
+  /// Threads that serve taken-over streams, at most: half of the processors up to this; more only wait for each other
+  /// in the kernel.
+  static let streamShards = 4
+
+  /// Bytes copied out of a log in one step; a longer burst is sent in several.
+  static let streamBatch = 256 * 1024
+
+  /// Bytes read for one stream that is behind, in one step.
+  static let streamPiece = 64 * 1024
+
+  /// Bytes thrown away of what a client sends on its stream, in one step.
+  static let streamDiscard = 1024 * 1024
+
+  /// Kernel events of streams fetched in one system call: a crowd that vanishes at once is thousands.
+  static let polledStreams = 512
 
   /// Bytes libmicrohttpd allocates beside an unchunked (HTTP/1.0) stream; chunked ones use the connection's memory.
   static let streamBlock = 1024

@@ -11,11 +11,17 @@ enum RawAnswer {
       case .shared(let shared): shared.bytes
       case .none, .stream: []
       }
+    return Array("\(head(of: response))Content-Length: \(body.count)\r\n\r\n".utf8) + body
+  }
+
+  /// The status line and the fields, of which those that hold a line break are left out.
+  static func head(of response: HTTPResponse) -> String {
     var head = "HTTP/1.1 \(response.status) \(reason(response.status))\r\nDate: \(date())\r\nConnection: close\r\n"
     for (name, value) in response.headers where !framing.contains(where: name.equalsIgnoringCase) {
+      guard !(name + value).utf8.contains(where: { $0 == 0x0d || $0 == 0x0a }) else { continue }
       head += "\(name): \(value)\r\n"
     }
-    return Array("\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body
+    return head
   }
 
   /// What the head says by itself.

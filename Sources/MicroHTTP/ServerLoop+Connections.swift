@@ -16,11 +16,13 @@ extension ServerLoop {
 
   func closed(_ connection: Connection) {
     connections[connection.token] = nil
-    counters.connections.decrement()
-    leaveCrowd(connection)
     headEnded(connection)
     if latestHead === connection { latestHead = nil }
     unwatch(connection)
+    // The hub counts it on.
+    if connection.isTakenOver { return }
+    counters.connections.decrement()
+    leaveCrowd(connection.crowd)
     linger(connection)
   }
 
@@ -49,7 +51,29 @@ extension ServerLoop {
     if connection.hasLine { refuseDirectly(connection, .tooSlow) } else { hangUp(connection) }
   }
 
-  // MARK: Clients with one address
+  // MARK: Who the client is
+
+  /// Address and port of the client.
+  func peer(of connection: Connection) -> String {
+    if let peer = connection.peer { return peer }
+    if isUnixListener {
+      let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
+      connection.peer = peer
+      return peer
+    }
+    let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
+    connection.peer = peer
+    return peer
+  }
+
+  /// Address of the client.
+  private func peerHost(of connection: Connection) -> String {
+    peerAddress(of: connection)?.host ?? "unknown"
+  }
+
+  private func peerAddress(of connection: Connection) -> SocketAddress? {
+    unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
+  }
 
   private func joinCrowd(_ connection: Connection) {
     guard let limit = configuration.connectionsPerAddress else { return }
@@ -59,8 +83,8 @@ extension ServerLoop {
     connection.isExcess = crowds[address, default: 0] > limit
   }
 
-  private func leaveCrowd(_ connection: Connection) {
-    guard let address = connection.crowd, let count = crowds[address] else { return }
+  func leaveCrowd(_ address: String?) {
+    guard let address, let count = crowds[address] else { return }
     crowds[address] = count > 1 ? count - 1 : nil
   }
 

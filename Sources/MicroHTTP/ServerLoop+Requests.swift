@@ -1,13 +1,12 @@
 internal import CMicroHTTPD
+internal import Synchronization
 
 /// Requests: head, body, answer.
 extension ServerLoop {
-  /// The first call for a request: the head is complete.
+  /// The first call for a request: the head is complete, and `read` takes it apart.
   ///
   /// False closes the connection without an answer.
-  func headReceived(_ connection: Connection, method: String, version: String, headers: HTTPHeaders, isIntact: Bool)
-    -> Bool
-  {
+  func headReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
     counters.requests.increment()
     requestsInFlight += 1
     connection.phase = .body
@@ -20,33 +19,45 @@ extension ServerLoop {
       counters.overloaded.increment()
       return refuse(connection, .crowded(limit: limit))
     }
-    if connections.count > connectionLimit {
+    if counters.connections.load(ordering: .relaxed) > connectionLimit {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
     }
+    if let known = connection.known, unsafe known.isOf(bytes) {
+      connection.request = known.request
+      setRequestDeadline(connection, nil)
+      return true
+    }
+    return unsafe check(connection, read(), bytes)
+  }
+
+  /// Takes a head's values, if they pass the guard.
+  private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
     let parts = RequestTarget(connection.target)
     let broken = RequestGuard.check(
-      method: method, target: connection.target, parts: parts, version: version, headers: headers)
-    if let broken = broken ?? (isIntact ? nil : hidden) {
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
+    if let broken = broken ?? (head.isIntact ? nil : hidden) {
       counters.refused.increment()
       return refuse(connection, broken)
     }
     var request = HTTPRequest(
-      method: method, target: connection.target, parts: parts, version: version, headers: headers, body: [],
-      peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
+      body: [], peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.isUnixListener = isUnixListener
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
-    let length = headers["Content-Length"].map { Int($0) ?? .max } ?? 0
+    let length = head.headers["Content-Length"].map { Int($0) ?? .max } ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
     connection.request = request
-    let isChunked = headers["Transfer-Encoding"] != nil
+    let isChunked = head.headers["Transfer-Encoding"] != nil
     if isChunked { chunkedBodies[connection.token] = connection }
-    setRequestDeadline(connection, length > 0 || isChunked ? now + spans.requestBody : nil)
+    let hasBody = length > 0 || isChunked
+    setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
+    if !hasBody, bytes.count <= Limits.knownHead { connection.known = unsafe KnownHead(bytes, request) }
     return true
   }
 
@@ -90,12 +101,14 @@ extension ServerLoop {
     case .now(let response):
       return answer(connection, response)
     case .later(let body):
-      connection.phase = .deferred
-      suspend(connection)
-      let deadline = now + spans.reply
-      connection.replyDeadline = deadline
-      deadlines.push(deadline, .reply, token: connection.token)
-      body(HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber))
+      body(promise(connection, within: spans.reply))
+      return true
+    case .wait(let wait):
+      // Whoever would wait now would be waited for.
+      guard farewell == nil, stopDeadline == nil else { return answer(connection, wait.expired()) }
+      connection.wait = Connection.Wait(expired: wait.expired)
+      counters.waiting.increment()
+      connection.wait?.end = wait.begin(promise(connection, within: wait.limit.nanoseconds))
       return true
     }
   }
@@ -103,6 +116,7 @@ extension ServerLoop {
   /// The request is over, answered or not; the connection may go on with another.
   func requestCompleted(_ connection: Connection) {
     if connection.phase == .streaming { endStream(connection) }
+    endWait(connection)
     if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
     unwatch(connection)
     if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }
@@ -115,53 +129,19 @@ extension ServerLoop {
     setRequestDeadline(connection, now + spans.betweenRequests)
   }
 
-  /// Address and port of the client.
-  private func peer(of connection: Connection) -> String {
-    if let peer = connection.peer { return peer }
-    if isUnixListener {
-      let peer = "unix:\(CMicroHTTPD_peer_user(connection.descriptor))"
-      connection.peer = peer
-      return peer
-    }
-    let peer = peerAddress(of: connection).map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
-    connection.peer = peer
-    return peer
-  }
-
-  /// Address of the client.
-  func peerHost(of connection: Connection) -> String {
-    peerAddress(of: connection)?.host ?? "unknown"
-  }
-
-  private func peerAddress(of connection: Connection) -> SocketAddress? {
-    unsafe CMicroHTTPD_client_address(connection.handle).flatMap { unsafe SocketAddress(reading: $0) }
-  }
-
-  // MARK: Promises
-
-  func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
-    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
-      connection.reply == nil
-    else { return }
-    connection.reply = response ?? refusal(.noReply)
-    resume(connection)
-  }
-
-  func checkReplyDeadline(token: UInt64, time: UInt64) {
-    // A later request of the same connection has a later entry of its own; this one must not answer it.
-    guard let connection = connections[token], connection.phase == .deferred,
-      connection.reply == nil, connection.replyDeadline == time
-    else { return }
-    deliver(nil, connection: token, request: connection.requestNumber)
-  }
-
   // MARK: Answers
 
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     var response = response
+    let isBare = response.isBareShared
     if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
-    case .shared(let body): return queue(connection, response, body.response(strictTransport: strictTransport))
+    case .shared(let body):
+      return queue(
+        connection, response,
+        isBare
+          ? body.response(strictTransport: strictTransport)
+          : ResponseHandle(bytes: body.bytes, headers: response.headers))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
     case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
@@ -179,10 +159,11 @@ extension ServerLoop {
     if farewell != nil || stopDeadline != nil {
       return answer(connection, render(.draining))
     }
-    if streaming.count >= configuration.streamLimit {
+    if counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
       counters.overloaded.increment()
       return answer(connection, render(.overloaded("Too many event streams are open.")))
     }
+    if let hub, stream.endsAfter == nil, takeOver(connection, response, stream, hub) { return false }
     let context = unsafe Unmanaged.passRetained(connection)
     let made = unsafe ResponseHandle(
       blockSize: Limits.streamBlock, headers: response.headers, reader: httpStreamBytes, context: context.toOpaque(),
@@ -201,15 +182,5 @@ extension ServerLoop {
     // A stream lives long, and its request is not needed any more.
     if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
     return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
-  }
-
-  /// Counts an answer and tells whoever wants to hear of each.
-  func tell(_ connection: Connection, _ response: HTTPResponse) {
-    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
-    guard let answered else { return }
-    answered(
-      HTTPAnswer(
-        request: connection.request, target: connection.target, peer: peer(of: connection), response: response,
-        nanoseconds: MonotonicClock.now - connection.headTime))
   }
 }

@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import Synchronization
 
 /// Streams: each follows a log, suspended whenever it has nothing to send.
 extension ServerLoop {
@@ -22,8 +23,8 @@ extension ServerLoop {
     counters.streams.increment()
     counters.streamsOpened.increment()
     ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
-    follow(stream.log)
-    deadlines.push(now + stream.heartbeatInterval.nanoseconds, .heartbeat, token: connection.token)
+    for feed in stream.feeds { follow(feed.log) }
+    deadlines.push(now + stream.heartbeat.interval.nanoseconds, .heartbeat, token: connection.token)
   }
 
   func endStream(_ connection: Connection) {
@@ -31,7 +32,7 @@ extension ServerLoop {
     connection.stream = nil
     streaming[connection.token] = nil
     counters.streams.decrement()
-    unfollow(stream.stream.log)
+    for feed in stream.stream.feeds { unfollow(feed.log) }
   }
 
   /// libmicrohttpd asks for a stream's next bytes.
@@ -44,6 +45,11 @@ extension ServerLoop {
     case .lapped:
       counters.streamsLagged.increment()
       return .broken
+    }
+    if count == 0, let end = connection.stream?.stream.endsAfter {
+      if connection.stream.map({ $0.cursors[0].lastID >= end }) == true { return .end }
+      // A farewell is no part of what was asked for: cut short, the answer shows that it is not whole.
+      if farewell != nil { return .broken }
     }
     if count == 0, let farewell {
       guard connection.stream?.hasFarewell == false else { return .end }
@@ -91,24 +97,18 @@ extension ServerLoop {
   }
 
   private func readLog(_ connection: Connection, _ buffer: UnsafeMutableRawBufferPointer) -> EventLog.Read {
-    guard var cursor = connection.stream?.cursor, let stream = connection.stream?.stream else { return .empty }
     // Unfinished outbox bytes fill the buffer; after a farewell nothing may follow.
     guard connection.stream?.hasFarewell == false, unsafe !buffer.isEmpty else { return .empty }
-    let read = unsafe stream.log.read(&cursor, kinds: stream.kinds, into: buffer)
-    connection.stream?.cursor = cursor
-    return read
+    return unsafe connection.stream?.read(into: buffer) ?? .empty
   }
 
   /// Somebody poked: resume the streams that have something to send, cut those that take nothing.
   func wakeStreams() {
     for connection in streaming.values {
-      guard var cursor = connection.stream?.cursor, let stream = connection.stream else { continue }
       if connection.isSuspended {
-        let hasNews = stream.stream.log.advance(&cursor, kinds: stream.stream.kinds)
-        connection.stream?.cursor = cursor
-        if hasNews { resume(connection) }
-      } else if now > stream.lastWrite + Limits.streamStall.nanoseconds,
-        stream.stream.log.lag(of: cursor).map({ $0 > stream.lagLimit }) ?? true
+        if connection.stream?.advance() == true { resume(connection) }
+      } else if let stream = connection.stream, now > stream.lastWrite + Limits.streamStall.nanoseconds,
+        stream.lag.map({ $0 > stream.lagLimit }) ?? true
       {
         counters.streamsLagged.increment()
         connection.isGone = true
@@ -119,7 +119,7 @@ extension ServerLoop {
 
   func checkHeartbeat(token: UInt64) {
     guard let connection = streaming[token], let stream = connection.stream else { return }
-    let interval = stream.stream.heartbeatInterval.nanoseconds
+    let interval = stream.stream.heartbeat.interval.nanoseconds
     let due = stream.lastWrite + interval
     if due > now {
       deadlines.push(due, .heartbeat, token: token)
@@ -128,7 +128,7 @@ extension ServerLoop {
     deadlines.push(now + interval, .heartbeat, token: token)
     // A stream that is not suspended has bytes under way; breaking in would be neither needed nor safe.
     guard connection.isSuspended, farewell == nil else { return }
-    connection.stream?.outbox = stream.stream.heartbeat(stream.cursor.lastID)
+    connection.stream?.outbox = stream.stream.heartbeat.bytes(lastID: stream.cursors[0].lastID)
     resume(connection)
   }
 

@@ -9,7 +9,7 @@ internal import Synchronization
 /// libmicrohttpd runs in external mode on this thread. That makes suspending and resuming free of races and, in
 /// 0.9.75, of system calls: outside this mode each resume writes to a descriptor.
 @safe final class ServerLoop {
-  let configuration: HTTPServer.Configuration
+  private(set) var configuration: HTTPServer.Configuration
   let spans: Spans
   let connectionLimit: Int
   /// What every answer says of RFC 6797; nil for nothing.
@@ -31,6 +31,8 @@ internal import Synchronization
   let poller: Int32
   private(set) var daemon: OpaquePointer?
   private var listener: Int32
+  /// Serves the streams whose sockets are taken over; nil when libmicrohttpd serves them.
+  let hub: StreamHub?
   private let socket: ListeningSocket
   var deadlines = DeadlineHeap()
   var connections: [UInt64: Connection] = [:]
@@ -103,14 +105,23 @@ internal import Synchronization
     self.counters = counters
     self.logger = logger
     listener = socket.descriptor
+    do throws(HTTPServerError) {
+      // What is encrypted only the library can write.
+      hub = identity == nil ? try Self.makeHub(configuration, counters, inbox, socket.address.description) : nil
+    } catch {
+      socket.shut()
+      throw error
+    }
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     let object = socket.address.description
     guard poller >= 0 else {
+      hub?.stop()
       socket.shut()
       throw HTTPServerError(operation: "epoll_create1", object: object, errno: errno)
     }
     unsafe daemon = startDaemon()
     guard let daemon = unsafe daemon else {
+      hub?.stop()
       socket.shut()
       close(poller)
       throw HTTPServerError(operation: "MHD_start_daemon", object: object, reason: "libmicrohttpd refused to start")
@@ -227,18 +238,25 @@ internal import Synchronization
 
   // MARK: Messages and deadlines
 
-  private func handle(_ message: ServerInbox.Message) {
+  private func handle(_ message: ServerMessage) {
     switch message {
     case .reply(let token, let number, let response):
       deliver(response, connection: token, request: number)
+    case .leftCrowd(let address): leaveCrowd(address)
+    case .limits(let streams, let requestBody):
+      configuration.streamLimit = streams ?? configuration.streamLimit
+      configuration.requestBodyLimit = requestBody ?? configuration.requestBodyLimit
     case .stopAccepting(let done):
       stopAccepting()
       done.raise()
     case .endStreams(let bytes):
       farewell = farewell ?? bytes
       for connection in streaming.values { resume(connection) }
+      hub?.endStreams(farewell: bytes)
+      expireWaits()
     case .stop(let grace):
       stopAccepting()
+      expireWaits()
       let deadline = now + grace.nanoseconds
       stopDeadline = min(stopDeadline ?? deadline, deadline)
       deadlines.push(deadline, .stop, token: 0)
@@ -259,7 +277,9 @@ internal import Synchronization
   // MARK: Stopping
 
   /// Nothing is left that a stop should wait for.
-  private var isQuiet: Bool { requestsInFlight == 0 && (farewell == nil || streaming.isEmpty) }
+  private var isQuiet: Bool {
+    requestsInFlight == 0 && (farewell == nil || counters.streams.load(ordering: .relaxed) == 0)
+  }
 
   /// Gives everything back when the thread could not be started.
   func abandon() {
@@ -270,8 +290,17 @@ internal import Synchronization
     guard listener >= 0 else { return }
     // Quiescing alone would leave the socket open and clients waiting in its queue for an answer that never comes.
     unsafe MHD_quiesce_daemon(daemon)
+    // Who waits there believes to be connected, and may have asked: closing would reset it. All are taken first and
+    // served after, because while one is served others come.
+    var last: [Int32] = []
+    while last.count < Limits.lastAccepts, case let client = CMicroHTTPD_accept(listener), client >= 0 {
+      last.append(client)
+    }
     socket.shut()
     listener = -1
+    for client in last { _ = unsafe CMicroHTTPD_adopt(daemon, client) }
+    // What they have asked is read before anybody finds that nothing is left to do.
+    unsafe MHD_run(daemon)
   }
 
   private func shutDown() {
@@ -279,6 +308,7 @@ internal import Synchronization
     stopAccepting()
     // Refuse first, release after: a promise dropped here must find the inbox closed.
     for case .stopAccepting(let done) in inbox.closeDown() { done.raise() }
+    hub?.stop()
     for connection in connections.values { resume(connection) }
     // Stopping with suspended connections aborts the process; one turn resumes, and ends, all of them.
     unsafe MHD_run(daemon)

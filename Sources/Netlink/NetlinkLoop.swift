@@ -31,8 +31,11 @@ final class NetlinkLoop {
   /// Until then the kernel goes on throwing events away, and says so only the first time (`NETLINK_S_CONGESTED` in
   /// net/netlink/af_netlink.c): a reading made before has not seen them all.
   private var isLosing = false
-  /// When a route's life ends, as the last reading told.
-  private var expiry: Duration?
+  /// When everything is next read without an event; nil without events, when every reading does that.
+  private var nextAudit: Duration?
+  /// Events that were drained while an audit was made, and which nobody has read for.
+  private var late = EventBatch()
+  private var routers = RouterWatch()
   private var sleep: SleepDetector
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
@@ -55,6 +58,7 @@ final class NetlinkLoop {
 
   /// Makes the first reading.
   func readFirst() throws(KernelError) {
+    nextAudit = events == nil ? nil : KernelClock.uptime + settings.auditInterval
     try poller.arm(try read(pending))
     pending = EventBatch()
   }
@@ -89,17 +93,26 @@ final class NetlinkLoop {
       // Without events nobody says what changed.
       if events == nil { pending.merge(.everything) }
     }
-    let deadline = try read(pending)
+    let isAudit = pending.isQuiet && isAuditDue
+    if isAudit { pending.merge(.everything) }
+    var deadline = try read(pending, isAudit: isAudit)
     pending = EventBatch()
+    if !late.isEmpty {
+      swap(&pending, &late)
+      deadline = try read(pending)
+      pending = EventBatch()
+    }
     hasFailed = false
     hasTold = false
     try poller.arm(deadline)
   }
 
+  private var isAuditDue: Bool { events != nil && nextAudit.map { $0 <= KernelClock.uptime } ?? false }
+
   /// Reads what a batch may have changed and tells the observer.
   ///
   /// - Returns: when to read again even if nothing happens.
-  private func read(_ batch: EventBatch) throws(KernelError) -> Duration? {
+  private func read(_ batch: EventBatch, isAudit: Bool = false) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
     if batch.needsBarrier { try queries.barrier() }
     if batch.needsTables {
@@ -107,7 +120,11 @@ final class NetlinkLoop {
         interfaces: classifier.classify(try queries.links()), addresses: try queries.addresses())
     }
     guard !shared.isStopping else { return nil }
-    let answers = try queries.lookUp(observer.routeQueries(for: tables))
+    var survey = KernelSurvey(tables: tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
+    if observer.needsRouteBlocks(isAfterLoss: batch.isAfterLoss || isAudit) {
+      survey.changes.allBlocks = try queries.routeBlocks()
+    }
+    let answers = try queries.lookUp(observer.routeQueries(for: survey))
     let uptime = KernelClock.uptime
     shared.counters.withLock { counters in
       counters.readings += 1
@@ -117,21 +134,36 @@ final class NetlinkLoop {
       counters.lastProgress = uptime
     }
     guard !shared.isStopping else { return nil }
-    let deadline = observer.ingest(
-      KernelReading(tables: tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time))
+    var reading = KernelReading(
+      tables: tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time)
+    if isAudit { try audit(&reading) }
+    let deadline = observer.ingest(reading)
     let poll = events == nil ? uptime + settings.pollInterval : nil
-    return [deadline, poll, nextExpiry(at: uptime)].compactMap(\.self).min()
+    return [deadline, poll, nextAudit].compactMap(\.self).min()
   }
 
-  /// When the next route's life ends, of which no event tells.
+  /// Compares what the observer holds with what was just read afresh.
   ///
-  /// In the last tick of its life a route looks as if it lived for ever (``NetlinkDecoder``), so a moment that is near
-  /// stays set although a reading in between did not show it.
-  private func nextExpiry(at uptime: Duration) -> Duration? {
-    let shown = queries?.soonestExpiry.map { uptime + $0 }
-    let kept = expiry.flatMap { uptime < $0 && $0 <= uptime + Limits.expiryGrace ? $0 : nil }
-    expiry = [shown, kept].compactMap(\.self).min()
-    return expiry
+  /// A change that came while that was read explains a difference, and its event waits: then nothing is compared.
+  private func audit(_ reading: inout KernelReading) throws(KernelError) {
+    nextAudit = reading.uptime + settings.auditInterval
+    var batch = EventBatch()
+    try drain(into: &batch, hasError: false)
+    guard batch.isEmpty else {
+      note(batch)
+      // They are read for at once, by the caller's caller.
+      late.merge(batch)
+      return
+    }
+    let differences = observer.differences(in: reading)
+    shared.counters.withLock { counters in
+      counters.audits += 1
+      counters.auditDifferences += UInt64(differences)
+    }
+    guard differences > 0 else { return }
+    // This reading mends it: everything was read and asked.
+    reading.causes.insert(.resync)
+    logger.error("the kernel's state differs from what its events said", metadata: ["differences": "\(differences)"])
   }
 
   private func drain(into batch: inout EventBatch, hasError: Bool) throws(KernelError) {
@@ -147,7 +179,7 @@ final class NetlinkLoop {
         throw error
       }
       switch received {
-      case .datagram(let datagram): batch.add(datagram)
+      case .datagram(let datagram): batch.add(datagram, &routers)
       case .nothing:
         isLosing = false
         break draining
@@ -230,6 +262,8 @@ final class NetlinkLoop {
         RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
       ] { try socket.join(group) }
+      try socket.dropHostNeighbours()
+      try socket.join(RTNLGRP_NEIGH)
       return true
     } catch {
       logger.warning(

@@ -9,8 +9,6 @@ final class NetlinkQueries {
   let socket: NetlinkSocket
   /// Kept between requests so that its memory is.
   var request = NetlinkRequest()
-  /// The shortest life of a route among the last lookups; nil when all live for ever.
-  var soonestExpiry: Duration?
   private var sequence: UInt32 = 0
 
   /// Opens the socket.
@@ -54,7 +52,7 @@ final class NetlinkQueries {
       request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     } restart: {
       links.removeAll(keepingCapacity: true)
-    } body: { content in
+    } content: { content in
       if case .link(let link) = content { links[link.interface.index] = link }
     }
     return links.values.sorted { $0.interface.index < $1.interface.index }
@@ -68,7 +66,7 @@ final class NetlinkQueries {
       request.append(UInt64(0))
     } restart: {
       addresses.removeAll(keepingCapacity: true)
-    } body: { content in
+    } content: { content in
       if case .address(let address) = content { addresses.insert(address) }
     }
     return Array(addresses)
@@ -83,7 +81,27 @@ final class NetlinkQueries {
 
   private func dump(
     _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void,
-    body: (NetlinkContent) -> Void
+    content body: (NetlinkContent) -> Void
+  ) throws(KernelError) {
+    try dump(operation, type, header, restart: restart) { message in
+      let content = NetlinkDecoder.content(of: message)
+      body(content)
+      return content != .malformed
+    }
+  }
+
+  /// Reads a table.
+  ///
+  /// - Parameters:
+  ///   - operation: names it in errors.
+  ///   - type: `RTM_GET*`.
+  ///   - header: writes what follows the message's header.
+  ///   - restart: called before every attempt.
+  ///   - body: takes each message; false when it cannot be read.
+  /// - Throws: a ``KernelError`` when the kernel refuses or does not answer in time.
+  func dump(
+    _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void = {},
+    body: (NetlinkMessage) -> Bool
   ) throws(KernelError) {
     for _ in 0..<Limits.dumpAttempts {
       restart()
@@ -99,7 +117,7 @@ final class NetlinkQueries {
   ///
   /// - Returns: true when a change interrupted it or a part was lost, so that it must be begun again.
   private func dumpIsTorn(
-    _ operation: String, _ sequence: UInt32, _ body: (NetlinkContent) -> Void
+    _ operation: String, _ sequence: UInt32, _ body: (NetlinkMessage) -> Bool
   ) throws(KernelError) -> Bool {
     var isTorn = false
     var end: NetlinkAck?
@@ -108,10 +126,13 @@ final class NetlinkQueries {
       let isWhole = try receive(operation) { message in
         guard message.sequence == sequence else { return }
         isTorn = isTorn || message.isTorn
-        switch NetlinkDecoder.content(of: message) {
-        case .done(let ack), .ack(let ack): end = ack
-        case .malformed: isMalformed = true
-        case let content: body(content)
+        switch message.type {
+        case Int(NLMSG_DONE), Int(NLMSG_ERROR):
+          switch NetlinkDecoder.content(of: message) {
+          case .done(let ack), .ack(let ack): end = ack
+          default: isMalformed = true
+          }
+        default: if !body(message) { isMalformed = true }
         }
       }
       // Even then the dump must be read to its end: the kernel refuses a second one on the same socket (EBUSY).

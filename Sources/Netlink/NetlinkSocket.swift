@@ -57,7 +57,8 @@ internal import ReachabilityModel
 
   deinit { unsafe buffer.deallocate() }
 
-  private func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable)
+  /// Sets an option of the socket.
+  func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable)
     throws(KernelError)
   {
     var value = value

@@ -19,6 +19,8 @@ public final class NetlinkSource: KernelSource {
     public var listensToEvents = true
     /// How often to read without events.
     public var pollInterval = Duration.seconds(10)
+    /// How often everything is read although nothing was announced, and compared with what is held.
+    public var auditInterval = Limits.auditInterval
     /// Tells the time of this machine's life, by which a sleep is found out.
     public var clock: @Sendable () -> KernelClock.Moment = { KernelClock.now }
     /// Where sysfs describes the network devices; it may be absent.

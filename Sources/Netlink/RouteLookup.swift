@@ -69,6 +69,8 @@ struct RouteLookup {
     // To groups the kernel sends at once, though their addresses match the route with a gateway.
     if let plain, [.multicast, .broadcast].contains(plain.type) { return .route(plain) }
     var route = match
+    // Without hops of its own it uses a nexthop object, which may be a group.
+    route.choosesByDestination = match.type == .unicast && match.hops.count != 1
     if route.hops.isEmpty { route.hops = plain?.hops ?? [] }
     // Of several legs the plain answer has the one that the kernel takes for this destination, and the source for it.
     if route.hops.count > 1, let chosen = plain?.hops.first,
@@ -101,7 +103,6 @@ extension NetlinkQueries {
   ///
   /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    soonestExpiry = nil
     var answers: [RouteQuery: RouteAnswer] = [:]
     answers.reserveCapacity(queries.count)
     var rest = queries[...]
@@ -118,13 +119,7 @@ extension NetlinkQueries {
         }
       }
       try ask(&lookups)
-      for lookup in lookups {
-        let answer = lookup.answer
-        answers[lookup.query] = answer
-        if case .route(let route) = answer, let left = route.expiresIn, left > .zero {
-          soonestExpiry = min(soonestExpiry ?? left, left)
-        }
-      }
+      for lookup in lookups { answers[lookup.query] = lookup.answer }
     }
     return answers
   }

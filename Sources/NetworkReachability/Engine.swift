@@ -10,11 +10,14 @@ final class Engine: Sendable {
   private let guarded: Locked<Guarded>
   private let logger: Logger
 
-  fileprivate struct Guarded {
+  struct Guarded {
     var state: EngineState
     var subscriptions: [Int: (subscriber: any Subscriber, interest: Interest)] = [:]
     var nextSubscription = 0
+    /// Who watches a target, by the numbers of the subscriptions.
+    var watchers: [Target: Set<Int>] = [:]
     var sinks: [any TransitionSink] = []
+    var judgementSinks: [any JudgementSink] = []
     /// The number of the run whose readings count.
     var run = 0
   }
@@ -33,6 +36,12 @@ final class Engine: Sendable {
     names.attach(self)
   }
 
+  /// How long a loss waits before it is told; a loss that waits already keeps its time.
+  var settle: Duration {
+    get { guarded.withLock { $0.state.settle } }
+    set { guarded.withLock { $0.state.settle = newValue } }
+  }
+
   /// Has the source read again, because the questions have changed.
   func refreshSource() { source.current?.refresh() }
 
@@ -47,8 +56,16 @@ final class Engine: Sendable {
     return EngineRun(number: number, engine: self)
   }
 
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    guarded.withLock { $0.state.routeQueries(for: tables) }
+  func routeQueries(for survey: KernelSurvey, in run: Int) -> [RouteQuery] {
+    guarded.withLock { $0.run == run ? $0.state.routeQueries(for: survey) : [] }
+  }
+
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
+    guarded.withLock { $0.state.needsRouteBlocks(isAfterLoss: isAfterLoss) }
+  }
+
+  func differences(in audit: KernelReading, _ run: Int) -> Int {
+    guarded.withLock { $0.run == run ? $0.state.differences(in: audit) : 0 }
   }
 
   func ingest(_ reading: KernelReading, in run: Int) -> Duration? {
@@ -56,7 +73,9 @@ final class Engine: Sendable {
       guarded -> (Duration?, [Transition], [any Subscriber]) in
       guard guarded.run == run else { return (nil, [], []) }
       let wasFirst = !guarded.state.hasReading
-      let transitions = guarded.state.ingest(reading)
+      let outcome = guarded.state.ingest(reading)
+      guarded.tellJudged(outcome)
+      let transitions = guarded.state.transitions(of: outcome)
       let woken = guarded.publish(transitions, asInitial: wasFirst)
       return (guarded.state.nextDeadline, transitions, woken)
     }
@@ -97,10 +116,13 @@ final class Engine: Sendable {
 
   /// Watches a target without a subscription, for a schedule; its transitions come to the sinks.
   ///
-  /// - Returns: the verdict as it is, if there is one; nil, too, when too many targets are watched.
+  /// - Returns: the verdict as it is, if there is one.
   func watch(_ target: Target, for watcher: Int) -> HostVerdict? {
-    let (isWatched, verdict) = guarded.withLock { ($0.state.watch(target), $0.state.verdict(of: target)) }
-    if isWatched { names.watch(target, for: watcher) }
+    let verdict = guarded.withLock { guarded in
+      _ = guarded.state.watch(target, forSchedule: true)
+      return guarded.state.verdict(of: target)
+    }
+    names.watch(target, for: watcher)
     return verdict
   }
 
@@ -114,7 +136,7 @@ final class Engine: Sendable {
 
   /// Stops watching for the schedule.
   func unwatch(_ target: Target, for watcher: Int) {
-    guarded.withLock { $0.state.unwatch([target]) }
+    guarded.withLock { $0.state.unwatch([target], forSchedule: true) }
     names.unwatch(target, for: watcher)
   }
 
@@ -145,6 +167,7 @@ final class Engine: Sendable {
       }
       guarded.nextSubscription += 1
       guarded.subscriptions[guarded.nextSubscription] = (subscriber, interest)
+      for target in interest.targets { guarded.watchers[target, default: []].insert(guarded.nextSubscription) }
       if guarded.state.hasReading { guarded.offerInitial(to: subscriber, interest) }
       return guarded.nextSubscription
     }
@@ -169,6 +192,10 @@ final class Engine: Sendable {
     let removed = guarded.withLock { guarded in
       let removed = guarded.subscriptions.removeValue(forKey: number)
       guarded.state.unwatch(removed?.interest.targets ?? [])
+      for target in removed?.interest.targets ?? [] {
+        guarded.watchers[target]?.remove(number)
+        if guarded.watchers[target]?.isEmpty == true { guarded.watchers[target] = nil }
+      }
       removed?.subscriber.close()
       return removed
     }
@@ -181,6 +208,8 @@ final class Engine: Sendable {
       sink.take([], guarded.state.snapshot)
     }
   }
+
+  func attach(_ sink: any JudgementSink) { guarded.withLock { $0.judgementSinks.append(sink) } }
 
   /// Takes in what the resolver found; the next reading judges by it.
   func resolved(_ target: Target, _ resolution: NameResolution) {
@@ -198,6 +227,7 @@ final class Engine: Sendable {
         guarded.state.unwatch(interest.targets)
         subscriber.close()
       }
+      guarded.watchers = [:]
       guarded.state.reset()
       return guarded.subscriptions
     }
@@ -205,40 +235,5 @@ final class Engine: Sendable {
       subscription.interest.targets.forEach { names.unwatch($0, for: number) }
     }
     return removed.values.map(\.subscriber)
-  }
-}
-
-extension Engine.Guarded {
-  /// Hands transitions to every sink and to the mailboxes of those who want them; returns who must be woken.
-  fileprivate mutating func publish(_ transitions: [Transition], asInitial: Bool) -> [any Subscriber] {
-    guard asInitial || !transitions.isEmpty else { return [] }
-    for sink in sinks { sink.take(transitions, state.snapshot) }
-    // What nobody has been told yet cannot change for them.
-    guard state.hasReading else { return [] }
-    var woken: [any Subscriber] = []
-    for (_, (subscriber, interest)) in subscriptions {
-      if asInitial {
-        offerInitial(to: subscriber, interest)
-      } else {
-        let wanted = transitions.filter(interest.wants)
-        guard !wanted.isEmpty else { continue }
-        for transition in wanted {
-          subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
-        }
-      }
-      woken.append(subscriber)
-    }
-    return woken
-  }
-
-  fileprivate func offerInitial(to subscriber: any Subscriber, _ interest: Interest) {
-    if interest.wantsMachine { subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot)) }
-    guard interest.kinds.contains(.host), let time = state.lastReading else { return }
-    for target in interest.targets {
-      guard let verdict = state.verdict(of: target) else { continue }
-      let transition = Transition(
-        sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
-      subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
-    }
   }
 }

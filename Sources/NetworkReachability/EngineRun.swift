@@ -11,7 +11,11 @@ final class EngineRun: KernelObserver {
     self.engine = engine
   }
 
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] { engine.routeQueries(for: tables) }
+  func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { engine.routeQueries(for: survey, in: number) }
+
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool { engine.needsRouteBlocks(isAfterLoss: isAfterLoss) }
+
+  func differences(in audit: KernelReading) -> Int { engine.differences(in: audit, number) }
 
   func ingest(_ reading: KernelReading) -> Duration? { engine.ingest(reading, in: number) }
 

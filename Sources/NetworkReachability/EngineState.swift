@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// It has no clock, lock or descriptor. Decide here, act in ``Engine``.
 struct EngineState {
   /// How long a loss waits before it is told; zero for not at all.
-  let settle: Duration
+  var settle: Duration
   /// Which types of interface count.
   private let requirement: InterfaceRequirement
   /// What is known now.
@@ -14,6 +14,7 @@ struct EngineState {
   private(set) var tables = KernelTables()
   /// When the last reading was made; nil before the first, and again after ``reset()``.
   private(set) var lastReading: Timestamp?
+  private var lastUptime = Duration.zero
   /// True when there is something to tell.
   var hasReading: Bool { lastReading != nil }
 
@@ -21,60 +22,83 @@ struct EngineState {
   private(set) var lastNumber: UInt64 = 0
   private var ipv4 = SettledVerdict(Path.unknown(.starting))
   private var ipv6 = SettledVerdict(Path.unknown(.starting))
-  private var watches: [Target: Watch] = [:]
-  /// The watched targets in the order in which they were asked for: the order of their transitions.
-  private var watchOrder: [Target] = []
+  private var book: WatchBook
+  /// The families whose default path the next reading asks about.
+  private var touchedFamilies = Set(IPAddress.Family.allCases)
+  /// The last answers about what is beneath tunnels.
+  private var tunnelAnswers: [RouteQuery: RouteAnswer] = [:]
+  /// The last survey touched every target.
+  private var wasAnyTouched = true
+  /// How many of the watches are a schedule's.
+  private var scheduledWatches = 0
   /// Causes since the first loss that still waits, so that a late verdict names what began it.
   private var carriedCauses: Set<Cause> = []
-  /// When the first of the routes in use runs out, on the readings' scale.
-  private var nextExpiry: Duration?
-
-  private struct Watch {
-    var verdict: SettledVerdict<HostVerdict>?
-    var resolution: NameResolution = .pending
-    /// A new answer came since the last verdict.
-    var hasNewAnswer = false
-    var subscriptions = 1
-  }
+  /// When the route of an answer runs out, on the readings' scale, where it does.
+  private var expiries: [RouteQuery: Duration] = [:]
 
   init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
     self.settle = settle
     self.requirement = requirement
+    book = WatchBook(permitting: requirement)
   }
 
   // MARK: - Questions
 
-  /// What must be looked up for the next reading.
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    var queries = TargetRules.queries(for: .default, permitting: requirement, in: tables)
-    queries += TunnelRules.queries(in: tables)
-    for (target, watch) in watches {
-      queries += TargetRules.queries(
-        for: target, resolution: watch.resolution, permitting: requirement, in: tables)
-    }
-    return queries
+  /// What must be looked up for the next reading: what the survey touches, and what was not answered yet.
+  mutating func routeQueries(for survey: KernelSurvey) -> [RouteQuery] {
+    let due = expiries.filter { $0.value <= survey.uptime }.map(\.key)
+    for family in IPAddress.Family.allCases where touches(survey, family, due) { touchedFamilies.insert(family) }
+    let machine = TargetRules.queries(for: .default, permitting: requirement, in: survey.tables)
+      .filter { touchedFamilies.contains($0.destination.family) }
+    wasAnyTouched = survey.changes.isAny
+    let tunnels = touchedFamilies.isEmpty ? [] : TunnelRules.queries(in: survey.tables)
+    return machine + tunnels + book.queries(for: survey, due: due)
   }
+
+  /// Whether a survey touches the default path of a family.
+  private func touches(_ survey: KernelSurvey, _ family: IPAddress.Family, _ due: [RouteQuery]) -> Bool {
+    if survey.changes.isAny { return true }
+    if let hold = family == .ipv4 ? ipv4.holdUntil : ipv6.holdUntil, hold <= survey.uptime { return true }
+    return StatusRules.sentinels(family).contains { sentinel in
+      due.contains(RouteQuery(sentinel)) || survey.changes.blocks.contains { $0.prefix.contains(sentinel) }
+    }
+  }
+
+  /// True when targets are watched for which a list of all blocks is of use and is not there or, after a loss, too old.
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool { book.wantsBlocks && (isAfterLoss || book.blocks == nil) }
 
   /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
   var nextDeadline: Duration? {
-    let holds = [ipv4.holdUntil, ipv6.holdUntil] + watches.values.map { $0.verdict?.holdUntil }
-    let recheck = nextExpiry.map { $0 + Limits.expiredRouteRecheck }
-    return (holds + [recheck]).compactMap(\.self).min()
+    let recheck = expiries.values.min().map { $0 + Limits.expiredRouteRecheck }
+    let round = book.needsAnotherRound ? lastUptime : nil
+    return [ipv4.holdUntil, ipv6.holdUntil, book.nextHold, recheck, round].compactMap(\.self).min()
   }
 
   // MARK: - Readings
 
-  /// Takes in a reading and returns what changed, in order.
-  mutating func ingest(_ reading: KernelReading) -> [Transition] {
-    var reading = reading
-    reading.tables = TunnelRules.applied(to: reading.tables, reading.answers)
+  /// What a reading changed.
+  struct Outcome {
+    /// The transitions, in order; those of watched targets come last and are made by ``EngineState/transitions(of:)``.
+    var machine: [Transition] = []
+    /// What became of watched targets.
+    var watched = WatchBook.Outcome()
+    var time: Timestamp
+    var causes: Set<Cause> = []
+  }
+
+  /// Takes in a reading and judges what it answers.
+  mutating func ingest(_ raw: KernelReading) -> Outcome {
+    var reading = raw
+    reading.tables = withTunnels(raw)
     let isFirst = !hasReading
     let states = reading.tables.interfaceStates
     let difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
     var causes = reading.causes.union(difference.causes)
-    if let nextExpiry, reading.uptime >= nextExpiry { causes.insert(.routeExpired) }
+    if expiries.values.contains(where: { $0 <= reading.uptime }) { causes.insert(.routeExpired) }
     carriedCauses.formUnion(isFirst ? [] : causes)
     lastReading = reading.time
+    lastUptime = reading.uptime
+    let isOtherBeneath = hasOtherTunnels(reading.tables)
     tables = reading.tables
     noteExpiries(in: reading)
 
@@ -86,30 +110,35 @@ struct EngineState {
       transitions.append(number(.interface(entry.state, removed: entry.removed), reading.time, causes))
     }
     transitions += judgeMachine(reading, isFirst: isFirst)
-    transitions += judgeWatches(reading)
-    if ipv4.holdUntil == nil, ipv6.holdUntil == nil, watches.values.allSatisfy({ $0.verdict?.holdUntil == nil }) {
-      carriedCauses = []
-    }
-    return transitions
+    let watched = book.judge(reading, settle: settle)
+    // What was asked for other reasons is judged by now; the rest by the next reading, which is made at once.
+    if isOtherBeneath { touchEverything() }
+    let outcome = Outcome(machine: transitions, watched: watched, time: reading.time, causes: carriedCauses)
+    if ipv4.holdUntil == nil, ipv6.holdUntil == nil, book.nextHold == nil { carriedCauses = [] }
+    return outcome
   }
+
+  /// All that is to be told of what a reading changed, in order.
+  mutating func transitions(of outcome: Outcome) -> [Transition] {
+    outcome.machine
+      + book.transitions(
+        outcome.watched.changes, sequence: lastNumber, time: outcome.time, causes: outcome.causes)
+  }
+
+  /// The targets that a reading judged anew, in no order.
+  func judgedTargets(of outcome: Outcome) -> [Target] { book.targets(outcome.watched.judged) }
 
   /// The kernel cannot be read any more: nothing is known, and saying otherwise would be a guess.
   mutating func kernelFailed(at time: Timestamp) -> [Transition] {
     let unknown = Path.unknown(.kernelUnavailable)
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
-    nextExpiry = nil
+    expiries = [:]
     carriedCauses = []
+    touchedFamilies = Set(IPAddress.Family.allCases)
     let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
-    return machine + watchOrder.compactMap { failWatch($0, unknown, at: time) }
-  }
-
-  private mutating func failWatch(_ target: Target, _ unknown: Path, at time: Timestamp) -> Transition? {
-    guard let old = watches[target]?.verdict?.published else { return nil }
-    let new = HostVerdict(target: target, path: unknown, phase: old.phase)
-    watches[target]?.verdict?.replace(with: new)
-    guard new != old else { return nil }
-    return Transition(sequence: lastNumber, time: time, causes: [], change: .host(from: old, to: new))
+    return machine
+      + book.transitions(book.fail(with: unknown), sequence: lastNumber, time: time, causes: [])
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
@@ -119,21 +148,24 @@ struct EngineState {
     snapshot.sequence = sequence
     ipv4 = SettledVerdict(.unknown(.starting))
     ipv6 = SettledVerdict(.unknown(.starting))
-    for target in watches.keys { watches[target]?.verdict = nil }
+    book.reset()
     lastReading = nil
     carriedCauses = []
-    nextExpiry = nil
+    expiries = [:]
+    touchedFamilies = Set(IPAddress.Family.allCases)
   }
 
   private mutating func noteExpiries(in reading: KernelReading) {
-    let lives = reading.answers.values.compactMap { answer -> Duration? in
-      guard case .route(let route) = answer else { return nil }
-      return route.expiresIn
+    // What ran out and was not asked about again has nobody who wants to know.
+    if !expiries.isEmpty { expiries = expiries.filter { $0.value > reading.uptime } }
+    for (query, answer) in reading.answers {
+      if case .route(let route) = answer, let left = route.expiresIn {
+        expiries[query] = reading.uptime + max(left, .zero)
+      } else if let end = expiries[query], end > reading.uptime + Limits.unreadableLife {
+        // In its last ticks a route looks as if it lived for ever: an end that is near stays noted.
+        expiries[query] = nil
+      }
     }
-    let shown = lives.min().map { reading.uptime + max($0, .zero) }
-    // In its last ticks a route looks as if it lived for ever: an end that is near stays noted.
-    let kept = nextExpiry.flatMap { reading.uptime < $0 && $0 <= reading.uptime + Limits.unreadableLife ? $0 : nil }
-    nextExpiry = [shown, kept].compactMap(\.self).min()
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {
@@ -153,18 +185,50 @@ struct EngineState {
   // MARK: - This machine
 
   private mutating func judgeMachine(_ reading: KernelReading, isFirst: Bool) -> [Transition] {
-    let verdict = TargetRules.verdict(
-      for: .default, permitting: requirement, answers: reading.answers, in: reading.tables)
-    func path(_ family: IPAddress.Family) -> Path {
-      var path = verdict.addresses.first { $0.address.family == family }?.path ?? .unknown(.starting)
-      // Which block matched the sentinel is our own business, and its change no news.
-      path.prefix = nil
-      path.routeType = nil
-      return path
+    for family in IPAddress.Family.allCases {
+      guard let path = machinePath(family, reading.answers, in: reading.tables) else { continue }
+      touchedFamilies.remove(family)
+      switch family {
+      case .ipv4: ipv4.take(path, at: reading.uptime, settle: settle, isLoss: Path.isLoss)
+      case .ipv6: ipv6.take(path, at: reading.uptime, settle: settle, isLoss: Path.isLoss)
+      }
     }
-    ipv4.take(path(.ipv4), at: reading.uptime, settle: settle, isLoss: Path.isLoss)
-    ipv6.take(path(.ipv6), at: reading.uptime, settle: settle, isLoss: Path.isLoss)
     return publishMachine(at: reading.time, causes: carriedCauses, isFirst: isFirst)
+  }
+
+  /// One family's default path; nil when it was not asked about.
+  private func machinePath(
+    _ family: IPAddress.Family, _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
+  ) -> Path? {
+    let queries = TargetRules.queries(for: .default, permitting: requirement, in: tables)
+      .filter { $0.destination.family == family }
+    guard queries.allSatisfy({ answers[$0] != nil }) else { return nil }
+    let verdict = TargetRules.verdict(for: .default, permitting: requirement, answers: answers, in: tables)
+    var path = verdict.addresses.first { $0.address.family == family }?.path ?? .unknown(.starting)
+    // Which block matched the sentinel is our own business, and its change no news.
+    path.prefix = nil
+    path.routeType = nil
+    return path
+  }
+
+  // MARK: - Tunnels
+
+  /// The tables with what tunnels take from beneath, by answers of this reading or the last that had some.
+  private mutating func withTunnels(_ reading: KernelReading) -> KernelTables {
+    let queries = TunnelRules.queries(in: reading.tables)
+    if queries.isEmpty { tunnelAnswers = [:] }
+    for query in queries { tunnelAnswers[query] = reading.answers[query] ?? tunnelAnswers[query] }
+    return TunnelRules.applied(to: reading.tables, tunnelAnswers)
+  }
+
+  /// True when interfaces became others without an event that touches every target.
+  private func hasOtherTunnels(_ tables: KernelTables) -> Bool {
+    hasReading && !wasAnyTouched && tables.interfaces != self.tables.interfaces
+  }
+
+  private mutating func touchEverything() {
+    touchedFamilies = Set(IPAddress.Family.allCases)
+    book.touchEverything()
   }
 
   private mutating func publishMachine(at time: Timestamp, causes: Set<Cause>, isFirst: Bool) -> [Transition] {
@@ -181,70 +245,47 @@ struct EngineState {
 
   // MARK: - Watched targets
 
-  private mutating func judgeWatches(_ reading: KernelReading) -> [Transition] {
-    watchOrder.compactMap { judgeWatch($0, reading) }
-  }
-
-  private mutating func judgeWatch(_ target: Target, _ reading: KernelReading) -> Transition? {
-    guard var watch = watches[target] else { return nil }
-    defer { watches[target] = watch }
-    let queries = TargetRules.queries(
-      for: target, resolution: watch.resolution, permitting: requirement, in: reading.tables)
-    // A question that came up after this reading was begun is answered by the next one.
-    guard queries.allSatisfy({ reading.answers[$0] != nil }) else { return nil }
-    let verdict = TargetRules.verdict(
-      for: target, resolution: watch.resolution, permitting: requirement, answers: reading.answers,
-      in: reading.tables)
-    let old = watch.verdict?.published
-    if watch.verdict == nil {
-      watch.verdict = SettledVerdict(verdict)
-    } else {
-      watch.verdict?.take(verdict, at: reading.uptime, settle: settle) { Path.isLoss($0.path, $1.path) }
-    }
-    let causes = carriedCauses.union(watch.hasNewAnswer ? [.dnsChanged] : [])
-    guard let new = watch.verdict?.published, new != old else { return nil }
-    watch.hasNewAnswer = false
-    return Transition(
-      sequence: lastNumber, time: reading.time, causes: old == nil ? [] : Cause.sorted(causes),
-      change: .host(from: old, to: new))
-  }
-
   /// Starts watching a target, or counts one more who does.
   ///
   /// - Returns: false when there are too many targets already.
-  mutating func watch(_ target: Target) -> Bool {
-    if watches[target] != nil {
-      watches[target]?.subscriptions += 1
-      return true
-    }
-    guard watches.count < Limits.watchedTargets else { return false }
-    watches[target] = Watch()
-    watchOrder.append(target)
-    return true
+  mutating func watch(_ target: Target, forSchedule: Bool = false) -> Bool {
+    if forSchedule { scheduledWatches += 1 }
+    // Registered targets have a limit of their own, and take no room from those who subscribe.
+    return book.watch(target, limit: forSchedule ? .max : Limits.watchedTargets + scheduledWatches)
   }
 
   /// Stops watching targets that nobody else watches.
-  mutating func unwatch(_ targets: some Collection<Target>) {
-    for target in targets {
-      guard let count = watches[target]?.subscriptions else { continue }
-      watches[target]?.subscriptions = count - 1
-      if count == 1 { watches[target] = nil }
-    }
-    if watches.count < watchOrder.count { watchOrder.removeAll { watches[$0] == nil } }
+  mutating func unwatch(_ targets: some Collection<Target>, forSchedule: Bool = false) {
+    if forSchedule { scheduledWatches -= targets.count }
+    for target in targets { book.unwatch(target) }
   }
 
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
-  func verdict(of target: Target) -> HostVerdict? { watches[target]?.verdict?.published }
+  func verdict(of target: Target) -> HostVerdict? { book.verdict(of: target) }
 
   /// The first verdicts over watched targets, and how many are watched.
   func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
-    (watchOrder.prefix(limit).compactMap(verdict), watches.count)
+    (book.inOrder.prefix(limit).compactMap { book.verdict(of: $0) }, book.count)
   }
 
   /// Takes in what the resolver found; the next reading judges by it.
-  mutating func resolved(_ target: Target, _ resolution: NameResolution) {
-    guard watches[target] != nil, watches[target]?.resolution != resolution else { return }
-    watches[target]?.resolution = resolution
-    watches[target]?.hasNewAnswer = true
+  mutating func resolved(_ target: Target, _ resolution: NameResolution) { book.resolved(target, resolution) }
+
+  // MARK: - Audit
+
+  /// Counts what an audit shows otherwise than it is held here.
+  ///
+  /// Nothing is compared while a loss waits or a route is about to run out: then the two differ rightly.
+  func differences(in raw: KernelReading) -> Int {
+    var audit = raw
+    audit.tables = TunnelRules.applied(to: raw.tables, raw.answers)
+    let horizon = audit.uptime + Limits.unreadableLife
+    guard hasReading, ipv4.holdUntil == nil, ipv6.holdUntil == nil, !expiries.values.contains(where: { $0 <= horizon })
+    else { return 0 }
+    var found = TableDifference(from: snapshot.interfaces, to: audit.tables.interfaceStates).entries.count
+    for (family, told) in [(IPAddress.Family.ipv4, ipv4.published), (.ipv6, ipv6.published)] {
+      if let path = machinePath(family, audit.answers, in: audit.tables), path != told { found += 1 }
+    }
+    return found + book.differences(in: audit)
   }
 }

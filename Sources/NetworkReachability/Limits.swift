@@ -8,8 +8,18 @@ enum Limits {
 
   /// Targets that one monitor watches.
   ///
-  /// Each costs one lookup (2 µs) a kernel event, so this many cost 40 ms.
-  static let watchedTargets = 20_000
+  /// What a kernel event costs depends on what it touches, not on their number; each costs some 300 bytes, pairs and names
+  /// about three times as much.
+  static let watchedTargets = 100_000
+
+  /// Blocks without routes that are kept besides as many as have some, until an audit drops them.
+  static let idleBlocks = 1024
+
+  /// Paths that no target has any more and that are kept besides twice as many as there are targets and classes.
+  static let idlePaths = 4096
+
+  /// Targets that an audit asks about by themselves, to compare with what their class says: 64 questions are one send.
+  static let auditSamples = 64
 
   /// How soon to look again at a route whose life is over but which the kernel still answers with.
   ///

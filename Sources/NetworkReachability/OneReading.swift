@@ -29,9 +29,9 @@ final class OneReading: KernelObserver {
       for: target, resolution: resolution, permitting: requirement, answers: reading.answers, in: tables)
   }
 
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] {
-    TunnelRules.queries(in: tables)
-      + TargetRules.queries(for: target, resolution: resolution, permitting: requirement, in: tables)
+  func routeQueries(for survey: KernelSurvey) -> [RouteQuery] {
+    TunnelRules.queries(in: survey.tables)
+      + TargetRules.queries(for: target, resolution: resolution, permitting: requirement, in: survey.tables)
   }
 
   func ingest(_ reading: KernelReading) -> Duration? {

@@ -80,6 +80,12 @@ public final class ReachabilityMonitor: Sendable {
     for subscriber in subscribers { subscriber.end() }
   }
 
+  /// How long a loss waits before it is told; it may be changed at any time, and holds for the next loss.
+  public var settle: Duration {
+    get { engine.settle }
+    set { engine.settle = newValue }
+  }
+
   // MARK: - Now
 
   /// The state of this machine as subscribers have been told it; unknown before ``start()`` and after ``stop()``.
@@ -134,7 +140,7 @@ public final class ReachabilityMonitor: Sendable {
   /// - Parameters:
   ///   - kinds: which changes to hear of this machine; default its status and the way out.
   ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
-  /// - Returns: a sequence; each iteration is a subscription of its own, and ends at once when more than 10,000 targets
+  /// - Returns: a sequence; each iteration is a subscription of its own, and ends at once when more than 100,000 targets
   ///   would be watched.
   public func updates(
     of kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = []
@@ -152,7 +158,7 @@ public final class ReachabilityMonitor: Sendable {
   ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
   ///   - context: where the closure runs; default the main queue.
   ///   - body: the listener.
-  /// - Returns: what ends the subscription when it is cancelled or dropped; nil when more than 10,000 targets would be
+  /// - Returns: what ends the subscription when it is cancelled or dropped; nil when more than 100,000 targets would be
   ///   watched.
   public func listen(
     to kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = [],
@@ -175,4 +181,7 @@ public final class ReachabilityMonitor: Sendable {
 
   /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.
   package func attach(_ sink: any TransitionSink) { engine.attach(sink) }
+
+  /// Attaches who is told which watched targets' routes each change of the kernel touched.
+  package func attach(_ sink: any JudgementSink) { engine.attach(sink) }
 }

@@ -20,20 +20,11 @@ struct Interest: Sendable {
   var kinds: Transition.Kinds
   /// The watched targets whose changes it hears, when `kinds` has `.host`; each once, in the order of their first verdicts.
   let targets: [Target]
-  /// The same, for looking one up: an outage is one transition for each of thousands.
-  private let isWatched: Set<Target>
 
   init(kinds: Transition.Kinds, targets: [Target]) {
     self.kinds = kinds
     var seen: Set<Target> = []
     self.targets = targets.filter { seen.insert($0).inserted }
-    isWatched = seen
-  }
-
-  func wants(_ transition: Transition) -> Bool {
-    guard kinds.contains(transition.kind) else { return false }
-    guard case .host(_, let verdict) = transition.change else { return true }
-    return isWatched.contains(verdict.target)
   }
 
   /// True when it hears of this machine, not only of hosts.
@@ -47,4 +38,25 @@ struct Interest: Sendable {
 package protocol TransitionSink: AnyObject, Sendable {
   /// What changed, and the state after all of it; no transitions when it is attached.
   func take(_ transitions: [Transition], _ snapshot: Snapshot)
+}
+
+/// Which watched targets one reading judged anew.
+package struct Judgement: Sendable {
+  /// The targets whose routes the kernel was asked about because something that touches them had changed, or because they
+  /// are new; each at least once, in no order, whether or not the verdict came out another.
+  package let targets: [Target]
+  /// What the kernel said had happened, in the order of ``Cause/inOrder``.
+  package let causes: [Cause]
+  /// When the reading was made.
+  package let time: Timestamp
+}
+
+/// Hears which targets' routes a change of the kernel touched: for whoever probes targets and should probe these now.
+///
+/// It is told before the transitions of the same reading are, under the engine's lock, on the thread that reads the
+/// kernel: it must be quick (take note and wake another thread), must not block and must not call back into the monitor.
+/// A change that touches nothing that is watched is not told; after lost events every target is touched.
+package protocol JudgementSink: AnyObject, Sendable {
+  /// These targets were judged anew.
+  func judged(_ judgement: Judgement)
 }

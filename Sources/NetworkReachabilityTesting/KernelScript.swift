@@ -112,22 +112,26 @@ public struct KernelScript: Sendable {
   }
 }
 
-extension IPPrefix {
-  /// The block that an interface's address lies in: a route is for the block, without the address's own bits.
-  var block: IPPrefix {
-    let masked = address.octets.enumerated().map { index, octet in
-      let bits = min(max(Int(length) - 8 * index, 0), 8)
-      return octet & ~UInt8(truncatingIfNeeded: 0xff >> bits)
+extension KernelScript {
+  /// The blocks of all routes and own addresses.
+  var blocks: Set<RouteChanges.Block> {
+    var blocks = Set(routes.map { RouteChanges.Block($0.prefix.block, table: $0.table) })
+    for entry in addresses {
+      let own = IPPrefix(entry.address, length: entry.address.family.bitCount)
+      blocks.insert(RouteChanges.Block(own, table: 255))
     }
-    return IPPrefix(IPAddress(octets: masked) ?? address, length: length)
+    return blocks
   }
 
-  /// Whether an address lies in the block.
-  func contains(_ other: IPAddress) -> Bool {
-    guard address.family == other.family else { return false }
-    let length = Int(length)
-    guard address.family == .ipv6 else { return (address.low ^ other.low) >> (32 - length) == 0 }
-    let isHighEqual = (address.high ^ other.high) >> (64 - min(length, 64)) == 0
-    return isHighEqual && (length <= 64 || (address.low ^ other.low) >> (128 - length) == 0)
+  /// What the kernel would say about the step from another script to this one.
+  ///
+  /// Of routes it says which block changed; after changes of interfaces and addresses any route may differ.
+  func changes(since old: KernelScript) -> RouteChanges {
+    let differing = Set(routes).symmetricDifference(old.routes)
+    var changes = RouteChanges(
+      blocks: Set(differing.map { RouteChanges.Block($0.prefix.block, table: $0.table) }),
+      isAny: interfaces != old.interfaces || addresses != old.addresses || overrides != old.overrides)
+    changes.blocks.formUnion(blocks.subtracting(old.blocks))
+    return changes
   }
 }

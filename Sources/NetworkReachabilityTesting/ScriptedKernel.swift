@@ -14,16 +14,21 @@ public import ReachabilityModel
 /// returns; but while another reading is being delivered, on this thread or another, it follows that one instead, because
 /// a source delivers one at a time. Call ``change(_:_:)``, ``changeWithoutEvent(_:)`` and ``advance(by:)`` from one thread
 /// at a time.
-public final class ScriptedKernel: KernelSource {
-  private let guarded: Locked<Guarded>
+public final class ScriptedKernel: Sendable {
+  let guarded: Locked<Guarded>
 
-  private struct Guarded {
+  struct Guarded {
     var script: KernelScript
     var session: Session?
     var sessionCount = 0
     var uptime = Duration.seconds(1000)
     var startError: KernelError?
     var lookUpCount = 0
+    /// The next reading is an audit.
+    var isAudit = false
+    var differences = 0
+    /// What was announced and not read yet.
+    var changes = RouteChanges(isAny: true)
 
     var now: Timestamp {
       let (seconds, attoseconds) = uptime.components
@@ -32,7 +37,7 @@ public final class ScriptedKernel: KernelSource {
   }
 
   /// What belongs to one observer, from its start to the stop.
-  private struct Session {
+  struct Session {
     let number: Int
     let observer: any KernelObserver
     var deadline: Duration?
@@ -62,7 +67,13 @@ public final class ScriptedKernel: KernelSource {
   ///   - causes: what the events said that the tables do not show.
   ///   - body: the change; empty for events that change nothing.
   public func change(_ causes: Set<Cause> = [], _ body: (inout KernelScript) -> Void = { _ in }) {
+    let before = guarded.withLock { $0.script }
     changeWithoutEvent(body)
+    guarded.withLock { guarded in
+      let changes = guarded.script.changes(since: before)
+      guarded.changes.blocks.formUnion(changes.blocks)
+      guarded.changes.isAny = guarded.changes.isAny || changes.isAny || causes.contains(.resync)
+    }
     deliver(causes)
   }
 
@@ -96,8 +107,25 @@ public final class ScriptedKernel: KernelSource {
 
   /// Tells the observer that the kernel can no longer be read.
   public func fail(_ error: KernelError) {
-    let (observer, time) = guarded.withLock { ($0.session?.observer, $0.now) }
+    let (observer, time) = guarded.withLock { guarded in
+      guarded.changes.isAny = true
+      return (guarded.session?.observer, guarded.now)
+    }
     observer?.kernelFailed(error, at: time)
+  }
+
+  /// Reads everything although nothing was announced, as a source does now and then, and compares.
+  ///
+  /// - Returns: how many things differed from what the observer held: changes that no event had told of; 0 when another
+  ///   reading is being delivered.
+  public func audit() -> Int {
+    guarded.withLock { $0.isAudit = true }
+    deliver([])
+    return guarded.withLock { guarded in
+      guarded.isAudit = false
+      defer { guarded.differences = 0 }
+      return guarded.differences
+    }
   }
 
   /// When the observer wants to be called again, on the reading's scale; nil for never.
@@ -110,7 +138,7 @@ public final class ScriptedKernel: KernelSource {
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
 
   /// Delivers a reading, and after it those that were asked for meanwhile.
-  private func deliver(_ causes: Set<Cause>) {
+  func deliver(_ causes: Set<Cause>) {
     let session = guarded.withLock { guarded -> Session? in
       guard let session = guarded.session else { return nil }
       if session.isDelivering {
@@ -137,48 +165,26 @@ public final class ScriptedKernel: KernelSource {
   }
 
   private func read(for observer: any KernelObserver, _ causes: Set<Cause>) -> Duration? {
-    let (script, uptime, time) = guarded.withLock { ($0.script, $0.uptime, $0.now) }
-    let tables = script.tables
+    let isListed = observer.needsRouteBlocks(isAfterLoss: guarded.withLock { $0.changes.isAny || $0.isAudit })
+    var (script, survey, time) = guarded.withLock { guarded in
+      defer {
+        guarded.changes = RouteChanges()
+        guarded.isAudit = false
+      }
+      if guarded.isAudit { guarded.changes.isAny = true }
+      let survey = KernelSurvey(
+        tables: guarded.script.tables, changes: guarded.changes, uptime: guarded.uptime, isAudit: guarded.isAudit)
+      return (guarded.script, survey, guarded.now)
+    }
+    if isListed { survey.changes.allBlocks = script.blocks }
     let answers = Dictionary(
-      observer.routeQueries(for: tables).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
-    return observer.ingest(
-      KernelReading(tables: tables, answers: answers, causes: causes, uptime: uptime, time: time))
-  }
-
-  // MARK: - KernelSource
-
-  /// Delivers the first reading, or throws what ``refuseStart(_:)`` said.
-  public func start(_ observer: any KernelObserver) throws(KernelError) {
-    if let error = guarded.withLock(\.startError) { throw error }
-    guarded.withLock { guarded in
-      guarded.sessionCount += 1
-      guarded.session = Session(number: guarded.sessionCount, observer: observer)
+      observer.routeQueries(for: survey).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
+    let reading = KernelReading(
+      tables: survey.tables, answers: answers, causes: causes, uptime: survey.uptime, time: time)
+    if survey.isAudit {
+      let differences = observer.differences(in: reading)
+      guarded.withLock { $0.differences = differences }
     }
-    deliver([])
-  }
-
-  /// Delivers a reading.
-  public func refresh() { deliver([]) }
-
-  /// Answers from the script.
-  public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    let script = guarded.withLock { guarded in
-      guarded.lookUpCount += queries.count
-      return guarded.script
-    }
-    return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// A script is never stuck.
-  public var sinceProgress: Duration { .zero }
-
-  /// Lets go of the observer; a reading that is being delivered on another thread may still reach it.
-  public func stop() {
-    // Let go outside the lock: the observer may go with it.
-    let last = guarded.withLock { guarded in
-      defer { guarded.session = nil }
-      return guarded.session
-    }
-    withExtendedLifetime(last) {}
+    return observer.ingest(reading)
   }
 }

@@ -6,6 +6,7 @@ internal import Glibc
   /// A descriptor that can be read from or written to without waiting.
   struct Ready {
     let descriptor: Int32
+    /// Also when it is broken: an error or an end is shown to whoever reads or writes next.
     let isReadable: Bool
     let isWritable: Bool
   }
@@ -66,7 +67,6 @@ internal import Glibc
   /// One of those that the last wait told of.
   subscript(index: Int) -> Ready {
     let flags = unsafe events[index].events
-    // An error or a hang-up is shown to whoever reads or writes next.
     let isBroken = flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue | EPOLLRDHUP.rawValue) != 0
     return unsafe Ready(
       descriptor: events[index].data.fd, isReadable: isBroken || flags & EPOLLIN.rawValue != 0,

@@ -107,23 +107,3 @@ final class FileWatch {
     return count > 0 ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
   }
 }
-
-/// What changes when somebody writes or replaces a file.
-private struct FileSignature: Equatable {
-  private var device: UInt = 0
-  private var inode: UInt = 0
-  private var size = 0
-  private var seconds = 0
-  private var nanoseconds = 0
-
-  /// A file that is not there has a signature too: zeros.
-  init(_ path: String) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return }
-    device = status.st_dev
-    inode = status.st_ino
-    size = status.st_size
-    seconds = status.st_mtim.tv_sec
-    nanoseconds = status.st_mtim.tv_nsec
-  }
-}

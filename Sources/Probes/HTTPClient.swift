@@ -58,7 +58,7 @@ public enum HTTPClient {
   }
 
   /// libcurl's one-time initialisation, which must happen before any handle and only once.
-  private static let globalCode = curl_global_init(Int(CURL_GLOBAL_ALL))
+  static let globalCode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
   private static func check(url: String, headers: [String: String], unixSocket: String?) throws(HTTPClientError) {
     func refuse(_ message: String) -> HTTPClientError {

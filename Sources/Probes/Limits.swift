@@ -94,6 +94,52 @@ enum Limits {
   /// Bytes of a TCP answer that are kept to be matched.
   static let dialogueBytes = 65_536
 
+  /// Bytes wanted for the receive buffer of the ICMP sockets; the kernel grants at most `net.core.rmem_max`.
+  static let echoReceiveBuffer: Int32 = 1 << 22
+
+  /// Batches of replies taken at once, before others have their turn: 1,024 replies.
+  static let echoBatches = 16
+
+  /// Entries of a socket's error queue taken at once.
+  static let echoErrors = 64
+
+  /// Times a packet is tried that the kernel refuses: the first refusals may be for others' packets.
+  static let echoSendTries = 3
+
+  /// Echo requests of one check, bytes of payload (a packet of 1,500 bytes), and the shortest pause between two.
+  static let echoCount = 100
+  static let echoPayload = 1_472
+  static let echoPause: Duration = .milliseconds(1)
+
+  /// How long a DNS server may be silent before it is asked again; doubled each time.
+  static let dnsRepeat: Duration = .seconds(1)
+
+  /// Packets of a DNS server that are taken in one go; answers of one packet; bytes told of data of an unknown type.
+  static let dnsPackets = 64
+  static let dnsAnswers = 256
+  static let unknownDataBytes = 64
+
+  /// Certificates of a chain that are read, names of one that are told at all, and in words.
+  static let certificates = 16
+  static let certificateNames = 100
+  static let namesTold = 5
+
+  /// Authorities' files kept read: each is some MiB.
+  static let trustStores = 8
+
+  /// Warnings that a peer may send in one go while shaking hands.
+  static let handshakeWarnings = 16
+
+  /// Bytes of an HTTP answer's head and of its body that are read.
+  static let httpHeadBytes = 65_536
+  static let httpBodyBytes = 1 << 20
+
+  /// Redirects followed at most.
+  static let httpRedirects = 3
+
+  /// Handles of libcurl kept for the next transfer: each is about 6 KiB.
+  static let curlHandles = 64
+
   /// Bytes taken from a socket in one call.
   static let readBytes = 16_384
 

@@ -40,6 +40,15 @@ public struct HostVerdict: Hashable, Sendable {
   }
 }
 
+extension HostVerdict {
+  /// The verdict over a target from those over its addresses: the one that comes furthest, the first on a tie.
+  public init(target: Target, best addresses: [AddressVerdict], phase: Phase = .resolved) {
+    var best = addresses.first?.path ?? .unknown(.starting)
+    for address in addresses where address.path.rank > best.rank { best = address.path }
+    self.init(target: target, path: best, addresses: addresses, phase: phase)
+  }
+}
+
 /// What the resolver knows about a name.
 public enum NameResolution: Hashable, Sendable {
   /// Nothing yet, or it was not asked.

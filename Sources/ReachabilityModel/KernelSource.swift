@@ -33,8 +33,21 @@ extension KernelSource {
 
 /// Who asks the questions and receives the readings of a ``KernelSource``.
 public protocol KernelObserver: AnyObject, Sendable {
-  /// The lookups to make for the next reading, given the tables that were just read.
-  func routeQueries(for tables: KernelTables) -> [RouteQuery]
+  /// The lookups to make for the next reading, given what is known before it.
+  ///
+  /// The changes of a survey whose reading then fails count as heard: the next survey need not repeat them.
+  func routeQueries(for survey: KernelSurvey) -> [RouteQuery]
+
+  /// Whether the coming survey should list the blocks of all routes and rules (``RouteChanges/allBlocks``).
+  ///
+  /// - Parameter isAfterLoss: what was listed before may be out of date.
+  /// - Returns: true when they are wanted.
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool
+
+  /// Counts what differs between the observer's state and a reading without an event to explain it; 0 is as it should be.
+  ///
+  /// Called before ``ingest(_:)`` for the reading of a survey with ``KernelSurvey/isAudit``.
+  func differences(in audit: KernelReading) -> Int
 
   /// Takes in a reading.
   ///
@@ -44,6 +57,14 @@ public protocol KernelObserver: AnyObject, Sendable {
 
   /// The source can no longer read, at this time; called at most once between two readings.
   func kernelFailed(_ error: KernelError, at time: Timestamp)
+}
+
+extension KernelObserver {
+  /// No list is needed.
+  public func needsRouteBlocks(isAfterLoss: Bool) -> Bool { false }
+
+  /// Nothing is compared.
+  public func differences(in audit: KernelReading) -> Int { 0 }
 }
 
 /// The kernel's state at one instant, with the answers to the observer's questions.

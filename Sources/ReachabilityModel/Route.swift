@@ -14,6 +14,8 @@ public struct Route: Hashable, Sendable {
   public var hops: [NextHop]
   /// The index of the way out that the kernel takes for the destination that was looked up; 0 unless multipath.
   public var taken = 0
+  /// The kernel takes one of several ways out, another perhaps for another destination (multipath, nexthop groups).
+  public var choosesByDestination = false
   /// The source address that the kernel would use on the way out that it takes (`RTA_PREFSRC`); nil when it has none.
   public var source: IPAddress?
   /// How long the route still lives (`RTA_CACHEINFO`); nil when it does not expire; zero or less when it has expired.
@@ -81,6 +83,44 @@ public struct RouteType: RawRepresentable, Hashable, Sendable {
   public var name: String {
     let names = ["", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole", "unreachable", "prohibit"]
     return (1..<names.count).contains(Int(rawValue)) ? names[Int(rawValue)] : "type-\(rawValue)"
+  }
+}
+
+extension Route {
+  /// Whether another destination of the same block could leave by another way or from another address.
+  ///
+  /// - Parameter hasOneIPv6Source: ``KernelTables/hasOneIPv6Source``.
+  /// - Returns: true when each destination must be asked about by itself.
+  public func dependsOnDestination(hasOneIPv6Source: Bool) -> Bool {
+    if choosesByDestination { return true }
+    // A block of own addresses answers from whichever of them was asked.
+    if type == .local || type == .anycast { return prefix.length < prefix.address.family.bitCount }
+    return prefix.address.family == .ipv6 && !hasOneIPv6Source
+  }
+}
+
+extension KernelTables {
+  /// True when the choice of an IPv6 source address cannot depend on the destination (RFC 6724 §5).
+  ///
+  /// So it is with one global address, and with several of the same block, interface and preference: the rules that look
+  /// at the destination (scope, label, common prefix within the block's length) tie for them.
+  public var hasOneIPv6Source: Bool {
+    struct Kind: Hashable {
+      let index: UInt32
+      let block: IPPrefix
+      let isDeprecated: Bool
+    }
+    var global: Set<Kind> = []
+    var links: Set<UInt32> = []
+    for entry in addresses where entry.address.family == .ipv6 && entry.isUsable && !entry.address.isLoopback {
+      if entry.address.isLinkLocal {
+        guard links.insert(entry.interfaceIndex).inserted else { return false }
+      } else {
+        let isDeprecated = entry.flags.contains(.deprecated)
+        global.insert(Kind(index: entry.interfaceIndex, block: entry.prefix.block, isDeprecated: isDeprecated))
+      }
+    }
+    return global.count <= 1
   }
 }
 

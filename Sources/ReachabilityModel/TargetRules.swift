@@ -54,11 +54,27 @@ public enum TargetRules {
       let chosen = target.interface == nil ? requirement.choice(of: paths) : paths.first ?? .unknown(.starting)
       return HostVerdict.AddressVerdict(address: part.address, path: chosen)
     }
-    var best = verdicts.first?.path ?? .unknown(.starting)
-    for verdict in verdicts where verdict.path.rank > best.rank { best = verdict.path }
-    if case .failed(let reason) = resolution, phase == .optimistic, best.reason == nil { best.reason = reason }
+    var combined = HostVerdict(target: target, best: verdicts, phase: phase)
+    guard phase == .optimistic else { return combined }
+    if case .failed(let reason) = resolution, combined.path.reason == nil { combined.path.reason = reason }
     // The two halves of the default path are not addresses of the name.
-    return HostVerdict(target: target, path: best, addresses: phase == .optimistic ? [] : verdicts, phase: phase)
+    combined.addresses = []
+    return combined
+  }
+
+  /// The addresses by whose routes alone a target is judged; nil when it must be asked about by itself, because of its
+  /// source, its interface, what its addresses are, because it has none, or because only some interfaces count.
+  public static func routedAddresses(
+    of target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none
+  ) -> [IPAddress]? {
+    guard target.source == nil, target.interface == nil, requirement == .none else { return nil }
+    let addresses: [IPAddress]
+    switch (target.remote, resolution) {
+    case (.address(let address), _): addresses = [address]
+    case (.name, .addresses(let found)): addresses = found
+    default: return nil
+    }
+    return !addresses.isEmpty && addresses.allSatisfy(\.unmapped.goesByRoute) ? addresses : nil
   }
 
   // MARK: - Parts

@@ -27,6 +27,12 @@ package struct CheckPlan: Sendable {
     var interface: String?
     var maxAge: String?
 
+    /// What a member of an object may be called.
+    static let keys: [String: any WritableKeyPath<Wish, String?> & Sendable] = [
+      "target": \.target, "module": \.module, "timeout": \.timeout, "count": \.count, "ip": \.ip, "source": \.source,
+      "interface": \.interface, "maxAge": \.maxAge,
+    ]
+
     /// A wish; what is nil is left to the defaults.
     package init(
       target: String? = nil, module: String? = nil, timeout: String? = nil, count: String? = nil, ip: String? = nil,

@@ -3,7 +3,7 @@ internal import NetworkReachability
 
 /// `GET /check` and `GET /explain`: one target asked now.
 enum CheckRoutes {
-  static let all = [check, explain, ProbeRoutes.probe]
+  static let all = [check, ChecksRoute.checks, explain, ProbeRoutes.probe]
 
   /// What `GET /check` understands, beyond the target.
   static let parameters: Set<String> = [
@@ -28,8 +28,7 @@ enum CheckRoutes {
           : CheckBody.document(outcomes, text: plan.text).bytes + [0x0a]
         let headers = StateHeaders.headers(exchange.media)
         promise.fulfil(
-          exchange.answer(
-            HTTPResponse(status: mustBeUp && !isUp ? 503 : 200, headers: headers, body: .bytes(body))))
+          HTTPResponse(status: mustBeUp && !isUp ? 503 : 200, headers: headers, body: .bytes(body)))
       }
     }
   }
@@ -48,8 +47,7 @@ enum CheckRoutes {
           exchange.media == .text
           ? Array(ExplanationBody.text(explanation).utf8)
           : ExplanationBody.document(explanation, text: plan.text).bytes + [0x0a]
-        promise.fulfil(
-          exchange.answer(HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body))))
+        promise.fulfil(HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body)))
       }
     }
   }

@@ -35,21 +35,31 @@ final class EventFeed: TransitionSink {
     var interfaces: SharedBody
     var statusTag: String
     var interfacesTag: String
+    /// How often each has changed what it says; the tags carry them.
+    var revisions = (status: UInt64(0), interfaces: UInt64(0))
   }
 
   let epoch: String
   let log = EventLog()
+  /// What breaks the silence of a stream; that of a filtered one tells its id, too, which would go stale otherwise.
+  let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
+  let positionHeartbeat: HTTPStream.Heartbeat
+  /// Requests that wait for another `/status`, and those that wait for other `/interfaces`.
+  let statusRoom = WaitingRoom()
+  let interfacesRoom = WaitingRoom()
   private let guarded: Locked<Documents>
 
   init(epoch: String = EventID.newEpoch()) {
     self.epoch = epoch
+    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat, position: SSEFrame.position(epoch: epoch))
     guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
   }
 
   // MARK: - In
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
-    guarded.withLock { documents in
+    let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
+      let old = documents.revisions
       if snapshot != documents.snapshot { documents = Self.documents(snapshot, documents, epoch: epoch) }
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
@@ -58,24 +68,29 @@ final class EventFeed: TransitionSink {
         let frame = SSEFrame.event(name, id: id, EventBody.data(transition, snapshot, epoch: epoch))
         log.append(id: transition.sequence, kind: kind.rawValue, bytes: frame)
       }
+      return (
+        status: documents.revisions.status != old.status, interfaces: documents.revisions.interfaces != old.interfaces
+      )
     }
+    // Elsewhere: the engine's lock is held here, and answers are for others to write.
+    if news.status { statusRoom.callSoon() }
+    if news.interfaces { interfacesRoom.callSoon() }
   }
 
   private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
-    let tag = "W/\"\(EventID(epoch: epoch, sequence: snapshot.sequence))\""
     let interfaces = snapshot.interfaces
-    // By what it says and not by events: the first reading after a start comes with interfaces and an event for none.
+    let status = StatusBody.document(snapshot, epoch: epoch).bytes
     let list = JSON.members(["interfaces": .array(interfaces.map { StatusBody.interface($0, among: interfaces) })])
-    var documents = Documents(
+    // By what they say and not by events: the first reading after a start comes with interfaces and an event for none.
+    var revisions = old?.revisions ?? (status: 0, interfaces: 0)
+    if let old, old.status.bytes.dropLast() != status[...] { revisions.status += 1 }
+    if let old, old.interfaces.bytes.dropLast() != list.bytes[...] { revisions.interfaces += 1 }
+    let tags = [revisions.status, revisions.interfaces].map { "W/\"\(EventID(epoch: epoch, sequence: $0))\"" }
+    return Documents(
       snapshot: snapshot, lastNumber: max(snapshot.sequence, old?.lastNumber ?? 0),
-      status: body(.json, tag, StatusBody.document(snapshot, epoch: epoch).bytes),
-      statusText: body(.text, tag, Array(StatusBody.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tag, list.bytes), statusTag: tag, interfacesTag: tag)
-    if let old, old.interfaces.bytes == documents.interfaces.bytes {
-      documents.interfaces = old.interfaces
-      documents.interfacesTag = old.interfacesTag
-    }
-    return documents
+      status: body(.json, tags[0], status),
+      statusText: body(.text, tags[0], Array(StatusBody.line(snapshot.machine.leading).utf8)),
+      interfaces: body(.json, tags[1], list.bytes), statusTag: tags[0], interfacesTag: tags[1], revisions: revisions)
   }
 
   private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {
@@ -91,8 +106,8 @@ final class EventFeed: TransitionSink {
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
     guarded.withLock { documents in
       let id = EventID(epoch: epoch, sequence: documents.lastNumber)
-      let frame = SSEFrame.event("snapshot", id: id, StatusBody.document(documents.snapshot, epoch: epoch))
-      return (frame, log.end)
+      // The document is encoded already; only its line end is no part of a frame.
+      return (SSEFrame.event("snapshot", id: id, Array(documents.status.bytes.dropLast())), log.end)
     }
   }
 

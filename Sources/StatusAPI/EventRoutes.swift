@@ -5,26 +5,67 @@ internal import NetworkReachability
 enum EventRoutes {
   /// The most transitions that the array holds.
   static let recent = 1000
-  /// Events that every stream carries, whatever `types` says.
-  private static let always: Set<Substring> = ["snapshot", "gap", "bye"]
+  /// Events that `types` has no say in: every stream carries the first three, and `host` who asks for hosts.
+  private static let always: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
   static let events = Route(
-    pattern: "/events", parameters: ["types", "lastEventId"], offers: [.eventStream, .json],
+    pattern: "/events", parameters: ["types", "lastEventId", "host"], repeatable: ["host"],
+    offers: [.eventStream, .json],
     summary: "every transition as Server-Sent Events, from the state as it is"
   ) { (exchange) throws(Problem) in
     let kinds = try kinds(exchange)
     // The header is what a browser sends by itself when it reconnects, so it is the fresher of the two.
     let known = exchange.request.headers["Last-Event-ID"] ?? exchange.query["lastEventId"]
+    let hosts = try hosts(exchange)
     if exchange.media == .json {
+      guard hosts.isEmpty else {
+        throw Problem(.badRequest, "The past of hosts is not kept; host goes with a stream, not with an array.")
+      }
       return .now(
         HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(array(exchange, after: known, kinds))))
     }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
-    return .now(
-      HTTPResponse(
-        headers: SecurityHeaders.with(headers), body: .stream(stream(exchange.service.feed, after: known, kinds))))
+    // First the machine, then the hosts: what changes in between comes by the log.
+    var stream = stream(exchange.service.feed, after: known, kinds)
+    if !hosts.isEmpty { try watch(hosts, exchange, &stream) }
+    return .now(HTTPResponse(headers: SecurityHeaders.with(headers), body: .stream(stream)))
+  }
+
+  /// The hosts that are asked for, each once.
+  private static func hosts(_ exchange: Exchange) throws(Problem) -> Set<Target> {
+    var targets: Set<Target> = []
+    for item in exchange.request.query where item.name == "host" {
+      do throws(TargetError) {
+        targets.insert(try Target(host: item.value))
+      } catch {
+        throw Problem(.badHost, "\(error.problem); \(error.hint).")
+      }
+    }
+    guard targets.count <= HostFeed.perStream else {
+      throw Problem(.rateLimited, "A stream watches \(HostFeed.perStream) hosts at most; open another for the rest.")
+    }
+    return targets
+  }
+
+  private static func watch(
+    _ targets: Set<Target>, _ exchange: Exchange, _ stream: inout HTTPStream
+  ) throws(Problem) {
+    let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
+    guard !hasNames || exchange.service.nameQuota.take(client: exchange.client) else {
+      throw Problem(
+        .rateLimited, "More than \(NameQuota.perSecond) requests with names a second; try again.",
+        headers: ["Retry-After": "1"])
+    }
+    guard let ticket = exchange.service.hosts.watch(targets) else {
+      throw Problem(
+        .rateLimited, "All streams together watch \(HostFeed.watches) hosts at most; try again when others have ended.",
+        headers: ["Retry-After": "10"])
+    }
+    stream.preamble += ticket.frames
+    stream.feeds.append(ticket.feed)
+    stream.attachment = ticket
   }
 
   private static func kinds(_ exchange: Exchange) throws(Problem) -> UInt64 {
@@ -41,18 +82,16 @@ enum EventRoutes {
   }
 
   private static func stream(_ feed: EventFeed, after known: String?, _ kinds: UInt64) -> HTTPStream {
-    let epoch = feed.epoch
-    let heartbeat: @Sendable (UInt64) -> [UInt8] = { lastID in
-      guard kinds != .max, lastID > 0 else { return SSEFrame.heartbeat }
-      return SSEFrame.heartbeat + SSEFrame.position(EventID(epoch: epoch, sequence: lastID))
-    }
+    let selection = EventLog.Selection(kinds: kinds)
+    let heartbeat = kinds == .max ? feed.heartbeat : feed.positionHeartbeat
     if let known, let cursor = feed.resume(after: known) {
-      return HTTPStream(log: feed.log, preamble: SSEFrame.retry, cursor: cursor, kinds: kinds, heartbeat: heartbeat)
+      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+      return HTTPStream(feeds: [machine], preamble: SSEFrame.retry, heartbeat: heartbeat)
     }
     let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
     let (snapshot, cursor) = feed.subscribe()
-    return HTTPStream(
-      log: feed.log, preamble: SSEFrame.retry + gap + snapshot, cursor: cursor, kinds: kinds, heartbeat: heartbeat)
+    let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+    return HTTPStream(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
   }
 
   private static func gap(_ feed: EventFeed, from known: String, _ before: [JSON.Member] = []) -> JSON {

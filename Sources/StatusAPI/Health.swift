@@ -4,12 +4,15 @@ internal import Locks
 public struct HealthCheck: Sendable {
   /// Its name in `/readyz?verbose` and `/readyz/{name}`.
   public var name: String
+  /// Whether a complaint is no more than a warning: it is shown, and alters nothing.
+  public var isWarning: Bool
   /// Nil when all is well, else what is wrong, in a few words.
   public var complaint: @Sendable () -> String?
 
   /// A check; `complaint` must not block.
-  public init(_ name: String, complaint: @escaping @Sendable () -> String?) {
+  public init(_ name: String, isWarning: Bool = false, complaint: @escaping @Sendable () -> String?) {
     self.name = name
+    self.isWarning = isWarning
     self.complaint = complaint
   }
 }
@@ -19,13 +22,18 @@ public struct HealthCheck: Sendable {
 /// An orchestrator restarts what is not alive and sends no traffic to what is not ready; neither would mend a cable.
 final class Health: Sendable {
   let live: [HealthCheck]
-  let ready: [HealthCheck]
+  private let readiness: Locked<[HealthCheck]>
   private let drain = Drain()
 
   init(live: [HealthCheck], ready: [HealthCheck]) {
     self.live = live
-    self.ready = ready + [HealthCheck("draining") { [drain] in drain.isDraining ? "the service is stopping" : nil }]
+    let draining = HealthCheck("draining") { [drain] in drain.isDraining ? "the service is stopping" : nil }
+    readiness = Locked(ready + [draining])
   }
+
+  var ready: [HealthCheck] { readiness.withLock(\.self) }
+
+  func add(_ check: HealthCheck) { readiness.withLock { $0.append(check) } }
 
   private final class Drain: Sendable {
     private let state = Locked(false)

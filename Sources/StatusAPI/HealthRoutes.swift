@@ -35,33 +35,62 @@ enum HealthRoutes {
   }
 
   private static func answer(_ exchange: Exchange, _ checks: [HealthCheck], isVerbose: Bool) -> HTTPResponse {
-    let results = checks.map { (name: $0.name, complaint: $0.complaint()) }
-    let isWell = results.allSatisfy { $0.complaint == nil }
-    let body = exchange.media == .text ? text(results, isWell, isVerbose) : json(results, isWell)
+    let findings = checks.map(Finding.init)
+    let body = exchange.media == .text ? text(findings, isVerbose) : json(findings)
     return HTTPResponse(
-      status: isWell ? 200 : 503, headers: StateHeaders.headers(exchange.media), body: .bytes(body))
+      status: Finding.overall(findings) == .fail ? 503 : 200, headers: StateHeaders.headers(exchange.media),
+      body: .bytes(body))
   }
 
-  private typealias Results = [(name: String, complaint: String?)]
+  /// What one check has found.
+  private struct Finding {
+    /// In the words of the draft (draft-inadarei-api-health-check), by how bad it is.
+    enum Status: String {
+      case pass, warn, fail
+
+      /// The mark of a line of text.
+      var mark: String {
+        switch self {
+        case .pass: "+"
+        case .warn: "!"
+        case .fail: "-"
+        }
+      }
+    }
+
+    var name: String
+    var status: Status
+    var complaint: String?
+
+    init(_ check: HealthCheck) {
+      name = check.name
+      complaint = check.complaint()
+      status = complaint == nil ? .pass : check.isWarning ? .warn : .fail
+    }
+
+    /// The worst of all.
+    static func overall(_ findings: [Finding]) -> Status {
+      if findings.contains(where: { $0.status == .fail }) { return .fail }
+      return findings.contains { $0.status == .warn } ? .warn : .pass
+    }
+  }
 
   /// `ok`, or the list of checks when it was asked for or when something is wrong.
-  private static func text(_ results: Results, _ isWell: Bool, _ isVerbose: Bool) -> [UInt8] {
-    guard !isWell || (isVerbose && !results.isEmpty) else { return Array("ok\n".utf8) }
-    return Array(
-      results.map { "[\($0.complaint == nil ? "+" : "-")] \($0.name) \($0.complaint ?? "ok")\n" }.joined().utf8)
+  private static func text(_ findings: [Finding], _ isVerbose: Bool) -> [UInt8] {
+    let isListed = Finding.overall(findings) == .fail || (isVerbose && !findings.isEmpty)
+    guard isListed else { return Array("ok\n".utf8) }
+    return Array(findings.map { "[\($0.status.mark)] \($0.name) \($0.complaint ?? "ok")\n" }.joined().utf8)
   }
 
   /// The health+json draft (draft-inadarei-api-health-check).
-  private static func json(_ results: Results, _ isWell: Bool) -> [UInt8] {
-    let checks = results.map { result in
+  private static func json(_ findings: [Finding]) -> [UInt8] {
+    let checks = findings.map { finding in
       JSON.Member(
-        name: result.name,
-        value: .array([
-          .members([
-            "status": .string(result.complaint == nil ? "pass" : "fail"), "output": .text(result.complaint),
-          ])
-        ]))
+        name: finding.name,
+        value: .array([.members(["status": .string(finding.status.rawValue), "output": .text(finding.complaint)])]))
     }
-    return JSON.members(["status": .string(isWell ? "pass" : "fail"), "checks": .object(checks)]).bytes + [0x0a]
+    return JSON.members([
+      "status": .string(Finding.overall(findings).rawValue), "checks": .object(checks),
+    ]).bytes + [0x0a]
   }
 }

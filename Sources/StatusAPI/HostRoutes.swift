@@ -1,3 +1,4 @@
+internal import Locks
 internal import MicroHTTP
 internal import NetworkReachability
 
@@ -7,73 +8,74 @@ enum HostRoutes {
   static let longestTimeout = Duration.seconds(60)
 
   static let host = Route(
-    pattern: "/hosts/{host}", parameters: ["source", "interface", "resolve", "timeout"], offers: [.json, .text],
-    summary: "route-level reachability of a name, an address, default or local-link"
+    pattern: "/hosts/{host}", parameters: ["source", "interface", "resolve", "timeout", "wait"],
+    offers: [.json, .text], summary: "route-level reachability of a name, an address, default or local-link"
   ) { (exchange) throws(Problem) in
-    let host = exchange.path["host"] ?? ""
-    let target = try target(host, exchange)
-    let (mustResolve, timeout) = try patience(exchange)
-    guard case .name(let name) = target.remote, mustResolve else {
-      return .now(try answer(target, host, .pending, exchange))
+    let question = try HostQuestion(exchange)
+    if question.name != nil {
+      guard exchange.service.nameQuota.take(client: exchange.client) else {
+        throw Problem(
+          .rateLimited, "More than \(NameQuota.perSecond) names a second; try again, or ask with resolve=none.",
+          headers: ["Retry-After": "1"])
+      }
     }
-    guard exchange.service.nameQuota.take(client: exchange.client) else {
-      throw Problem(
-        .rateLimited, "More than \(NameQuota.perSecond) names a second; try again, or ask with resolve=none.",
-        headers: ["Retry-After": "1"])
-    }
+    if let limit = question.poll.limit, question.tags.isGiven { return .wait(wait(question, limit)) }
+    guard let name = question.name else { return .now(try question.answer(.pending)) }
     return .later { promise in
-      exchange.service.monitor.resolve(name, timeout: timeout) { resolution in
-        promise.fulfil(later(target, host, resolution, exchange))
+      exchange.service.monitor.resolve(name, timeout: question.timeout) { resolution in
+        promise.fulfil(question.reply(resolution))
       }
     }
   }
 
-  private static func target(_ host: String, _ exchange: Exchange) throws(Problem) -> Target {
-    do throws(TargetError) {
-      return try Target(host: host, source: exchange.query["source"], interface: exchange.query["interface"])
-    } catch {
-      throw Problem(.badHost, "\(error.problem); \(error.hint).")
+  /// Judges now, and, when the client has that verdict already, again with every change.
+  private static func wait(_ question: HostQuestion, _ limit: Duration) -> HTTPWait {
+    let visit = Visit()
+    return HTTPWait(limit: limit) {
+      // Of a name that is still being resolved, the default path is all that is known.
+      visit.last.withLock(\.self) ?? question.reply(.failed(.dnsTimeout))
+    } begin: { promise in
+      @Sendable func judge(_ resolution: NameResolution) {
+        let first = question.reply(resolution)
+        guard first.status == 304, let tag = first.headers["ETag"] else { return promise.fulfil(first) }
+        visit.last.withLock { $0 = first }
+        let leave = question.exchange.service.hostWaits.enter(question.watched) { verdict in
+          guard let news = question.news(verdict), news.headers["ETag"] != tag else { return false }
+          promise.fulfil(news)
+          return true
+        }
+        guard let leave else { return promise.fulfil(question.crowded) }
+        visit.stay(leave)
+      }
+      if let name = question.name {
+        question.exchange.service.monitor.resolve(name, timeout: question.timeout) { judge($0) }
+      } else {
+        judge(.pending)
+      }
+      return { visit.end() }
     }
   }
 
-  private static func patience(_ exchange: Exchange) throws(Problem) -> (mustResolve: Bool, timeout: Duration) {
-    let resolve = exchange.query["resolve"] ?? "wait"
-    guard ["none", "wait"].contains(resolve) else {
-      throw Problem(.badRequest, "resolve=\(resolve.debugDescription) is not known; none and wait are.")
-    }
-    guard let text = exchange.query["timeout"] else {
-      return (resolve == "wait", exchange.service.resolverTimeout)
-    }
-    guard let timeout = DurationText.parse(text), timeout > .zero, timeout <= longestTimeout else {
-      throw Problem(.badRequest, "timeout=\(text.debugDescription) is no duration up to 60s, such as 5s or 500ms.")
-    }
-    return (resolve == "wait", timeout)
-  }
+  /// How one wait ends, from whichever side.
+  private final class Visit: Sendable {
+    /// The answer if nothing changes.
+    let last = Locked<HTTPResponse?>(nil)
+    private let state = Locked<(isOver: Bool, leave: (@Sendable () -> Void)?)>((false, nil))
 
-  private static func later(
-    _ target: Target, _ host: String, _ resolution: NameResolution, _ exchange: Exchange
-  ) -> HTTPResponse {
-    do throws(Problem) {
-      return exchange.answer(try answer(target, host, resolution, exchange))
-    } catch {
-      return exchange.answer(error)
+    func stay(_ leave: @escaping @Sendable () -> Void) {
+      let isOver = state.withLock { state in
+        if !state.isOver { state.leave = leave }
+        return state.isOver
+      }
+      if isOver { leave() }
     }
-  }
 
-  private static func answer(
-    _ target: Target, _ host: String, _ resolution: NameResolution, _ exchange: Exchange
-  ) throws(Problem) -> HTTPResponse {
-    let verdict: HostVerdict
-    do throws(KernelError) {
-      verdict = try exchange.service.monitor.evaluate(target, resolution: resolution)
-    } catch {
-      // The client cannot mend this; what the kernel said is in the log under the request's id.
-      exchange.service.report(error, exchange.requestID)
-      throw Problem(.internal, "The kernel could not be asked.")
+    func end() {
+      let leave = state.withLock { state in
+        defer { state = (true, nil) }
+        return state.leave
+      }
+      leave?()
     }
-    let body =
-      exchange.media == .text
-      ? Array(StatusBody.line(verdict.path).utf8) : HostBody.document(verdict, host: host, evaluatedAt: .now).bytes
-    return HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body + [0x0a]))
   }
 }

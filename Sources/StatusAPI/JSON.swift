@@ -1,5 +1,5 @@
 /// A JSON value whose members keep their order, so that what matters most stands first in every document (RFC 8259).
-enum JSON: Equatable {
+enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
@@ -11,7 +11,7 @@ enum JSON: Equatable {
   /// A name and its value.
   ///
   /// A struct, because tuples are not Equatable.
-  struct Member: Equatable {
+  struct Member: Equatable, Sendable {
     var name: String
     var value: JSON
   }

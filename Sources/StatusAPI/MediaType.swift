@@ -6,6 +6,7 @@ enum MediaType: String {
   case text = "text/plain"
   case eventStream = "text/event-stream"
   case healthJSON = "application/health+json"
+  case ndjson = "application/x-ndjson"
   case yaml = "application/yaml"
 
   /// The value of `Content-Type`.

@@ -22,7 +22,7 @@ enum ProbeRoutes {
         var headers = StateHeaders.headers(.text)
         headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
         let body = isDebug ? debug(outcome, page, exchange.service.monitor.snapshot) : page.bytes
-        promise.fulfil(exchange.answer(HTTPResponse(headers: headers, body: .bytes(body))))
+        promise.fulfil(HTTPResponse(headers: headers, body: .bytes(body)))
       }
     }
   }

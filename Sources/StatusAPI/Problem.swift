@@ -59,10 +59,13 @@ struct Problem: Error {
   var detail: String
   var status: Int
   var headers = HTTPHeaders()
-  /// What is wrong with each field, when a body has faults in several.
+  /// Each part of a body that is to blame.
   var errors: [FieldError] = []
 
-  init(_ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders()) {
+  init(
+    _ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders(), errors: [FieldError] = []
+  ) {
+    self.errors = errors
     self.code = code
     self.detail = detail
     self.status = status ?? code.status
@@ -71,17 +74,18 @@ struct Problem: Error {
 
   /// The problem as an answer; `requestID` names this occurrence.
   func response(requestID: String) -> HTTPResponse {
-    var members: [JSON.Member] = []
-    if !errors.isEmpty { members = [.init(name: "errors", value: .array(errors.map(\.document)))] }
-    let head: KeyValuePairs<String, JSON> = [
-      "type": .string("urn:reachd:problem:\(code.rawValue)"),
-      "title": .string(code.title),
-      "status": .integer(Int64(status)),
-      "detail": .string(detail),
-      "instance": .string("urn:reachd:request:\(requestID)"),
-      "code": .string(code.rawValue),
+    var members: [JSON.Member] = [
+      .init(name: "type", value: .string("urn:reachd:problem:\(code.rawValue)")),
+      .init(name: "title", value: .string(code.title)),
+      .init(name: "status", value: .integer(Int64(status))),
+      .init(name: "detail", value: .string(detail)),
+      .init(name: "instance", value: .string("urn:reachd:request:\(requestID)")),
+      .init(name: "code", value: .string(code.rawValue)),
     ]
-    let body = JSON.object(head.map { .init(name: $0.key, value: $0.value) } + members)
+    if !errors.isEmpty {
+      members.append(.init(name: "errors", value: .array(errors.map(\.document))))
+    }
+    let body = JSON.object(members)
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
     headers["Cache-Control"] = "no-store"

@@ -1,8 +1,9 @@
 internal import JSONTree
 internal import MicroHTTP
 
-/// What is wrong with one field of a body, with its place as a JSON pointer (RFC 6901).
+/// One part of a body and what is wrong with it (RFC 9457 §3).
 struct FieldError: Equatable, Sendable {
+  /// Where (RFC 6901): `/3/timeout`.
   var pointer: String
   var detail: String
 
@@ -23,16 +24,17 @@ struct FieldError: Equatable, Sendable {
   }
 }
 
-/// Request bodies: JSON, strictly.
+/// What a request's body says.
 enum RequestBody {
   /// The body as JSON.
   ///
-  /// - Throws: `unsupportedMedia` for another type, `badRequest` with line and column for what is no JSON.
+  /// - Throws: `unsupportedMedia` for another type or none, `badRequest` with the place for what is no JSON.
   static func json(_ request: HTTPRequest) throws(Problem) -> JSONNode {
-    // Without a type it is taken for what alone it can be.
-    if let type = request.headers["Content-Type"], !isJSON(type) {
+    let type = request.headers["Content-Type"] ?? ""
+    guard isJSON(type) else {
+      let found = type.isEmpty ? "of no type" : type.prefix(80).debugDescription
       throw Problem(
-        .unsupportedMedia, "The body is \(type.prefix(80).debugDescription); send application/json.",
+        .unsupportedMedia, "The body is \(found); send Content-Type: application/json.",
         headers: ["Accept-Post": "application/json"])
     }
     do throws(JSONError) {

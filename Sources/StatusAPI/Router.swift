@@ -7,6 +7,8 @@ struct Route: Sendable {
   var pattern: String
   /// The names that the query may hold; anything else is refused, so that a typing error is not silently ignored.
   var parameters: Set<String> = []
+  /// Those of them that may be given more than once; a route asks the request for all of their values.
+  var repeatable: Set<String> = []
   /// The right that it needs; nil for what is open to everybody, whatever is configured.
   var scope: Scope? = .read
   /// Representations, the usual one first.
@@ -47,27 +49,31 @@ struct Exchange: Sendable {
     return request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
   }
 
-  /// The answer with the request's id on it, unless it is shared and nobody asked for one.
-  func answer(_ response: HTTPResponse) -> HTTPResponse {
-    var response = response
-    let origin = service.origins.headers(request)
-    if case .shared(let shared) = response.body {
-      guard request.headers["X-Request-Id"] != nil || origin.count > 0 else { return response }
-      response.body = .bytes(shared.bytes)
-    }
-    for field in origin { response.headers[field.name] = field.value }
-    response.headers["X-Request-Id"] = requestID
-    return response
-  }
-
   /// The problem as an answer to this request.
-  func answer(_ problem: Problem) -> HTTPResponse { answer(problem.response(requestID: requestID)) }
+  func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
 }
 
 /// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
 struct Router: Sendable {
   let routes: [Route]
   let service: ServiceParts
+  /// The routes without parameters by their paths: most requests need no more than one look.
+  private let fixed: [String: [Route]]
+  private let patterned: [Route]
+
+  init(routes: [Route], service: ServiceParts) {
+    self.routes = routes
+    self.service = service
+    patterned = routes.filter { $0.pattern.contains("{") }
+    fixed = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
+  }
+
+  /// The routes of a path, with the parameters that are in it.
+  private func matches(_ path: String) -> [(route: Route, parameters: [String: String])] {
+    if let found = fixed[path] { return found.map { ($0, [:]) } }
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    return patterned.compactMap { route in route.match(segments).map { (route, $0) } }
+  }
 
   /// Answers a request that came in by a listener, by its number.
   func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
@@ -75,29 +81,52 @@ struct Router: Sendable {
     // What is counted goes by routes: paths are the clients' to invent.
     var label = ""
     do throws(Problem) {
-      switch try dispatch(request, listener, requestID, &label) {
-      case .now(let response): return .now(response.labelled(label))
-      case .later(let start): return .later { [label] promise in start(promise.map { $0.labelled(label) }) }
+      let reply = try dispatch(request, listener, requestID, &label)
+      let finish = self.finish(request, label, requestID)
+      switch reply {
+      case .now(let response): return .now(finish(response))
+      case .later(let start): return .later { promise in start(promise.map(finish)) }
+      case .wait(let wait): return .wait(wait.map(finish))
       }
     } catch {
-      var problem = error
-      for field in service.origins.headers(request) { problem.headers[field.name] = field.value }
-      return .now(problem.response(requestID: requestID).labelled(label))
+      return .now(finish(request, label, requestID)(error.response(requestID: requestID)))
+    }
+  }
+
+  /// Puts on an answer what every answer carries: what it is counted by, the id of its request, and what lets the pages
+  /// of an allowed origin read it.
+  private func finish(
+    _ request: HTTPRequest, _ label: String, _ requestID: String
+  ) -> @Sendable (HTTPResponse) -> HTTPResponse {
+    let settings = service.settings.current
+    let origin = settings.origins.headers(request)
+    // An id that neither the client nor a log has names nothing, and would cost a shared document its sharing (ADR 11).
+    let isNameless = request.headers["X-Request-Id"] == nil && settings.accessLog == nil && origin.count == 0
+    return { response in
+      var response = response
+      response.label = label
+      if isNameless, case .shared(let shared) = response.body, response.status == 200,
+        response.headers == shared.headers
+      {
+        return response
+      }
+      if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
+      for field in origin { response.headers[field.name] = field.value }
+      return response
     }
   }
 
   private func dispatch(
     _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String
   ) throws(Problem) -> HTTPReply {
-    try HostRule.check(request, allowed: service.allowedHosts)
-    if request.path == "*" { return options(routes, request, requestID) }
-    let segments = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    let matches = routes.compactMap { route in route.match(segments).map { (route, $0) } }
+    try HostRule.check(request, allowed: service.settings.current.allowedHosts)
+    if request.path == "*" { return options(routes, request) }
+    let matches = matches(request.path)
     guard !matches.isEmpty else {
       throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
     }
     label = matches[0].0.pattern
-    if request.method == "OPTIONS" { return options(matches.map(\.0), request, requestID) }
+    if request.method == "OPTIONS" { return options(matches.map(\.0), request) }
     let method = request.method == "HEAD" ? "GET" : request.method
     guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
       let allow = Self.allow(matches.map(\.0))
@@ -108,15 +137,12 @@ struct Router: Sendable {
     let exchange = Exchange(
       request: request, service: service, path: try Self.decode(raw), query: try Self.query(request, route),
       media: try MediaType.choose(route.offers, for: request), requestID: requestID)
-    switch try route.handle(exchange) {
-    case .now(let response): return .now(exchange.answer(response))
-    case .later(let start): return .later(start)
-    }
+    return try route.handle(exchange)
   }
 
-  private func options(_ routes: [Route], _ request: HTTPRequest, _ requestID: String) -> HTTPReply {
+  private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {
     let allow = Self.allow(routes)
-    var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin", "X-Request-Id": requestID]
+    var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin"]
     for field in service.origins.preflight(request, allow: allow) { headers[field.name] = field.value }
     return .now(HTTPResponse(status: 204, headers: SecurityHeaders.with(headers)))
   }
@@ -148,35 +174,10 @@ struct Router: Sendable {
           "\(route.pattern) has no parameter \(item.name.debugDescription)"
             + (known.isEmpty ? "; it has none." : "; it has \(known)."))
       }
-      guard query.updateValue(item.value, forKey: item.name) == nil else {
+      guard query.updateValue(item.value, forKey: item.name) == nil || route.repeatable.contains(item.name) else {
         throw Problem(.badRequest, "The parameter \(item.name) is given twice.")
       }
     }
     return query
-  }
-}
-
-extension HTTPResponse {
-  fileprivate func labelled(_ label: String) -> HTTPResponse {
-    var response = self
-    response.label = label
-    return response
-  }
-}
-
-/// The id that ties a request to its log lines: the client's own when it is fit to be one, else a fresh one.
-enum RequestID {
-  /// Longer ids are replaced: they would only fill the log.
-  static let longest = 128
-
-  static func of(_ request: HTTPRequest) -> String {
-    guard let given = request.headers["X-Request-Id"], (1...longest).contains(given.utf8.count),
-      given.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x2c })
-    else { return fresh() }
-    return given
-  }
-
-  static func fresh() -> String {
-    String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
   }
 }

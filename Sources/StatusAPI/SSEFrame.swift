@@ -1,3 +1,5 @@
+internal import MicroHTTP
+
 /// The frames of an event stream, as WHATWG HTML describes them under "Server-sent events".
 ///
 /// JSON holds no line breaks, so that one `data` line is enough.
@@ -7,10 +9,15 @@ enum SSEFrame {
 
   /// An event with its data, and its id unless it is none of the history's.
   static func event(_ name: String, id: EventID? = nil, _ data: JSON) -> [UInt8] {
+    event(name, id: id, data.bytes)
+  }
+
+  /// The same, of data that is encoded already.
+  static func event(_ name: String, id: EventID? = nil, _ data: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     if let id { bytes += "id: \(id)\n".utf8 }
     bytes += "event: \(name)\ndata: ".utf8
-    bytes += data.bytes
+    bytes += data
     bytes += "\n\n".utf8
     return bytes
   }
@@ -30,5 +37,7 @@ enum SSEFrame {
   static let heartbeat = Array(":\n\n".utf8)
 
   /// An id without an event: a filtered stream's id keeps up with the events that were passed over.
-  static func position(_ id: EventID) -> [UInt8] { Array("id: \(id)\n\n".utf8) }
+  static func position(epoch: String) -> HTTPStream.Heartbeat.Position {
+    .init(prefix: Array("id: \(epoch)-".utf8), suffix: Array("\n\n".utf8))
+  }
 }

@@ -20,6 +20,7 @@ extension MetricSource {
       add("reachd_http_overloaded_total", .counter, "Requests answered 503 because of a limit.", \.overloaded)
       add("reachd_http_expired_total", .counter, "Connections closed for an unfinished request.", \.expired)
       add("reachd_http_body_bytes_total", .counter, "Bytes of bodies and streams that were sent.", \.bodyBytes)
+      add("reachd_http_waiting_requests", .gauge, "Requests that wait for news (long polls) now.", \.waiting)
       add("reachd_streams", .gauge, "Event streams open now.", \.streams)
       add("reachd_streams_opened_total", .counter, "Event streams opened.", \.streamsOpened)
       add("reachd_streams_lagged_total", .counter, "Event streams cut because they were too slow.", \.streamsLagged)

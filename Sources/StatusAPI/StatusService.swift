@@ -12,6 +12,8 @@ public final class StatusService: Sendable {
     public var allowedOrigins: [String]
     /// Who may ask what.
     public var access: AccessPolicy
+    /// Where each answer is logged; nil for nowhere.
+    public var accessLog: Logger?
     /// Modules besides the built-in ones; one of the same name takes its place.
     public var modules: [ProbeModule]
     /// Whom callers may have us contact; this machine's addresses are added as they are.
@@ -28,11 +30,12 @@ public final class StatusService: Sendable {
     /// Settings with defaults for everything.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
-      modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(),
+      modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
       resolverTimeout: Duration = .seconds(5), version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
+      self.accessLog = accessLog
       self.allowedOrigins = allowedOrigins
       self.access = access
       self.modules = modules
@@ -53,6 +56,7 @@ public final class StatusService: Sendable {
   private let router: Router
   private let health: Health
   private let metrics: Metrics
+  private let settings: LiveSettings
   private let requests = RequestTally()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
@@ -72,34 +76,29 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
+    let settings = LiveSettings(configuration)
+    self.settings = settings
     let verdicts = VerdictTally()
     metrics = Metrics([
       .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
       .log(feed.log), MetricSource(requests.write),
     ])
-    let policy: @Sendable () -> ContactPolicy = { configuration.contactPolicy.withOwn(feed.documents.snapshot) }
+    let policy: @Sendable () -> ContactPolicy = { settings.current.contactPolicy.withOwn(feed.documents.snapshot) }
     let schedule = CheckSchedule(monitor: monitor, checker: checker, configuration: .init(policy: policy))
     self.schedule = schedule
     metrics.add(.checks(schedule))
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
-        monitor: monitor, feed: feed, health: health, nameQuota: NameQuota(),
+        monitor: monitor, feed: feed, hosts: HostFeed(monitor: monitor), health: health, nameQuota: NameQuota(),
         checks: CheckDesk(
-          checker: checker, modules: Self.modules(configuration.modules),
-          policy: policy),
-        targets: TargetDesk(schedule: schedule, modules: configuration.modules),
-        metrics: metrics,
-        allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
-        origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
+          checker: checker, policy: policy, more: { settings.current.modules }),
+        targets: TargetDesk(schedule: schedule, more: { settings.current.modules }),
+        metrics: metrics, hostWaits: HostWaits(monitor: monitor), settings: settings,
         access: AccessControl(configuration.access),
-        resolverTimeout: configuration.resolverTimeout, version: configuration.version, logger: logger))
+        version: configuration.version, logger: logger))
     monitor.attach(feed)
     monitor.attach(verdicts)
-  }
-
-  private static func modules(_ more: [ProbeModule]) -> [String: ProbeModule] {
-    CheckPlan.builtInModules.merging(more.map { ($0.name, $0) }) { $1 }
   }
 
   /// Answers one request; from any thread, never blocks.
@@ -120,8 +119,21 @@ public final class StatusService: Sendable {
     Problem(refusal).response(requestID: RequestID.fresh())
   }
 
-  /// Counts an answer; for every server to call.
-  public func answered(_ answer: HTTPAnswer) { requests.count(answer) }
+  /// Counts an answer, and logs it if that is wanted; for every server to call.
+  public func answered(_ answer: HTTPAnswer) {
+    requests.count(answer)
+    if let log = settings.current.accessLog { AccessLog.write(answer, to: log) }
+  }
+
+  /// Takes over what may change while the service runs: who may ask (streams that are open stay open), allowed hosts and
+  /// origins, modules and the policy, the resolver's timeout, the access log.
+  public func change(to configuration: Configuration) {
+    replaceAccess(configuration.access)
+    settings.change(to: configuration)
+  }
+
+  /// Adds a check to those of `/readyz`.
+  public func add(_ check: HealthCheck) { health.add(check) }
 
   /// Adds series to `/metrics`.
   public func add(_ source: MetricSource) { metrics.add(source) }

@@ -21,7 +21,7 @@ final class VerdictTally: TransitionSink {
 
   /// The kinds of transition by the names that events have.
   private static let kinds: [(name: String, kind: Transition.Kinds)] = [
-    ("status", .status), ("path", .path), ("interface", .interface), ("host", .host),
+    ("status", .status), ("path", .path), ("interface", .interface), ("host", .host), ("target", .target),
   ]
   private static let statuses: [ReachabilityStatus] = [.reachable(.ethernetOrWiFi), .notReachable, .unknown]
 

@@ -10,6 +10,15 @@ struct CheckSections {
   /// The targets as written; which module a name means is known at the end of the file only.
   private var drafts: [(draft: TargetDraft, node: YAMLNode, path: String, fields: [String: YAMLNode])] = []
 
+  /// What the sections say, for telling a change of them.
+  func given(_ targets: [TargetDefinition]) -> [String: [String]] {
+    var given: [String: [String]] = [:]
+    if !targets.isEmpty { given["targets"] = targets.map { "\($0)" } }
+    if !modules.isEmpty { given["modules"] = modules.map { "\($0)" } }
+    if policy != ContactPolicy() { given["policy"] = ["\(policy)"] }
+    return given
+  }
+
   /// Reads one of the sections.
   mutating func take(_ key: String, _ node: YAMLNode, _ reader: inout SectionReader) {
     switch key {

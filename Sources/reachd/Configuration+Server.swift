@@ -12,6 +12,7 @@ extension Configuration {
     if let limit = connectionLimit { server.connectionLimit = limit }
     if let limit = connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = streamLimit { server.streamLimit = limit }
+    server.streams = streams
     if let limit = requestBodyLimit { server.requestBodyLimit = limit }
     return server
   }

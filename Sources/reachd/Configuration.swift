@@ -11,6 +11,8 @@ struct Configuration: Sendable {
   var listeners: [Listener]
   var logLevel = Logger.Level.info
   var logFormat = LogOutput.Format.text
+  /// Whether each answer leaves a line in the log.
+  var logsAccess = false
   /// How long a loss waits before it is told.
   var settle = Duration.milliseconds(10)
   /// How long after SIGTERM new connections are still taken, so that an orchestrator sees `/readyz` turn first.
@@ -33,6 +35,8 @@ struct Configuration: Sendable {
   var connectionsPerAddress: Int?
   /// Event streams at once; nil for the server's default.
   var streamLimit: Int?
+  /// How event streams reach their clients.
+  var streams = StreamMode.auto
   /// Bytes of a request body; nil for the server's default.
   var requestBodyLimit: Int?
   /// The targets that are checked on a schedule.
@@ -60,6 +64,9 @@ struct Configuration: Sendable {
 
   /// The default address: loopback, so that nothing is exposed by accident.
   static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
+
+  /// What was given by file, environment or flags: the path of each setting with its texts.
+  var given: [String: [String]] = [:]
 
   init() { listeners = [Listener(Self.defaultListen)] }
 }

@@ -21,7 +21,10 @@ struct ConfigurationSources {
     var errors: [ConfigurationError] = []
     var configuration = Configuration()
     func apply(_ setting: Setting, _ texts: [String], _ place: String) {
-      guard !setting.apply(&configuration, texts) else { return }
+      guard !setting.apply(&configuration, texts) else {
+        configuration.given[setting.path] = texts
+        return
+      }
       let shown = texts.isEmpty ? "an empty list" : texts.map(\.debugDescription).joined(separator: ", ")
       errors.append(
         ConfigurationError(
@@ -33,10 +36,14 @@ struct ConfigurationSources {
       case .success(let file):
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
-        for entry in file.records { entry.setting.apply(&configuration, entry.records) }
+        for entry in file.records {
+          entry.setting.apply(&configuration, entry.records)
+          configuration.given[entry.setting.path] = entry.records.map(\.description)
+        }
         configuration.targets = file.targets
         configuration.modules = file.checks.modules
         configuration.contactPolicy = file.checks.policy
+        configuration.given.merge(file.checks.given(file.targets)) { $1 }
       case .failure(let error): errors.append(error)
       }
     }
@@ -52,7 +59,10 @@ struct ConfigurationSources {
       switch Self.read(path, environment, of: .tokens) {
       case .success(let file):
         errors += file.errors
-        for entry in file.records { entry.setting.apply(&configuration, entry.records) }
+        for entry in file.records {
+          entry.setting.apply(&configuration, entry.records)
+          configuration.given["tokensFile", default: []] += entry.records.map(\.description)
+        }
       case .failure(let error): errors.append(error)
       }
     }

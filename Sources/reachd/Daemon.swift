@@ -10,12 +10,11 @@ internal import UnixSignals
 ///
 /// It only composes.
 struct Daemon {
-  private let configuration: Configuration
+  private let reloading: Reloading
   private let logger: Logger
   private let monitor: ReachabilityMonitor
   private let service: StatusService
   private let servers: [HTTPServer]
-  private let addresses: [ListenAddress]
   private let manager: ServiceManager
   private let writer: LogWriter
 
@@ -25,26 +24,25 @@ struct Daemon {
   private static let farewellTime = Duration.seconds(1)
 
   /// Puts everything together; starts no thread yet.
-  init(_ configuration: Configuration, _ manager: ServiceManager, _ logger: Logger, _ writer: LogWriter) {
-    self.configuration = configuration
+  init(
+    _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogStyle,
+    _ writer: LogWriter
+  ) {
+    let logger = LogOutput.logger(style, writer)
     self.manager = manager
     self.logger = logger
     self.writer = writer
-    monitor = ReachabilityMonitor(
+    let monitor = ReachabilityMonitor(
       configuration: .init(
         settle: configuration.settle, nameServers: configuration.nameServers,
         nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
+    self.monitor = monitor
     let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
-    addresses = listeners.map(\.address)
+    let addresses = listeners.map(\.address)
+    let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
     let service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor),
-      configuration: .init(
-        allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
-        access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
-        contactPolicy: configuration.contactPolicy, resolverTimeout: configuration.resolverTimeout,
-        version: Version.current, liveChecks: [Self.netlinkCheck(monitor)]),
-      logger: logger)
+      monitor: monitor, checker: Checker(monitor: monitor), configuration: settings.of(configuration), logger: logger)
     self.service = service
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
@@ -52,18 +50,11 @@ struct Daemon {
         handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0) },
         answered: { service.answered($0) }, logger: logger)
     }
-    for source in [MetricSource.daemon(servers, writer), .process()] { service.add(source) }
-  }
-
-  /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
-  private static let longestSilence = Duration.seconds(30)
-
-  /// That the thread which reads the kernel is not stuck; that the HTTP thread is not, the answer itself shows.
-  private static func netlinkCheck(_ monitor: ReachabilityMonitor) -> HealthCheck {
-    HealthCheck("netlink") {
-      guard let silence = monitor.sinceProgress, silence > longestSilence else { return nil }
-      return "the kernel's thread has not moved for \(silence.components.seconds) s"
-    }
+    reloading = Reloading(
+      configuration, from: sources, logger, settings.steps(service: service, servers: servers, logger))
+    ServiceSettings.configure(service.schedule, configuration.targets, logger)
+    service.add(reloading.check)
+    for source in [MetricSource.daemon(servers, writer), .process(), reloading.metrics] { service.add(source) }
   }
 
   /// Binds every address, and then gives up all privileges for good.
@@ -72,17 +63,6 @@ struct Daemon {
   func bind() throws(HTTPServerError) {
     for server in servers { try server.bind() }
     _ = Privileges.drop()
-  }
-
-  /// Takes tokens, rules and certificates from a new configuration; streams and requests go on undisturbed.
-  ///
-  /// An address that speaks plain HTTP goes on doing so, and one that speaks TLS keeps its certificate when the new
-  /// configuration has none for it.
-  func replaceCredentials(_ new: Configuration) {
-    service.replaceAccess(new.accessPolicy(at: addresses))
-    for (number, (server, address)) in zip(servers, addresses).enumerated() {
-      if let identity = new.identity(of: new.listener(number, at: address)) { server.replaceIdentity(identity) }
-    }
   }
 
   /// Writes what is still to be logged, within a second.
@@ -137,9 +117,6 @@ struct Daemon {
 
   /// Opens the kernel, again and again if it refuses, and then waits for the end.
   private func watchKernel() async {
-    for id in service.schedule.configure(configuration.targets) {
-      logger.error("no room for a target", metadata: ["target": "\(id)"])
-    }
     var retries = Self.retries.makeIterator()
     var wait = Self.retries.last ?? .seconds(30)
     while !Task.isCancelled {
@@ -165,7 +142,7 @@ struct Daemon {
     var before: [UInt64] = []
     while !Task.isCancelled {
       let turns = servers.map(\.loopTurns)
-      let complaint = Self.netlinkCheck(monitor).complaint()
+      let complaint = HealthCheck.netlink(monitor).complaint()
       if complaint == nil, before.isEmpty || zip(before, turns).allSatisfy({ $0 < $1 }) {
         manager.tell("WATCHDOG=1")
       } else {
@@ -177,16 +154,15 @@ struct Daemon {
     }
   }
 
-  /// SIGHUP asks for the configuration to be read again, which is not possible yet; it must not end the service.
+  /// SIGHUP has the configuration read again.
   private func hearHangups() async {
-    for await _ in await UnixSignalsSequence(trapping: .sighup) {
-      logger.warning("SIGHUP changes nothing: the configuration is read at the start only")
-    }
+    for await _ in await UnixSignalsSequence(trapping: .sighup) { reloading.reload() }
   }
 
   /// Not ready, then no new connections, then farewell to the streams, then the last answers.
   private func drain() async {
     let start = ContinuousClock.now
+    let configuration = reloading.configuration
     manager.tell("STOPPING=1\nSTATUS=Draining.")
     logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
     service.beginDrain()

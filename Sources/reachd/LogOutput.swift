@@ -9,11 +9,23 @@ struct LogOutput: LogHandler {
   }
 
   let label: String
-  let format: Format
+  let style: LogStyle
   let writer: LogWriter
-  var logLevel: Logger.Level
+  /// The level of this logger alone; nil for the style's.
+  private var ownLevel: Logger.Level?
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
+
+  init(label: String, style: LogStyle, writer: LogWriter) {
+    self.label = label
+    self.style = style
+    self.writer = writer
+  }
+
+  var logLevel: Logger.Level {
+    get { ownLevel ?? style.level }
+    set { ownLevel = newValue }
+  }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -30,7 +42,7 @@ struct LogOutput: LogHandler {
 
   private func line(_ level: Logger.Level, _ message: String, _ facts: [(String, String)]) -> String {
     let time = "\(Timestamp.now)"
-    switch format {
+    switch style.format {
     case .text:
       let words = facts.map { "\($0)=\(Self.quoted($1))" }
       return ([time, level.rawValue, Self.singleLine(message)] + words).joined(separator: " ")
@@ -72,6 +84,11 @@ struct LogOutput: LogHandler {
   static func logger(
     _ level: Logger.Level, _ format: Format, _ writer: LogWriter = LogWriter { Terminal.complain($0) }
   ) -> Logger {
-    Logger(label: "reachd") { LogOutput(label: $0, format: format, writer: writer, logLevel: level) }
+    logger(LogStyle(level, format), writer)
+  }
+
+  /// A logger in a style that may change, by `writer`.
+  static func logger(_ style: LogStyle, _ writer: LogWriter) -> Logger {
+    Logger(label: "reachd") { LogOutput(label: $0, style: style, writer: writer) }
   }
 }

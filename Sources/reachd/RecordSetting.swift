@@ -22,6 +22,11 @@ struct RecordSetting: Sendable {
 
     /// The text of a field that has one.
     subscript(name: String) -> String? { fields[name]?.first }
+
+    /// The fields in order, for telling whether one is another's equal.
+    var description: String {
+      fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.joined(separator: ","))" }.joined(separator: " ")
+    }
   }
 
   /// The key in the file.

@@ -11,7 +11,8 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       A flag wins over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), that over the file, that over the default.
       The first line on standard error tells the address; port 0 takes a free one. SIGTERM and SIGINT drain: /readyz
-      turns 503, streams get `bye`, requests are finished, exit 0. SIGHUP changes nothing.
+      turns 503, streams get `bye`, requests are finished, exit 0. SIGHUP reads
+      the configuration again: what is wrong with it is logged, and then nothing changes.
 
       Once its addresses are bound it gives up every capability and the way to new ones, whoever started it. It tells a
       service manager when it is ready, stopping and alive (sd_notify), and takes sockets from one (LISTEN_FDS); these
@@ -41,6 +42,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The most that stopping may take. Default 10s.")
   var grace: String?
 
+  @Option(help: "How event streams are served: auto, takeover or callback. Default auto.")
+  var streams: String?
+
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws { try await Self.run(prepare()) }
@@ -55,13 +59,14 @@ struct ServeCommand: AsyncParsableCommand {
       ("settle", "--settle", [settle].compactMap(\.self)),
       ("drainDelay", "--drain-delay", [drainDelay].compactMap(\.self)),
       ("grace", "--grace", [grace].compactMap(\.self)),
+      ("streams", "--streams", [streams].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit(secrets: true)
     ProcessSignals.ignoreBrokenPipes()
     ProcessSignals.reapOrphans()
     let writer = LogWriter { Terminal.complain($0) }
-    let logger = LogOutput.logger(configuration.logLevel, configuration.logFormat, writer)
-    let daemon = Daemon(configuration, ServiceManager(environment: sources.environment), logger, writer)
+    let style = LogStyle(configuration.logLevel, configuration.logFormat)
+    let daemon = Daemon(configuration, from: sources, ServiceManager(environment: sources.environment), style, writer)
     do throws(HTTPServerError) {
       try daemon.bind()
     } catch {

@@ -45,6 +45,9 @@ struct Setting: Sendable {
     Setting(path: "log.format", expectation: "text or json") {
       set(&$0, \.logFormat, LogOutput.Format(rawValue: $1.first ?? ""))
     },
+    Setting(path: "log.access", expectation: "true or false") {
+      set(&$0, \.logsAccess, ["true": true, "false": false][$1.first ?? ""])
+    },
     duration("settle", \.settle, upTo: .seconds(60)),
     duration("drainDelay", \.drainDelay, upTo: .seconds(600)),
     duration("grace", \.grace, upTo: .seconds(3600)),
@@ -52,6 +55,9 @@ struct Setting: Sendable {
       guard $1.allSatisfy({ !$0.isEmpty && !$0.contains("/") && !$0.contains(":") }) else { return false }
       $0.allowedHosts = $1
       return true
+    },
+    Setting(path: "streams", expectation: "one of \(StreamMode.allCases.map(\.rawValue).joined(separator: ", "))") {
+      set(&$0, \.streams, StreamMode(rawValue: $1.first ?? ""))
     },
     Setting(
       path: "allowedOrigins", isList: true, expectation: "origins as browsers send them, such as https://a.example"

@@ -116,7 +116,7 @@ import Testing
     }
     walk(contract.value)
     for (kind, components) in contract.value["components"]?.members ?? [:] {
-      for name in components.members.keys where !["ByeEvent", "token"].contains(name) {
+      for name in components.members.keys where !["ByeEvent", "HostEvent", "token"].contains(name) {
         #expect(used.contains("#/components/\(kind)/\(name)"), "\(kind)/\(name)")
       }
     }
@@ -143,7 +143,7 @@ import Testing
     ]
     #expect(host?["kind"]?["enum"]?.texts == targets.map(\.kind))
     let events = contract.operations.first { $0.path == "/events" }?.parameters.first { $0["name"]?.text == "types" }
-    let kinds = EventFeed.Kind.allCases.map { "\($0)" } + ["snapshot", "gap", "bye"]
+    let kinds = EventFeed.Kind.allCases.map { "\($0)" } + ["snapshot", "gap", "bye", "host"]
     #expect(events?["schema"]?["items"]?["enum"]?.texts == kinds)
   }
 

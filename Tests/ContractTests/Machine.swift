@@ -35,6 +35,7 @@ struct Machine {
     if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
     switch service.handle(HTTPRequest(method: method, target: target, headers: headers)) {
     case .now(let response): return response
+    case .wait(let wait): return wait.expired()
     case .later(let start):
       let inbox = try #require(ServerInbox())
       start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
@@ -96,7 +97,9 @@ extension HTTPResponse {
     case .bytes(let bytes): return String(decoding: bytes, as: UTF8.self)
     case .shared(let shared): return String(decoding: shared.bytes, as: UTF8.self)
     case .stream(let stream):
-      let entries = stream.log.entries(after: stream.cursor.lastID, kinds: stream.kinds, newest: .max)
+      let entries = stream.feeds.flatMap {
+        $0.log.entries(after: $0.cursor.lastID, kinds: $0.selection.kinds, newest: .max)
+      }
       return String(decoding: stream.preamble + entries.flatMap(\.bytes), as: UTF8.self)
     }
   }

@@ -1,4 +1,3 @@
-import Glibc
 import NetworkReachability
 import TestSupport
 import Testing
@@ -8,7 +7,7 @@ import Testing
 /// Who asks again at once may be told the old routes, and would stay wrong for ever. `REACHD_RACE_TRIALS` sets how often
 /// it is tried.
 @Suite(.needsNamespaces) struct FlushRaceTests {
-  static let trials = unsafe getenv("REACHD_RACE_TRIALS").flatMap { unsafe Int(String(cString: $0)) } ?? 300
+  static let trials = ProcessEnvironment.number("REACHD_RACE_TRIALS") ?? 300
 
   /// What is taken away, and what brings it back, but for the routes.
   static let losses = [

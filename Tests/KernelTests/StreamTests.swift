@@ -136,7 +136,7 @@ import Testing
     let replay = try daemon.get(
       "/events?types=status&lastEventId=\(first.id ?? "")", ["Accept": "application/json"])
     #expect(try replay.json == .array(events.dropFirst().filter { $0.name == "status" }.map(\.data)))
-    #expect(try daemon.get("/events?types=host").status == 400)
+    #expect(try daemon.get("/events?types=heartbeat").status == 400)
   }
 
   @Test func theFirstEventIsTheFirstVerdict() throws {

@@ -11,7 +11,7 @@ struct EventLogTests {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: size)
     while true {
-      let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, kinds: kinds, into: $0) }
+      let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, .init(kinds: kinds), into: $0) }
       guard case .bytes(let count, _) = read else { return (String(decoding: bytes, as: UTF8.self), read) }
       bytes += buffer[..<count]
     }
@@ -101,7 +101,7 @@ struct EventLogTests {
     var buffer = [UInt8](repeating: 0, count: 8)
     var pieces: [String] = []
     while case .bytes(let count, _) = unsafe buffer.withUnsafeMutableBytes({
-      unsafe log.read(&cursor, kinds: .max, into: $0)
+      unsafe log.read(&cursor, into: $0)
     }) {
       pieces.append(String(decoding: buffer[..<count], as: UTF8.self))
     }
@@ -130,9 +130,60 @@ struct EventLogTests {
     append(log, 3, "c", kind: 1)
     #expect(readAll(log, &cursor, kinds: 1 << 63).text == "b")
     #expect(cursor.lastID == 3)
-    #expect(!log.advance(&cursor, kinds: 1 << 63))
+    #expect(!log.advance(&cursor, .init(kinds: 1 << 63)))
     #expect(log.entries(kinds: 1 << 1, newest: 1).map(\.id) == [3])
     #expect(log.entries(after: 1, newest: 9).map(\.bytes) == [Array("b".utf8), Array("c".utf8)])
+  }
+
+  @Test("Of a kind with topics come the wanted ones, and those without a topic")
+  func topics() {
+    let log = EventLog()
+    var cursor = log.end
+    var none = log.end
+    for topic in UInt32(0)...9 { log.append(id: 1, kind: 2, topic: topic, bytes: Array("\(topic)".utf8)) }
+    let selection = EventLog.Selection(kinds: 1 << 2, topics: [9, 3, 7])
+    var buffer = [UInt8](repeating: 0, count: 64)
+    let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, selection, into: $0) }
+    #expect(read == .bytes(count: 4, lastID: 1))
+    #expect(String(decoding: buffer[..<4], as: UTF8.self) == "0379")
+    #expect(readAll(log, &none, kinds: 1 << 2).text == "0")
+    #expect(readAll(log, &none, kinds: 1 << 1).text == "")
+  }
+
+  @Test("A batch holds whole entries in order, and a cursor can be moved by the bytes a socket took")
+  func batches() {
+    let log = EventLog(byteCapacity: 40, entryCapacity: 100)
+    var cursor = log.end
+    let start = log.end
+    for id in 1...9 { append(log, UInt64(id), "<\(id)>", kind: UInt8(id % 2)) }
+    var batch = EventLogBatch(fill: 10)
+    #expect(log.collect(&cursor, into: &batch))
+    #expect(batch.marks.map(\.id) == [1, 2, 3])
+    #expect(unsafe String(decoding: batch.bytes, as: UTF8.self) == "<1><2><3>")
+    batch.clear()
+    append(log, 10, "0123456789abcdef")
+    cursor = log.end
+    append(log, 11, "0123456789abcdef0123456789")
+    #expect(log.collect(&cursor, into: &batch))
+    #expect(
+      unsafe String(decoding: batch.bytes, as: UTF8.self) == "0123456789abcdef0123456789", "more than it was made for")
+    var lapped = start
+    #expect(!log.collect(&lapped, into: &batch))
+    #expect(!log.skip(&lapped, .init(), count: 1))
+  }
+
+  @Test("Moving by bytes ends where reading as many did", arguments: [UInt64.max, 1, 2])
+  func skips(kinds: UInt64) {
+    let log = EventLog()
+    for id in 1...9 { append(log, UInt64(id), "<\(id)>", kind: UInt8(id % 2)) }
+    guard case .at(let start) = log.cursor(after: 0) else { return }
+    var whole = start
+    let text = readAll(log, &whole, kinds: kinds).text
+    for count in 0...text.utf8.count {
+      var cursor = start
+      #expect(log.skip(&cursor, .init(kinds: kinds), count: count))
+      #expect(readAll(log, &cursor, kinds: kinds).text == text.dropFirst(count))
+    }
   }
 
   @Test("It agrees with an array, whatever is done", arguments: 0..<40)

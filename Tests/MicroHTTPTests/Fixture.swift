@@ -17,6 +17,17 @@ final class Fixture: Sendable {
     try server.start()
   }
 
+  /// A server whose streams reach their clients in one of the two ways.
+  convenience init(
+    _ mode: StreamMode, configure: (inout HTTPServer.Configuration) -> Void = { _ in }, handler: @escaping HTTPHandler
+  ) throws {
+    try self.init(
+      configure: {
+        $0.streams = mode
+        configure(&$0)
+      }, handler: handler)
+  }
+
   /// A server with the default configuration.
   static func serving(host: String = "127.0.0.1", _ handler: @escaping HTTPHandler) throws -> Fixture {
     try Fixture(host: host, handler: handler)
@@ -52,9 +63,10 @@ final class Fixture: Sendable {
       if let after = request.query.first.flatMap({ UInt64($0.value) }), case .at(let found) = log.cursor(after: after) {
         cursor = found
       }
-      let stream = HTTPStream(
-        log: log, preamble: Array(preamble.utf8), cursor: cursor, kinds: kinds, heartbeatInterval: heartbeat
-      ) { Array("beat \($0)\n".utf8) }
+      let feed = HTTPStream.Feed(log: log, cursor: cursor, selection: .init(kinds: kinds))
+      let beat = HTTPStream.Heartbeat(
+        interval: heartbeat, bytes: Array("beat ".utf8), position: .init(prefix: [], suffix: Array("\n".utf8)))
+      let stream = HTTPStream(feeds: [feed], preamble: Array(preamble.utf8), heartbeat: beat)
       return .now(HTTPResponse(headers: ["Content-Type": "text/event-stream"], body: .stream(stream)))
     }
   }
@@ -67,6 +79,11 @@ final class Fixture: Sendable {
     }
     return condition(server.counters)
   }
+}
+
+extension StreamMode {
+  /// Both ways; each must do the same.
+  static let both = [StreamMode.takeover, .callback]
 }
 
 /// A count that several threads share.

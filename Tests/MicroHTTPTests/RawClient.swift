@@ -8,6 +8,9 @@ final class RawClient {
   private(set) var received: [UInt8] = []
   private(set) var isClosed = false
   private var ownsDescriptor = true
+  private var isChunked = false
+  /// Body bytes of a chunked stream that were not taken yet.
+  private var unchunked: [UInt8] = []
 
   /// Waiting ends here when the server is broken; nothing is asserted about time.
   static let deadline: Int32 = 20_000
@@ -151,15 +154,39 @@ final class RawClient {
     return bytes
   }
 
-  /// Takes chunks until their bytes hold `text`; returns all of them.
-  func chunks(until text: String) throws -> String {
-    var bytes: [UInt8] = []
-    while bytes.firstRange(of: Array(text.utf8), from: 0) == nil {
+  // MARK: - Streams
+
+  /// Takes the head of a stream and notes how its body is framed.
+  @discardableResult
+  func head() throws -> String {
+    let head = try receive(until: "\r\n\r\n")
+    isChunked = head.lowercased().contains("transfer-encoding: chunked")
+    return head
+  }
+
+  /// Takes the body of a stream up to the end of `text`, whatever its framing.
+  @discardableResult
+  func body(until text: String) throws -> String {
+    guard isChunked else { return try receive(until: text) }
+    var from = 0
+    while true {
+      if let found = unchunked.firstRange(of: Array(text.utf8), from: from) {
+        defer { unchunked.removeFirst(found + text.utf8.count) }
+        return String(decoding: unchunked[..<(found + text.utf8.count)], as: UTF8.self)
+      }
       let next = try chunk()
-      guard !next.isEmpty else { throw Failure(description: "ended after \(String(decoding: bytes, as: UTF8.self))") }
-      bytes += next
+      guard !next.isEmpty else { throw Failure(description: "ended after \(unchunked.count) bytes") }
+      from = max(0, unchunked.count - text.utf8.count)
+      unchunked += next
     }
-    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Takes the rest of a stream's body, to its proper end.
+  func rest() throws -> String {
+    guard isChunked else { return try receiveAll() }
+    while case let next = try chunk(), !next.isEmpty { unchunked += next }
+    defer { unchunked = [] }
+    return String(decoding: unchunked, as: UTF8.self)
   }
 }
 

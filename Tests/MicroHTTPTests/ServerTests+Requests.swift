@@ -190,6 +190,24 @@ extension ServerTests {
         #expect(response.header("X-B") == nil)
       }
     }
+
+    @Test("A head that comes again is answered again, and one that differs in a single byte is judged anew")
+    func repeated() throws {
+      let fixture = try Fixture()
+      let client = try fixture.client()
+      for text in ["a", "a", "b", "a", "a"] {
+        client.send("GET /\(text)?q=\(text) HTTP/1.1\r\nHost: \(text)\r\n\r\n")
+        #expect(try client.response().text == "GET /\(text) [q=\(text)] \(text) ")
+      }
+      client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+      #expect(try client.response().text == "POST /a [] a x")
+      client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\ny")
+      #expect(try client.response().text == "POST /a [] a y")
+      client.send("GET /a?q=a HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try client.response().status == 200)
+      client.send("GET /a?q=a HTTP/1.1\r\nHost: /\r\n\r\n")
+      #expect(try client.response().status == 400)
+    }
   }
 }
 

@@ -16,25 +16,25 @@ extension ServerTests {
       log.append(id: UInt64(id), kind: kind, bytes: Array(text.utf8))
     }
 
-    @Test("The head and the preamble come at once, entries as they are appended")
-    func firstBytes() throws {
+    @Test("The head and the preamble come at once, entries as they are appended", arguments: StreamMode.both)
+    func firstBytes(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let client = try open(fixture)
-      let head = try client.receive(until: "\r\n\r\n")
+      let head = try client.head()
       #expect(head.contains("text/event-stream"))
-      #expect(try client.chunk() == Array("hello\n".utf8))
+      #expect(try client.body(until: "\n") == "hello\n")
       for id in 1...50 {
         append(log, id, "event \(id)\n")
-        #expect(try client.chunk() == Array("event \(id)\n".utf8))
+        #expect(try client.body(until: "\n") == "event \(id)\n")
       }
       #expect(fixture.server.counters.streams == 1)
     }
 
-    @Test("Every subscriber gets every entry once and in order while a writer is at work")
-    func everyEntry() throws {
+    @Test("Every subscriber gets every entry once and in order while a writer is at work", arguments: StreamMode.both)
+    func everyEntry(mode: StreamMode) throws {
       let log = EventLog(byteCapacity: 4 << 20, entryCapacity: 20_000)
-      let fixture = try Fixture(configure: { $0.streamLag = 4 << 20 }, handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, configure: { $0.streamLag = 4 << 20 }, handler: Fixture.follow(log))
       let expected = (1...10_000).map { "event number \($0) of many\n" }.joined()
       let wrong = Tally()
       let ready = Tally()
@@ -42,17 +42,12 @@ extension ServerTests {
         onThread { [fixture] in
           guard let client = try? fixture.client() else { return wrong.add() }
           client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-          guard (try? client.receive(until: "\r\n\r\n")) != nil, let first = try? client.chunk() else {
+          guard (try? client.head()) != nil, (try? client.body(until: "hello\n")) == "hello\n" else {
             ready.add()
             return wrong.add()
           }
           ready.add()
-          var got = first
-          while got.count < expected.utf8.count + 6 {
-            guard let chunk = try? client.chunk(), !chunk.isEmpty else { return wrong.add() }
-            got += chunk
-          }
-          if String(decoding: got, as: UTF8.self) != "hello\n" + expected { wrong.add() }
+          if (try? client.body(until: "number 10000 of many\n")) != expected { wrong.add() }
         }
       }
       while ready.value < 8 { usleep(1000) }
@@ -62,85 +57,90 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
-    @Test("A stream may begin in the past and goes on live")
-    func replay() throws {
+    @Test("A stream may begin in the past and goes on live", arguments: StreamMode.both)
+    func replay(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
       for id in 1...500 { append(log, id, String(repeating: "\(id % 10)", count: 1000) + "\n") }
       let client = try open(fixture, "/?after=100")
-      try client.receive(until: "\r\n\r\n")
-      let text = try client.chunks(until: "\n" + String(repeating: "0", count: 1000) + "\n1")
+      try client.head()
+      let text = try client.body(until: "\n" + String(repeating: "0", count: 1000) + "\n1")
       #expect(text.hasPrefix("hello\n1"))
       append(log, 501, "live\n")
-      _ = try client.chunks(until: "live\n")
+      try client.body(until: "live\n")
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
-    @Test("Only the wanted kinds come")
-    func kinds() throws {
+    @Test("Only the wanted kinds come", arguments: StreamMode.both)
+    func kinds(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log, kinds: 0b10))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log, kinds: 0b10))
       let client = try open(fixture)
-      try client.receive(until: "\r\n\r\n")
-      _ = try client.chunk()
+      try client.head()
+      try client.body(until: "hello\n")
       for id in 1...100 { append(log, id, "\(id)\n", kind: UInt8(id % 2)) }
-      let text = try client.chunks(until: "99\n")
+      let text = try client.body(until: "99\n")
       #expect(text == stride(from: 1, through: 99, by: 2).map { "\($0)\n" }.joined())
     }
 
-    @Test("An entry bigger than a connection's memory arrives whole")
-    func bigEntry() throws {
+    @Test("An entry bigger than a connection's memory arrives whole", arguments: StreamMode.both)
+    func bigEntry(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log, preamble: String(repeating: "p", count: 50_000) + "\n"))
+      let fixture = try Fixture(
+        mode, handler: Fixture.follow(log, preamble: String(repeating: "p", count: 50_000) + "\n"))
       let client = try open(fixture)
-      try client.receive(until: "\r\n\r\n")
-      #expect(try client.chunks(until: "p\n").utf8.count == 50_001)
+      try client.head()
+      #expect(try client.body(until: "p\n").utf8.count == 50_001)
       append(log, 1, String(repeating: "e", count: 100_000) + "\n")
-      #expect(try client.chunks(until: "e\n").utf8.count == 100_001)
+      #expect(try client.body(until: "e\n").utf8.count == 100_001)
     }
 
-    @Test("Silence is broken by heartbeats that carry the last id, filtered entries included")
-    func heartbeat() throws {
+    @Test(
+      "Silence is broken by heartbeats that carry the last id, filtered entries included", arguments: StreamMode.both)
+    func heartbeat(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log, kinds: 1, heartbeat: .milliseconds(50)))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log, kinds: 1, heartbeat: .milliseconds(50)))
       let client = try open(fixture)
-      try client.receive(until: "\r\n\r\n")
-      _ = try client.chunks(until: "beat 0\nbeat 0\n")
+      try client.head()
+      try client.body(until: "beat 0\nbeat 0\n")
       append(log, 7, "unwanted\n", kind: 3)
-      let text = try client.chunks(until: "beat 7\n")
+      let text = try client.body(until: "beat 7\n")
       #expect(!text.contains("unwanted"))
     }
 
-    @Test("A reader that takes nothing is cut and counted; the others get everything")
-    func slowReader() throws {
+    @Test("A reader that takes nothing is cut and counted; the others get everything", arguments: StreamMode.both)
+    func slowReader(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(configure: { $0.streamLag = 100_000 }, handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, configure: { $0.streamLag = 100_000 }, handler: Fixture.follow(log))
       let slow = try open(fixture, receiveBuffer: 4096)
       let quick = try open(fixture)
-      try quick.receive(until: "\r\n\r\n")
+      try quick.head()
       #expect(fixture.eventually { $0.streams == 2 })
       let line = String(repeating: "x", count: 9_000)
       for id in 1...1000 {
         append(log, id, "\(line)\(id)\n")
-        _ = try quick.chunks(until: "x\(id)\n")
+        try quick.body(until: "x\(id)\n")
         if fixture.server.counters.streamsLagged == 1 { break }
         usleep(1000)
       }
       #expect(fixture.eventually { $0.streamsLagged == 1 && $0.streams == 1 })
       append(log, 5000, "last\n")
-      _ = try quick.chunks(until: "last\n")
+      try quick.body(until: "last\n")
       slow.close()
     }
 
-    @Test("A reader that vanishes is noticed at once, in silence", arguments: [false, true])
-    func vanished(byReset: Bool) throws {
+    @Test("A reader that vanishes is noticed at once, in silence", arguments: StreamMode.both, [false, true])
+    func vanished(mode: StreamMode, byReset: Bool) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
       // libmicrohttpd forgets to clean up while an older connection is idle.
       let bystander = try fixture.client()
       #expect(fixture.eventually { $0.connections == 1 })
       let clients = try (0..<50).map { _ in try open(fixture) }
-      for client in clients { _ = try client.chunks(afterHead: "hello\n") }
+      for client in clients {
+        try client.head()
+        try client.body(until: "hello\n")
+      }
       #expect(fixture.server.counters.streams == 50)
       for client in clients { if byReset { client.reset() } else { client.close() } }
       #expect(fixture.eventually { $0.streams == 0 && $0.connections <= 1 })
@@ -149,55 +149,64 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsGone == 50)
     }
 
-    @Test("A client that closes its side only gets a proper end", arguments: ["1.1", "1.0"])
-    func halfClosed(version: String) throws {
-      let fixture = try Fixture(handler: Fixture.follow(EventLog()))
+    @Test("A client that closes its side only gets a proper end", arguments: StreamMode.both, ["1.1", "1.0"])
+    func halfClosed(mode: StreamMode, version: String) throws {
+      let fixture = try Fixture(mode, handler: Fixture.follow(EventLog()))
       let client = try fixture.client()
       client.send("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
-      try client.receive(until: "hello\n")
+      try client.head()
+      try client.body(until: "hello\n")
       #expect(fixture.eventually { $0.streams == 1 })
       shutdown(client.descriptor, Int32(SHUT_WR))
-      #expect(try client.receiveAll() == (version == "1.1" ? "\r\n0\r\n\r\n" : ""))
+      #expect(try client.rest().isEmpty)
       #expect(fixture.eventually { $0.streamsGone == 1 && $0.connections == 0 })
     }
 
-    @Test("An HTTP/1.0 stream is closed when it ends, whoever else is connected")
-    func oldVersionEnds() throws {
+    @Test("An HTTP/1.0 stream is closed when it ends, whoever else is connected", arguments: StreamMode.both)
+    func oldVersionEnds(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let bystander = try fixture.client()
       #expect(fixture.eventually { $0.connections == 1 })
       let client = try fixture.client()
       client.send("GET / HTTP/1.0\r\n\r\n")
-      try client.receive(until: "hello\n")
+      #expect(try client.head().contains("Connection: close"))
+      try client.body(until: "hello\n")
       fixture.server.endStreams(farewell: Array("bye\n".utf8))
-      #expect(try client.receiveAll() == "bye\n")
+      #expect(try client.rest() == "bye\n")
       #expect(fixture.server.counters.expired == 0)
       bystander.close()
     }
 
-    @Test("A connection goes on after its stream has ended")
-    func afterwards() throws {
+    @Test(
+      "After a stream has ended its client may ask again, on the same connection unless that was closed",
+      arguments: StreamMode.both)
+    func afterwards(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture.serving { $0.path == "/e" ? Fixture.follow(log)($0) : Fixture.echo($0) }
+      let fixture = try Fixture(mode) { $0.path == "/e" ? Fixture.follow(log)($0) : Fixture.echo($0) }
       let client = try open(fixture, "/e")
-      _ = try client.chunks(afterHead: "hello\n")
+      try client.head()
+      try client.body(until: "hello\n")
       fixture.server.endStreams()
-      #expect(try client.chunk().isEmpty)
+      #expect(try client.rest().isEmpty)
+      let again = client.isClosed ? try fixture.client() : client
       for _ in 0..<3 {
-        client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.response().status == 200)
+        again.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try again.response().status == 200)
       }
     }
 
-    @Test("Above the stream limit a client is told 503, and may ask for something else on the same connection")
-    func limit() throws {
+    @Test(
+      "Above the stream limit a client is told 503, and may ask for something else on the same connection",
+      arguments: StreamMode.both)
+    func limit(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(configure: { $0.streamLimit = 1 }) {
+      let fixture = try Fixture(mode, configure: { $0.streamLimit = 1 }) {
         $0.path == "/e" ? Fixture.follow(log)($0) : Fixture.echo($0)
       }
       let first = try open(fixture, "/e")
-      _ = try first.chunks(afterHead: "hello\n")
+      try first.head()
+      try first.body(until: "hello\n")
       let second = try open(fixture, "/e")
       let response = try second.response()
       #expect(response.status == 503)
@@ -206,29 +215,24 @@ extension ServerTests {
       #expect(try second.response().status == 200)
     }
 
-    @Test("Streams end with what is pending, the farewell and a proper end; new ones are refused")
-    func farewell() throws {
+    @Test(
+      "Streams end with what is pending, the farewell and a proper end; new ones are refused",
+      arguments: StreamMode.both)
+    func farewell(mode: StreamMode) throws {
       let log = EventLog()
-      let fixture = try Fixture(handler: Fixture.follow(log))
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let clients = try (0..<5).map { _ in try open(fixture) }
-      for client in clients { _ = try client.chunks(afterHead: "hello\n") }
+      for client in clients {
+        try client.head()
+        try client.body(until: "hello\n")
+      }
       append(log, 1, "pending\n")
       fixture.server.endStreams(farewell: Array("bye\n".utf8))
       for client in clients {
-        let text = try client.chunks(until: "bye\n")
-        #expect(text == "pending\nbye\n")
-        #expect(try client.chunk().isEmpty)
+        #expect(try client.rest() == "pending\nbye\n")
       }
       #expect(fixture.eventually { $0.streams == 0 })
       #expect(try open(fixture).response().status == 503)
     }
-  }
-}
-
-extension RawClient {
-  /// Takes a head and then chunks until their bytes hold `text`.
-  func chunks(afterHead text: String) throws -> String {
-    try receive(until: "\r\n\r\n")
-    return try chunks(until: text)
   }
 }

@@ -160,7 +160,8 @@ struct NetlinkDecoderTests {
         }
         _ = contents(bent)
         var batch = EventBatch()
-        unsafe bent.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0)) }
+        var routers = RouterWatch()
+        unsafe bent.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
       }
     }
   }
@@ -168,7 +169,8 @@ struct NetlinkDecoderTests {
   @Test func causesOfEvents() {
     func causes(_ bytes: [UInt8]) -> Set<Cause> {
       var batch = EventBatch()
-      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0)) }
+      var routers = RouterWatch()
+      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
       return batch.causes
     }
     #expect(causes(CapturedDatagrams.defaultRoute) == [.routeAdded])

@@ -17,7 +17,7 @@ import Testing
 
     var readings: Int { state.withLock { $0.readings } }
     func set(_ source: NetlinkSource) { state.withLock { $0.source = source } }
-    func routeQueries(for tables: KernelTables) -> [RouteQuery] { [] }
+    func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { [] }
     func kernelFailed(_ error: KernelError, at time: Timestamp) {}
 
     func ingest(_ reading: KernelReading) -> Duration? {

@@ -42,7 +42,7 @@ final class RecordingObserver: KernelObserver {
     eventually { condition(answer(destination)) }
   }
 
-  func routeQueries(for tables: KernelTables) -> [RouteQuery] { state.withLock { $0.queries } }
+  func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { state.withLock { $0.queries } }
 
   func ingest(_ reading: KernelReading) -> Duration? {
     let onReading = state.withLock { state in

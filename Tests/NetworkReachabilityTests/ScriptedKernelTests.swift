@@ -10,7 +10,7 @@ struct ScriptedKernelTests {
     let inside: @Sendable (Int) -> Void
     init(_ inside: @escaping @Sendable (Int) -> Void = { _ in }) { self.inside = inside }
 
-    func routeQueries(for tables: KernelTables) -> [RouteQuery] { StatusRules.defaultQueries(.ipv4) }
+    func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { StatusRules.defaultQueries(.ipv4) }
 
     func ingest(_ reading: KernelReading) -> Duration? {
       let number = depth.withLock { depth in

@@ -1,5 +1,6 @@
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 
 /// A random life of a network, and of those who listen to it, that depends on a seed alone.
 struct Simulation {
@@ -33,12 +34,28 @@ struct Simulation {
     }
   }
 
-  static let targets: [Target] = [
-    .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
-    Target(.address(IPAddress(ipv4: 0xc000_0201))),
-    Target(.defaultPath, interface: "eth1"),
-    Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
-  ]
+  static let targets: [Target] =
+    [
+      .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
+      Target(.address(IPAddress(ipv4: 0xc000_0201))),
+      Target(.defaultPath, interface: "eth1"),
+      Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
+    ] + routed
+
+  /// Targets that share classes: neighbours and strangers in blocks that come and go, of both families.
+  static let routed: [Target] = (0..<24).map { number in
+    let bits = UInt32(number)
+    return number < 16
+      ? Target(.address(IPAddress(ipv4: 0xc612_0000 | (bits & 3) << 14 | bits >> 2)))
+      : Target(.address(IPAddress(ipv6: 0x2001_0db8_0000_0000 | UInt64(bits & 3) << 16, UInt64(bits))))
+  }
+
+  /// A block around one of those.
+  private mutating func someBlock() -> IPPrefix {
+    guard case .address(let address) = Self.routed.randomElement(using: &generator)?.remote else { return anyIPv4 }
+    let lengths = address.family == .ipv4 ? [8, 15, 16, 18, 28, 31, 32] : [16, 32, 46, 48, 64, 127, 128]
+    return IPPrefix(address, length: UInt8(lengths.randomElement(using: &generator) ?? 0)).block
+  }
 
   init(seed: UInt64) throws {
     generator = SeededGenerator(seed: seed)
@@ -74,10 +91,24 @@ struct Simulation {
   private mutating func change() {
     let index = UInt32.random(in: 2...4, using: &generator)
     let name = "eth\(index - 2)"
-    switch Int.random(in: 0..<12, using: &generator) {
+    switch Int.random(in: 0..<18, using: &generator) {
+    case 12...15:
+      let types: [RouteType] = [.unicast, .unicast, .unicast, .blackhole, .unreachable, .prohibit]
+      let type = types.randomElement(using: &generator) ?? .unicast
+      let metric = UInt32.random(in: 1...3, using: &generator)
+      // One route to a block and metric, as the kernel has it; the script takes the first of equals.
+      let block = someBlock()
+      script.routes.removeAll { $0.prefix == block && $0.metric == metric }
+      var hops = type == .unicast ? [Route.NextHop(interfaceIndex: index)] : []
+      if type == .unicast, Bool.random(using: &generator) { hops.append(.init(interfaceIndex: 2)) }
+      var route = Route(type: type, prefix: block, metric: metric, hops: hops)
+      route.choosesByDestination = hops.count > 1
+      script.routes.append(route)
+    case 16...17:
+      script.routes.removeAll { $0.prefix.length > 0 && $0.metric > 0 && Bool.random(using: &generator) }
     case 0: script.removeDefaults(Bool.random(using: &generator) ? .ipv4 : .ipv6)
     case 1...2:
-      if script.routes.count < 9 {
+      if script.routes.count(where: { $0.prefix.length == 0 }) < 6 {
         let metric = UInt32.random(in: 1...3, using: &generator)
         let isIPv4 = Int.random(in: 0..<3, using: &generator) > 0
         script.addDefault(via: isIPv4 ? "10.0.\(index).1" : "fe80::\(index)", on: index, metric: metric)
@@ -114,7 +145,7 @@ struct Simulation {
   private mutating func comeOrGo() {
     switch Int.random(in: 0..<4, using: &generator) {
     case 0 where listeners.count < 5:
-      let targets = Self.targets.shuffled(using: &generator).prefix(Int.random(in: 0...4, using: &generator))
+      let targets = Self.targets.shuffled(using: &generator).prefix(Int.random(in: 0...12, using: &generator))
       let recorder = Tape()
       let subscription = bench.monitor.listen(to: .all, watching: Array(targets), on: .immediate) {
         recorder.record($0)
@@ -153,6 +184,8 @@ struct Simulation {
       listeners[index] = listener
     }
     await checkReaders(snapshot)
+    let differences = bench.kernel.audit()
+    complain("an audit finds \(differences) differences", when: differences != 0)
   }
 
   private func freshMachine() -> MachinePath {

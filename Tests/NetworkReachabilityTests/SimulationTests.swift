@@ -1,7 +1,11 @@
+import TestSupport
 import Testing
 
 @Suite("Seeded simulation")
 struct SimulationTests {
+  /// `REACHD_SIMULATION_STEPS` sets how many steps all seeds make together.
+  static let steps = ProcessEnvironment.number("REACHD_SIMULATION_STEPS") ?? 20_000
+
   @Test(
     "In a random life every quiet point agrees with the rules, and every subscriber with the snapshot",
     arguments: [
@@ -9,7 +13,7 @@ struct SimulationTests {
     ] as [UInt64])
   func randomLife(seed: UInt64) async throws {
     var simulation = try Simulation(seed: seed)
-    await simulation.run(steps: 2500)
+    await simulation.run(steps: Self.steps / 8)
     #expect(simulation.problems.isEmpty, "seed \(seed)")
     #expect(simulation.quietPoints > 100)
   }

@@ -172,6 +172,7 @@ import Testing
     #expect((sample.allowedHosts, sample.nameServers) == (plain.allowedHosts, plain.nameServers))
     #expect(sample.resolverTimeout == plain.resolverTimeout)
     let server = HTTPServer.Configuration(address: Configuration.defaultListen)
+    #expect(sample.streams == plain.streams)
     #expect(sample.streamLimit == server.streamLimit)
     #expect(sample.requestBodyLimit == server.requestBodyLimit)
     let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -29,14 +29,6 @@ import Testing
     #expect(!service.child.errors.contains("no sign of life"))
   }
 
-  @Test func aHangupEndsNothing() throws {
-    let service = try RunningService()
-    service.child.kill(SIGHUP)
-    #expect(eventually { service.child.errors.contains("SIGHUP changes nothing") })
-    #expect(try status(service.url + "/livez") == 200)
-    #expect(try service.terminate() == .exited(0))
-  }
-
   @Test func everyThreadHasGivenUpEverything() throws {
     let service = try RunningService()
     #expect(eventually { service.child.errors.contains(" privileges capabilities=0x0 noNewPrivileges=true user=") })

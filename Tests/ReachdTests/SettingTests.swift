@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import reachd
@@ -11,10 +12,12 @@ import Testing
     "listen": ["unix:/run/reachd.sock", "127.0.0.1:0", "0.0.0.0:8080", "[::]:80", "[::1]:65535", "localhost:1"],
     "log.level": ["trace", "debug", "info", "notice", "warning", "error", "critical"],
     "log.format": ["text", "json"],
+    "log.access": ["true", "false"],
     "settle": ["0s", "10ms", "60s", "1m"],
     "drainDelay": ["0s", "2s", "10m"],
     "grace": ["0s", "10s", "1h"],
     "allowedHosts": ["reachd.internal", "a"],
+    "streams": ["auto", "takeover", "callback"],
     "allowedOrigins": ["https://dash.example", "http://localhost:3000", "https://[fd00::1]:8443"],
     "access.reads": ["open", "token"],
     "access.checks": ["open", "token"],
@@ -37,10 +40,12 @@ import Testing
     ],
     "log.level": ["INFO", "verbose", "0"],
     "log.format": ["JSON", "xml"],
+    "log.access": ["yes", "1", "True"],
     "settle": ["10", "61s", "-1s", "soon", "2m"],
     "drainDelay": ["601s", "11m", "x"],
     "grace": ["3601s", "2h"],
     "allowedHosts": ["http://a", "a:80", "a/b"],
+    "streams": ["", "Auto", "both"],
     "allowedOrigins": [
       "*", "null", "dash.example", "https://", "https://dash.example/", "https://Dash.example", "ftp://dash.example",
       "https://a@b", "https://*.example",
@@ -60,6 +65,18 @@ import Testing
     #expect(Set(Setting.all.map(\.path)) == Set(Self.good.keys))
     #expect(Set(Setting.all.map(\.path)) == Set(Self.bad.keys))
   }
+
+  @Test func whatIsLiveIsASettingAndInTheReadme() throws {
+    let known = Set(Setting.all.map(\.path) + RecordSetting.all.map(\.path))
+    #expect(Setting.live.isSubset(of: known))
+    let readme = try String(contentsOf: Self.readme, encoding: .utf8)
+    let line = try #require(readme.split(separator: "\n").first { $0.hasPrefix("Live: ") })
+    let shown = line.split(separator: "`").filter { known.contains(String($0)) }.map(String.init)
+    #expect(Set(shown) == Setting.live)
+  }
+
+  private static let readme = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "README.md")
 
   @Test(arguments: Setting.all.map(\.path))
   func goodValuesAreTakenAndBadOnesRefused(path: String) throws {

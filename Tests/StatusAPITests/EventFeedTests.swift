@@ -26,7 +26,8 @@ import Testing
               continue
             }
             let (frame, cursor) = feed.subscribe()
-            streams.append(HTTPStream(log: feed.log, preamble: frame, cursor: cursor) { _ in [] })
+            streams.append(
+              HTTPStream(feeds: [.init(log: feed.log, cursor: cursor)], preamble: frame, heartbeat: feed.heartbeat))
           }
           return streams
         }

@@ -116,18 +116,18 @@ import Testing
     #expect(array.map { $0["type"] as? String } == expected)
   }
 
-  @Test(arguments: ["", "x", "status,", ",", "Status", "host", "status;path", "heartbeat"])
+  @Test(arguments: ["", "x", "status,", ",", "Status", "status;path", "heartbeat"])
   func unknownTypesAreRefusedWithTheListOfThoseThereAre(types: String) throws {
     let problem = try ScriptedService().ask("/events?types=\(types)").object()
     #expect(problem["code"] as? String == "badRequest")
-    #expect((problem["detail"] as? String)?.hasSuffix("there are status, path, interface.") == true)
+    #expect((problem["detail"] as? String)?.hasSuffix("there are status, path, interface, target.") == true)
   }
 
   @Test func aFilteredStreamsIdKeepsUpWithItsHeartbeats() throws {
     let service = try ScriptedService()
     func heartbeat(_ target: String) throws -> String {
       guard case .stream(let stream) = try service.ask(target).body else { return "no stream" }
-      return String(decoding: stream.heartbeat(7), as: UTF8.self)
+      return String(decoding: stream.heartbeat.bytes(lastID: 7), as: UTF8.self)
     }
     #expect(try heartbeat("/events") == ":\n\n")
     #expect(try heartbeat("/events?types=path") == ":\n\nid: \(try epoch(service))-7\n\n")

@@ -32,15 +32,16 @@ struct ScriptedService {
   /// Asks for a target; `Host` is that of the machine itself unless it is given.
   func ask(
     _ target: String, _ headers: HTTPHeaders = [:], method: String = "GET", peer: String = "127.0.0.1:50000",
-    isLoopbackListener: Bool = true
+    isLoopbackListener: Bool = true, body: [UInt8] = []
   ) throws -> HTTPResponse {
     var headers = headers
     if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
     let request = HTTPRequest(
-      method: method, target: target, headers: headers, peer: peer, isLoopbackListener: isLoopbackListener)
+      method: method, target: target, headers: headers, body: body, peer: peer, isLoopbackListener: isLoopbackListener)
     switch service.handle(request) {
     case .now(let response): return response
     case .later(let start): return try Self.wait(for: start)
+    case .wait(let wait): return try Self.wait { _ = wait.begin($0) }
     }
   }
 
@@ -124,14 +125,17 @@ extension HTTPResponse {
 extension HTTPStream {
   /// What a client would have received by now.
   var soFar: [UInt8] {
-    var cursor = cursor
     var bytes = preamble
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, kinds: kinds, into: $0) }
-      guard case .bytes(let count, _) = read else { return bytes }
-      bytes += buffer[..<count]
+    for feed in feeds {
+      var cursor = feed.cursor
+      while true {
+        let read = unsafe buffer.withUnsafeMutableBytes { unsafe feed.log.read(&cursor, feed.selection, into: $0) }
+        guard case .bytes(let count, _) = read else { break }
+        bytes += buffer[..<count]
+      }
     }
+    return bytes
   }
 }
 

@@ -51,9 +51,11 @@ public struct DNSMessage {
     return bytes
   }
 
-  static func encoded(_ name: String) -> [UInt8] {
+  /// A name in the form of the wire (RFC 1035 §3.1), without compression.
+  public static func encoded(_ name: String) -> [UInt8] {
     name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
   }
 
-  static func pair(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }
+  /// A number of two bytes in network order.
+  public static func pair(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }
 }

@@ -15,6 +15,8 @@
 #include <linux/fib_rules.h>
 #include <linux/nexthop.h>
 #include <linux/netconf.h>
+#include <linux/neighbour.h>
+#include <linux/filter.h>
 
 // glibc declares these only under _GNU_SOURCE, which Swift's importer does not define.
 int unshare(int flags);

@@ -96,6 +96,15 @@ final class Check {
     phases.append(ProbeResult.Phase(phase, start.duration(to: now)))
   }
 
+  /// Adds to a phase that there may be several of, one for each redirect.
+  func add(_ phase: ProbeResult.Phase.Name, _ duration: Duration) {
+    if let index = phases.firstIndex(where: { $0.name == phase }) {
+      phases[index].duration += duration
+    } else {
+      phases.append(ProbeResult.Phase(phase, duration))
+    }
+  }
+
   func result(_ finding: Finding, _ now: Instant) -> ProbeResult {
     var result = ProbeResult(
       finding.state, finding.reason, detail: finding.detail, startedAt: startedAt, duration: begun.duration(to: now))

@@ -1,7 +1,7 @@
 internal import ReachabilityModel
 
 /// What asking one address came to.
-struct Finding {
+struct Finding: Error {
   var state: ProbeResult.State
   var reason: Reason?
   var detail: String?

@@ -18,20 +18,32 @@ final class ProberInbox: Sendable {
     var isStopped = false
     /// Rung and not yet heard: ringing again would be a system call for nothing.
     var isRung = false
+    /// Opened with the prober, because the process may lose the privilege; not yet taken by the thread.
+    var echoSockets: [EchoSocket.Opened]
   }
 
   let resolver: Resolver
   /// Written to by callers, read by the thread; −1 if the process had no descriptor left.
   let bell: Int32
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   init(resolver: Resolver) {
     self.resolver = resolver
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    state = Locked(State(echoSockets: [false, true].map { EchoSocket.open(ipv6: $0) }))
   }
 
   deinit {
     if bell >= 0 { Glibc.close(bell) }
+    for descriptor in state.withLock({ $0.echoSockets.compactMap(\.descriptor) }) { Glibc.close(descriptor) }
+  }
+
+  /// For the thread, which owns it from now on.
+  func takeEchoSocket(ipv6: Bool) -> EchoSocket.Opened {
+    state.withLock { state in
+      defer { state.echoSockets[ipv6 ? 1 : 0] = .refused(EBADF) }
+      return state.echoSockets[ipv6 ? 1 : 0]
+    }
   }
 
   func nextID() -> UInt64 {

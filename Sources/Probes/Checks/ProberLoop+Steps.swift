@@ -42,8 +42,13 @@ extension ProberLoop {
     guard case .name(let name) = check.request.target.host.remote else { return }
     check.enter(.resolving, now)
     setAlarm(check)
+    check.resolution = resolve(name, for: check)
+  }
+
+  /// Asks for a name; the answer comes by way of the inbox.
+  func resolve(_ name: String, for check: Check) -> Resolver.Cancellation {
     let id = check.id
-    check.resolution = inbox.resolver.resolve(name, timeout: check.request.patience) { [inbox] outcome in
+    return inbox.resolver.resolve(name, timeout: check.request.patience) { [inbox] outcome in
       inbox.resolved(id, outcome)
     }
   }
@@ -53,13 +58,22 @@ extension ProberLoop {
     check.note(.resolve, since: check.begun, now)
     leaveNames()
     check.step = .resolved
+    switch Self.peers(outcome, check.request) {
+    case .failure(let finding): conclude(check, finding)
+    case .success(let peers): judge(check, peers)
+    }
+  }
+
+  /// Where a name's addresses are asked, or what it means that there are none.
+  static func peers(
+    _ outcome: Result<[ResolvedAddress], ResolutionFailure>, _ request: ProbeRequest
+  ) -> Result<[Peer], Finding> {
     switch outcome {
-    case .failure(let failure): conclude(check, Self.finding(failure))
+    case .failure(let failure): return .failure(finding(failure))
     case .success(let found):
-      judge(
-        check,
+      return .success(
         found.compactMap { resolved in
-          var peer = IPAddress(octets: resolved.bytes).map { check.request.peer($0) }
+          var peer = IPAddress(octets: resolved.bytes).map { request.peer($0) }
           if resolved.scopeID != 0 { peer?.scope = resolved.scopeID }
           return peer
         })
@@ -83,30 +97,17 @@ extension ProberLoop {
 
   // MARK: Addresses
 
-  /// Leaves the addresses that may and can be asked, in the resolver's order.
   private func judge(_ check: Check, _ peers: [Peer]) {
-    let request = check.request
     check.isResolved = true
-    var peers = peers
-    if let policy = request.policy {
-      peers = peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
-      guard !peers.isEmpty else { return conclude(check, .denied) }
+    switch check.request.choose(peers) {
+    case .failure(let finding): conclude(check, finding)
+    case .success(let chosen):
+      check.candidates = chosen.reversed()
+      check.gateAddress = chosen.first?.address
+      let address = check.gateAddress
+      let verdict = isEcho(check) ? echoes.enter(check.id, address) : sockets.enter(check.id, address)
+      pass(check, verdict) { ask(check) }
     }
-    peers.removeAll { peer in
-      let family = peer.address.unmapped.family
-      // An own address to send from decides as well.
-      if let source = request.source, source.unmapped.family != family { return true }
-      return request.family != .any && (request.family == .ipv4) != (family == .ipv4)
-    }
-    guard let first = peers.first else {
-      let family = request.source?.unmapped.family ?? (request.family == .ipv4 ? .ipv4 : .ipv6)
-      let words = "it has no \(family == .ipv4 ? "IPv4" : "IPv6") address"
-      return conclude(check, Finding(.down, .dnsNotFound, detail: words))
-    }
-    check.candidates = peers.prefix(Limits.addressesTried).reversed()
-    check.gateAddress = first.address
-    let verdict = isEcho(check) ? echoes.enter(check.id, first.address) : sockets.enter(check.id, first.address)
-    pass(check, verdict) { ask(check) }
   }
 
   private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
@@ -122,8 +123,7 @@ extension ProberLoop {
     guard let peer = check.candidates.popLast() else { return }
     check.peer = peer
     guard let exchange = exchange(check, peer) else {
-      let scheme = check.request.target.scheme.rawValue
-      return conclude(check, Finding(.unknown, .cancelled, detail: "there is no prober for \(scheme)://"))
+      return conclude(check, Finding(.unknown, .cancelled, detail: "no memory for a check"))
     }
     check.exchange = exchange
     exchange.begin()
@@ -153,5 +153,25 @@ extension ProberLoop {
         admitted += sockets.leave(check.gateAddress) { checks[$0] != nil }
       }
     }
+  }
+}
+
+extension ProbeRequest {
+  /// The addresses that may and can be asked, in the resolver's order; never none.
+  func choose(_ peers: [Peer]) -> Result<[Peer], Finding> {
+    var peers = peers
+    if let policy {
+      peers = peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
+      guard !peers.isEmpty else { return .failure(.denied) }
+    }
+    peers.removeAll { peer in
+      let its = peer.address.unmapped.family
+      // An own address to send from decides as well.
+      if let source, source.unmapped.family != its { return true }
+      return family != .any && (family == .ipv4) != (its == .ipv4)
+    }
+    guard peers.isEmpty else { return .success(Array(peers.prefix(Limits.addressesTried))) }
+    let missing = source?.unmapped.family ?? (family == .ipv4 ? .ipv4 : .ipv6)
+    return .failure(Finding(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address"))
   }
 }

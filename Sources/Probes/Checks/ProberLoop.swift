@@ -12,6 +12,11 @@ final class ProberLoop {
   let inbox: ProberInbox
   let poller: EventPoller
   let patterns = PatternCache()
+  let trust = TrustStores()
+  let credentials = TLSCredentials()
+  private(set) lazy var transfers = CurlTransfers(self)
+  var echoSocket4: EchoSocket?
+  var echoSocket6: EchoSocket?
   var checks: [UInt64: Check] = [:]
   var names = Gate(capacity: Limits.checksResolving, perAddress: .max, longestLine: Limits.checksWaiting)
   var sockets = Gate(
@@ -20,7 +25,8 @@ final class ProberLoop {
     capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
   /// Those whom a gate has let in and whose turn has not begun: one after the other, not one inside of the other.
   var admitted: [UInt64] = []
-  private var alarms = Alarms()
+  var alarms = Alarms()
+  var curlMoment: Instant?
   /// By descriptor: who owns it.
   private var watchers: [(any Watcher)?] = []
   /// Results whose completions run when the state is in order: they may do what they like.
@@ -54,7 +60,10 @@ final class ProberLoop {
       } else if !mayBeMore {
         ringAlarms()
       }
-      serveAdmitted()
+      repeat {
+        serveAdmitted()
+        flushEchoes()
+      } while !admitted.isEmpty
       runCompletions()
     }
   }
@@ -83,7 +92,12 @@ final class ProberLoop {
     case .cancel(let id):
       if let check = checks[id] { conclude(check, .cancelled) }
     case .resolved(let id, let outcome):
-      if let check = checks[id], check.step == .resolving { resolved(check, outcome) }
+      guard let check = checks[id] else { return }
+      if check.step == .resolving {
+        resolved(check, outcome)
+      } else {
+        (check.exchange as? HTTPExchange)?.resolved(Self.peers(outcome, check.request))
+      }
     }
   }
 
@@ -120,63 +134,5 @@ extension ProberLoop {
   func close(_ descriptor: Int32) {
     if Int(descriptor) < watchers.count { watchers[Int(descriptor)] = nil }
     Glibc.close(descriptor)
-  }
-}
-
-// Moments.
-extension ProberLoop {
-  /// Wakes the check's exchange at `moment`; nil for never.
-  func wake(_ check: Check, at moment: Instant?) {
-    check.wake = moment
-    setAlarm(check)
-  }
-
-  /// Notes the next moment that concerns the check.
-  func setAlarm(_ check: Check) {
-    let moment = check.nextMoment
-    guard check.alarm != moment else { return }
-    check.alarm = moment
-    alarms.set(check.id, at: moment)
-  }
-
-  private func ringAlarms() {
-    while let (moment, id) = alarms.next(by: now) {
-      guard let check = checks[id], check.alarm == moment else { continue }
-      check.alarm = nil
-      if check.due <= now {
-        overdue(check)
-      } else if let wake = check.wake, wake <= now {
-        check.wake = nil
-        check.exchange?.awake()
-        if checks[id] != nil { setAlarm(check) }
-      }
-    }
-    if alarms.entries.count > 2 * checks.count + Limits.deadAlarms { rebuildAlarms() }
-  }
-
-  private func rebuildAlarms() {
-    alarms.rebuild(checks.values.compactMap { check in check.alarm.map { ($0, check.id) } })
-  }
-
-  private func overdue(_ check: Check) {
-    switch check.step {
-    case .waiting:
-      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are under way: its turn did not come"))
-    case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
-    case .resolved: break
-    case .asking: conclude(check, check.exchange?.overdue() ?? .cancelled)
-    }
-  }
-
-  /// Gives back the time in which this thread did not run, though it should have: SIGSTOP, a machine that is overloaded.
-  private func forgive(_ before: Instant, _ wait: Duration?) {
-    guard let wait else { return }
-    let lost = before.duration(to: now) - wait
-    guard lost > Limits.stall else { return }
-    for check in checks.values {
-      check.forgive(lost)
-      check.alarm = check.nextMoment
-    }
-    rebuildAlarms()
   }
 }

@@ -12,6 +12,8 @@ public final class SocketProber: Prober {
   private let inbox: ProberInbox
 
   /// Makes a prober that resolves by `resolver`; no thread runs before the first check.
+  ///
+  /// The ICMP sockets are opened here, so that a process can make the prober, and then give its privileges up.
   public init(resolver: Resolver) {
     inbox = ProberInbox(resolver: resolver)
   }

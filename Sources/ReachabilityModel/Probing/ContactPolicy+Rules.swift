@@ -85,18 +85,6 @@ extension ContactPolicy {
   }
 }
 
-extension IPPrefix {
-  /// Whether the block covers `address`; an IPv4 block never covers an IPv6 address, mapped ones included.
-  public func contains(_ other: IPAddress) -> Bool {
-    guard other.family == address.family else { return false }
-    // IPv4 addresses stand in the lower half alone, so that their 32 bits count from its middle.
-    let length = Int(length) + (address.family == .ipv4 ? 96 : 0)
-    let highMask = length >= 64 ? UInt64.max : ~(UInt64.max >> UInt64(length))
-    let lowMask = length <= 64 ? 0 : length == 128 ? UInt64.max : ~(UInt64.max >> UInt64(length - 64))
-    return (other.high ^ address.high) & highMask == 0 && (other.low ^ address.low) & lowMask == 0
-  }
-}
-
 extension IPAddress {
   /// The IPv4 addresses that a packet to this IPv6 address may end at, where that can be read from its number.
   ///

@@ -3,16 +3,22 @@ internal import Glibc
 internal import Locks
 internal import Synchronization
 
-/// The only way into the server's thread: messages and pokes, both of which wake it.
-final class ServerInbox: Sendable {
-  enum Message: Sendable {
-    /// The answer to a deferred request; nil when its promise was dropped.
-    case reply(connection: UInt64, request: UInt64, HTTPResponse?)
-    case stopAccepting(done: Signal)
-    case endStreams(farewell: [UInt8])
-    case stop(grace: Duration)
-  }
+/// What the server's thread is told.
+enum ServerMessage: Sendable {
+  /// The answer to a deferred request; nil when its promise was dropped.
+  case reply(connection: UInt64, request: UInt64, HTTPResponse?)
+  /// A stream of a client with this address has ended, where those are counted.
+  case leftCrowd(String)
+  case limits(streams: Int?, requestBody: Int?)
+  case stopAccepting(done: Signal)
+  case endStreams(farewell: [UInt8])
+  case stop(grace: Duration)
+}
 
+typealias ServerInbox = Inbox<ServerMessage>
+
+/// The only way into a thread of the server's: messages and pokes, both of which wake it.
+final class Inbox<Message: Sendable>: Sendable {
   private struct State {
     var isClosed = false
     var messages: [Message] = []

@@ -1,0 +1,115 @@
+import Glibc
+import Locks
+import Logging
+import Netlink
+import NetworkReachability
+
+/// A monitor over the real kernel with a number of watched targets; on `end` at standard input it prints one line for each
+/// reading: when it was read, judged and told, in nanoseconds, and how many targets were judged.
+final class Watching: JudgementSink {
+  struct Line {
+    var read: Int64
+    var judged: Int64 = 0
+    var told: Int64 = 0
+    var targets = 0
+  }
+
+  private let lines = Locked<[Line]>([])
+  private let count: Int
+
+  init(targets: Int) { count = targets }
+
+  /// 198.18.0.0/15 (RFC 2544) and beyond: as many as there are, spread over its /24 blocks.
+  private var targets: [Target] {
+    (0..<UInt32(count)).map { Target(.address(IPAddress(ipv4: 0xc612_0000 &+ ($0 % 256) << 9 &+ $0 / 256))) }
+  }
+
+  func run() throws {
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero)) { [self] in
+      TimedSource(NetlinkSource(logger: Logger(label: "benchmark")), self)
+    }
+    monitor.attach(self)
+    let direct = DeliveryContext { $0() }
+    let subscription = count > 0 ? monitor.listen(to: .host, watching: targets, on: direct) { _ in } : nil
+    try monitor.start()
+    print("ready")
+    fflush(nil)
+    while let command = readLine() {
+      switch command {
+      case "begin": lines.withLock { $0 = [] }
+      case "end": report()
+      // Whether a target is reachable now, as told.
+      default:
+        print(
+          monitor.verdict(of: Target(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name ?? "none")
+      }
+      fflush(nil)
+    }
+    subscription?.cancel()
+    monitor.stop()
+  }
+
+  private func report() {
+    for line in lines.withLock(\.self) { print(line.read, line.judged, line.told, line.targets) }
+    print("end")
+  }
+
+  func read() {
+    let time = now()
+    lines.withLock { $0.append(Line(read: time)) }
+  }
+
+  func judged(_ judgement: Judgement) {
+    let time = now()
+    lines.withLock { lines in
+      guard let last = lines.indices.last else { return }
+      lines[last].judged = time
+      lines[last].targets = judgement.targets.count
+    }
+  }
+
+  func told() {
+    let time = now()
+    lines.withLock { lines in
+      if let last = lines.indices.last { lines[last].told = time }
+    }
+  }
+}
+
+/// A source that writes down when its observer is asked and told.
+private final class TimedSource: KernelSource {
+  private let inner: NetlinkSource
+  private let watching: Watching
+
+  init(_ inner: NetlinkSource, _ watching: Watching) { (self.inner, self.watching) = (inner, watching) }
+
+  var sinceProgress: Duration { inner.sinceProgress }
+  func start(_ observer: any KernelObserver) throws(KernelError) { try inner.start(TimedObserver(observer, watching)) }
+  func refresh() { inner.refresh() }
+  func stop() { inner.stop() }
+  func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try inner.lookUp(queries) }
+}
+
+private final class TimedObserver: KernelObserver {
+  private let inner: any KernelObserver
+  private let watching: Watching
+
+  init(_ inner: any KernelObserver, _ watching: Watching) { (self.inner, self.watching) = (inner, watching) }
+
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
+    // The first that the source does after it has drained its socket, and after barrier and tables when it needs them.
+    watching.read()
+    return inner.needsRouteBlocks(isAfterLoss: isAfterLoss)
+  }
+
+  func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { inner.routeQueries(for: survey) }
+  func differences(in audit: KernelReading) -> Int { inner.differences(in: audit) }
+
+  func ingest(_ reading: KernelReading) -> Duration? {
+    let deadline = inner.ingest(reading)
+    watching.told()
+    return deadline
+  }
+
+  func kernelFailed(_ error: KernelError, at time: Timestamp) { inner.kernelFailed(error, at: time) }
+}

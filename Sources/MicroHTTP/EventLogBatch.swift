@@ -1,0 +1,62 @@
+/// Entries copied out of a log in one step, in order and back to back: many readers send them without the log's lock.
+///
+/// Its memory is used again from one filling to the next.
+@safe struct EventLogBatch: ~Copyable {
+  /// One entry in the batch.
+  struct Mark {
+    let index: UInt64
+    let id: UInt64
+    let kind: UInt8
+    let topic: UInt32
+    /// Offset of the first byte in the batch.
+    let start: Int
+    let length: Int
+
+    init(index: UInt64, id: UInt64, kind: UInt8, topic: UInt32, start: Int, _ length: Int) {
+      self.index = index
+      self.id = id
+      self.kind = kind
+      self.topic = topic
+      self.start = start
+      self.length = length
+    }
+  }
+
+  /// Bytes above which no further entry is added.
+  let fill: Int
+  private(set) var marks: [Mark] = []
+  private(set) var count = 0
+  private var memory: UnsafeMutableRawBufferPointer
+
+  init(fill: Int) {
+    self.fill = fill
+    unsafe memory = .allocate(byteCount: fill, alignment: 16)
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  var isEmpty: Bool { marks.isEmpty }
+
+  /// The bytes, valid until the batch is changed.
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+
+  /// Forgets the entries and keeps the memory.
+  mutating func clear() {
+    marks.removeAll(keepingCapacity: true)
+    count = 0
+  }
+
+  /// Makes room for an entry behind the others; returns where its bytes go.
+  mutating func add(_ mark: Mark) -> UnsafeMutableRawBufferPointer {
+    let end = count + mark.length
+    if unsafe end > memory.count {
+      let wider = UnsafeMutableRawBufferPointer.allocate(byteCount: end * 2, alignment: 16)
+      unsafe wider.copyMemory(from: bytes)
+      unsafe memory.deallocate()
+      unsafe memory = wider
+    }
+    marks.append(mark)
+    defer { count = end }
+    return unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count..<end])
+  }
+}

@@ -1,0 +1,46 @@
+internal import CMicroHTTPD
+
+/// Answers that come later: promised ones, and those that wait for news.
+extension ServerLoop {
+  /// Puts the current request off until its answer comes.
+  func promise(_ connection: Connection, within span: UInt64) -> HTTPPromise {
+    connection.phase = .deferred
+    suspend(connection)
+    let deadline = now + span
+    connection.replyDeadline = deadline
+    deadlines.push(deadline, .reply, token: connection.token)
+    return HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber)
+  }
+
+  func endWait(_ connection: Connection) {
+    guard let wait = connection.wait else { return }
+    connection.wait = nil
+    counters.waiting.decrement()
+    wait.end?()
+  }
+
+  /// Answers all who wait: nothing that is to come is worth waiting for any more.
+  func expireWaits() {
+    for connection in connections.values {
+      guard let wait = connection.wait else { continue }
+      deliver(wait.expired(), connection: connection.token, request: connection.requestNumber)
+    }
+  }
+
+  func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
+    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
+      connection.reply == nil
+    else { return }
+    connection.reply = response ?? refusal(.noReply)
+    endWait(connection)
+    resume(connection)
+  }
+
+  func checkReplyDeadline(token: UInt64, time: UInt64) {
+    // A later request of the same connection has a later entry of its own; this one must not answer it.
+    guard let connection = connections[token], connection.phase == .deferred,
+      connection.reply == nil, connection.replyDeadline == time
+    else { return }
+    deliver(connection.wait?.expired(), connection: token, request: connection.requestNumber)
+  }
+}

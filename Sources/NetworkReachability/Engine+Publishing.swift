@@ -1,0 +1,52 @@
+internal import ReachabilityModel
+
+// Under the engine's lock: who is told what.
+extension Engine.Guarded {
+  /// Hands transitions to every sink and to the mailboxes of those who want them; returns who must be woken.
+  mutating func publish(_ transitions: [Transition], asInitial: Bool) -> [any Subscriber] {
+    guard asInitial || !transitions.isEmpty else { return [] }
+    for sink in sinks { sink.take(transitions, state.snapshot) }
+    // What nobody has been told yet cannot change for them.
+    guard state.hasReading else { return [] }
+    if asInitial {
+      for (subscriber, interest) in subscriptions.values { offerInitial(to: subscriber, interest) }
+      return subscriptions.values.map(\.subscriber)
+    }
+    var woken: Set<Int> = []
+    for transition in transitions {
+      let update = ReachabilityUpdate(snapshot: state.snapshot, transition: transition)
+      if case .host(_, let verdict) = transition.change {
+        // Looked up, for there may be as many subscriptions as targets, and both in the thousands.
+        for number in watchers[verdict.target] ?? [] {
+          subscriptions[number]?.subscriber.offer(update)
+          woken.insert(number)
+        }
+      } else {
+        for (number, subscription) in subscriptions where subscription.interest.kinds.contains(transition.kind) {
+          subscription.subscriber.offer(update)
+          woken.insert(number)
+        }
+      }
+    }
+    return woken.compactMap { subscriptions[$0]?.subscriber }
+  }
+
+  /// Tells those who probe which targets' routes a reading touched.
+  func tellJudged(_ outcome: EngineState.Outcome) {
+    guard !judgementSinks.isEmpty, !outcome.watched.judged.isEmpty else { return }
+    let judgement = Judgement(
+      targets: state.judgedTargets(of: outcome), causes: Cause.sorted(outcome.causes), time: outcome.time)
+    for sink in judgementSinks { sink.judged(judgement) }
+  }
+
+  func offerInitial(to subscriber: any Subscriber, _ interest: Interest) {
+    if interest.wantsMachine { subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot)) }
+    guard interest.kinds.contains(.host), let time = state.lastReading else { return }
+    for target in interest.targets {
+      guard let verdict = state.verdict(of: target) else { continue }
+      let transition = Transition(
+        sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
+      subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
+    }
+  }
+}

@@ -1,0 +1,186 @@
+internal import ReachabilityModel
+
+// From a reading's answers to what has changed.
+extension WatchBook {
+  /// What a reading did to the watched targets.
+  struct Outcome {
+    /// What must be told, in the order in which the targets were asked for.
+    var changes: [Change] = []
+    /// All that were judged anew, whether or not that changed anything; in no order.
+    var judged: [Int32] = []
+  }
+
+  /// Judges the targets that the last survey touched by the answers to its questions.
+  ///
+  /// - Parameters:
+  ///   - reading: the answers.
+  ///   - settle: how long a loss waits.
+  /// - Returns: what changed, and who was judged.
+  mutating func judge(_ reading: KernelReading, settle: Duration) -> Outcome {
+    keepPathsInBounds()
+    needsAnotherRound = false
+    var round = Round(reading: reading, settle: settle)
+    let touched = touchedClasses
+    touchedClasses = []
+    for number in touched { judge(class: number, &round) }
+    judgeWholes(&round)
+    tellHolds(&round)
+    if round.outcome.changes.count > 1 {
+      round.outcome.changes.sort { order(of: $0.watch) < order(of: $1.watch) }
+    }
+    return round.outcome
+  }
+
+  /// One reading as it is worked through.
+  struct Round {
+    let reading: KernelReading
+    let settle: Duration
+    let hasOneIPv6Source: Bool
+    var outcome = Outcome()
+    /// Names one of whose addresses has another path.
+    var severals: Set<Int32> = []
+
+    init(reading: KernelReading, settle: Duration) {
+      self.reading = reading
+      self.settle = settle
+      hasOneIPv6Source = reading.tables.hasOneIPv6Source
+    }
+  }
+
+  private func order(of watch: Int32) -> UInt64 { watches[Int(watch)]?.order ?? 0 }
+
+  // MARK: - Classes
+
+  private mutating func judge(class number: Int32, _ round: inout Round) {
+    guard let pathClass = classes[Int(number)], pathClass.isTouched else { return }
+    guard let query = pathClass.query, let answer = round.reading.answers[query] else {
+      touchedClasses.append(number)
+      return
+    }
+    var route: Route?
+    if case .route(let found) = answer { route = found }
+    let isSpread = route?.dependsOnDestination(hasOneIPv6Source: round.hasOneIPv6Source) ?? false
+    let path = paths.number(of: StatusRules.judge(answer, to: query, in: round.reading.tables))
+    classes[Int(number)]?.match = route.map { RouteChanges.Block($0.prefix, table: $0.table) }
+    classes[Int(number)]?.isSpread = isSpread
+    classes[Int(number)]?.isTouched = false
+    classes[Int(number)]?.path = isSpread ? TargetIndex.unknown : path
+    let family = query.destination.family.place
+    if isSpread {
+      guard judgeOneByOne(number, pathClass.block, family, &round) else {
+        touch(number)
+        needsAnotherRound = true
+        return
+      }
+    } else {
+      setPath(path, ofClass: number, pathClass.block, family, &round)
+    }
+    classes[Int(number)]?.hasNewMembers = false
+  }
+
+  private mutating func setPath(
+    _ path: Int32, ofClass number: Int32, _ block: IPPrefix, _ family: Int,
+    _ round: inout Round
+  ) {
+    // The loop that runs over every target when the default route changes: on columns of its own, not through the book.
+    let (range, classes, watches) = (
+      indexes[family].range(of: block), indexes[family].classes, indexes[family].watches
+    )
+    var paths: [Int32] = []
+    swap(&paths, &indexes[family].paths)
+    var moved: [Int32] = []
+    for position in range where classes[position] == number && watches[position] != TargetIndex.nobody {
+      round.outcome.judged.append(watches[position])
+      guard paths[position] != path else { continue }
+      paths[position] = path
+      moved.append(watches[position])
+    }
+    swap(&paths, &indexes[family].paths)
+    for watch in moved { take(path, for: watch, &round) }
+  }
+
+  /// - Returns: false when a member was not asked about.
+  private mutating func judgeOneByOne(
+    _ number: Int32, _ block: IPPrefix, _ family: Int, _ round: inout Round
+  ) -> Bool {
+    var isWhole = true
+    for position in indexes[family].range(of: block) where indexes[family].classes[position] == number {
+      let watch = indexes[family].watches[position]
+      guard watch != TargetIndex.nobody else { continue }
+      let query = RouteQuery(indexes[family].address(at: position))
+      guard let answer = round.reading.answers[query] else {
+        isWhole = false
+        continue
+      }
+      round.outcome.judged.append(watch)
+      let path = paths.number(of: StatusRules.judge(answer, to: query, in: round.reading.tables))
+      guard indexes[family].paths[position] != path else { continue }
+      indexes[family].paths[position] = path
+      take(path, for: watch, &round)
+    }
+    return isWhole
+  }
+
+  /// Takes in the path of one address of a watch.
+  private mutating func take(_ path: Int32, for watch: Int32, _ round: inout Round) {
+    guard watches[Int(watch)]?.form == .single else {
+      round.severals.insert(watch)
+      return
+    }
+    let old = told[Int(watch)]
+    if old >= 0, old != path, paths.isLoss(old, path), round.settle > .zero {
+      if holds[Int(watch)] == .zero {
+        holds[Int(watch)] = round.reading.uptime + round.settle
+        held.append(watch)
+      }
+      return
+    }
+    tell(path, to: watch, &round)
+  }
+
+  private mutating func tell(_ path: Int32, to watch: Int32, _ round: inout Round) {
+    holds[Int(watch)] = .zero
+    let old = told[Int(watch)]
+    guard old != path else { return }
+    told[Int(watch)] = path
+    round.outcome.changes.append(.path(watch: watch, from: old, to: path))
+  }
+
+  /// Tells the losses whose time is over.
+  private mutating func tellHolds(_ round: inout Round) {
+    guard !held.isEmpty else { return }
+    let waiting = held
+    held = []
+    for watch in waiting where holds[Int(watch)] > .zero {
+      if holds[Int(watch)] <= round.reading.uptime, let path = currentPath(of: watch) {
+        tell(path, to: watch, &round)
+      } else {
+        held.append(watch)
+      }
+    }
+  }
+
+  /// The path of a single target as of this reading; nil when it was not read.
+  private func currentPath(of number: Int32) -> Int32? {
+    guard let watch = watches[Int(number)], case .address(let address) = watch.target.remote else { return nil }
+    let index = indexes[address.unmapped.family.place]
+    guard let position = index.position(of: address.unmapped.number, number), index.classes[position] >= 0,
+      classes[Int(index.classes[position])]?.isTouched == false, index.paths[position] >= 0
+    else { return nil }
+    return index.paths[position]
+  }
+
+  // MARK: - Bounds
+
+  private mutating func keepPathsInBounds() {
+    guard paths.count > Limits.idlePaths + 2 * (classes.count + watches.count) else { return }
+    let used = [indexes[0].paths, indexes[1].paths, told, classes.compactMap { $0?.path }].joined()
+    let renumbered = paths.keep(used)
+    func new(_ old: Int32) -> Int32 { old < 0 ? old : renumbered[Int(old)] }
+    for family in indexes.indices { indexes[family].paths = indexes[family].paths.map(new) }
+    told = told.map(new)
+    for number in classes.indices {
+      if let path = classes[number]?.path { classes[number]?.path = new(path) }
+    }
+  }
+}

@@ -1,0 +1,204 @@
+internal import ReachabilityModel
+
+// From what a survey says to the questions that must be asked.
+extension WatchBook {
+  /// Takes in a survey and lists what must be looked up to judge the targets that it touches.
+  ///
+  /// - Parameters:
+  ///   - survey: what the source knows.
+  ///   - due: questions whose answers have run out.
+  /// - Returns: the questions; what is not answered in the next reading is asked again in the one after it.
+  mutating func queries(for survey: KernelSurvey, due: [RouteQuery]) -> [RouteQuery] {
+    guard count > 0 else {
+      forgetRoutes()
+      return []
+    }
+    for family in indexes.indices { indexes[family].settle() }
+    take(survey.changes, isAudit: survey.isAudit)
+    for query in due { touch(RouteChanges.Block(query.destination.hostBlock, table: 0), isNew: false) }
+    touchHolds(until: survey.uptime)
+    round += 1
+    var queries = askClasses()
+    askWholes(in: survey.tables, &queries)
+    if survey.isAudit { queries += auditSamples() }
+    return queries
+  }
+
+  /// Without targets nothing is mirrored.
+  private mutating func forgetRoutes() {
+    guard blocks != nil else { return }
+    blocks = nil
+    classes = []
+    freeClasses = []
+    classNumbers = [:]
+    touchedClasses = []
+    touchedWholes = []
+    indexes = IPAddress.Family.allCases.map(TargetIndex.init)
+    paths = PathCatalogue()
+  }
+
+  // MARK: - Changes
+
+  private mutating func take(_ changes: RouteChanges, isAudit: Bool) {
+    for change in changes.blocks { touch(change, isNew: blocks?.insert(change.prefix) ?? false) }
+    if let listed = changes.allBlocks { take(every: listed, isAudit: isAudit) }
+    if blocks != nil {
+      for family in indexes.indices { place(family, onlyFresh: true) }
+    }
+    if changes.isAny { touchClassesAndWholes() }
+  }
+
+  private mutating func touchClassesAndWholes() {
+    for number in classes.indices { touch(Int32(number)) }
+    for number in watches.indices where watches[number]?.form == .own { touchWhole(Int32(number)) }
+  }
+
+  /// Has every target asked about again, at once.
+  mutating func touchEverything() {
+    touchClassesAndWholes()
+    needsAnotherRound = true
+  }
+
+  private mutating func take(every listed: Set<RouteChanges.Block>, isAudit: Bool) {
+    let fresh = RouteBlocks(listed.lazy.map(\.prefix))
+    let missing = blocks?.countMissing(of: fresh) ?? 0
+    if isAudit { missingBlocks = missing }
+    // Blocks too many cost a question now and then, so they are dropped when they are many.
+    if let blocks, missing == 0, blocks.count <= 2 * fresh.count + Limits.idleBlocks { return }
+    blocks = fresh
+    for family in indexes.indices { place(family, onlyFresh: false) }
+  }
+
+  /// Puts addresses into the classes of their blocks.
+  private mutating func place(_ family: Int, onlyFresh: Bool) {
+    guard let blocks else { return }
+    for position in indexes[family].addresses.indices {
+      let old = indexes[family].classes[position]
+      guard old == TargetIndex.unplaced || !onlyFresh && old >= 0 else { continue }
+      let block = blocks.longest(covering: indexes[family].address(at: position))
+      move(family, position, to: block)
+    }
+  }
+
+  private mutating func move(_ family: Int, _ position: Int, to block: IPPrefix) {
+    let old = indexes[family].classes[position]
+    let new = classNumber(of: block)
+    guard new != old else { return }
+    indexes[family].classes[position] = new
+    classes[Int(new)]?.hasNewMembers = true
+    touch(new)
+    // The answer for the others may have been one for what is now a class of its own.
+    if old >= 0, classes[Int(old)]?.query?.destination == indexes[family].address(at: position) { touch(old) }
+  }
+
+  /// Marks what a changed block touches, and puts addresses into its class when it is new.
+  private mutating func touch(_ change: RouteChanges.Block, isNew: Bool) {
+    let family = change.prefix.address.family.place
+    var last = TargetIndex.unplaced
+    for position in indexes[family].range(of: change.prefix) {
+      let number = indexes[family].classes[position]
+      // Neighbours mostly are in one class.
+      if number == last, number != TargetIndex.own, !isNew { continue }
+      last = number
+      if number == TargetIndex.own {
+        let watch = indexes[family].watches[position]
+        if watch >= 0 { touchWhole(watch) }
+      } else if number >= 0, let pathClass = classes[Int(number)] {
+        if isNew, pathClass.block.length < change.prefix.length {
+          move(family, position, to: change.prefix)
+        } else if pathClass.isAffected(by: change) {
+          touch(number)
+        }
+      }
+    }
+  }
+
+  /// A loss is judged again before it is told.
+  private mutating func touchHolds(until uptime: Duration) {
+    for watch in heldWholes {
+      guard let until = wholes[watch]?.verdict?.holdUntil, until <= uptime else { continue }
+      touchWhole(watch)
+      touchAddresses(of: watch)
+    }
+    for watch in held where holds[Int(watch)] > .zero && holds[Int(watch)] <= uptime { touchAddresses(of: watch) }
+  }
+
+  private mutating func touchAddresses(of number: Int32) {
+    guard let watch = watches[Int(number)] else { return }
+    let addresses = routedAddresses(of: watch) ?? []
+    for address in addresses.map(\.unmapped) {
+      let index = indexes[address.family.place]
+      guard let position = index.position(of: address.number, number), index.classes[position] >= 0 else { continue }
+      touch(index.classes[position])
+    }
+  }
+
+  // MARK: - Questions
+
+  private mutating func askClasses() -> [RouteQuery] {
+    let touched = touchedClasses
+    touchedClasses = []
+    var queries: [RouteQuery] = []
+    for number in touched {
+      guard let pathClass = classes[Int(number)], pathClass.isTouched, pathClass.round != round else { continue }
+      guard let member = representative(of: number, pathClass) else {
+        drop(number)
+        continue
+      }
+      let query = RouteQuery(member)
+      classes[Int(number)]?.query = query
+      classes[Int(number)]?.round = round
+      touchedClasses.append(number)
+      queries.append(query)
+      guard pathClass.isSpread else { continue }
+      forEachMember(of: number, pathClass.block) { index, position in
+        let address = index.address(at: position)
+        if address != member { queries.append(RouteQuery(address)) }
+      }
+    }
+    return queries
+  }
+
+  /// A member to ask about: the same as before, if it is still one.
+  private func representative(of number: Int32, _ pathClass: PathClass) -> IPAddress? {
+    let index = indexes[pathClass.block.address.family.place]
+    func first(in block: IPPrefix) -> IPAddress? {
+      let range = index.range(of: block)
+      let position = range.first { index.classes[$0] == number && index.watches[$0] != TargetIndex.nobody }
+      return position.map(index.address)
+    }
+    return pathClass.query.flatMap { first(in: $0.destination.hostBlock) } ?? first(in: pathClass.block)
+  }
+
+  func forEachMember(of number: Int32, _ block: IPPrefix, _ body: (TargetIndex, Int) -> Void) {
+    let index = indexes[block.address.family.place]
+    for position in index.range(of: block)
+    where index.classes[position] == number && index.watches[position] != TargetIndex.nobody {
+      body(index, position)
+    }
+  }
+
+  private mutating func askWholes(in tables: KernelTables, _ queries: inout [RouteQuery]) {
+    for number in touchedWholes {
+      guard let watch = watches[Int(number)], watch.form == .own, wholes[number]?.isTouched == true else { continue }
+      let wanted = TargetRules.queries(
+        for: watch.target, resolution: watch.resolution, permitting: requirement, in: tables)
+      if wanted != wholes[number]?.queries { replaceQueries(of: number, with: wanted) }
+      queries += wanted
+    }
+  }
+
+  /// Has changes find the new questions of a watch instead of the old.
+  private mutating func replaceQueries(of number: Int32, with wanted: [RouteQuery]) {
+    let old = Set(wholes[number]?.queries?.map(\.destination) ?? [])
+    let new = Set(wanted.map(\.destination))
+    for address in old.subtracting(new) { remove(address, of: number) }
+    for address in new.subtracting(old) { add(address, for: number, isOwn: true) }
+    wholes[number]?.queries = wanted
+  }
+}
+
+extension IPAddress {
+  /// The block of this address alone.
+  var hostBlock: IPPrefix { IPPrefix(self, length: family.bitCount) }
+}

@@ -1,0 +1,114 @@
+internal import ReachabilityModel
+
+// What is told of changes, what was told, and what becomes of it without a reading.
+extension WatchBook {
+  /// When the first loss that waits must be judged again; nil when none waits.
+  var nextHold: Duration? {
+    let singles = held.lazy.map { holds[Int($0)] }.filter { $0 > .zero }.min()
+    let others = heldWholes.lazy.compactMap { wholes[$0]?.verdict?.holdUntil }.min()
+    return [singles, others].compactMap(\.self).min()
+  }
+
+  /// The transitions that tell of changes.
+  ///
+  /// - Parameters:
+  ///   - changes: what changed.
+  ///   - sequence: the number of the machine's last transition.
+  ///   - time: when the reading was made.
+  ///   - causes: what the kernel said.
+  /// - Returns: one for each change, in its order.
+  mutating func transitions(
+    _ changes: [Change], sequence: UInt64, time: Timestamp, causes: Set<Cause>
+  ) -> [Transition] {
+    let sorted = Cause.sorted(causes)
+    let sortedWithName = Cause.sorted(causes.union([.dnsChanged]))
+    return changes.compactMap { change in
+      guard let watch = watches[Int(change.watch)] else { return nil }
+      let (old, new): (HostVerdict?, HostVerdict)
+      switch change {
+      case .path(_, let from, let to):
+        (old, new) = (from < 0 ? nil : verdict(of: watch, path: from), verdict(of: watch, path: to))
+      case .verdict(_, let from, let to): (old, new) = (from, to)
+      }
+      let known = watch.hasNewAnswer ? sortedWithName : sorted
+      if watch.hasNewAnswer { watches[Int(change.watch)]?.hasNewAnswer = false }
+      return Transition(
+        sequence: sequence, time: time, causes: old == nil ? [] : known, change: .host(from: old, to: new))
+    }
+  }
+
+  /// The targets of watches.
+  func targets(_ numbers: [Int32]) -> [Target] {
+    var targets: [Target] = []
+    targets.reserveCapacity(numbers.count)
+    for number in numbers {
+      if let target = watches[Int(number)]?.target { targets.append(target) }
+    }
+    return targets
+  }
+
+  /// Nothing is known any more; what was told before is told to be unknown.
+  mutating func fail(with unknown: Path) -> [Change] {
+    var changes: [Change] = []
+    let path = paths.number(of: unknown)
+    for number in told.indices where told[number] >= 0 {
+      if told[number] != path { changes.append(.path(watch: Int32(number), from: told[number], to: path)) }
+      told[number] = path
+      holds[number] = .zero
+    }
+    for (number, whole) in wholes {
+      guard let old = whole.verdict?.published, let target = watches[Int(number)]?.target else { continue }
+      let new = HostVerdict(target: target, path: unknown, phase: old.phase)
+      wholes[number]?.verdict?.replace(with: new)
+      if new != old { changes.append(.verdict(watch: number, from: old, to: new)) }
+    }
+    held = []
+    heldWholes = []
+    forgetPaths()
+    return changes.sorted { (watches[Int($0.watch)]?.order ?? 0) < (watches[Int($1.watch)]?.order ?? 0) }
+  }
+
+  /// Forgets what was read and what was told of it; who is watched stays.
+  mutating func reset() {
+    for number in told.indices { (told[number], holds[number]) = (TargetIndex.unknown, .zero) }
+    for number in wholes.keys { wholes[number]?.verdict = nil }
+    held = []
+    heldWholes = []
+    blocks = nil
+    forgetPaths()
+  }
+
+  /// The next reading judges everything anew, also what comes out as before.
+  private mutating func forgetPaths() {
+    for family in indexes.indices {
+      for position in indexes[family].paths.indices { indexes[family].paths[position] = TargetIndex.unknown }
+    }
+    for number in classes.indices { touch(Int32(number)) }
+    for number in wholes.keys { touchWhole(number) }
+  }
+
+  // MARK: - What was told
+
+  /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
+  func verdict(of target: Target) -> HostVerdict? { numbers[target].flatMap(verdict) }
+
+  func verdict(of number: Int32) -> HostVerdict? {
+    guard let watch = watches[Int(number)] else { return nil }
+    guard watch.form == .single else { return wholes[number]?.verdict?.published }
+    let path = told[Int(number)]
+    return path < 0 ? nil : verdict(of: watch, path: path)
+  }
+
+  /// The verdict over a single target that has a path.
+  func verdict(of watch: Watch, path number: Int32) -> HostVerdict {
+    let path = paths[number]
+    let addresses = routedAddresses(of: watch) ?? []
+    return HostVerdict(
+      target: watch.target, path: path, addresses: addresses.prefix(1).map { .init(address: $0, path: path) })
+  }
+
+  /// The targets in the order in which they were asked for.
+  var inOrder: [Target] {
+    watches.compactMap(\.self).sorted { $0.order < $1.order }.map(\.target)
+  }
+}

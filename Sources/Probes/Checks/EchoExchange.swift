@@ -1,0 +1,131 @@
+internal import CAres
+internal import Glibc
+internal import ReachabilityModel
+
+/// A number of echo requests to one address, and what their replies come to.
+final class EchoExchange: Exchange {
+  private unowned let check: Check
+  private unowned let loop: ProberLoop
+  private let peer: Peer
+  private let recipe: ICMPRecipe
+  private let count: Int
+  private var socket: EchoSocket?
+  private var interface: UInt32 = 0
+  private var sent = 0
+  private var failures = 0
+  private var failure: SocketFailure?
+  private var trips: [Duration] = []
+  private var hopLimit: Int?
+  /// The numbers of its requests, those that are answered included.
+  var sequences: [UInt16] = []
+  private(set) var hasEnded = false
+
+  init(_ check: Check, _ peer: Peer, _ recipe: ICMPRecipe, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.recipe = recipe
+    self.loop = loop
+    count = min(max(recipe.count, 1), Limits.echoCount)
+  }
+
+  func begin() {
+    do throws(SocketFailure) {
+      socket = try loop.echoSocket(ipv6: peer.address.unmapped.family == .ipv6)
+    } catch {
+      return loop.conclude(check, Self.refused(error.code))
+    }
+    do throws(SocketFailure) {
+      try tryVantage()
+    } catch {
+      return loop.found(check, error.finding)
+    }
+    interface = check.request.interface.map { unsafe if_nametoindex($0) } ?? peer.scope
+    awake()
+  }
+
+  /// Asks the kernel whether the interface and the source can be had, as other protocols' own sockets do: a packet of
+  /// the shared socket that cannot have them is refused in other words.
+  private func tryVantage() throws(SocketFailure) {
+    guard check.request.interface != nil || check.request.source != nil else { return }
+    let family = peer.address.unmapped.family
+    let trial = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
+    guard trial >= 0 else { throw .immediate(errno) }
+    defer { close(trial) }
+    try ProberSocket.bind(trial, check.request, family: family)
+  }
+
+  /// Sends the next request.
+  func awake() {
+    sent += 1
+    socket?.send(
+      EchoSocket.Request(
+        exchange: self, peer: peer, payload: recipe.payloadBytes, interface: interface, source: check.request.source))
+    let pause = max(recipe.spacing, Limits.echoPause)
+    loop.wake(check, at: sent < count ? loop.now.advanced(by: pause) : nil)
+  }
+
+  /// A reply has come.
+  func received(_ roundTrip: Duration, hopLimit: Int?, own: IPAddress?) {
+    trips.append(roundTrip)
+    self.hopLimit = hopLimit ?? self.hopLimit
+    check.source = own ?? check.source
+    settle()
+  }
+
+  /// A request could not be sent, or somebody said that it will not arrive.
+  func failed(_ failure: SocketFailure) {
+    failures += 1
+    self.failure = failure
+    settle()
+  }
+
+  private func settle() {
+    guard !hasEnded, sent == count, trips.count + failures >= count else { return }
+    loop.found(check, verdict())
+  }
+
+  func overdue() -> Finding { verdict() }
+
+  private func verdict() -> Finding {
+    check.evidence.icmp = evidence
+    guard let average = check.evidence.icmp?.average else {
+      return failure?.finding ?? Finding(.down, .noReply, detail: "\(sent) echo requests, and no reply")
+    }
+    check.phases.append(ProbeResult.Phase(.rtt, average))
+    let loss = check.evidence.icmp?.loss ?? 0
+    if loss > recipe.maximumLoss {
+      return Finding(.down, .packetLoss, detail: "\(sent - trips.count) of \(sent) echo requests were lost")
+    }
+    if let longest = recipe.maximumRoundTrip, average > longest {
+      return Finding(.down, .slow, detail: "the average round trip took \(average), more than \(longest)")
+    }
+    return .up
+  }
+
+  private var evidence: ProbeResult.ICMP {
+    var result = ProbeResult.ICMP(sent: sent, received: trips.count)
+    guard !trips.isEmpty else { return result }
+    result.minimum = trips.min()
+    result.maximum = trips.max()
+    result.average = trips.reduce(.zero, +) / trips.count
+    let steps = zip(trips, trips.dropFirst()).map { $0 < $1 ? $1 - $0 : $0 - $1 }
+    result.jitter = steps.isEmpty ? nil : steps.reduce(.zero, +) / steps.count
+    result.hopLimit = hopLimit
+    return result
+  }
+
+  func end() {
+    hasEnded = true
+    socket?.forget(self)
+    socket = nil
+  }
+
+  /// Why there is no socket, and what to do about it.
+  private static func refused(_ code: Int32) -> Finding {
+    guard code == EPERM || code == EACCES else {
+      return Finding(.unknown, .prohibited, detail: "no ICMP socket: \(SocketFailure.words(code))")
+    }
+    let hint = "sysctl -w net.ipv4.ping_group_range='0 2147483647', or give this process CAP_NET_RAW"
+    return Finding(.unknown, .prohibited, detail: "this process may not send ICMP echo; \(hint)")
+  }
+}

@@ -1,0 +1,83 @@
+internal import ReachabilityModel
+
+/// What came of an HTTP answer, within bounds, and whether it is what was expected.
+struct HTTPAnswer {
+  private let recipe: HTTPRecipe
+  private var fields: [(name: String, value: String)] = []
+  private var body: [UInt8] = []
+  private(set) var bodyBytes = 0
+  private var headerBytes = 0
+  /// The body is longer than is read.
+  private(set) var isCut = false
+  /// The head is longer than any honest one.
+  private(set) var hasEndlessHead = false
+
+  init(_ recipe: HTTPRecipe) { self.recipe = recipe }
+
+  /// Whether any of it has come.
+  var hasBegun: Bool { headerBytes > 0 }
+
+  private var needsBody: Bool { recipe.expectBody != nil || recipe.rejectBody != nil }
+
+  /// Takes a header line; false: enough.
+  mutating func take(header bytes: some Collection<UInt8>) -> Bool {
+    headerBytes += bytes.count
+    guard headerBytes <= Limits.httpHeadBytes else {
+      hasEndlessHead = true
+      return false
+    }
+    guard !recipe.expectHeaders.isEmpty else { return true }
+    let line = String(decoding: bytes, as: UTF8.self)
+    if line.hasPrefix("HTTP/") {
+      // What came before was a provisional answer (RFC 9110 §15.2).
+      fields = []
+    } else if let colon = line.firstIndex(of: ":") {
+      let value = line[line.index(after: colon)...]
+      fields.append((line[..<colon].lowercased(), Self.trimmed(value)))
+    }
+    return true
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while let first = text.first, first.isWhitespace { text.removeFirst() }
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    return String(text)
+  }
+
+  /// Takes a piece of the body; false: enough.
+  mutating func take(body bytes: some Collection<UInt8>) -> Bool {
+    let room = Limits.httpBodyBytes - bodyBytes
+    isCut = bytes.count > room
+    bodyBytes += min(bytes.count, room)
+    if needsBody { body.append(contentsOf: bytes.prefix(room)) }
+    return !isCut
+  }
+
+  /// What is not as expected; nil for nothing.
+  func fault(status: Int, _ patterns: PatternCache) throws(PatternError) -> Finding? {
+    let expected = recipe.expectStatus.isEmpty ? [200...299] : recipe.expectStatus
+    guard expected.contains(where: { $0.contains(status) }) else {
+      return Finding(.down, .httpStatus, detail: "the status is \(status), not \(Self.text(expected))")
+    }
+    for field in recipe.expectHeaders {
+      let pattern = try patterns.pattern(field.value)
+      let isThere = fields.contains {
+        $0.name == field.name.lowercased() && pattern.matches(Array($0.value.utf8))
+      }
+      if !isThere { return Finding(.down, .httpBody, detail: "the header field \(field.name) is not as expected") }
+    }
+    let extent = isCut ? "the first \(Limits.httpBodyBytes) bytes of the body do" : "the body does"
+    if let text = recipe.expectBody, try !patterns.pattern(text).matches(body) {
+      return Finding(.down, .httpBody, detail: "\(extent) not match what is expected")
+    }
+    if let text = recipe.rejectBody, try patterns.pattern(text).matches(body) {
+      return Finding(.down, .httpBody, detail: "\(extent) match what must not be in it")
+    }
+    return nil
+  }
+
+  private static func text(_ ranges: [ClosedRange<Int>]) -> String {
+    ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)…\($0.upperBound)" }.joined(separator: ", ")
+  }
+}

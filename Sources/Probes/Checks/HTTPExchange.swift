@@ -1,0 +1,182 @@
+internal import CAres
+internal import CCurl
+internal import Glibc
+internal import ReachabilityModel
+
+/// One HTTP request, over TLS if the target says so, and as many redirects as the recipe allows.
+///
+/// We connect ourselves, as for every other protocol, and hand the connected socket to libcurl.
+final class HTTPExchange: Exchange, Watcher {
+  enum Step {
+    case connecting, transferring
+    /// The name that a redirect leads to.
+    case resolving
+  }
+
+  unowned let check: Check
+  unowned let loop: ProberLoop
+  let recipe: HTTPRecipe
+  var target: ProbeTarget
+  var peer: Peer
+  private var socket: StreamSocket?
+  private var transfer: HTTPTransfer?
+  var answer: HTTPAnswer
+  var step = Step.connecting
+  var begun = SuspendingClock.Instant.now
+  var redirects = 0
+  private var fault: Finding?
+  var resolution: Resolver.Cancellation?
+
+  init(_ check: Check, _ peer: Peer, _ recipe: HTTPRecipe, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.recipe = recipe
+    self.loop = loop
+    target = check.request.target
+    answer = HTTPAnswer(recipe)
+  }
+
+  func begin() {
+    step = .connecting
+    begun = .now
+    do throws(SocketFailure) {
+      let socket = try StreamSocket(to: peer, check.request)
+      self.socket = socket
+      guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+    } catch {
+      loop.found(check, onFirst(error.finding))
+    }
+  }
+
+  /// After a redirect there is an answer for the name already: its other addresses are not asked.
+  private func onFirst(_ finding: Finding) -> Finding {
+    var finding = finding
+    if redirects > 0 { finding.leavesOthersToTry = false }
+    return finding
+  }
+
+  func awake() {}
+
+  /// Only while connecting: afterwards the descriptor is libcurl's.
+  func ready(_ ready: EventPoller.Ready) {
+    guard step == .connecting, let socket else { return }
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, onFirst(failure.finding))
+    case .stranger: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      check.add(.connect, begun.duration(to: .now))
+      startTransfer()
+    }
+  }
+
+  private func startTransfer() {
+    step = .transferring
+    guard let transfers = loop.transfers, let handle = unsafe transfers.handle() else {
+      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl could not be initialised"))
+    }
+    let transfer = unsafe HTTPTransfer(handle, self)
+    self.transfer = transfer
+    guard transfer.prepare(target, peer, recipe, isFirst: redirects == 0, transfers),
+      unsafe transfers.start(handle)
+    else { return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl refuses the request")) }
+  }
+
+  // MARK: For libcurl's callbacks; none of them may end the check
+
+  /// Gives the connected socket away, once.
+  func handOver() -> curl_socket_t {
+    defer { socket = nil }
+    return socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
+  }
+
+  /// Judges the certificate, if there is one, before the request is sent.
+  func maySend() -> Bool {
+    guard target.scheme == .https else { return true }
+    guard let session = unsafe transfer?.session else {
+      fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be looked at")
+      return false
+    }
+    check.evidence.tls = unsafe SessionVerdict.evidence(session)
+    fault = unsafe SessionVerdict.fault(session, recipe.tls, name: tlsName, loop.trust)
+    return fault == nil
+  }
+
+  /// The name in the certificate; one that the recipe gives is the first host's.
+  private var tlsName: String {
+    redirects == 0 ? check.request.tlsName(recipe.tls) : target.host.withoutFinalDot
+  }
+
+  func take(header bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(header: bytes) }
+
+  func take(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(body: bytes) }
+
+  // MARK: The end of a transfer
+
+  /// The transfer is over, well or not.
+  func finished(_ code: CURLcode) {
+    guard let transfer else { return }
+    notePhases(transfer)
+    if let fault { return loop.conclude(check, fault) }
+    guard code == CURLE_OK || answer.isCut else { return loop.conclude(check, Self.finding(code, answer)) }
+    let status = transfer.status
+    check.evidence.http = ProbeResult.HTTP(
+      status: status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes)
+    if let location = transfer.redirect, redirects < min(recipe.maximumRedirects, Limits.httpRedirects) {
+      return follow(location)
+    }
+    do throws(PatternError) {
+      loop.conclude(check, try answer.fault(status: status, loop.patterns) ?? .up)
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+  }
+
+  private func notePhases(_ transfer: HTTPTransfer) {
+    let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
+    if let ready { check.add(.tls, ready) }
+    guard let first = transfer.moment(CURLINFO_STARTTRANSFER_TIME_T) else { return }
+    check.add(.processing, max(.zero, first - (ready ?? .zero)))
+    if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
+  }
+
+  private static func finding(_ code: CURLcode, _ answer: HTTPAnswer) -> Finding {
+    if answer.hasEndlessHead {
+      return Finding(.down, .noReply, detail: "the answer's head is longer than \(Limits.httpHeadBytes) bytes")
+    }
+    let words = unsafe String(cString: curl_easy_strerror(code))
+    let reason: Reason =
+      switch code {
+      case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION: .tlsHandshake
+      case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: .reset
+      default: .noReply
+      }
+    return Finding(.down, reason, detail: words)
+  }
+
+  func overdue() -> Finding {
+    switch step {
+    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .resolving: return Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
+    case .transferring:
+      if let transfer { notePhases(transfer) }
+      let words = answer.hasBegun ? "the answer was not complete in time" : "connected, but no answer came in time"
+      return Finding(.down, .timeout, detail: words)
+    }
+  }
+
+  func endTransfer() {
+    if let transfer { unsafe loop.transfers?.end(transfer.handle) }
+    transfer = nil
+    // Not taken by libcurl.
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+
+  func end() {
+    resolution?.cancel()
+    resolution = nil
+    endTransfer()
+  }
+}

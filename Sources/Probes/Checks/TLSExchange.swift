@@ -1,0 +1,146 @@
+internal import CAres
+internal import CGnuTLS
+internal import Glibc
+internal import ReachabilityModel
+
+/// A TLS handshake, and what its certificate is worth (RFC 8446, RFC 5246).
+@safe final class TLSExchange: Exchange, Watcher {
+  private unowned let check: Check
+  private unowned let loop: ProberLoop
+  private let peer: Peer
+  private let recipe: TLSRecipe
+  private let credentials: TLSCredentials
+  private var socket: StreamSocket?
+  private var session: gnutls_session_t?
+  private var begun = SuspendingClock.Instant.now
+
+  init(_ check: Check, _ peer: Peer, _ recipe: TLSRecipe, _ credentials: TLSCredentials, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.recipe = recipe
+    self.credentials = credentials
+    self.loop = loop
+  }
+
+  func begin() {
+    do throws(SocketFailure) {
+      let socket = try StreamSocket(to: peer, check.request)
+      self.socket = socket
+      guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+    } catch {
+      loop.found(check, error.finding)
+    }
+  }
+
+  func awake() {}
+
+  func ready(_ ready: EventPoller.Ready) {
+    if unsafe session == nil { settle() }
+    if let session = unsafe session { unsafe handshake(session) }
+  }
+
+  private func settle() {
+    guard let socket else { return }
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, failure.finding)
+    case .stranger: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      check.note(.connect, since: begun)
+      begun = .now
+      unsafe session = open(socket.descriptor)
+      if unsafe session == nil {
+        loop.conclude(check, Finding(.unknown, .tlsHandshake, detail: "GnuTLS cannot open a session"))
+      }
+    }
+  }
+
+  private func open(_ descriptor: Int32) -> gnutls_session_t? {
+    var new: gnutls_session_t?
+    guard unsafe gnutls_init(&new, CGnuTLS_client_flags()) == 0, let new = unsafe new else { return nil }
+    let name = check.request.tlsName(recipe)
+    var codes = [
+      unsafe gnutls_set_default_priority(new),
+      unsafe gnutls_credentials_set(new, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.handle)),
+    ]
+    // An address is no server name (RFC 6066 §3).
+    if IPAddress(name) == nil {
+      codes.append(unsafe gnutls_server_name_set(new, GNUTLS_NAME_DNS, name, name.utf8.count))
+    }
+    guard codes.allSatisfy({ $0 == 0 }) else {
+      unsafe gnutls_deinit(new)
+      return nil
+    }
+    unsafe gnutls_transport_set_int2(new, descriptor, descriptor)
+    return unsafe new
+  }
+
+  private func handshake(_ session: gnutls_session_t) {
+    for _ in 0..<Limits.handshakeWarnings {
+      let code = unsafe gnutls_handshake(session)
+      if code == GNUTLS_E_AGAIN { return }
+      // A warning of the peer's, or a signal: on with it.
+      if code < 0, gnutls_error_is_fatal(code) == 0 { continue }
+      guard code == 0 else { return unsafe fail(session, code) }
+      check.note(.tls, since: begun)
+      check.evidence.tls = unsafe SessionVerdict.evidence(session)
+      let fault = unsafe SessionVerdict.fault(session, recipe, name: check.request.tlsName(recipe), loop.trust)
+      // So that its end is not an error in the server's log.
+      unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
+      return loop.conclude(check, fault ?? .up)
+    }
+    loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends warnings without end"))
+  }
+
+  private func fail(_ session: gnutls_session_t, _ code: Int32) {
+    check.evidence.tls = unsafe SessionVerdict.evidence(session)
+    if [GNUTLS_E_PREMATURE_TERMINATION, GNUTLS_E_PULL_ERROR, GNUTLS_E_PUSH_ERROR].contains(code) {
+      return loop.conclude(check, Finding(.down, .reset, detail: "the connection broke in the TLS handshake"))
+    }
+    var words = unsafe String(cString: gnutls_strerror(code))
+    if code == GNUTLS_E_FATAL_ALERT_RECEIVED, let alert = unsafe gnutls_alert_get_name(gnutls_alert_get(session)) {
+      words += ": \(unsafe String(cString: alert))"
+    }
+    loop.conclude(check, Finding(.down, .tlsHandshake, detail: words))
+  }
+
+  func overdue() -> Finding {
+    if unsafe session == nil {
+      return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    }
+    return Finding(.down, .timeout, detail: "connected, but the TLS handshake was not done in time")
+  }
+
+  func end() {
+    if let session = unsafe session { unsafe gnutls_deinit(session) }
+    unsafe session = nil
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+}
+
+/// What every session needs: here, that we have no certificate of our own.
+///
+/// What peers are worth is judged apart, after the handshake, so that a certificate that is refused can be told about.
+@safe final class TLSCredentials {
+  let handle: gnutls_certificate_credentials_t
+
+  init?() {
+    var new: gnutls_certificate_credentials_t?
+    guard unsafe gnutls_certificate_allocate_credentials(&new) == 0, let new = unsafe new else { return nil }
+    unsafe handle = new
+  }
+
+  deinit { unsafe gnutls_certificate_free_credentials(handle) }
+}
+
+extension ProbeRequest {
+  /// The name that is asked for in the handshake and looked for in the certificate.
+  func tlsName(_ recipe: TLSRecipe) -> String { recipe.serverName ?? target.host.withoutFinalDot }
+}
+
+extension Target {
+  /// The host as certificates name it.
+  var withoutFinalDot: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
+}

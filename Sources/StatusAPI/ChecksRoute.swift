@@ -1,0 +1,126 @@
+internal import JSONTree
+internal import Locks
+internal import MicroHTTP
+internal import NetworkReachability
+
+/// `POST /checks`: many targets asked now.
+enum ChecksRoute {
+  /// The most checks of one request.
+  static let most = 1_000
+  /// Bytes of one outcome, for the room that its stream needs: most have half as many.
+  static let outcomeBytes = 4_096
+
+  static let checks = Route(
+    method: "POST", pattern: "/checks", scope: .check, offers: [.json, .ndjson],
+    summary: "up to 1000 active checks now: an array of targets in, outcomes out"
+  ) { (exchange) throws(Problem) in
+    let plans = try plans(exchange)
+    try CheckRoutes.admit(plans.reduce(0) { $0 + $1.requests.count }, exchange)
+    let checker = exchange.service.checks.checker
+    if exchange.media == .ndjson { return .now(lines(plans, checker)) }
+    return .later { promise in
+      let gathered = Gathered(count: plans.count) { documents in
+        let body = JSON.members(["results": .array(documents)]).bytes + [0x0a]
+        promise.fulfil(HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body)))
+      }
+      for (index, plan) in plans.enumerated() {
+        plan.run(checker) { gathered.put(CheckBody.document($0, text: plan.text), at: index) }
+      }
+    }
+  }
+
+  /// A line for each check, as they end.
+  private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
+    let log = EventLog(byteCapacity: plans.count * outcomeBytes, entryCapacity: plans.count)
+    let count = Locked<UInt64>(0)
+    let cursor = log.end
+    for plan in plans {
+      plan.run(checker) { outcomes in
+        let line = CheckBody.document(outcomes, text: plan.text).bytes + [0x0a]
+        // Under the lock, so that numbers are appended in order.
+        count.withLock { count in
+          count += 1
+          log.append(id: count, kind: 0, bytes: line)
+        }
+      }
+    }
+    let stream = HTTPStream(
+      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: [0x0a]), endsAfter: UInt64(plans.count))
+    return HTTPResponse(headers: StateHeaders.headers(.ndjson), body: .stream(stream))
+  }
+
+  // MARK: - The body
+
+  private static func plans(_ exchange: Exchange) throws(Problem) -> [CheckPlan] {
+    let desk = exchange.service.checks
+    let policy = desk.policy()
+    var plans: [CheckPlan] = []
+    var errors: [FieldError] = []
+    for (index, element) in try elements(exchange).enumerated() {
+      do throws(CheckPlan.Refusal) {
+        plans.append(try CheckPlan(try wish(element), modules: desk.modules, policy: policy))
+      } catch {
+        errors.append(.init(pointer: "/\(index)", detail: error.description))
+      }
+    }
+    guard errors.isEmpty else {
+      throw Problem(.invalid, "\(errors.count) of the checks cannot be made; none was.", errors: errors)
+    }
+    return plans
+  }
+
+  private static func elements(_ exchange: Exchange) throws(Problem) -> [JSONNode] {
+    guard case .array(let elements) = try RequestBody.json(exchange.request) else {
+      throw Problem(.badRequest, "The body is no array; send [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}].")
+    }
+    guard (1...most).contains(elements.count) else {
+      throw Problem(.badRequest, "The array has \(elements.count) elements; 1 to \(most) are possible.")
+    }
+    return elements
+  }
+
+  private static func wish(_ node: JSONNode) throws(CheckPlan.Refusal) -> CheckPlan.Wish {
+    if let target = node.string { return CheckPlan.Wish(target: target) }
+    guard let members = node.members else {
+      throw CheckPlan.Refusal("This is \(node.kind); write \"tcp://db:5432\" or {\"target\": \"tcp://db:5432\"}.")
+    }
+    var wish = CheckPlan.Wish()
+    for member in members {
+      guard let key = CheckPlan.Wish.keys[member.name] else {
+        let known = CheckPlan.Wish.keys.keys.sorted().joined(separator: ", ")
+        throw CheckPlan.Refusal("There is no member \(member.name.debugDescription); there are \(known).")
+      }
+      switch member.value {
+      case .string(let text): wish[keyPath: key] = text
+      case .integer(let number): wish[keyPath: key] = String(number)
+      default: throw CheckPlan.Refusal("\(member.name) is \(member.value.kind); a string is expected.")
+      }
+    }
+    return wish
+  }
+}
+
+/// Documents that come in any order and are told in their own.
+private final class Gathered: Sendable {
+  private struct State {
+    var documents: [JSON]
+    var missing: Int
+  }
+
+  private let state: Locked<State>
+  private let completion: @Sendable ([JSON]) -> Void
+
+  init(count: Int, _ completion: @escaping @Sendable ([JSON]) -> Void) {
+    state = Locked(State(documents: Array(repeating: .null, count: count), missing: count))
+    self.completion = completion
+  }
+
+  func put(_ document: JSON, at index: Int) {
+    let documents = state.withLock { state -> [JSON]? in
+      state.documents[index] = document
+      state.missing -= 1
+      return state.missing == 0 ? state.documents : nil
+    }
+    if let documents { completion(documents) }
+  }
+}

@@ -1,0 +1,133 @@
+internal import Locks
+internal import MicroHTTP
+internal import NetworkReachability
+
+/// The hosts that streams watch: each is judged and encoded once, however many streams want it.
+///
+/// Their events have a log of their own, with a topic a host, so that thousands of hosts that change at once do not push the
+/// machine's history out of the log that resuming clients read.
+final class HostFeed: Sendable {
+  /// Hosts that one stream may watch.
+  static let perStream = 64
+  /// Watches of all streams together.
+  static let watches = 10_000
+  /// Bytes of the log: an event of every host that may be watched, and memory only for what was ever in it.
+  static let logBytes = 8 * 1024 * 1024
+  /// The kind of every entry: that of the machine's events it is none of.
+  static let kind: UInt8 = 63
+
+  /// One stream's watches, until it is let go of.
+  final class Ticket: Sendable {
+    /// The frames a stream begins with: each host's verdict, as far as there is one.
+    let frames: [UInt8]
+    /// The changes after them.
+    let feed: HTTPStream.Feed
+    private let onEnd: @Sendable () -> Void
+
+    init(frames: [UInt8], feed: HTTPStream.Feed, onEnd: @escaping @Sendable () -> Void) {
+      self.frames = frames
+      self.feed = feed
+      self.onEnd = onEnd
+    }
+
+    deinit { onEnd() }
+  }
+
+  private struct Watched {
+    let topic: UInt32
+    var watches: Int
+    var subscription: Subscription?
+    /// The last verdict and what told it; nil before the first.
+    var latest: (verdict: HostVerdict, transition: Transition)?
+  }
+
+  private struct State {
+    var hosts: [Target: Watched] = [:]
+    var lastTopic: UInt32 = 0
+    var watches = 0
+  }
+
+  let log = EventLog(byteCapacity: HostFeed.logBytes, entryCapacity: 16_384)
+  private let monitor: ReachabilityMonitor
+  private let guarded = Locked(State())
+
+  init(monitor: ReachabilityMonitor) { self.monitor = monitor }
+
+  /// Watches for all streams now.
+  var watches: Int { guarded.withLock(\.watches) }
+
+  /// Watches hosts, each once, until the ticket goes; nil when that would be too many for all streams together.
+  func watch(_ targets: Set<Target>) -> Ticket? {
+    let begun = guarded.withLock {
+      state -> (fresh: [Target], topics: [UInt32], frames: [UInt8], cursor: EventLog.Cursor)? in
+      guard state.watches + targets.count <= Self.watches else { return nil }
+      state.watches += targets.count
+      var begun = (fresh: [Target](), topics: [UInt32](), frames: [UInt8](), cursor: log.end)
+      for target in targets.sorted(by: { $0.description < $1.description }) {
+        if state.hosts[target] == nil {
+          state.lastTopic += 1
+          state.hosts[target] = Watched(topic: state.lastTopic, watches: 0)
+          begun.fresh.append(target)
+        }
+        state.hosts[target]?.watches += 1
+        begun.topics.append(state.hosts[target]?.topic ?? 0)
+        if let latest = state.hosts[target]?.latest { begun.frames += Self.initial(latest.verdict, latest.transition) }
+      }
+      return begun
+    }
+    guard let begun else { return nil }
+    // Made before anything can fail: letting go of it undoes what is done so far.
+    let feed = HTTPStream.Feed(log: log, cursor: begun.cursor, selection: .init(topics: begun.topics))
+    let ticket = Ticket(frames: begun.frames, feed: feed) { [weak self] in self?.release(targets) }
+    for target in begun.fresh where !follow(target) { return nil }
+    return ticket
+  }
+
+  /// Has the monitor tell of a host; outside the lock, because the first verdict may come before this returns.
+  private func follow(_ target: Target) -> Bool {
+    let inline = DeliveryContext { $0() }
+    let subscription = monitor.listen(to: [], watching: [target], on: inline) { [weak self] update in
+      guard case .host(_, let verdict)? = update.transition?.change, let transition = update.transition else { return }
+      self?.tell(verdict, transition, of: target)
+    }
+    guard let subscription else { return false }
+    guarded.withLock { $0.hosts[target]?.subscription = subscription }
+    return true
+  }
+
+  /// A host has a verdict: everybody who watches it is told, by one entry.
+  private func tell(_ verdict: HostVerdict, _ transition: Transition, of target: Target) {
+    guarded.withLock { state in
+      guard let watched = state.hosts[target] else { return }
+      state.hosts[target]?.latest = (verdict, transition)
+      let frame =
+        watched.latest == nil
+        ? Self.initial(verdict, transition)
+        : SSEFrame.event("host", EventBody.host(verdict, transition, initial: false))
+      log.append(id: 0, kind: Self.kind, topic: watched.topic, bytes: frame)
+    }
+  }
+
+  /// The event that begins a stream's knowledge of a host: what was the case then had no cause for this reader.
+  private static func initial(_ verdict: HostVerdict, _ transition: Transition) -> [UInt8] {
+    var transition = transition
+    transition.causes = []
+    return SSEFrame.event("host", EventBody.host(verdict, transition, initial: true))
+  }
+
+  private func release(_ targets: Set<Target>) {
+    let ended = guarded.withLock { state in
+      state.watches -= targets.count
+      var ended: [Subscription] = []
+      for target in targets {
+        state.hosts[target]?.watches -= 1
+        guard let watched = state.hosts[target], watched.watches == 0 else { continue }
+        if let subscription = watched.subscription { ended.append(subscription) }
+        state.hosts[target] = nil
+      }
+      return ended
+    }
+    // Outside the lock, which a call of the listener that is under way wants.
+    for subscription in ended { subscription.cancel() }
+  }
+}

@@ -1,0 +1,74 @@
+internal import MicroHTTP
+
+/// `?wait=30s` and `Prefer: wait=30` (RFC 7240): a client that knows the current state is answered when it changes.
+struct LongPoll {
+  /// The longest that a request may wait: proxies and clients give up on silence, and a lost one is found by then.
+  static let longest = Duration.seconds(600)
+
+  /// How long to wait; nil for not at all.
+  var limit: Duration?
+  /// What `Preference-Applied` is to say; nil when the header asked for nothing, or the query decides.
+  var applied: String?
+
+  /// Reads the query, which wins, and the header, which cannot be wrong: a preference may be ignored.
+  init(_ exchange: Exchange) throws(Problem) {
+    if let text = exchange.query["wait"] {
+      guard let limit = DurationText.parse(text), limit <= Self.longest else {
+        throw Problem(.badRequest, "wait=\(text.debugDescription) is no duration up to 10m, such as 30s.")
+      }
+      self.limit = limit
+    } else if let seconds = exchange.request.headers["Prefer"].flatMap(Self.preferredSeconds) {
+      limit = min(.seconds(seconds), Self.longest)
+      applied = "wait=\(min(seconds, 600))"
+    }
+  }
+
+  /// The answer, with word of the preference if there was one.
+  func marked(_ response: HTTPResponse) -> HTTPResponse {
+    guard let applied else { return response }
+    var response = response
+    response.headers["Preference-Applied"] = applied
+    return response
+  }
+
+  /// The value of `wait` in a list of preferences, each with parameters of its own.
+  private static func preferredSeconds(_ field: String) -> Int64? {
+    for preference in field.split(separator: ",") {
+      let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(trimmed)
+      guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
+      let digits = parts[1].split(separator: "\"").joined()
+      guard (1...9).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        return nil
+      }
+      return Int64(digits)
+    }
+    return nil
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}
+
+/// `If-None-Match` against the tag of what there is (RFC 9110, section 13.1.2).
+struct EntityTags {
+  /// The header as given; nil when there is none.
+  private let list: String?
+
+  /// Whether the client has any state at all.
+  var isGiven: Bool { list != nil }
+
+  init(_ request: HTTPRequest) { list = request.headers["If-None-Match"] }
+
+  /// Whether the client has the state of this tag: weak comparison, the list or `*`.
+  func hold(_ tag: String) -> Bool {
+    guard let list else { return false }
+    func opaque(_ tag: some StringProtocol) -> Substring {
+      let trimmed = tag.drop { $0 == " " || $0 == "\t" }
+      let end = trimmed.lastIndex { $0 != " " && $0 != "\t" }.map { trimmed.index(after: $0) } ?? trimmed.endIndex
+      let bare = Substring(trimmed[..<end])
+      return bare.hasPrefix("W/") ? bare.dropFirst(2) : bare
+    }
+    return list.split(separator: ",").contains { opaque($0) == "*" || opaque($0) == opaque(tag) }
+  }
+}

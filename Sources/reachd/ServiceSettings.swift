@@ -1,0 +1,66 @@
+internal import Logging
+internal import MicroHTTP
+internal import NetworkReachability
+internal import StatusAPI
+
+/// How a configuration becomes the settings of the service's parts: at the start, and again with every reload.
+struct ServiceSettings: Sendable {
+  var monitor: ReachabilityMonitor
+  /// Where the servers listen, in their order.
+  var addresses: [ListenAddress]
+  var style: LogStyle
+  var writer: LogWriter
+
+  /// The settings of the HTTP service.
+  func of(_ configuration: Configuration) -> StatusService.Configuration {
+    // Whoever wants an access log wants it whatever else is logged.
+    var access = LogOutput.logger(style, writer)
+    access.logLevel = .info
+    return StatusService.Configuration(
+      allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
+      access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
+      contactPolicy: configuration.contactPolicy, accessLog: configuration.logsAccess ? access : nil,
+      resolverTimeout: configuration.resolverTimeout, version: Version.current, liveChecks: [.netlink(monitor)])
+  }
+
+  /// What a reload changes; a part with live settings has its step here (``Setting/live``).
+  func steps(service: StatusService, servers: [HTTPServer], _ logger: Logger) -> [Reloading.Step] {
+    [
+      Reloading.Step(change: { style.change($0.logLevel, $0.logFormat) }),
+      Reloading.Step(change: { monitor.settle = $0.settle }),
+      Reloading.Step(change: { service.change(to: of($0)) }),
+      Reloading.Step(change: { Self.configure(service.schedule, $0.targets, logger) }),
+      Reloading.Step(change: { configuration in
+        let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
+        for (number, server) in servers.enumerated() {
+          // Its files were read, and found to be good, with the configuration.
+          let listener = configuration.listener(number, at: addresses[number])
+          if let identity = configuration.identity(of: listener) { server.replaceIdentity(identity) }
+          server.limit(
+            streams: configuration.streamLimit ?? limits.streamLimit,
+            requestBody: configuration.requestBodyLimit ?? limits.requestBodyLimit)
+        }
+      }),
+    ]
+  }
+
+  /// Has the targets of a configuration checked, and no longer those of the one before.
+  static func configure(_ schedule: CheckSchedule, _ targets: [TargetDefinition], _ logger: Logger) {
+    for id in schedule.configure(targets) {
+      logger.error("no room for a target", metadata: ["target": "\(id)"])
+    }
+  }
+}
+
+extension HealthCheck {
+  /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
+  private static let longestSilence = Duration.seconds(30)
+
+  /// That the thread which reads the kernel is not stuck; that the HTTP thread is not, the answer itself shows.
+  static func netlink(_ monitor: ReachabilityMonitor) -> HealthCheck {
+    HealthCheck("netlink") {
+      guard let silence = monitor.sinceProgress, silence > longestSilence else { return nil }
+      return "the kernel's thread has not moved for \(silence.components.seconds) s"
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import CNetlink
+import Glibc
+
+@testable import reachd
+
+/// A configuration file: it is taken, or every complaint has its place.
+enum ConfigurationTarget {
+  static func play(_ bytes: [UInt8]) {
+    let file = memfd_create("configuration", 1)
+    precondition(file >= 0, "no memory for a file")
+    defer { close(file) }
+    precondition(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count)
+    do throws(ConfigurationErrors) {
+      let sources = ConfigurationSources(file: "/proc/self/fd/\(file)", environment: ["NAME": "value", "EMPTY": ""])
+      let configuration = try sources.load()
+      precondition(!configuration.listen.isEmpty, "a service listens somewhere")
+      precondition(configuration.grace >= Duration.zero, "settings keep their ranges")
+    } catch {
+      precondition(!error.errors.isEmpty, "a complaint says something")
+      for complaint in error.errors { precondition(!complaint.place.isEmpty && !complaint.problem.isEmpty) }
+    }
+  }
+}

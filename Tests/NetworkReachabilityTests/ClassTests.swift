@@ -1,0 +1,170 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+/// Targets that share routes share the questions about them.
+@Suite("Path classes")
+struct ClassTests {
+  /// Counts the questions of each reading.
+  final class Counter: KernelSource {
+    let kernel: ScriptedKernel
+    let asked = Shared<[[RouteQuery]]>([])
+    init(_ script: KernelScript) { kernel = ScriptedKernel(script) }
+
+    private final class Observer: KernelObserver {
+      let inner: any KernelObserver
+      let asked: Shared<[[RouteQuery]]>
+      init(_ inner: any KernelObserver, _ asked: Shared<[[RouteQuery]]>) { (self.inner, self.asked) = (inner, asked) }
+      func routeQueries(for survey: KernelSurvey) -> [RouteQuery] {
+        let queries = inner.routeQueries(for: survey)
+        asked.withLock { $0.append(queries) }
+        return queries
+      }
+      func needsRouteBlocks(isAfterLoss: Bool) -> Bool { inner.needsRouteBlocks(isAfterLoss: isAfterLoss) }
+      func differences(in audit: KernelReading) -> Int { inner.differences(in: audit) }
+      func ingest(_ reading: KernelReading) -> Duration? { inner.ingest(reading) }
+      func kernelFailed(_ error: KernelError, at time: Timestamp) { inner.kernelFailed(error, at: time) }
+    }
+
+    var sinceProgress: Duration { .zero }
+    func start(_ observer: any KernelObserver) throws(KernelError) { try kernel.start(Observer(observer, asked)) }
+    func stop() { kernel.stop() }
+    func refresh() { kernel.refresh() }
+    func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try kernel.lookUp(queries) }
+
+    /// The questions of what a closure causes, but for the default path's own.
+    func questions(of body: () -> Void) -> [RouteQuery] {
+      asked.withLock { $0 = [] }
+      body()
+      let own = Set(IPAddress.Family.allCases.flatMap { StatusRules.defaultQueries($0) })
+      return asked.value.flatMap(\.self).filter { !own.contains($0) }
+    }
+  }
+
+  static func route(_ text: String, _ length: UInt8, on index: UInt32 = 2, type: RouteType = .unicast) throws -> Route {
+    let address = try #require(IPAddress(text))
+    return Route(
+      type: type, prefix: IPPrefix(address, length: length), metric: 5,
+      hops: type == .unicast ? [.init(interfaceIndex: index)] : [])
+  }
+
+  static func started(_ count: UInt32 = 1000) throws -> (Counter, ReachabilityMonitor, [Target], Subscription) {
+    let counter = Counter(.wired)
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { counter })
+    try monitor.start()
+    let targets = (0..<count).map { Target(.address(IPAddress(ipv4: 0xc612_0000 + $0))) }
+    let subscription = try #require(monitor.listen(to: .host, watching: targets, on: .immediate) { _ in })
+    return (counter, monitor, targets, subscription)
+  }
+
+  @Test("A change of the default route asks one question for all the targets behind it, and changes them all")
+  func defaultRoute() throws {
+    let (counter, monitor, targets, subscription) = try Self.started()
+    let queries = counter.questions {
+      counter.kernel.change {
+        $0.removeDefaults(.ipv4)
+        $0.addDefault(via: "10.0.0.2", on: 2)
+      }
+    }
+    #expect(queries.count == 1)
+    for target in targets { #expect(monitor.verdict(of: target)?.path.gateway == IPAddress("10.0.0.2")) }
+    subscription.cancel()
+  }
+
+  @Test("A route to some of them asks for these and for the rest's stand-in alone, one elsewhere asks nothing")
+  func someAndNone() throws {
+    let (counter, monitor, targets, subscription) = try Self.started()
+    let route = try Self.route("198.18.0.0", 25, type: .blackhole)
+    let queries = counter.questions { counter.kernel.change { $0.routes.append(route) } }
+    #expect(queries.count <= 2, "the new class, and the old one whose stand-in is in it")
+    for (position, target) in targets.enumerated() {
+      #expect(monitor.verdict(of: target)?.path.reason == (position < 128 ? .blackhole : nil))
+    }
+    let elsewhere = try Self.route("203.0.113.0", 24)
+    #expect(counter.questions { counter.kernel.change { $0.routes.append(elsewhere) } }.isEmpty)
+    #expect(counter.questions { counter.kernel.change { $0.routes.removeAll { $0 == route } } }.count == 1)
+    for target in targets { #expect(monitor.verdict(of: target)?.path.status == online) }
+    subscription.cancel()
+  }
+
+  @Test("A change that covers targets with a longer match of their own in the same table does not ask about them")
+  func longerMatch() throws {
+    let (counter, monitor, targets, subscription) = try Self.started()
+    counter.kernel.change { script in
+      for block in UInt32(0)..<4 {
+        script.routes.append(
+          Route(
+            prefix: IPPrefix(IPAddress(ipv4: 0xc612_0000 + block << 8), length: 24), hops: [.init(interfaceIndex: 2)]))
+      }
+    }
+    #expect(counter.questions { counter.kernel.change { $0.removeDefaults(.ipv4) } }.isEmpty)
+    #expect(monitor.verdict(of: targets[0])?.path.status == online)
+    subscription.cancel()
+  }
+
+  @Test("Where the kernel chooses by destination, every target is asked about, and again one when it no longer does")
+  func multipath() throws {
+    let (counter, monitor, targets, subscription) = try Self.started(50)
+    var route = Route(prefix: anyIPv4, metric: 1, hops: [.init(interfaceIndex: 2), .init(interfaceIndex: 1)])
+    route.choosesByDestination = true
+    let multipath = route
+    let queries = counter.questions {
+      counter.kernel.change { $0.routes.append(multipath) }; counter.kernel.advance(by: .zero)
+    }
+    #expect(Set(queries).count == 50)
+    #expect(targets.allSatisfy { monitor.verdict(of: $0)?.path.gateway == nil })
+    counter.kernel.change { $0.routes.removeAll { $0 == multipath } }
+    #expect(targets.allSatisfy { monitor.verdict(of: $0)?.path.gateway != nil })
+    #expect(counter.questions { counter.kernel.change { $0.removeDefaults(.ipv4) } }.count == 1)
+    subscription.cancel()
+  }
+
+  @Test("Whoever attaches hears which targets a change touched, whether or not it changed them")
+  func judgements() throws {
+    final class Sink: JudgementSink {
+      let heard = Shared<[[Target]]>([])
+      func judged(_ judgement: Judgement) { heard.withLock { $0.append(judgement.targets) } }
+    }
+    let (counter, monitor, targets, subscription) = try Self.started(300)
+    let sink = Sink()
+    monitor.attach(sink)
+    let route = try Self.route("198.18.0.0", 24)
+    counter.kernel.change { $0.routes.append(route) }
+    #expect(
+      sink.heard.value.map { Set($0) }.contains(Set(targets[..<256]))
+        || Set(sink.heard.value.flatMap(\.self)) == Set(targets))
+    sink.heard.withLock { $0 = [] }
+    counter.kernel.change { script in
+      guard let index = script.routes.firstIndex(of: route) else { return }
+      script.routes[index].protocol = 4
+    }
+    #expect(sink.heard.value.map { Set($0) } == [Set(targets[..<256])], "touched, though nothing that is shown changed")
+    sink.heard.withLock { $0 = [] }
+    let elsewhere = try Self.route("203.0.113.0", 24)
+    counter.kernel.change { $0.routes.append(elsewhere) }
+    #expect(sink.heard.value.isEmpty)
+    subscription.cancel()
+  }
+
+  @Test("An audit finds what no event told of, in interfaces, the default path, classes and pairs, and mends it")
+  func audit() throws {
+    let bench = try Bench.started(settle: .zero)
+    let targets = try [Target(host: "192.0.2.1"), Target(host: "10.0.0.9", source: "10.0.0.5")]
+    let (_, subscription) = try bench.record(.host, watching: targets)
+    #expect(bench.kernel.audit() == 0)
+    bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
+    #expect(bench.kernel.audit() == 2, "the default path and one target")
+    #expect(bench.monitor.snapshot.status == .notReachable)
+    #expect(bench.monitor.verdict(of: targets[0])?.path.reason == .noRoute)
+    #expect(bench.kernel.audit() == 0)
+    let hidden = try Self.route("192.0.2.1", 32, type: .blackhole)
+    bench.kernel.changeWithoutEvent { $0.routes.append(hidden) }
+    #expect(bench.kernel.audit() == 2, "a block that was not known, and the verdict behind it")
+    bench.kernel.changeWithoutEvent { $0.change("eth0") { $0.mtu = 9000 } }
+    #expect(bench.kernel.audit() == 1)
+    bench.kernel.changeWithoutEvent { $0.addresses.removeAll { $0.interfaceIndex == 2 } }
+    #expect(bench.kernel.audit() >= 2)
+    #expect(bench.kernel.audit() == 0)
+    subscription.cancel()
+  }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import Probes
+import ReachabilityModel
+import Testing
+
+private let loopback = ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x7f00_0001), length: 32)])
+
+@Suite("HTTP checks against nginx", .enabled(if: WebServer.isPossible), .serialized)
+struct HTTPCheckTests {
+  let prober = ProberUnderTest()
+  let server: WebServer
+
+  init() throws { server = try WebServer() }
+
+  private func get(
+    _ path: String = "/", policy: ContactPolicy? = nil, _ change: (inout HTTPRecipe) -> Void = { _ in }
+  ) async throws -> ProbeResult {
+    var recipe = HTTPRecipe()
+    change(&recipe)
+    return try await prober.check("http://127.0.0.1:\(server.port)\(path)", .http(recipe), policy: policy)
+  }
+
+  private func secure(
+    _ kind: Certificates.Kind, host: String = "localhost", _ change: (inout HTTPRecipe) -> Void = { _ in }
+  ) async throws -> ProbeResult {
+    var recipe = HTTPRecipe()
+    recipe.tls.authorityFile = server.certificates.authority
+    change(&recipe)
+    return try await prober.check("https://\(host):\(server.port(kind))/", .http(recipe))
+  }
+
+  @Test func plainAnswer() async throws {
+    let result = try await get()
+    #expect(result.state == .up)
+    #expect(result.evidence.http == ProbeResult.HTTP(status: 200, version: "1.1", bodyBytes: 11))
+    #expect(result.phases.map(\.name) == [.connect, .processing, .transfer])
+    #expect(result.source == IPAddress("127.0.0.1"))
+  }
+
+  @Test func statusThatWasNotExpected() async throws {
+    let result = try await get("/broken")
+    #expect(result.state == .down)
+    #expect(result.reason == .httpStatus)
+    #expect(result.evidence.http?.status == 503)
+    #expect(try await get("/broken") { $0.expectStatus = [200...299, 503...503] }.state == .up)
+    #expect(try await get("/") { $0.expectStatus = [404...404] }.reason == .httpStatus)
+  }
+
+  @Test func bodyAndHeaders() async throws {
+    #expect(try await get("/") { $0.expectBody = "all is .ell" }.state == .up)
+    #expect(try await get("/") { $0.expectBody = "maintenance" }.reason == .httpBody)
+    #expect(try await get("/") { $0.rejectBody = "well" }.reason == .httpBody)
+    #expect(try await get("/") { $0.rejectBody = "maintenance" }.state == .up)
+    #expect(try await get("/") { $0.expectHeaders = [.init(name: "x-release", value: "^4\\d$")] }.state == .up)
+    #expect(try await get("/") { $0.expectHeaders = [.init(name: "X-Release", value: "^5")] }.reason == .httpBody)
+    #expect(try await get("/") { $0.expectHeaders = [.init(name: "X-Missing", value: "")] }.reason == .httpBody)
+  }
+
+  @Test func whatIsSent() async throws {
+    let plain = try await get("/echo") { $0.expectBody = "^GET  127.0.0.1:\\d+ reachd$" }
+    #expect(plain.state == .up)
+    let posted = try await get("/echo") {
+      $0.method = "POST"
+      $0.body = "{}"
+      $0.headers = [.init(name: "X-Secret", value: "s3"), .init(name: "Host", value: "api.test")]
+      $0.expectBody = "^POST s3 api.test reachd$"
+    }
+    #expect(posted.state == .up)
+    let head = try await get("/") { $0.method = "HEAD" }
+    #expect(head.evidence.http?.bodyBytes == 0)
+    #expect(head.state == .up)
+  }
+
+  @Test func redirectsAreNotFollowedUnlessAsked() async throws {
+    let result = try await get("/moved")
+    #expect(result.reason == .httpStatus)
+    #expect(result.evidence.http?.status == 302)
+    let followed = try await get("/moved") { $0.maximumRedirects = 1 }
+    #expect(followed.state == .up)
+    #expect(followed.evidence.http?.redirects == 1)
+    #expect(try await get("/moved-by-name") { $0.maximumRedirects = 1 }.state == .up)
+  }
+
+  @Test func redirectsEnd() async throws {
+    let result = try await get("/loop") { $0.maximumRedirects = 3 }
+    #expect(result.reason == .httpStatus)
+    #expect(result.evidence.http?.redirects == 3)
+    #expect(try await get("/nowhere") { $0.maximumRedirects = 3 }.reason == .httpStatus)
+  }
+
+  @Test("A redirect is judged by the policy like a target, and leads to nobody who may not be contacted")
+  func redirectToMetadata() async throws {
+    let result = try await get("/metadata", policy: loopback) { $0.maximumRedirects = 3 }
+    #expect(result.state == .unknown)
+    #expect(result.reason == .policyDenied)
+    #expect(try await get("/hidden", policy: loopback) { $0.maximumRedirects = 3 }.reason == .policyDenied)
+    #expect(try await get("/moved", policy: loopback) { $0.maximumRedirects = 3 }.state == .up)
+  }
+
+  @Test("The caller's headers stay with the host that they were written for")
+  func redirectWithoutHeaders() async throws {
+    let result = try await get("/bounce") {
+      $0.maximumRedirects = 1
+      $0.method = "POST"
+      $0.body = "x"
+      $0.headers = [.init(name: "X-Secret", value: "s3")]
+      $0.expectBody = "^GET  127"
+    }
+    #expect(result.state == .up)
+  }
+
+  @Test func redirectsToAndFromTLS() async throws {
+    let upwards = try await get("/secure") {
+      $0.maximumRedirects = 1
+      $0.tls.authorityFile = server.certificates.authority
+    }
+    #expect(upwards.state == .up)
+    #expect(upwards.evidence.tls?.names.contains("localhost") == true)
+    var recipe = HTTPRecipe()
+    recipe.maximumRedirects = 3
+    recipe.tls.authorityFile = server.certificates.authority
+    let downwards = try await prober.check("https://localhost:\(server.port(.good))/down", .http(recipe))
+    #expect(downwards.reason == .httpStatus)
+    #expect(downwards.detail?.contains("scheme") == true)
+  }
+
+  @Test(arguments: ["localhost", "127.0.0.1"])
+  func goodCertificate(host: String) async throws {
+    let result = try await secure(.good, host: host)
+    #expect(result.state == .up)
+    #expect(result.evidence.http?.version == "2")
+    #expect(result.evidence.tls?.version == "TLSv1.3")
+    #expect(result.evidence.tls?.cipher.isEmpty == false)
+    #expect(result.phases.map(\.name).suffix(4) == [.connect, .tls, .processing, .transfer])
+  }
+
+  @Test(arguments: [
+    (Certificates.Kind.expired, Reason.certificateExpired), (.early, .certificateExpired),
+    (.otherName, .certificateNameMismatch), (.selfSigned, .certificateUntrusted),
+  ])
+  func badCertificate(kind: Certificates.Kind, reason: Reason) async throws {
+    let result = try await secure(kind)
+    #expect(result.state == .down)
+    #expect(result.reason == reason)
+    #expect(result.evidence.tls?.earliestExpiry != nil, "told of a certificate that is refused, too")
+    #expect(result.evidence.http == nil, "no request was sent")
+    #expect(try await secure(kind) { $0.tls.verify = false }.state == .up)
+  }
+
+  @Test func theSystemDoesNotTrustOurAuthority() async throws {
+    #expect(try await secure(.good) { $0.tls.authorityFile = nil }.reason == .certificateUntrusted)
+  }
+
+  @Test func plainServerAskedForTLS() async throws {
+    let result = try await prober.check("https://127.0.0.1:\(server.port)/")
+    #expect(result.state == .down)
+    #expect(result.reason == .tlsHandshake)
+  }
+
+  @Test func manyAtOnce() async throws {
+    let results = Results()
+    for _ in 0..<200 { prober.prober.probe(try request("http://127.0.0.1:\(server.port)/"), results.take) }
+    #expect(try await results.wait(for: 200).allSatisfy { $0.state == .up })
+  }
+
+  @Test("No proxy of the environment's comes between")
+  func noProxy() async throws {
+    unsafe setenv("http_proxy", "http://127.0.0.1:1", 1)
+    defer { unsafe unsetenv("http_proxy") }
+    #expect(try await get().state == .up)
+  }
+}

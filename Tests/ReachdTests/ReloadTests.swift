@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import Probes
+import TestSupport
+import Testing
+
+/// SIGHUP: what changes, what waits for a restart, and what is wrong.
+@Suite struct ReloadTests {
+  /// A service with a configuration file that a test rewrites.
+  private final class Reloadable {
+    let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString).yaml").path
+    let service: RunningService
+    private var reloads = 0
+
+    init(_ text: String) throws {
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      service = try RunningService(["--drain-delay", "0s", "--config", path])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Rewrites the file, sends the signal and waits for the outcome in the metrics.
+    func reload(_ text: String) throws {
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      reloads += 1
+      service.child.kill(SIGHUP)
+      #expect(
+        try eventually {
+          try total("success") + total("failure") == reloads
+        }, "\(service.child.errors)")
+    }
+
+    func total(_ result: String) throws -> Int {
+      try number("reachd_configuration_reloads_total{result=\"\(result)\"}")
+    }
+
+    func number(_ series: String) throws -> Int {
+      let lines = try get("/metrics").text.split(separator: "\n")
+      let line = try #require(lines.first { $0.hasPrefix(series + " ") }, "\(series)")
+      return try #require(Int(line.dropFirst(series.utf8.count + 1)))
+    }
+
+    func get(_ path: String) throws -> (status: Int, text: String) {
+      let answer = try HTTPClient.get(url: service.url + path, timeout: .seconds(20), maximumBody: 1 << 20)
+      return (answer.status, String(decoding: answer.body, as: UTF8.self))
+    }
+  }
+
+  @Test func theLogChangesWhileTheServiceRuns() throws {
+    let reloadable = try Reloadable("log: { level: notice }\n")
+    let service = reloadable.service
+    _ = try reloadable.get("/status?first")
+    #expect(!service.child.errors.contains("target=\"/status"))
+    try reloadable.reload("log: { level: notice, access: true }\n")
+    _ = try reloadable.get("/status?second")
+    #expect(eventually { service.child.errors.contains("info request") && service.child.errors.contains("second") })
+    #expect(!service.child.errors.contains("/status?first"))
+    try reloadable.reload("log: { level: info, format: json, access: true }\n")
+    _ = try reloadable.get("/hosts/10.0.0.9")
+    #expect(eventually { service.child.errors.contains("\"route\":\"/hosts/{host}\"") })
+    #expect(service.child.errors.contains("\"message\":\"configuration reloaded\""))
+    try reloadable.reload("log: { level: info, format: json }\n")
+    _ = try reloadable.get("/hosts/10.0.0.10")
+    #expect(try reloadable.get("/readyz?verbose").text.contains("[+] configuration ok\n"))
+    #expect(try service.terminate() == .exited(0))
+    #expect(!service.child.errors.contains("10.0.0.10"))
+  }
+
+  @Test func anErrorChangesNothingAndIsShown() throws {
+    let reloadable = try Reloadable("resolver: { timeout: 3s }\n")
+    let service = reloadable.service
+    #expect(try eventually { try reloadable.get("/readyz").status == 200 })
+    try reloadable.reload("log: { access: true }\nsettle: soon\nnonsense: 1\n")
+    #expect(try reloadable.total("failure") == 1)
+    #expect(try reloadable.number("reachd_configuration_last_reload_successful") == 0)
+    // One good setting among bad ones is not taken either.
+    _ = try reloadable.get("/livez?unlogged")
+    let shown = try reloadable.get("/readyz?verbose")
+    #expect(shown.status == 200 && shown.text.contains("[!] configuration the reload of "))
+    #expect(!shown.text.contains(reloadable.path), "where the file lies is nobody's business")
+    for word in ["\(reloadable.path):2:", "settle", "\(reloadable.path):3:", "nonsense"] {
+      #expect(service.child.errors.contains(word), "\(word)")
+    }
+    try reloadable.reload("settle: 20ms\n")
+    #expect(try reloadable.number("reachd_configuration_last_reload_successful") == 1)
+    #expect(try reloadable.get("/readyz?verbose").text.contains("[+] configuration ok\n"))
+    try FileManager.default.removeItem(atPath: reloadable.path)
+    service.child.kill(SIGHUP)
+    #expect(try eventually { try reloadable.total("failure") == 2 })
+    #expect(try service.terminate() == .exited(0))
+    #expect(!service.child.errors.contains("unlogged"))
+  }
+
+  @Test func whatNeedsARestartIsSaid() throws {
+    let reloadable = try Reloadable("settle: 10ms\n")
+    try reloadable.reload("settle: 30ms\nlimits: { connections: 500 }\nresolver: { servers: [127.0.0.1:1] }\n")
+    #expect(try reloadable.number("reachd_configuration_pending_settings") == 2)
+    let waiting = "[!] configuration wait for a restart: limits.connections, resolver.servers\n"
+    #expect(try eventually { try reloadable.get("/readyz?verbose").text.contains(waiting) })
+    #expect(reloadable.service.child.errors.contains("settings wait for a restart"))
+    #expect(reloadable.service.child.errors.contains("configuration reloaded changed=settle"))
+    // Taken back, nothing waits any more.
+    try reloadable.reload("settle: 30ms\n")
+    #expect(try reloadable.number("reachd_configuration_pending_settings") == 0)
+  }
+
+  @Test func howManyStreamsThereMayBeChangesWhileTheServiceRuns() throws {
+    let reloadable = try Reloadable("limits: { streams: 100 }\n")
+    #expect(try reloadable.get("/status").status == 200)
+    let stream = try Child("/bin/sh", ["-c", "exec curl -sN '\(reloadable.service.url)/events'"])
+    #expect(eventually { stream.output.contains("event: snapshot") })
+    try reloadable.reload("limits: { streams: 1 }\n")
+    #expect(try eventually { try reloadable.get("/events").status == 503 })
+    #expect(stream.poll() == nil, "a stream that is open stays open")
+    stream.kill()
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import MicroHTTP
+@testable import StatusAPI
+
+/// `POST /checks` over a scripted prober.
+@Suite struct ChecksRouteTests {
+  let service: ScriptedService
+
+  init() throws {
+    service = try ScriptedService()
+    service.prober.follow { request in
+      ProbeResult(
+        request.target.port == 1 ? .down : .up, request.target.port == 1 ? .refused : nil,
+        address: IPAddress("10.0.0.9"), startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
+    }
+  }
+
+  private func post(_ body: String, _ headers: HTTPHeaders = ["Content-Type": "application/json"]) throws
+    -> HTTPResponse
+  {
+    try service.ask("/checks", headers, method: "POST", body: Array(body.utf8))
+  }
+
+  @Test func outcomesComeInTheOrderOfTheArray() throws {
+    let answer = try post(#"["tcp://10.0.0.9:1", {"target": "tcp://10.0.0.9:2", "timeout": "1s", "count": 2}]"#)
+    #expect(answer.status == 200)
+    let results = try #require(try answer.object()["results"] as? [[String: Any]])
+    #expect(results.map { $0["state"] as? String } == ["down", "up"])
+    #expect((results[1]["results"] as? [Any])?.count == 2)
+  }
+
+  @Test func linesComeAsTheyAreThere() throws {
+    let headers: HTTPHeaders = ["Content-Type": "application/json", "Accept": "application/x-ndjson"]
+    let answer = try post(#"["tcp://10.0.0.9:1", "tcp://10.0.0.9:2", "tcp://10.0.0.9:1"]"#, headers)
+    #expect(answer.headers["Content-Type"] == "application/x-ndjson")
+    let lines = answer.text.split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(lines.allSatisfy { $0.hasPrefix("{\"target\":\"tcp://10.0.0.9:") && $0.hasSuffix("}") })
+    guard case .stream(let stream) = answer.body else { throw Failure() }
+    #expect(stream.endsAfter == 3)
+  }
+
+  @Test(arguments: [
+    (#"{"target": "tcp://a:1"}"#, 400), ("[]", 400), ("[", 400), ("", 400), (#"["tcp://a"]"#, 422),
+    (#"["tcp://a:1", 5, {"target": "tcp://a:1", "x": 1}, {"target": ["a"]}, {}]"#, 422),
+  ])
+  func whatIsWrongIsRefusedWithItsPlace(body: String, status: Int) throws {
+    let answer = try post(body)
+    #expect(answer.status == status)
+    #expect(service.prober.requests.isEmpty)
+    guard status == 422 else { return }
+    let errors = try #require(try answer.object()["errors"] as? [[String: String]])
+    let places = errors.compactMap { $0["pointer"] }
+    #expect(places == (body.contains("5") ? ["/1", "/2", "/3", "/4"] : ["/0"]))
+    #expect(errors.allSatisfy { $0["detail"]?.isEmpty == false })
+  }
+
+  @Test func aBodyOfAnotherTypeIsRefused() throws {
+    #expect(try post("[]", ["Content-Type": "text/plain"]).status == 415)
+    #expect(try post("[]", [:]).status == 415)
+    #expect(try post(#"["tcp://10.0.0.9:2"]"#, ["Content-Type": "Application/JSON; charset=utf-8"]).status == 200)
+  }
+
+  @Test func thereIsALimit() throws {
+    let many = "[" + Array(repeating: "\"tcp://10.0.0.9:2\"", count: 1_001).joined(separator: ",") + "]"
+    #expect(try post(many).status == 400)
+    let most = "[" + Array(repeating: "\"tcp://10.0.0.9:2\"", count: 1_000).joined(separator: ",") + "]"
+    #expect(try post(most).status == 200)
+    #expect(try post(most).status == 429)
+  }
+
+  private struct Failure: Error {}
+}

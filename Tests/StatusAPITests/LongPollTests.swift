@@ -1,0 +1,211 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@testable import MicroHTTP
+@testable import StatusAPI
+
+/// Conditional requests and those that wait.
+@Suite struct LongPollTests {
+  /// The tag of a resource now.
+  private func tag(_ target: String, _ service: ScriptedService) throws -> String {
+    try #require(try service.ask(target).headers["ETag"])
+  }
+
+  private static let resources = ["/status", "/interfaces", "/hosts/10.0.0.9", "/hosts/default"]
+
+  @Test(arguments: resources)
+  func whoHasTheStateIsToldSoAtOnce(target: String) throws {
+    let service = try ScriptedService()
+    let tag = try tag(target, service)
+    #expect(tag.wholeMatch(of: /W\/"[0-9a-f]{8}-[0-9]+"/) != nil)
+    let known = try service.ask(target, ["If-None-Match": tag])
+    #expect(known.status == 304 && known.bytes.isEmpty && known.headers["ETag"] == tag)
+    #expect(known.headers["Content-Type"] == nil)
+    #expect(try service.ask(target, ["If-None-Match": "\"other\""]).status == 200)
+    // No wait without a state to wait for another of.
+    #expect(try service.ask(target + "?wait=10m").status == 200)
+    #expect(try service.ask(target + "?wait=10m", ["If-None-Match": "\"other\""]).status == 200)
+  }
+
+  @Test(arguments: resources)
+  func whoWaitsIsAnsweredWhenTheStateChanges(target: String) throws {
+    let service = try ScriptedService()
+    let tag = try tag(target, service)
+    let waiter = try service.park(target + "?wait=30s", ["If-None-Match": tag, "X-Request-Id": "mine"])
+    #expect(waiter.limit == .seconds(30))
+    service.kernel.change()
+    #expect(waiter.answer == nil, "nothing changed")
+    service.kernel.change { $0.change("eth0") { $0.flags.remove(.up) } }
+    service.kernel.advance(by: .seconds(1))
+    let answer = try waiter.waitForAnswer()
+    #expect(answer.status == 200 && answer.headers["X-Request-Id"] == "mine")
+    #expect(answer.headers["ETag"] != tag)
+    let now = try self.tag(target, service)
+    #expect(try service.ask(target, ["If-None-Match": now]).status == 304)
+    waiter.end()
+  }
+
+  @Test func aChangeWakesThoseWhoWaitForItAndNobodyElse() throws {
+    let service = try ScriptedService()
+    let tags = try Self.resources.map { try tag($0, service) }
+    let waiters = try zip(Self.resources, tags).map { try service.park("\($0)?wait=1m", ["If-None-Match": $1]) }
+    // Another gateway: the way out and `default` change, the interfaces and the neighbour do not.
+    service.kernel.change { $0.addDefault(via: "10.0.0.2", on: 2, metric: 50) }
+    #expect(try waiters[0].waitForAnswer().status == 200)
+    #expect(try waiters[3].waitForAnswer().status == 200)
+    #expect(waiters[1].answer == nil && waiters[2].answer == nil)
+    for waiter in waiters { waiter.end() }
+    #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0, "nobody watches for nobody")
+  }
+
+  @Test func whenTheWaitIsOverTheStateIsStillTheSame() throws {
+    let service = try ScriptedService()
+    for target in Self.resources {
+      let tag = try tag(target, service)
+      let waiter = try service.park(target + "?wait=1s", ["If-None-Match": tag])
+      let answer = waiter.expire()
+      #expect(answer.status == 304 && answer.headers["ETag"] == tag)
+      #expect(answer.headers["X-Request-Id"]?.isEmpty == false)
+      waiter.end()
+    }
+  }
+
+  @Test func aPreferenceIsHonouredAndSaysSo() throws {
+    let service = try ScriptedService()
+    let tag = try tag("/status", service)
+    for (field, seconds, applied) in [
+      ("wait=30", 30, "wait=30"), ("respond-async, wait=5; foo=bar", 5, "wait=5"), ("WAIT = \"7\"", 7, "wait=7"),
+      ("wait=9999", 600, "wait=600"),
+    ] as [(String, Int64, String)] {
+      let waiter = try service.park("/status", ["If-None-Match": tag, "Prefer": field])
+      #expect(waiter.limit == .seconds(seconds), "\(field)")
+      #expect(waiter.expire().headers["Preference-Applied"] == applied)
+      waiter.end()
+      #expect(try service.ask("/status", ["Prefer": field]).headers["Preference-Applied"] == applied)
+    }
+    for field in ["wait=soon", "wait", "wait=", "await=3", "wait=-1", "return=minimal"] {
+      let answer = try service.ask("/status", ["If-None-Match": tag, "Prefer": field])
+      #expect(answer.status == 304 && answer.headers["Preference-Applied"] == nil, "\(field)")
+    }
+    // The query is the louder of the two.
+    let waiter = try service.park("/status?wait=2s", ["If-None-Match": tag, "Prefer": "wait=30"])
+    #expect(waiter.limit == .seconds(2))
+    waiter.end()
+    for wait in ["601s", "11m", "1h", "soon", "-1s", "30", ""] {
+      for target in Self.resources { #expect(try service.problem("\(target)?wait=\(wait)") == "badRequest") }
+    }
+  }
+
+  @Test func aWaitForReachabilityKnowsItsStatusCode() throws {
+    let service = try ScriptedService()
+    service.kernel.change { $0.removeDefaults(.ipv4) }
+    service.kernel.advance(by: .seconds(1))
+    let tag = try tag("/status", service)
+    let waiter = try service.park("/status?require=reachable&wait=1m", ["If-None-Match": tag])
+    #expect(waiter.expire().status == 503)
+    service.kernel.change { $0.addDefault(via: "10.0.0.1", on: 2) }
+    #expect(try waiter.waitForAnswer().status == 200)
+    waiter.end()
+  }
+
+  @Test func aNameThatIsNotResolvedIsJudgedAgainWithTheWayOut() throws {
+    let service = try ScriptedService()
+    let target = "/hosts/db.internal?resolve=none"
+    let waiter = try service.park(target + "&wait=1m", ["If-None-Match": try tag(target, service)])
+    service.kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
+    #expect(waiter.answer == nil)
+    service.kernel.change { $0.removeDefaults(.ipv4) }
+    service.kernel.advance(by: .seconds(1))
+    let answer = try waiter.waitForAnswer()
+    #expect(try answer.object()["reason"] as? String == "noRoute")
+    waiter.end()
+  }
+
+  @Test func aNameIsWatchedByItsAddresses() throws {
+    let service = try ScriptedService()
+    let tag = try tag("/hosts/localhost", service)
+    let waiter = try service.park("/hosts/localhost?wait=1m", ["If-None-Match": tag])
+    #expect(eventually { service.monitor.watchedVerdicts(limit: 10).verdicts.contains { $0.phase == .resolved } })
+    #expect(waiter.answer == nil, "being resolved is no news")
+    service.kernel.change { script in
+      script.interfaces.removeAll { $0.name == "lo" }
+      script.routes.removeAll { $0.hops.contains { $0.interfaceIndex == 1 } }
+    }
+    service.kernel.advance(by: .seconds(1))
+    #expect(try waiter.waitForAnswer().headers["ETag"] != tag)
+    waiter.end()
+  }
+
+  @Test func theOrderOfAddressesAndTheTimeAreNoNews() throws {
+    let service = try ScriptedService()
+    let first = try tag("/hosts/10.0.0.9", service)
+    service.kernel.advance(by: .seconds(5))
+    #expect(try tag("/hosts/10.0.0.9", service) == first)
+    #expect(try tag("/hosts/10.0.0.10", service) != first)
+    let text = try service.ask("/hosts/10.0.0.9", ["Accept": "text/plain"])
+    #expect(text.headers["ETag"] == first, "a weak tag is that of all representations")
+  }
+
+  @Test func manyWaitForOneHostByOneWatch() throws {
+    let service = try ScriptedService()
+    let tag = try tag("/hosts/10.0.0.9", service)
+    let waiters = try (0..<100).map { _ in try service.park("/hosts/10.0.0.9?wait=1m", ["If-None-Match": tag]) }
+    #expect(service.monitor.watchedVerdicts(limit: 10).watched == 1)
+    waiters[0].end()
+    service.kernel.change { $0.change("eth0") { $0.flags.remove(.up) } }
+    service.kernel.advance(by: .seconds(1))
+    for waiter in waiters.dropFirst() {
+      #expect(try waiter.waitForAnswer().status == 200)
+      waiter.end()
+    }
+    #expect(waiters[0].answer == nil)
+    #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0)
+  }
+}
+
+/// A request that waits, seen from the server's side.
+final class ParkedRequest {
+  let limit: Duration
+  private let wait: HTTPWait
+  private let inbox: ServerInbox
+  private let finish: () -> Void
+  private var received: HTTPResponse?
+
+  init(_ wait: HTTPWait) throws {
+    self.wait = wait
+    limit = wait.limit
+    inbox = try #require(ServerInbox())
+    finish = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+  }
+
+  /// The answer if it has come.
+  var answer: HTTPResponse? {
+    for case .reply(_, _, let response?) in inbox.take() { received = response }
+    return received
+  }
+
+  func waitForAnswer() throws -> HTTPResponse {
+    eventually { self.answer != nil }
+    return try #require(answer, "nobody was woken")
+  }
+
+  /// What the server sends when the time is over.
+  func expire() -> HTTPResponse { wait.expired() }
+
+  /// The client is gone, or has its answer.
+  func end() { finish() }
+}
+
+extension ScriptedService {
+  /// Asks for something that is to wait.
+  func park(_ target: String, _ headers: HTTPHeaders) throws -> ParkedRequest {
+    var headers = headers
+    headers["Host"] = "127.0.0.1:8080"
+    guard case .wait(let wait) = service.handle(HTTPRequest(target: target, headers: headers)) else {
+      throw TestError("\(target) does not wait")
+    }
+    return try ParkedRequest(wait)
+  }
+}

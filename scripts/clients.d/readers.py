@@ -1,0 +1,116 @@
+"""Readers of an event stream: each collects the ids of the numbered events and comes back with the last one it saw."""
+import http.client
+import subprocess
+import threading
+import urllib.parse
+
+# A snapshot carries an id, too, and is no event of the history.
+NUMBERED = {"status", "path", "interface"}
+
+
+class Reader:
+    def __init__(self, url):
+        self.url = url
+        self.ids = []
+        self.last = None
+        self.ready = False
+        self.stopped = False
+        self.error = None
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.stopped:
+            try:
+                self.read({"Last-Event-ID": self.last} if self.last else {})
+            # What a cut looks like is each library's own affair; whoever never gets further is found by the ids.
+            except Exception as error:  # pylint: disable=broad-except
+                self.error = error
+
+    def take(self, name, event_id):
+        self.ready = True
+        if event_id:
+            self.last = event_id
+        if name in NUMBERED:
+            self.ids.append(event_id)
+
+    def parse(self, lines):
+        """As WHATWG HTML says; only an empty line makes an event."""
+        fields = {}
+        for line in lines:
+            line = line.rstrip(b"\r\n")
+            if not line:
+                if "data" in fields:
+                    self.take(fields.get("event"), fields.get("id"))
+                fields = {}
+            elif not line.startswith(b":"):
+                name, _, value = line.decode().partition(":")
+                fields[name] = value.removeprefix(" ")
+
+    def stop(self):
+        self.stopped = True
+
+
+class Raw(Reader):
+    def read(self, headers):
+        url = urllib.parse.urlsplit(self.url)
+        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
+        connection.request("GET", url.path, headers=headers)
+        self.parse(connection.getresponse())
+
+
+class Curl(Reader):
+    def read(self, headers):
+        words = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+        with subprocess.Popen(["curl", "-sN", *words, self.url], stdout=subprocess.PIPE) as self.process:
+            self.parse(self.process.stdout)
+
+    def stop(self):
+        super().stop()
+        self.process.kill()
+
+
+class HTTPX(Reader):
+    def read(self, headers):
+        import httpx
+        import httpx_sse
+        with httpx.Client(timeout=60) as client, httpx_sse.connect_sse(
+                client, "GET", self.url, headers=headers) as source:
+            for event in source.iter_sse():
+                self.take(event.event, event.id)
+
+
+class SSEClient(Reader):
+    def read(self, headers):
+        import requests
+        import sseclient
+        with requests.get(self.url, headers=headers, stream=True, timeout=60) as response:
+            for event in sseclient.SSEClient(response).events():
+                self.take(event.event, event.id)
+
+
+class EventSource(Reader):
+    """The browser comes back by itself; we only listen."""
+
+    def run(self):
+        from playwright.sync_api import sync_playwright
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
+            page = browser.new_page()
+            page.expose_function("take", self.take)
+            page.goto(self.url.replace("/events", "/page"))
+            page.evaluate("""names => {
+              const source = new EventSource('/events')
+              for (const name of names) source.addEventListener(name, event => take(name, event.lastEventId))
+            }""", ["snapshot", *NUMBERED])
+            while not self.stopped:
+                page.wait_for_timeout(50)
+            browser.close()
+
+    def stop(self):
+        super().stop()
+        self.thread.join(30)
+
+
+READERS = {"raw": Raw, "curl": Curl, "httpx-sse": HTTPX, "sseclient-py": SSEClient, "EventSource": EventSource}
