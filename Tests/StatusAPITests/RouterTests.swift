@@ -18,12 +18,20 @@ import Testing
     #expect(head.headers["ETag"] == get.headers["ETag"])
   }
 
-  @Test(arguments: paths + ["*"])
+  @Test(arguments: paths)
   func optionsAnswersWithAllow(path: String) throws {
     let response = try ScriptedService().ask(path, method: "OPTIONS")
     #expect(response.status == 204)
     #expect(response.headers["Allow"] == "GET, HEAD, OPTIONS")
     #expect(response.bytes.isEmpty)
+  }
+
+  @Test func optionsOfTheServerAllowsWhatAnyRouteDoes() throws {
+    let response = try ScriptedService().ask("*", method: "OPTIONS")
+    #expect(response.status == 204)
+    let allowed = try #require(response.headers["Allow"]).split(separator: ",").map { $0.filter { $0 != " " } }
+    #expect(Set(allowed) == Set(RouteTable.all.map(\.method)).union(["HEAD", "OPTIONS"]))
+    #expect(allowed.count == Set(allowed).count)
   }
 
   @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "TRACE", "get", "BREW"])
@@ -125,7 +133,7 @@ import Testing
     #expect(endpoints.map { $0["path"] } == RouteTable.all.map(\.pattern))
     let text = try service.ask("/", ["Accept": "text/plain"]).text
     #expect(text.hasPrefix("reachd 9.9\n"))
-    for route in RouteTable.all { #expect(text.contains("GET \(route.pattern) ")) }
+    for route in RouteTable.all { #expect(text.contains("\(route.method) \(route.pattern) ")) }
   }
 
   @Test func everyProblemCodeHasAStatusAndATitle() {
