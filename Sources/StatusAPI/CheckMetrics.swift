@@ -73,6 +73,6 @@ extension MetricsPage {
       put("_sum", MetricSource.seconds(histogram.sum))
       put("_count", Double(histogram.count))
     }
-    add(name, .histogram, help, samples)
+    add(name, .histogram, help, suffixed: samples)
   }
 }

@@ -45,12 +45,12 @@ public struct MetricsPage: Sendable {
   ///   - help: a sentence for whoever sees only the name.
   ///   - samples: the series; those beyond ``samplesPerFamily`` are left out and counted.
   public mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
-    add(name, kind, help, samples.map { ("", $0) })
+    add(name, kind, help, suffixed: samples.map { ("", $0) })
   }
 
   /// Adds a family whose series have names of their own behind the family's, as those of a histogram do.
   mutating func add(
-    _ name: String, _ kind: Kind, _ help: String, _ samples: [(suffix: String, sample: Sample)]
+    _ name: String, _ kind: Kind, _ help: String, suffixed samples: [(suffix: String, sample: Sample)]
   ) {
     guard !samples.isEmpty else { return }
     bytes += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n".utf8

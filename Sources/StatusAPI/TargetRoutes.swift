@@ -60,7 +60,7 @@ enum TargetRoutes {
         guard outcome != nil, let report = schedule.report(of: id) else {
           return promise.fulfil(exchange.answer(gone))
         }
-        promise.fulfil(exchange.answer(answer(report, exchange)))
+        promise.fulfil(answer(report, exchange))
       }
       if !isUnderWay { promise.fulfil(exchange.answer(gone)) }
     }
