@@ -87,7 +87,7 @@ struct ConfigurationFile {
             place: context.place(node), path: path, problem: "this is no value", hint: "expected \(expectation)"))
         return nil
       }
-      switch Self.expand(raw, context.environment) {
+      switch Expansion.of(raw, in: context.environment) {
       case .success(let text): texts.append(text)
       case .failure(let problem):
         errors.append(
@@ -156,34 +156,6 @@ struct ConfigurationFile {
       errors.append(complain(node, path, "\(field.name) is missing", "expected \(field.expectation)"))
     }
     return errors.count == before ? record : nil
-  }
-
-  /// Why a text cannot be expanded.
-  struct Problem: Error { var text: String }
-
-  /// Puts the environment's values for `${NAME}`; `$$` is a dollar sign.
-  static func expand(_ text: String, _ environment: [String: String]) -> Result<String, Problem> {
-    var out = ""
-    var rest = text[...]
-    while let dollar = rest.firstIndex(of: "$") {
-      out += rest[..<dollar]
-      rest = rest[dollar...].dropFirst()
-      if rest.first == "$" {
-        out += "$"
-        rest = rest.dropFirst()
-      } else if rest.first == "{" {
-        guard let end = rest.firstIndex(of: "}") else { return .failure(Problem(text: "${ without }")) }
-        let name = String(rest[rest.index(after: rest.startIndex)..<end])
-        guard let value = environment[name] else {
-          return .failure(Problem(text: "the environment has no variable \(name.debugDescription)"))
-        }
-        out += value
-        rest = rest[rest.index(after: end)...]
-      } else {
-        out += "$"
-      }
-    }
-    return .success(out + rest)
   }
 
   /// The known key that is nearest to an unknown one, or the list of its neighbours.

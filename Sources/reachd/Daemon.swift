@@ -52,7 +52,6 @@ struct Daemon {
     }
     reloading = Reloading(
       configuration, from: sources, logger, settings.steps(service: service, servers: servers, logger))
-    ServiceSettings.configure(service.schedule, configuration.targets, logger)
     service.add(reloading.check)
     for source in [MetricSource.daemon(servers, writer), .process(), reloading.metrics] { service.add(source) }
   }
@@ -104,6 +103,8 @@ struct Daemon {
     let daemon: Daemon
 
     func run() async throws {
+      // Not earlier: a schedule with targets has threads.
+      ServiceSettings.configure(daemon.service.schedule, daemon.reloading.configuration.targets, daemon.logger)
       try daemon.listen()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.showLife() }

@@ -55,7 +55,7 @@ struct SectionReader {
       complain(node, path, "this is no value", "expected \(expectation)")
       return nil
     }
-    switch ConfigurationFile.expand(raw, environment) {
+    switch Expansion.of(raw, in: environment) {
     case .failure(let problem):
       complain(node, path, problem.text, "set it, or write $$ for a $")
       return nil
