@@ -64,8 +64,9 @@ enum Limits {
   /// Each costs about 4 KiB here and in the kernel.
   static let socketsOpen = 4_096
 
-  /// The share of the descriptors that the process may open which checks may take: the others serve HTTP.
-  static let descriptorShare = 2
+  /// The share of the descriptors that the process may open which one prober may take: a service has two, and the others
+  /// serve HTTP.
+  static let descriptorShare = 4
 
   /// Echo requests' targets at once: the sequence has 65,536 numbers, and one that comes back late must be known as late.
   static let echoesOpen = 32_768

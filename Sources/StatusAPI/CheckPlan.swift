@@ -2,6 +2,8 @@ package import NetworkReachability
 
 /// A caller's wish for a check, valid: one request for each family that was asked for, made `count` times.
 package struct CheckPlan: Sendable {
+  /// How long all checks of a wish may take together: the answer waits for the last.
+  static let longestTime = Duration.seconds(600)
   /// The longest that a caller may have us wait for one check.
   static let longestTimeout = Duration.seconds(60)
   /// The most repetitions of one check; echoes are repeated within one.
@@ -94,7 +96,13 @@ package struct CheckPlan: Sendable {
     maximumAge = try Self.duration(wish.maxAge, "maxAge", upTo: Self.greatestAge, else: .zero)
     let repetitions = try Self.repetitions(wish.count, &module)
     let way = try Self.way(wish, target)
-    requests = try Self.families(wish.ip, module).flatMap { family in
+    let families = try Self.families(wish.ip, module)
+    guard timeout * (repetitions * families.count) <= Self.longestTime else {
+      throw Refusal(
+        "\(repetitions * families.count) checks of \(wish.timeout ?? "5s") are more than "
+          + "\(Self.longestTime.components.seconds)s; take fewer, or a shorter timeout.")
+    }
+    requests = families.flatMap { family in
       Array(
         repeating: ProbeRequest(
           target, module: module, timeout: timeout, family: family, source: way.source, interface: way.interface,

@@ -7,7 +7,7 @@ internal import NetworkReachability
 enum ChecksRoute {
   /// The most checks of one request.
   static let most = 1_000
-  /// Bytes of one outcome, for the room that its stream needs: most have half as many.
+  /// Bytes of one outcome besides the target's text, for the room that its stream needs: most have half as many.
   static let outcomeBytes = 4_096
 
   static let checks = Route(
@@ -31,7 +31,11 @@ enum ChecksRoute {
 
   /// A line for each check, as they end.
   private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
-    let log = EventLog(byteCapacity: plans.count * outcomeBytes, entryCapacity: plans.count)
+    // The text stands in the line and, again, in each of its outcomes; escaped, a byte is six at the most.
+    let room = plans.reduce(0) { room, plan in
+      room + plan.requests.count * outcomeBytes + (plan.requests.count + 1) * plan.text.utf8.count * 6
+    }
+    let log = EventLog(byteCapacity: room, entryCapacity: plans.count)
     let count = Locked<UInt64>(0)
     let cursor = log.end
     for plan in plans {

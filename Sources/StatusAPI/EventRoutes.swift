@@ -44,7 +44,7 @@ enum EventRoutes {
       }
     }
     guard targets.count <= HostFeed.perStream else {
-      throw Problem(.rateLimited, "A stream watches \(HostFeed.perStream) hosts at most; open another for the rest.")
+      throw Problem(.badRequest, "A stream watches \(HostFeed.perStream) hosts at most; open another for the rest.")
     }
     return targets
   }

@@ -69,7 +69,7 @@ enum ProbeRoutes {
   private static func timeout(_ headers: HTTPHeaders) throws(Problem) -> Duration {
     let standard = Duration.seconds(5)
     guard let text = headers["X-Prometheus-Scrape-Timeout-Seconds"] else { return standard }
-    guard let seconds = Double(text), seconds > 0, seconds <= 3_600 else {
+    guard let seconds = Double(text), seconds >= 0.001, seconds <= 3_600 else {
       throw Problem(
         .badRequest, "X-Prometheus-Scrape-Timeout-Seconds: \(text.debugDescription) is no number of seconds.")
     }

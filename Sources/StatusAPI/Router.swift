@@ -1,4 +1,5 @@
 internal import MicroHTTP
+internal import NetworkReachability
 
 /// One resource and method: what it is called, what its query may hold, what it can be represented as.
 struct Route: Sendable {
@@ -43,10 +44,15 @@ struct Exchange: Sendable {
   var media: MediaType
   var requestID: String
 
-  /// The address of the client, which the peer has with its port: `10.0.0.5:4711`, `[fd00::5]:4711`.
+  /// Who is counted as one client: an IPv4 address, an IPv6 network of 64 bits, of which everybody has all addresses
+  /// (RFC 6177). The peer has a port, too: `10.0.0.5:4711`, `[fd00::5]:4711`.
   var client: String {
     if request.isUnixListener { return request.peer }
-    return request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
+    let host = request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
+    guard host.hasPrefix("["), !host.lowercased().hasPrefix("[::ffff:"),
+      let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6
+    else { return host }
+    return IPPrefix(address, length: 64).description
   }
 
   /// The problem as an answer to this request.

@@ -63,11 +63,13 @@ public final class StatusService: Sendable {
   ///
   /// - Parameters:
   ///   - monitor: knows the way.
-  ///   - checker: makes active checks.
+  ///   - checker: makes the checks that callers ask for.
+  ///   - registered: makes those of registered targets; another than `checker`, so that no caller can keep them waiting.
   ///   - configuration: the settings.
   ///   - logger: where our own failures go.
   public init(
-    monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(), logger: Logger
+    monitor: ReachabilityMonitor, checker: Checker, registered: Checker, configuration: Configuration = Configuration(),
+    logger: Logger
   ) {
     let feed = EventFeed()
     let known = HealthCheck("kernel") {
@@ -84,7 +86,7 @@ public final class StatusService: Sendable {
       .log(feed.log), MetricSource(requests.write),
     ])
     let policy: @Sendable () -> ContactPolicy = { settings.current.contactPolicy.withOwn(feed.documents.snapshot) }
-    let schedule = CheckSchedule(monitor: monitor, checker: checker, configuration: .init(policy: policy))
+    let schedule = CheckSchedule(monitor: monitor, checker: registered, configuration: .init(policy: policy))
     self.schedule = schedule
     metrics.add(.checks(schedule))
     router = Router(

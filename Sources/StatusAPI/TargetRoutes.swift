@@ -52,6 +52,7 @@ enum TargetRoutes {
     guard !report.definition.isPaused else {
       throw Problem(.conflict, "The target is paused; resume it, or ask /check?target=\(report.definition.target).")
     }
+    try CheckRoutes.admit(1, exchange)
     return .later { promise in
       let id = report.definition.id
       let schedule = exchange.service.targets.schedule
@@ -76,6 +77,8 @@ enum TargetRoutes {
 
   private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(exchange)
+    // Whoever resumes has it checked at once.
+    if !isPaused { try CheckRoutes.admit(1, exchange) }
     guard let report = exchange.service.targets.schedule.pause(id, isPaused) else { throw Problem(.missing, id) }
     return .now(answer(report, exchange))
   }

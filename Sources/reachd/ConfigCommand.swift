@@ -20,7 +20,9 @@ struct ConfigCommand: AsyncParsableCommand {
     @OptionGroup var source: SourceOptions
 
     mutating func run() async throws {
-      let configuration = try source.sources().loadOrExit(secrets: true)
+      let sources = source.sources()
+      let configuration = try sources.loadOrExit(secrets: true)
+      for complaint in StrayVariables.complaints(sources.environment) { Terminal.complain("reachd: \(complaint)") }
       let addresses = configuration.listen.map(\.description).joined(separator: ", ")
       Terminal.line("valid: reachd would listen on \(addresses)")
     }

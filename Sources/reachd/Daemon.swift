@@ -42,7 +42,8 @@ struct Daemon {
     let addresses = listeners.map(\.address)
     let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
     let service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor), configuration: settings.of(configuration), logger: logger)
+      monitor: monitor, checker: Checker(monitor: monitor), registered: Checker(monitor: monitor),
+      configuration: settings.of(configuration), logger: logger)
     self.service = service
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(

@@ -66,6 +66,8 @@ struct ServeCommand: AsyncParsableCommand {
     ProcessSignals.reapOrphans()
     let writer = LogWriter { Terminal.complain($0) }
     let style = LogStyle(configuration.logLevel, configuration.logFormat)
+    let logger = LogOutput.logger(style, writer)
+    for complaint in StrayVariables.complaints(sources.environment) { logger.warning("\(complaint)") }
     let daemon = Daemon(configuration, from: sources, ServiceManager(environment: sources.environment), style, writer)
     do throws(HTTPServerError) {
       try daemon.bind()

@@ -25,7 +25,8 @@ struct Machine {
     monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: { kernel })
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor, prober: prober), configuration: .init(version: "0.1.0"),
+      monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
+      registered: Checker(monitor: monitor, prober: prober), configuration: .init(version: "0.1.0"),
       logger: logger)
     if started { try monitor.start() }
   }

@@ -16,7 +16,8 @@ enum RequestTarget {
     // Nobody is asked: names that need an answer give promises, which nobody takes.
     let monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: { kernel })
     let logger = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
-    let service = StatusService(monitor: monitor, logger: logger)
+    let service = StatusService(
+      monitor: monitor, checker: Checker(monitor: monitor), registered: Checker(monitor: monitor), logger: logger)
     do { try monitor.start() } catch { preconditionFailure("\(error)") }
     return service
   }()

@@ -114,6 +114,25 @@ import Testing
     #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "10.0.0.77:1").status == 200)
   }
 
+  @Test func aNetworkOfAddressesIsOneClient() throws {
+    answers(.up)
+    let peers = (0..<200).map { number in "[2001:db8:1:2::\(String(number, radix: 16))]:1" }
+    let statuses = try peers.map { try service.ask("/check?target=tcp://10.0.0.9:1&count=10", peer: $0).status }
+    #expect(statuses.contains(429))
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "[2001:db8:1:3::1]:1").status == 200)
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "[::ffff:10.0.0.7]:1").status == 200)
+  }
+
+  @Test func whoHasPausedIsForgottenFirst() {
+    let quota = CheckQuota()
+    let start = ContinuousClock.now
+    #expect(quota.take(1_000, client: "greedy", now: start) == nil)
+    for number in 0..<2_000 {
+      #expect(quota.take(1, client: "\(number)", now: start + .milliseconds(100 * number)) == nil)
+      if number < 150 { #expect(quota.take(1_000, client: "greedy", now: start + .milliseconds(100 * number)) != nil) }
+    }
+  }
+
   @Test func theLadderNamesTheFirstRungThatFails() throws {
     answers(.down, .refused)
     let body = try service.ask("/explain?target=tcp://10.0.0.9:5432").object()

@@ -44,6 +44,20 @@ import Testing
     #expect(stream.endsAfter == 3)
   }
 
+  @Test func aLineMayBeAsLongAsItsOutcomesAre() throws {
+    let headers: HTTPHeaders = ["Content-Type": "application/json", "Accept": "application/x-ndjson"]
+    let name = Array(repeating: String(repeating: "a", count: 60), count: 4).joined(separator: ".")
+    let answer = try post(#"[{"target": "tcp://\#(name):2", "count": "10", "ip": "both"}]"#, headers)
+    #expect(answer.text.utf8.count > ChecksRoute.outcomeBytes)
+    #expect(answer.text.hasSuffix("}\n"))
+  }
+
+  @Test func theChecksOfOneWishEndWithinTenMinutes() throws {
+    #expect(try post(#"[{"target": "tcp://10.0.0.9:2", "count": "10", "timeout": "60s"}]"#).status == 200)
+    let tooLong = #"[{"target": "tcp://10.0.0.9:2", "count": "10", "timeout": "60s", "ip": "both"}]"#
+    #expect(try post(tooLong).status == 422)
+  }
+
   @Test(arguments: [
     (#"{"target": "tcp://a:1"}"#, 400), ("[]", 400), ("[", 400), ("", 400), (#"["tcp://a"]"#, 422),
     (#"["tcp://a:1", 5, {"target": "tcp://a:1", "x": 1}, {"target": ["a"]}, {}]"#, 422),

@@ -24,7 +24,8 @@ struct ScriptedService {
     self.kernel = kernel
     monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: { kernel })
     service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor, prober: prober), configuration: configuration,
+      monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
+      registered: Checker(monitor: monitor, prober: prober), configuration: configuration,
       logger: .silent)
     if started { try monitor.start() }
   }

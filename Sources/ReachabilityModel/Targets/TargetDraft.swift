@@ -58,15 +58,15 @@ public struct TargetDraft: Hashable, Sendable {
   // MARK: - Fields
 
   private func checkedID() -> Result<String, Fault> {
-    let form = "an id is 1 to 63 of a-z, 0-9, dot, underscore and hyphen"
+    let form = "an id is 1 to 63 of a-z, 0-9, dot, underscore and hyphen, and more than dots"
     guard let id else { return .failure(Fault(.id, "the id is missing", hint: form)) }
     guard Self.isID(id) else { return .failure(Fault(.id, "\(id.shortened) is no id", hint: form)) }
     return .success(id)
   }
 
-  /// Whether a text could be a target's id.
+  /// Whether a text could be a target's id: not `.` or `..`, which no client leaves in a path (RFC 3986 §5.2.4).
   public static func isID(_ text: String) -> Bool {
-    Bounds.id.contains(text.utf8.count)
+    text != "." && text != ".." && Bounds.id.contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

@@ -1,0 +1,23 @@
+/// Variables of the environment that look like ours and mean nothing: a misspelt setting would be no setting.
+enum StrayVariables {
+  /// What is ours and no setting: where the file is, and what asks a service.
+  private static let known: Set<String> = [
+    "REACHD_CONFIG", "REACHD_URL", "REACHD_TOKEN", "REACHD_TOKEN_FILE", "REACHD_CACERT",
+  ]
+
+  /// A complaint about each, in the order of their names.
+  ///
+  /// Complaints and not errors: what Kubernetes sets for a Service of our name (`REACHD_PORT…`, `REACHD_SERVICE_…`) is
+  /// left out, but others may set such names, too.
+  static func complaints(_ environment: [String: String]) -> [String] {
+    let variables = Setting.all.map(\.variable)
+    return environment.keys.sorted().compactMap { name in
+      guard name.hasPrefix("REACHD_"), !known.contains(name), !variables.contains(name),
+        !name.hasPrefix("REACHD_PORT"), !name.hasPrefix("REACHD_SERVICE_")
+      else { return nil }
+      let nearest = variables.min { EditDistance.between($0, name) < EditDistance.between($1, name) }
+      let isTypo = nearest.map { EditDistance.between($0, name) <= 3 } ?? false
+      return "\(name) is no setting" + (isTypo ? "; did you mean \(nearest ?? "")?" : " and is ignored")
+    }
+  }
+}
