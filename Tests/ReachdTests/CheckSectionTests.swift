@@ -135,4 +135,29 @@ import Testing
     #expect(policy.allow.map(\.description) == ["10.0.0.0/8", "::1/128"])
     #expect(policy.deny.map(\.description) == ["10.1.2.3/32", "2001:db8::/32"])
   }
+
+  // MARK: - What the documentation shows
+
+  private static func lines(of path: String) throws -> [Substring] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  @Test func theExampleOfTheReadmeIsValid() throws {
+    let block = try Self.lines(of: "README.md").drop { $0 != "targets:" }.prefix { $0 != "```" }
+    let configuration = try ConfigurationTests.load(block.joined(separator: "\n"))
+    #expect(configuration.targets.map(\.id) == ["db", "site"] && configuration.modules.map(\.name) == ["api"])
+  }
+
+  @Test func theExamplesOfTheSampleAreValid() throws {
+    let lines = try Self.lines(of: "examples/reachd.yaml")
+    let text = CheckSections.keys.flatMap { key in
+      lines.drop { $0 != "#   \(key):" }.prefix { $0.hasPrefix("#   ") }.map { $0.dropFirst(4) }
+    }
+    let configuration = try ConfigurationTests.load(text.joined(separator: "\n"), ["TOKEN": "x"])
+    #expect(configuration.targets.map(\.id) == ["db", "site", "router"] && configuration.modules.count == 3)
+    for key in CheckSections.keys { #expect(lines.contains { $0.hasPrefix("\(key):") }, "\(key)") }
+  }
 }
