@@ -20,8 +20,8 @@ enum Limits {
 
   /// Bytes of a request body; more is answered 413.
   ///
-  /// A batch of some hundred targets is far below it.
-  static let requestBody = 64 * 1024
+  /// A batch of two thousand targets of 128 bytes fits.
+  static let requestBody = 256 * 1024
 
   /// Bytes of a chunked body read and thrown away so that its 413 can be delivered over TLS; then the connection is cut.
   ///
@@ -65,7 +65,7 @@ enum Limits {
   /// Time for a complete request head; libmicrohttpd's inactivity timeout starts anew with every dripped byte.
   static let requestHead = Duration.seconds(10)
 
-  /// Time for a complete request body after its head: 64 KiB at 2 KiB/s.
+  /// Time for a complete request body after its head: 256 KiB at 9 KiB/s.
   static let requestBodyTime = Duration.seconds(30)
 
   /// Time a promised answer may take; the longest poll is ten minutes.

@@ -117,23 +117,28 @@ final class Engine: Sendable {
   /// Watches a target without a subscription, for a schedule; its transitions come to the sinks.
   ///
   /// - Returns: the verdict as it is, if there is one.
-  func watch(_ target: Target) -> HostVerdict? {
+  func watch(_ target: Target, for watcher: Int) -> HostVerdict? {
     let verdict = guarded.withLock { guarded in
       _ = guarded.state.watch(target, forSchedule: true)
       return guarded.state.verdict(of: target)
     }
-    names.watch(target, for: Self.schedule)
+    names.watch(target, for: watcher)
     return verdict
   }
 
-  /// Stops watching for the schedule.
-  func unwatch(_ target: Target) {
-    guarded.withLock { $0.state.unwatch([target], forSchedule: true) }
-    names.unwatch(target, for: Self.schedule)
+  /// A number for one who watches without a subscription.
+  func makeWatcher() -> Int {
+    guarded.withLock { guarded in
+      guarded.nextSubscription += 1
+      return guarded.nextSubscription
+    }
   }
 
-  /// The subscription number of the schedule, which has none.
-  private static let schedule = 0
+  /// Stops watching for the schedule.
+  func unwatch(_ target: Target, for watcher: Int) {
+    guarded.withLock { $0.state.unwatch([target], forSchedule: true) }
+    names.unwatch(target, for: watcher)
+  }
 
   // MARK: - Questions
 

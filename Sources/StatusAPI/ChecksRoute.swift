@@ -55,7 +55,7 @@ enum ChecksRoute {
     let desk = exchange.service.checks
     let policy = desk.policy()
     var plans: [CheckPlan] = []
-    var errors: [Problem.FieldError] = []
+    var errors: [FieldError] = []
     for (index, element) in try elements(exchange).enumerated() {
       do throws(CheckPlan.Refusal) {
         plans.append(try CheckPlan(try wish(element), modules: desk.modules, policy: policy))

@@ -47,5 +47,5 @@ enum IndexRoutes {
 enum RouteTable {
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
-    + CheckRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
+    + CheckRoutes.all + TargetRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
 }

@@ -1,5 +1,6 @@
 internal import Locks
 internal import Logging
+internal import NetworkReachability
 
 /// The settings that may change while the service runs.
 final class LiveSettings: Sendable {
@@ -10,6 +11,10 @@ final class LiveSettings: Sendable {
     var origins: OriginRule
     /// The deadline of a name's resolution when the request does not give one.
     var resolverTimeout: Duration
+    /// Modules besides the built-in ones, or in their place.
+    var modules: [ProbeModule]
+    /// Whom callers may have us contact, without this machine's addresses.
+    var contactPolicy: ContactPolicy
     /// Where each answer is logged; nil for nowhere.
     var accessLog: Logger?
   }
@@ -31,6 +36,7 @@ extension LiveSettings.Values {
     self.init(
       allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
       origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
-      resolverTimeout: configuration.resolverTimeout, accessLog: configuration.accessLog)
+      resolverTimeout: configuration.resolverTimeout, modules: configuration.modules,
+      contactPolicy: configuration.contactPolicy, accessLog: configuration.accessLog)
   }
 }

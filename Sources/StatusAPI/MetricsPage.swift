@@ -6,6 +6,8 @@ public struct MetricsPage: Sendable {
     case counter
     /// Up and down.
     case gauge
+    /// Counters of what did not exceed each of some bounds.
+    case histogram
   }
 
   /// One series of a family: its labels and its value now.
@@ -43,11 +45,19 @@ public struct MetricsPage: Sendable {
   ///   - help: a sentence for whoever sees only the name.
   ///   - samples: the series; those beyond ``samplesPerFamily`` are left out and counted.
   public mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+    add(name, kind, help, suffixed: samples.map { ("", $0) })
+  }
+
+  /// Adds a family whose series have names of their own behind the family's, as those of a histogram do.
+  mutating func add(
+    _ name: String, _ kind: Kind, _ help: String, suffixed samples: [(suffix: String, sample: Sample)]
+  ) {
     guard !samples.isEmpty else { return }
     bytes += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n".utf8
     omitted += max(0, samples.count - Self.samplesPerFamily)
-    for sample in samples.prefix(Self.samplesPerFamily) {
+    for (suffix, sample) in samples.prefix(Self.samplesPerFamily) {
       bytes += name.utf8
+      bytes += suffix.utf8
       write(sample.labels)
       bytes += " \(Self.text(sample.value))\n".utf8
     }

@@ -62,13 +62,6 @@ struct Problem: Error {
   /// Each part of a body that is to blame.
   var errors: [FieldError] = []
 
-  /// One part of a body and what is wrong with it (RFC 9457 §3).
-  struct FieldError: Equatable {
-    /// Where (RFC 6901): `/3/timeout`.
-    var pointer: String
-    var detail: String
-  }
-
   init(
     _ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders(), errors: [FieldError] = []
   ) {
@@ -90,8 +83,7 @@ struct Problem: Error {
       .init(name: "code", value: .string(code.rawValue)),
     ]
     if !errors.isEmpty {
-      let list = errors.map { JSON.members(["pointer": .string($0.pointer), "detail": .string($0.detail)]) }
-      members.append(.init(name: "errors", value: .array(list)))
+      members.append(.init(name: "errors", value: .array(errors.map(\.document))))
     }
     let body = JSON.object(members)
     var headers = headers

@@ -9,6 +9,7 @@ struct ServiceParts: Sendable {
   var health: Health
   var nameQuota: NameQuota
   var checks: CheckDesk
+  var targets: TargetDesk
   var metrics: Metrics
   var hostWaits: HostWaits
   /// What may change while the service runs.

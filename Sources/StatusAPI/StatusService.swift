@@ -50,6 +50,9 @@ public final class StatusService: Sendable {
   /// The bytes that end every stream when the service stops: the event `bye` and the advice to come back.
   public static let farewell = SSEFrame.retry + SSEFrame.event("bye", .members([:]))
 
+  /// The registered targets.
+  public let schedule: CheckSchedule
+
   private let router: Router
   private let health: Health
   private let metrics: Metrics
@@ -80,22 +83,22 @@ public final class StatusService: Sendable {
       .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
       .log(feed.log), MetricSource(requests.write),
     ])
+    let policy: @Sendable () -> ContactPolicy = { settings.current.contactPolicy.withOwn(feed.documents.snapshot) }
+    let schedule = CheckSchedule(monitor: monitor, checker: checker, configuration: .init(policy: policy))
+    self.schedule = schedule
+    metrics.add(.checks(schedule))
     router = Router(
       routes: RouteTable.all,
       service: ServiceParts(
         monitor: monitor, feed: feed, hosts: HostFeed(monitor: monitor), health: health, nameQuota: NameQuota(),
         checks: CheckDesk(
-          checker: checker, modules: Self.modules(configuration.modules),
-          policy: { configuration.contactPolicy.withOwn(feed.documents.snapshot) }),
+          checker: checker, policy: policy, more: { settings.current.modules }),
+        targets: TargetDesk(schedule: schedule, more: { settings.current.modules }),
         metrics: metrics, hostWaits: HostWaits(monitor: monitor), settings: settings,
         access: AccessControl(configuration.access),
         version: configuration.version, logger: logger))
     monitor.attach(feed)
     monitor.attach(verdicts)
-  }
-
-  private static func modules(_ more: [ProbeModule]) -> [String: ProbeModule] {
-    CheckPlan.builtInModules.merging(more.map { ($0.name, $0) }) { $1 }
   }
 
   /// Answers one request; from any thread, never blocks.
@@ -123,7 +126,7 @@ public final class StatusService: Sendable {
   }
 
   /// Takes over what may change while the service runs: who may ask (streams that are open stay open), allowed hosts and
-  /// origins, the resolver's timeout, the access log.
+  /// origins, modules and the policy, the resolver's timeout, the access log.
   public func change(to configuration: Configuration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)

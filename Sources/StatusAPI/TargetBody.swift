@@ -22,6 +22,31 @@ enum TargetBody {
     ]
   }
 
+  /// Everything about a target: its state, its definition, and what the last check found.
+  static func document(_ report: TargetReport, _ monitor: ReachabilityMonitor) -> JSON {
+    let definition = report.definition
+    return .object(
+      summary(report) + [
+        .init(name: "intervalSeconds", value: seconds(definition.interval)),
+        .init(name: "timeoutSeconds", value: seconds(definition.timeout)),
+        .init(name: "fastIntervalSeconds", value: seconds(definition.fastInterval)),
+        .init(name: "fall", value: .integer(Int64(definition.fall))),
+        .init(name: "rise", value: .integer(Int64(definition.rise))),
+        .init(name: "paused", value: .bool(definition.isPaused)),
+        .init(name: "origin", value: .string(report.origin.rawValue)),
+        .init(name: "lastCheck", value: lastCheck(report, monitor)),
+      ])
+  }
+
+  private static func lastCheck(_ report: TargetReport, _ monitor: ReachabilityMonitor) -> JSON {
+    guard let result = report.status.lastResult else { return .null }
+    let definition = report.definition
+    let request = ProbeRequest(definition.target, module: definition.module, timeout: definition.timeout)
+    // The way as it is now: what it was at the check is in no record.
+    let path = result.address == nil ? nil : monitor.verdict(of: definition.target.host)?.path
+    return CheckBody.document([CheckOutcome(request: request, result: result, path: path)])
+  }
+
   /// A duration in seconds, or null.
   static func seconds(_ duration: Duration?) -> JSON { duration.map { .number($0 / .seconds(1)) } ?? .null }
 }

@@ -39,6 +39,12 @@ struct Configuration: Sendable {
   var streams = StreamMode.auto
   /// Bytes of a request body; nil for the server's default.
   var requestBodyLimit: Int?
+  /// The targets that are checked on a schedule.
+  var targets: [TargetDefinition] = []
+  /// Modules besides the built-in ones, or in their place.
+  var modules: [ProbeModule] = []
+  /// Whom callers may have us contact.
+  var contactPolicy = ContactPolicy()
   /// Name servers; empty for those of the system.
   var nameServers: [String] = []
   /// What is known better about interfaces than the kernel shows.

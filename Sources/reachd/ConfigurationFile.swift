@@ -1,3 +1,4 @@
+internal import NetworkReachability
 internal import YAMLTree
 
 /// A configuration file as written: which settings it gives, as texts with their places.
@@ -11,6 +12,10 @@ struct ConfigurationFile {
 
   private(set) var entries: [Entry] = []
   private(set) var records: [(setting: RecordSetting, records: [RecordSetting.Record])] = []
+  /// Targets, modules and the policy.
+  private(set) var checks = CheckSections()
+  /// The targets, checked, and with their modules.
+  private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
 
   /// Reads the tree of a file; `name` stands in complaints, `environment` answers `${NAME}`.
@@ -18,6 +23,9 @@ struct ConfigurationFile {
     // An empty file is a valid one: everything has a default.
     guard let root, !root.isNull else { return }
     read(root, path: "", Context(name: name, environment: environment))
+    var reader = SectionReader(name: name, environment: environment)
+    targets = checks.definitions(&reader)
+    errors += reader.errors
   }
 
   /// Reads the tree of a file that holds nothing but the list of one setting.
@@ -48,6 +56,10 @@ struct ConfigurationFile {
         take(setting, member.value, context)
       } else if let list {
         if !member.value.isNull { take(list, member.value, context) }
+      } else if CheckSections.keys.contains(key) {
+        var reader = SectionReader(name: context.name, environment: context.environment)
+        if !member.value.isNull { checks.take(key, member.value, &reader) }
+        errors += reader.errors
       } else if Setting.all.contains(where: { $0.path.hasPrefix(key + ".") }) {
         if !member.value.isNull { read(member.value, path: key, context) }
       } else {
@@ -75,7 +87,7 @@ struct ConfigurationFile {
             place: context.place(node), path: path, problem: "this is no value", hint: "expected \(expectation)"))
         return nil
       }
-      switch Self.expand(raw, context.environment) {
+      switch Expansion.of(raw, in: context.environment) {
       case .success(let text): texts.append(text)
       case .failure(let problem):
         errors.append(
@@ -146,36 +158,9 @@ struct ConfigurationFile {
     return errors.count == before ? record : nil
   }
 
-  private struct Problem: Error { var text: String }
-
-  /// Puts the environment's values for `${NAME}`; `$$` is a dollar sign.
-  private static func expand(_ text: String, _ environment: [String: String]) -> Result<String, Problem> {
-    var out = ""
-    var rest = text[...]
-    while let dollar = rest.firstIndex(of: "$") {
-      out += rest[..<dollar]
-      rest = rest[dollar...].dropFirst()
-      if rest.first == "$" {
-        out += "$"
-        rest = rest.dropFirst()
-      } else if rest.first == "{" {
-        guard let end = rest.firstIndex(of: "}") else { return .failure(Problem(text: "${ without }")) }
-        let name = String(rest[rest.index(after: rest.startIndex)..<end])
-        guard let value = environment[name] else {
-          return .failure(Problem(text: "the environment has no variable \(name.debugDescription)"))
-        }
-        out += value
-        rest = rest[rest.index(after: end)...]
-      } else {
-        out += "$"
-      }
-    }
-    return .success(out + rest)
-  }
-
   /// The known key that is nearest to an unknown one, or the list of its neighbours.
   private static func suggestion(for key: String) -> String {
-    let known = Setting.all.map(\.path) + RecordSetting.all.map(\.path)
+    let known = Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys
     let nearest = known.min { EditDistance.between($0, key) < EditDistance.between($1, key) }
     if let nearest, EditDistance.between(nearest, key) <= 2 { return "did you mean \(nearest)?" }
     return "there are \(known.joined(separator: ", "))"
@@ -184,7 +169,7 @@ struct ConfigurationFile {
 
 extension YAMLNode {
   /// True for an unquoted `null`, `~` or nothing.
-  fileprivate var isNull: Bool {
+  var isNull: Bool {
     guard case .scalar(let text, isPlain: true, _) = value else { return false }
     return ["", "~", "null", "Null", "NULL"].contains(text)
   }

@@ -40,6 +40,10 @@ struct ConfigurationSources {
           entry.setting.apply(&configuration, entry.records)
           configuration.given[entry.setting.path] = entry.records.map(\.description)
         }
+        configuration.targets = file.targets
+        configuration.modules = file.checks.modules
+        configuration.contactPolicy = file.checks.policy
+        configuration.given.merge(file.checks.given(file.targets)) { $1 }
       case .failure(let error): errors.append(error)
       }
     }

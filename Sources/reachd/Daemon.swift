@@ -51,7 +51,7 @@ struct Daemon {
         answered: { service.answered($0) }, logger: logger)
     }
     reloading = Reloading(
-      configuration, from: sources, logger, settings.steps(service: service, servers: servers))
+      configuration, from: sources, logger, settings.steps(service: service, servers: servers, logger))
     service.add(reloading.check)
     for source in [MetricSource.daemon(servers, writer), .process(), reloading.metrics] { service.add(source) }
   }
@@ -103,6 +103,8 @@ struct Daemon {
     let daemon: Daemon
 
     func run() async throws {
+      // Not earlier: a schedule with targets has threads.
+      ServiceSettings.configure(daemon.service.schedule, daemon.reloading.configuration.targets, daemon.logger)
       try daemon.listen()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.showLife() }
@@ -173,6 +175,7 @@ struct Daemon {
       // A name may be under way for as long as names get.
       server.stop(grace: max(.zero, min(left, configuration.resolverTimeout + Self.farewellTime)))
     }
+    service.schedule.stop()
     monitor.stop()
     logger.notice("stopped")
   }

@@ -18,16 +18,18 @@ struct ServiceSettings: Sendable {
     access.logLevel = .info
     return StatusService.Configuration(
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
-      access: configuration.accessPolicy(at: addresses), accessLog: configuration.logsAccess ? access : nil,
+      access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
+      contactPolicy: configuration.contactPolicy, accessLog: configuration.logsAccess ? access : nil,
       resolverTimeout: configuration.resolverTimeout, version: Version.current, liveChecks: [.netlink(monitor)])
   }
 
   /// What a reload changes; a part with live settings has its step here (``Setting/live``).
-  func steps(service: StatusService, servers: [HTTPServer]) -> [Reloading.Step] {
+  func steps(service: StatusService, servers: [HTTPServer], _ logger: Logger) -> [Reloading.Step] {
     [
       Reloading.Step(change: { style.change($0.logLevel, $0.logFormat) }),
       Reloading.Step(change: { monitor.settle = $0.settle }),
       Reloading.Step(change: { service.change(to: of($0)) }),
+      Reloading.Step(change: { Self.configure(service.schedule, $0.targets, logger) }),
       Reloading.Step(change: { configuration in
         let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
         for (number, server) in servers.enumerated() {
@@ -40,6 +42,13 @@ struct ServiceSettings: Sendable {
         }
       }),
     ]
+  }
+
+  /// Has the targets of a configuration checked, and no longer those of the one before.
+  static func configure(_ schedule: CheckSchedule, _ targets: [TargetDefinition], _ logger: Logger) {
+    for id in schedule.configure(targets) {
+      logger.error("no room for a target", metadata: ["target": "\(id)"])
+    }
   }
 }
 

@@ -5,6 +5,7 @@ extension Setting {
   static let live: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
     "access.reads", "access.checks", "tokens", "tokensFile", "limits.streams", "limits.requestBody", "resolver.timeout",
+    "targets", "modules", "policy",
   ]
 
   /// Settings that are live as long as they were there at the start and still are: a server that speaks TLS reads its

@@ -94,7 +94,9 @@ import Testing
     let operation = try #require(
       contract.operations.first { operation in
         let pattern = operation.path.split(separator: "/", omittingEmptySubsequences: false)[1...]
-        return pattern.count == segments.count && zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+        let isMethod = operation.method == method || operation.method == "GET" && method != "GET"
+        return isMethod && pattern.count == segments.count
+          && zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
       })
     let promised = try #require(operation.responses["\(response.status)"], "\(place) is not documented")
     let content = try #require(promised["content"]?[response.mediaType ?? ""], "\(place) is not documented")

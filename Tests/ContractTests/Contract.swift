@@ -54,7 +54,7 @@ struct Contract {
         let value = Value(method.value)
         let parameters =
           (Value(path.value)["parameters"]?.elements ?? []) + (value["parameters"]?.elements ?? [])
-        let success = method.value["responses"]?["200"]
+        let success = method.value["responses"]?["200"] ?? method.value["responses"]?["201"]
         let target = success?["$ref"]?.scalar?.split(separator: "/").last.map(String.init)
         let content = (target.flatMap { root["components"]?["responses"]?[$0] } ?? success)?["content"]
         return Operation(

@@ -33,6 +33,8 @@ import Testing
 
   @Test func theRepresentationsAreThoseOfTheRouterTheUsualOneFirst() {
     for (operation, route) in zip(contract.operations, RouteTable.all) {
+      // Nothing comes back where something is forgotten.
+      guard operation.method != "DELETE" else { continue }
       #expect(operation.mediaTypes == route.offers.map(\.rawValue), "\(operation.path)")
     }
   }
@@ -49,7 +51,8 @@ import Testing
 
   @Test func everyOperationTellsTheProblemsThatItCanHave() {
     for operation in contract.operations {
-      #expect(Set(operation.responses.keys).isSuperset(of: ["200", "400", "403", "405", "406", "503"]))
+      #expect(operation.responses.keys.contains { $0.hasPrefix("2") }, "\(operation.path)")
+      #expect(Set(operation.responses.keys).isSuperset(of: ["400", "403", "405", "406", "503"]))
       for (status, response) in operation.responses where (Int(status) ?? 0) >= 400 {
         let content = response["content"]?["application/problem+json"]
         #expect(content?["schema"]?["$ref"]?.text == "#/components/schemas/Problem", "\(operation.path) \(status)")

@@ -27,11 +27,14 @@ final class DaemonUnderTest: Sendable {
 
   /// Starts it and waits until it has read the kernel.
   init(
-    in namespace: Namespace, settle: String = "10ms", drainDelay: String = "0s", privileges: Privileges = .all
+    in namespace: Namespace, settle: String = "10ms", drainDelay: String = "0s", privileges: Privileges = .all,
+    configuration: String? = nil
   ) throws {
     self.namespace = namespace
+    let file = try configuration.map { try TemporaryFile($0) }
     let words =
       [Self.program, "serve", "--listen", "127.0.0.1:0", "--settle", settle, "--drain-delay", drainDelay]
+      + (file.map { ["--config", $0.path] } ?? [])
     let launch = Self.launcher(privileges) + words
     // No setting of the tests' own surroundings may leak into it.
     child = try namespace.spawn(launch[0], Array(launch.dropFirst()), environment: ["PATH": "/usr/bin:/bin"])

@@ -7,11 +7,15 @@ import Synchronization
 final class Fixture: Sendable {
   let server: HTTPServer
 
+  /// Bytes of a body; more is too much.
+  static let bodyLimit = 64 * 1024
+
   init(
     host: String = "127.0.0.1", configure: (inout HTTPServer.Configuration) -> Void = { _ in },
     handler: @escaping HTTPHandler = Fixture.echo
   ) throws {
     var configuration = HTTPServer.Configuration(address: ListenAddress(host: host, port: 0))
+    configuration.requestBodyLimit = Self.bodyLimit
     configure(&configuration)
     server = HTTPServer(configuration: configuration, handler: handler)
     try server.start()

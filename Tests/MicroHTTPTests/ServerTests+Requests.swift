@@ -43,7 +43,7 @@ extension ServerTests {
     func longBody() throws {
       let fixture = try Fixture()
       let client = try fixture.client()
-      let body = String(repeating: "x", count: Limits.requestBody)
+      let body = String(repeating: "x", count: Fixture.bodyLimit)
       client.send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
       for part in stride(from: 0, to: body.utf8.count, by: 10_000) {
         client.send(Array(Array(body.utf8)[part..<min(part + 10_000, body.utf8.count)]))

@@ -68,6 +68,7 @@ import Testing
     #expect(try flood.wait() == .exited(0))
     try running.client.ip("route del default via 10.9.0.1 dev c0 metric 100")
     #expect(running.becomes(ipv4: false))
-    #expect(running.source.counters.events >= 20001 || running.source.counters.overruns > 0)
+    // The kernel's answers may be ahead of its events, which are counted as they are read.
+    #expect(eventually { running.source.counters.events >= 20001 || running.source.counters.overruns > 0 })
   }
 }

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func whatIsLiveIsASettingAndInTheReadme() throws {
-    let known = Set(Setting.all.map(\.path) + RecordSetting.all.map(\.path))
+    let known = Set(Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys)
     #expect(Setting.live.isSubset(of: known))
     let readme = try String(contentsOf: Self.readme, encoding: .utf8)
     let line = try #require(readme.split(separator: "\n").first { $0.hasPrefix("Live: ") })

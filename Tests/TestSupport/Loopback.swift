@@ -43,10 +43,15 @@ public enum Loopback {
   }
 
   /// A port that nobody listens on: bound once, and closed again.
+  ///
+  /// Below those that the kernel hands out by itself (ip(7), ip_local_port_range), so that no connection takes it meanwhile.
   public static func deadPort() throws -> UInt16 {
-    let (descriptor, port) = try bound(.stream)
-    close(descriptor)
-    return port
+    for _ in 0..<100 {
+      guard let (descriptor, port) = try? bound(.stream, port: .random(in: 10_000..<32_000)) else { continue }
+      close(descriptor)
+      return port
+    }
+    throw Failure(operation: "find a free port")
   }
 
   /// Runs `body` on a thread of its own, which nobody waits for.

@@ -16,14 +16,14 @@ def main(binary, names):
     network.set_up()
     service = Daemon(binary, "--log-level", "notice")
     # The reference: a reader that nobody cuts.
-    reference = READERS["raw"](f"http://127.0.0.1:{service.port}/events")
+    reference = READERS["raw"](f"http://127.0.0.1:{service.port}/events?types=path")
     readers = {}
     for name in names:
         scissors = Scissors(service.port, CUT_AFTER)
-        readers[name] = (READERS[name](f"http://127.0.0.1:{scissors.port}/events"), scissors)
+        readers[name] = (READERS[name](f"http://127.0.0.1:{scissors.port}/events?types=path"), scissors)
     wait("every client has a stream", lambda: reference.ready and all(r.ready for r, _ in readers.values()),
          lambda: [f"{name}: {reader.error!r}" for name, (reader, _) in readers.items() if not reader.ready])
-    # What the cable's own beginning still brings is not for everybody: some clients came later.
+    # Paths alone: what the cable's own beginning still brings to interfaces comes when it likes.
     earlier = set(reference.ids)
     for number in range(CHANGES):
         network.turn(number)

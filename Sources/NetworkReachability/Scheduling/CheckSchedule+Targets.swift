@@ -95,7 +95,7 @@ extension CheckSchedule {
       let isNew = guarded.ways[way] == nil
       guarded.ways[way, default: []].insert(definition.id)
       // Somebody may watch it already: then its verdict is no news, and would not be heard.
-      if let verdict = isNew ? monitor.engine.watch(way) : monitor.verdict(of: way) {
+      if let verdict = isNew ? monitor.engine.watch(way, for: watcher) : monitor.verdict(of: way) {
         sink.put([.init(verdict: verdict, isFirst: true, causes: [])])
       }
     }
@@ -104,7 +104,7 @@ extension CheckSchedule {
       guarded.ways[way]?.remove(old.id)
       if guarded.ways[way]?.isEmpty == true {
         guarded.ways[way] = nil
-        monitor.engine.unwatch(way)
+        monitor.engine.unwatch(way, for: watcher)
       }
     }
   }

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Locks
-public import ReachabilityModel
+internal import ReachabilityModel
 
 /// Checks registered targets again and again, and at once when the way to one of them changes.
 ///
@@ -16,32 +16,6 @@ public import ReachabilityModel
 /// way is missing turns `unreachable` by the kernel's word, without waiting for a check. Checks that this process slept
 /// through are made again.
 public final class CheckSchedule: Sendable {
-  /// The settings of a schedule.
-  public struct Configuration: Sendable {
-    /// Registered targets at the most.
-    public var targetLimit: Int
-    /// Checks at once.
-    public var concurrency: Int
-    /// Checks at once to one host.
-    public var perHost: Int
-    /// Shifts the places of all targets in their intervals, so that several machines do not check in step.
-    public var seed: UInt64
-    /// Whom targets of the origin ``TargetOrigin/runtime`` may contact; asked at each check.
-    public var policy: @Sendable () -> ContactPolicy?
-
-    /// Settings with defaults for everything; without a policy everybody may be contacted.
-    public init(
-      targetLimit: Int = 10_000, concurrency: Int = 1_024, perHost: Int = 32, seed: UInt64 = 0,
-      policy: @escaping @Sendable () -> ContactPolicy? = { nil }
-    ) {
-      self.targetLimit = targetLimit
-      self.concurrency = concurrency
-      self.perHost = perHost
-      self.seed = seed
-      self.policy = policy
-    }
-  }
-
   struct Guarded {
     var state: ScheduleState
     /// The targets behind each way that is watched.
@@ -65,12 +39,15 @@ public final class CheckSchedule: Sendable {
   private let queue = DispatchQueue(label: "checks", qos: .userInitiated)
   private let timer: WakeTimer
   let sink: WaySink
+  /// Who watches the ways, for the engine.
+  let watcher: Int
 
   /// A schedule without targets; `monitor` and `checker` live at least as long as it does.
   public init(monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration()) {
     self.monitor = monitor
     self.checker = checker
     self.configuration = configuration
+    watcher = monitor.engine.makeWatcher()
     guarded = Locked(
       Guarded(
         state: ScheduleState(
@@ -93,14 +70,18 @@ public final class CheckSchedule: Sendable {
     }
   }
 
+  deinit { stop() }
+
   /// This moment on both clocks; the first goes on while the machine sleeps.
   func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: .now - start, time: .now) }
 
-  /// Ends all checks; nothing begins any more.
+  /// Ends all checks; nothing begins any more, and the ways are no longer watched.
   public func stop() {
     let (cancellations, waiting) = guarded.withLock { guarded in
       guarded.hasStopped = true
+      for way in guarded.ways.keys { monitor.engine.unwatch(way, for: watcher) }
       defer {
+        guarded.ways = [:]
         guarded.cancellations = [:]
         guarded.waiting = [:]
       }

@@ -97,7 +97,8 @@ struct Gate {
   }
 
   private static func increase(_ number: inout Int, to limit: Int) -> Bool {
-    if number < limit { number += 1 } else { return false }
+    guard number < limit else { return false }
+    number += 1
     return true
   }
 

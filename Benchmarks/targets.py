@@ -1,0 +1,223 @@
+"""Registered targets at scale, in a namespace of its own: 10,000 TCP targets behind a TUN device whose other end, in this
+process, answers each SYN after 20 ms.
+
+Prints the rows of RESULTS.md: CPU and memory at rest of the schedule, how late checks begin, the round trip that is
+reported against the true one, and the time from a pulled cable to the last of 1,000 targets told, and back.
+"""
+import ctypes
+import fcntl
+import heapq
+import json
+import os
+import re
+import select
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from daemon import Daemon, quantiles
+
+CLONE_NEWNET = 0x40000000
+TUNSETIFF, TUNSETCARRIER = 0x400454CA, 0x400454E2
+IFF_TUN, IFF_NO_PI = 0x1, 0x1000
+DELAY = 0.020
+MANY, FEW = int(os.environ.get("TARGETS", 10_000)), 1_000
+WARM_UP, MEASURED = 15, 30
+
+
+def run(command):
+    subprocess.run(command.split(), check=True)
+
+
+class Wire:
+    """A TUN device whose far end is every host of 10.200.0.0/16, with port 80 open."""
+
+    def __init__(self):
+        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+            raise SystemExit("unshare: " + os.strerror(ctypes.get_errno()))
+        run("ip link set lo up")
+        self.file = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(self.file, TUNSETIFF, struct.pack("16sH", b"t0", IFF_TUN | IFF_NO_PI))
+        run("ip addr add 10.201.0.1/16 dev t0")
+        run("ip link set t0 up txqueuelen 20000")
+        run("ip route add 10.200.0.0/16 dev t0")
+        self.set_carrier(True)
+        self.answers, self.true_times = [], []
+        threading.Thread(target=self.answer, daemon=True).start()
+
+    def set_carrier(self, is_up):
+        fcntl.ioctl(self.file, TUNSETCARRIER, struct.pack("i", int(is_up)))
+
+    def answer(self):
+        os.set_blocking(self.file, False)
+        waiting = []
+        while True:
+            timeout = max(0, waiting[0][0] - time.monotonic()) if waiting else 1
+            if select.select([self.file], [], [], timeout)[0]:
+                for _ in range(64):
+                    try:
+                        packet = os.read(self.file, 2048)
+                    except BlockingIOError:
+                        break
+                    now = time.monotonic()
+                    # IPv4 without options, TCP, SYN alone: the rest of the dialogue needs no answer.
+                    if packet[0] == 0x45 and packet[9] == 6 and packet[33] & 0x17 == 0x02:
+                        heapq.heappush(waiting, (now + DELAY, now, syn_ack(packet)))
+            now = time.monotonic()
+            while waiting and waiting[0][0] <= now:
+                _, came, packet = heapq.heappop(waiting)
+                self.true_times.append(now - came)
+                try:
+                    os.write(self.file, packet)
+                except OSError:
+                    pass
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total & 0xFFFF) + (total >> 16)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def syn_ack(packet):
+    source, target = packet[12:16], packet[16:20]
+    here, there, number = struct.unpack("!HHI", packet[20:28])
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0x4000, 64, 6, 0) + target + source
+    head = head[:10] + struct.pack("!H", checksum(head)) + head[12:]
+    segment = struct.pack("!HHIIBBHHH", there, here, 1, (number + 1) & 0xFFFFFFFF, 0x50, 0x12, 65535, 0, 0)
+    pseudo = target + source + struct.pack("!BBH", 0, 6, len(segment))
+    segment = segment[:16] + struct.pack("!H", checksum(pseudo + segment)) + segment[18:]
+    return head + segment
+
+
+def configuration(count):
+    lines = ["targets:"]
+    for number in range(count):
+        address = f"10.200.{number // 250}.{number % 250 + 1}"
+        lines.append(f'  - {{id: t{number}, target: "tcp://{address}:80", interval: 10s, timeout: 2s}}')
+    file = tempfile.NamedTemporaryFile("w", suffix=".yaml")
+    file.write("\n".join(lines) + "\n")
+    file.flush()
+    return file
+
+
+def metrics(daemon):
+    values = {}
+    for line in daemon.get("/metrics")[1].decode().splitlines():
+        if not line.startswith("#"):
+            name, _, value = line.rpartition(" ")
+            values[name] = float(value)
+    return values
+
+
+def processor_seconds(pid):
+    fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mebibytes(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1]) / 1024
+
+
+def wait_for(daemon, state, count, seconds=120):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if metrics(daemon).get(f'reachd_targets{{state="{state}"}}') == count:
+            return
+        time.sleep(0.5)
+    raise SystemExit(f"not all targets are {state}: {metrics(daemon)}")
+
+
+def total(values, name):
+    return sum(value for key, value in values.items() if key.startswith(name + "{"))
+
+
+def share_bound(before, after, share):
+    """The smallest bucket's bound that holds this share of the checks between two scrapes."""
+    buckets = [(float(re.search(r'le="([^"]+)"', key)[1].replace("+Inf", "inf")), value - before.get(key, 0))
+               for key, value in after.items() if key.startswith("reachd_check_lag_seconds_bucket")]
+    buckets.sort()
+    return next(bound for bound, count in buckets if count >= share * buckets[-1][1])
+
+
+def measure_many(wire, binary):
+    with configuration(MANY) as file:
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "warning")
+        wait_for(daemon, "up", MANY)
+        time.sleep(WARM_UP)
+        wire.true_times.clear()
+        before, spent = metrics(daemon), processor_seconds(daemon.pid)
+        time.sleep(MEASURED)
+        spent = processor_seconds(daemon.pid) - spent
+        after = metrics(daemon)
+        checks = total(after, "reachd_checks_total") - total(before, "reachd_checks_total")
+        memory = resident_mebibytes(daemon.pid)
+        times, cursor = [], ""
+        while cursor is not None:
+            page = json.loads(daemon.get(f"/targets?limit=1000{cursor}")[1])
+            times += [target["lastCheck"]["phases"]["connect"] for target in page["targets"]]
+            cursor = f"&cursor={page['next']}" if page["next"] else None
+        true = quantiles(wire.true_times)
+        daemon.stop()
+    reported = quantiles(times)
+    print(f"| {MANY} TCP targets, interval 10 s: CPU | – | {100 * spent / MEASURED:.1f} % of a processor, "
+          f"{1e6 * spent / checks:.0f} µs a check ({checks / MEASURED:.0f} checks/s) | `Benchmarks/run targets` |")
+    print(f"| the same: resident memory | – | {memory:.1f} MiB | `Benchmarks/run targets` |")
+    print(f"| the same: planned to actual start | – | p99 ≤ {1e3 * share_bound(before, after, 0.99):.1f} ms, "
+          f"median ≤ {1e3 * share_bound(before, after, 0.5):.1f} ms | `Benchmarks/run targets` |")
+    print(f"| the same: round trip reported, true one | ≤ 2× | median {1e3 * reported[0]:.1f} ms, "
+          f"p99 {1e3 * reported[1]:.1f} ms; true median {1e3 * true[0]:.1f} ms, p99 {1e3 * true[1]:.1f} ms: "
+          f"{reported[0] / true[0]:.2f}× | `Benchmarks/run targets` |")
+
+
+def until_told(stream, state, count):
+    """Reads the stream until so many targets are in a state; nothing may be `down`."""
+    seen, rest = set(), b""
+    while len(seen) < count:
+        if not select.select([stream], [], [], 60)[0]:
+            raise SystemExit(f"only {len(seen)} of {count} targets were told to be {state}")
+        rest += stream.recv(1 << 20)
+        *frames, rest = rest.split(b"\n\n")
+        for frame in frames:
+            if b"event: target" not in frame:
+                continue
+            event = json.loads(re.search(rb"data: (\{.*\})", frame)[1])
+            if event["to"] == "down":
+                raise SystemExit(f"a target was blamed for our cable: {event}")
+            if event["to"] == state:
+                seen.add(event["target"]["id"])
+    return time.monotonic()
+
+
+def measure_cable(wire, binary):
+    with configuration(FEW) as file:
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "warning")
+        wait_for(daemon, "up", FEW)
+        stream = daemon.connect()
+        stream.sendall(b"GET /events?types=target HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        while b"event: snapshot" not in stream.recv(65536):
+            pass
+        gone, back = [], []
+        for _ in range(5):
+            start = time.monotonic()
+            wire.set_carrier(False)
+            gone.append(until_told(stream, "unreachable", FEW) - start)
+            time.sleep(1)
+            start = time.monotonic()
+            wire.set_carrier(True)
+            back.append(until_told(stream, "up", FEW) - start)
+            time.sleep(1)
+        daemon.stop()
+    print(f"| cable pulled, {FEW} targets: the last is `unreachable` | ≤ 50 ms | median {1e3 * quantiles(gone)[0]:.0f} ms, "
+          f"max {1e3 * max(gone):.0f} ms of 5, settle of 10 ms included | `Benchmarks/run targets` |")
+    print(f"| cable back, {FEW} targets: the last is `up` | one check | median {1e3 * quantiles(back)[0]:.0f} ms, "
+          f"max {1e3 * max(back):.0f} ms of 5, of which 20 ms are the round trip | `Benchmarks/run targets` |")
+
+
+wire = Wire()
+measure_cable(wire, sys.argv[1])
+measure_many(wire, sys.argv[1])

@@ -1,0 +1,78 @@
+internal import NetworkReachability
+
+extension MetricSource {
+  /// What a schedule of registered targets tells: states by target, everything else by module.
+  static func checks(_ schedule: CheckSchedule) -> MetricSource {
+    MetricSource { page in
+      let figures = schedule.figures
+      let reports = schedule.reports()
+      page.add(
+        "reachd_target_up", .gauge, "Whether a registered target answers, 1 or 0; paused ones are left out.",
+        reports.filter { $0.status.state != .paused }.map { report in
+          .init(report.status.state == .up ? 1 : 0, ["id": report.definition.id])
+        })
+      page.add(
+        "reachd_targets", .gauge, "Registered targets by state.",
+        TargetState.allCases.map { .init(Double(figures.targets[$0] ?? 0), ["state": $0.rawValue]) })
+      page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", figures.flapping)
+      page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", figures.running)
+      page.add(
+        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.", figures.waiting
+      )
+      page.add(
+        "reachd_check_overlaps_total", .counter, "Checks left out because the one before was still under way.",
+        figures.overlaps)
+      page.add(
+        "reachd_check_repeats_total", .counter,
+        "Results asked for again, because the process had stood still or the way had changed.", figures.repeats)
+      page.add(
+        "reachd_check_lag_seconds", "How much later than planned checks began.",
+        [(labels: [], histogram: figures.lag)])
+      writeModules(figures, &page)
+    }
+  }
+
+  private static func writeModules(_ figures: CheckFigures, _ page: inout MetricsPage) {
+    let modules = figures.modules.sorted { $0.key < $1.key }
+    page.add(
+      "reachd_checks_total", .counter, "Checks of registered targets by module and what they found.",
+      modules.flatMap { name, module in
+        ProbeResult.State.allCases.map {
+          .init(Double(module.results[$0] ?? 0), ["module": name, "state": $0.rawValue])
+        }
+      })
+    page.add(
+      "reachd_check_failures_total", .counter, "Checks that did not find the target up, by module and reason.",
+      modules.flatMap { name, module in
+        module.reasons.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+          .init(Double($0.value), ["module": name, "reason": $0.key.rawValue])
+        }
+      })
+    page.add(
+      "reachd_check_duration_seconds", "How long checks of registered targets took.",
+      modules.map { (labels: [("module", $0.key)], histogram: $0.value.durations) })
+  }
+}
+
+extension MetricsPage {
+  /// Adds a family of histograms.
+  mutating func add(
+    _ name: String, _ help: String, _ series: [(labels: [(name: String, value: String)], histogram: DurationHistogram)]
+  ) {
+    var samples: [(suffix: String, sample: Sample)] = []
+    for (labels, histogram) in series {
+      func put(_ suffix: String, _ value: Double, _ more: [(name: String, value: String)] = []) {
+        var sample = Sample(value)
+        sample.labels = labels + more
+        samples.append((suffix, sample))
+      }
+      for (bound, count) in zip(histogram.bounds, histogram.counts) {
+        put("_bucket", Double(count), [("le", "\(MetricSource.seconds(bound))")])
+      }
+      put("_bucket", Double(histogram.count), [("le", "+Inf")])
+      put("_sum", MetricSource.seconds(histogram.sum))
+      put("_count", Double(histogram.count))
+    }
+    add(name, .histogram, help, suffixed: samples)
+  }
+}

@@ -1,0 +1,152 @@
+internal import JSONTree
+internal import MicroHTTP
+internal import NetworkReachability
+
+/// `/targets/{id}`: one registered target.
+enum TargetRoutes {
+  static let all = [TargetListRoutes.list, TargetListRoutes.post, get, put, delete, check, pause, resume]
+
+  static let get = Route(
+    pattern: "/targets/{id}", offers: [.json], summary: "one registered target with its state"
+  ) { (exchange) throws(Problem) in
+    .now(answer(try report(exchange), exchange))
+  }
+
+  static let put = Route(
+    method: "PUT", pattern: "/targets/{id}", scope: .targetsWrite, offers: [.json],
+    summary: "register a target, or change one"
+  ) { (exchange) throws(Problem) in
+    let id = try id(exchange)
+    let body = try RequestBody.json(exchange.request)
+    let definition: TargetDefinition
+    do throws(TargetReader.Faults) {
+      definition = try TargetReader.definition(body, at: "", id: id, modules: exchange.service.targets.modules)
+    } catch {
+      throw Problem(fields: error.errors)
+    }
+    switch exchange.service.targets.schedule.put(definition, if: precondition(exchange)) {
+    case .created(let report): return .now(answer(report, exchange, status: 201))
+    case .replaced(let report): return .now(answer(report, exchange))
+    case .refused(let refusal): throw Problem(refusal, id)
+    }
+  }
+
+  static let delete = Route(
+    method: "DELETE", pattern: "/targets/{id}", scope: .targetsWrite, offers: [.json],
+    summary: "forget a registered target"
+  ) { (exchange) throws(Problem) in
+    let id = try id(exchange)
+    do throws(CheckSchedule.Refusal) {
+      try exchange.service.targets.schedule.remove(id, if: precondition(exchange))
+    } catch {
+      throw Problem(error, id)
+    }
+    return .now(HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"]))
+  }
+
+  static let check = Route(
+    method: "POST", pattern: "/targets/{id}/check", scope: .check, offers: [.json],
+    summary: "check a registered target now"
+  ) { (exchange) throws(Problem) in
+    let report = try report(exchange)
+    guard !report.definition.isPaused else {
+      throw Problem(.conflict, "The target is paused; resume it, or ask /check?target=\(report.definition.target).")
+    }
+    return .later { promise in
+      let id = report.definition.id
+      let schedule = exchange.service.targets.schedule
+      let gone = Problem(.conflict, "The target was removed or paused meanwhile.")
+      let isUnderWay = schedule.check(id) { outcome in
+        guard outcome != nil, let report = schedule.report(of: id) else {
+          return promise.fulfil(exchange.answer(gone))
+        }
+        promise.fulfil(answer(report, exchange))
+      }
+      if !isUnderWay { promise.fulfil(exchange.answer(gone)) }
+    }
+  }
+
+  static let pause = Route(
+    method: "POST", pattern: "/targets/{id}/pause", scope: .targetsWrite, offers: [.json],
+    summary: "stop checking a registered target", handle: { (exchange) throws(Problem) in try pause(exchange, true) })
+
+  static let resume = Route(
+    method: "POST", pattern: "/targets/{id}/resume", scope: .targetsWrite, offers: [.json],
+    summary: "check a paused target again", handle: { (exchange) throws(Problem) in try pause(exchange, false) })
+
+  private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
+    let id = try id(exchange)
+    guard let report = exchange.service.targets.schedule.pause(id, isPaused) else { throw Problem(.missing, id) }
+    return .now(answer(report, exchange))
+  }
+
+  // MARK: - Parts
+
+  private static func id(_ exchange: Exchange) throws(Problem) -> String {
+    let id = exchange.path["id"] ?? ""
+    guard TargetDraft.isID(id) else {
+      throw Problem(
+        .badRequest, "\(id.prefix(80).debugDescription) is no id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
+    }
+    return id
+  }
+
+  private static func report(_ exchange: Exchange) throws(Problem) -> TargetReport {
+    let id = try id(exchange)
+    guard let report = exchange.service.targets.schedule.report(of: id) else { throw Problem(.missing, id) }
+    return report
+  }
+
+  /// The tag of a definition: strong, for `If-Match` compares strongly (RFC 9110 §13.1.1); state is not part of it, so
+  /// the document is not to be kept by it.
+  static func tag(_ revision: UInt64, _ exchange: Exchange) -> String {
+    "\"\(EventID(epoch: exchange.service.feed.epoch, sequence: revision))\""
+  }
+
+  static func answer(_ report: TargetReport, _ exchange: Exchange, status: Int = 200) -> HTTPResponse {
+    var headers = StateHeaders.headers(.json)
+    headers["ETag"] = tag(report.revision, exchange)
+    if status == 201 { headers["Location"] = "/targets/\(report.definition.id)" }
+    let body = TargetBody.document(report, exchange.service.monitor).bytes + [0x0a]
+    return HTTPResponse(status: status, headers: headers, body: .bytes(body))
+  }
+
+  /// What `If-Match` and `If-None-Match` ask for; the first wins (RFC 9110 §13.2.2).
+  private static func precondition(_ exchange: Exchange) -> CheckSchedule.Precondition {
+    let headers = exchange.request.headers
+    if let match = headers["If-Match"] {
+      let tags = match.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+      if tags == ["*"] { return .present }
+      let own = tags.compactMap { tag -> UInt64? in
+        guard tag.hasPrefix("\""), tag.hasSuffix("\""), let id = EventID(String(tag.dropFirst().dropLast())),
+          id.epoch == exchange.service.feed.epoch
+        else { return nil }
+        return id.sequence
+      }
+      return .revisions(own)
+    }
+    return headers["If-None-Match"] == "*" ? .absent : .none
+  }
+}
+
+extension Problem {
+  /// Several fields of a body are wrong.
+  init(fields: [FieldError]) {
+    let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
+    let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
+    self.init(.invalid, list.joined(separator: "; ") + more + ".")
+    errors = fields
+  }
+
+  /// Puts what the schedule refuses into our words.
+  init(_ refusal: CheckSchedule.Refusal, _ id: String) {
+    switch refusal {
+    case .missing: self.init(.notFound, "There is no target \(id.debugDescription); GET /targets lists what there is.")
+    case .precondition:
+      self.init(.preconditionFailed, "The target \(id) is not as the request expects; GET it and try again.")
+    case .configured:
+      self.init(.conflict, "The target \(id) stands in the configuration file; change it there and reload.")
+    case .full: self.init(.conflict, "As many targets are registered as there may be; remove some.")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import CNetlink
+import Glibc
+import TestSupport
+import Testing
+
+/// Registered targets of the real program, behind a real cable.
+@Suite(.needsNamespaces) struct TargetTests {
+  /// A port that the kernel answers on: nobody takes the connections, and nobody must.
+  final class OpenPort {
+    let number: UInt16
+    private let descriptor: Int32
+
+    init(in namespace: Namespace) throws {
+      descriptor = namespace.run { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+      guard listen(descriptor, 4096) == 0 else { throw TestError("listen: \(errno)") }
+      var address = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let descriptor = descriptor
+      _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+      }
+      number = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+  }
+
+  /// Reads events until each of these targets is in its state; fails on a state that none of them may have.
+  private func wait(
+    _ events: EventReader, until wanted: [String: String], never: String? = nil
+  ) throws {
+    var missing = wanted
+    while !missing.isEmpty {
+      let event = try #require(try events.next())
+      guard event.name == "target", let id = event.data["target"]?["id"]?.text, let to = event.data["to"]?.text else {
+        continue
+      }
+      if let never { #expect(to != never, "\(event)") }
+      if missing[id] == to { missing[id] = nil }
+    }
+  }
+
+  private func configuration(_ count: Int, _ port: UInt16, _ more: String) -> String {
+    "targets:\n"
+      + (0..<count).map { "  - {id: t\($0), target: \"tcp://10.9.0.1:\(port)\", \(more)}\n" }.joined()
+  }
+
+  @Test("A pulled cable makes every target unreachable and none down; put back, they are up by one check")
+  func cable() throws {
+    let pair = try VethPair()
+    let port = try OpenPort(in: pair.router)
+    // The interval is beyond the test: only the cable can be the cause.
+    let daemon = try DaemonUnderTest(
+      in: pair.client,
+      configuration: configuration(100, port.number, "interval: 1h, timeout: 2s")
+        + "  - {id: shut, target: \"tcp://10.9.0.1:1\", interval: 1h}\n")
+    let up = Dictionary(uniqueKeysWithValues: (0..<100).map { ("t\($0)", "up") })
+    guard eventually({ (try? daemon.get("/targets?state=up&limit=1000").json["targets"]?.elements?.count) == 100 })
+    else { throw TestError("not all are up: \(try daemon.get("/targets").text)") }
+    let shut = try daemon.get("/targets/shut").json
+    #expect(shut["state"]?.text == "down" && shut["reason"]?.text == "refused")
+    let events = try daemon.events("?types=target")
+    try pair.router.ip("link set r0 down")
+    try wait(
+      events, until: up.mapValues { _ in "unreachable" }.merging(["shut": "unreachable"]) { $1 }, never: "down")
+    #expect(try daemon.get("/targets/t0").json["reason"]?.text == "linkDown")
+    try pair.router.ip("link set r0 up")
+    try wait(events, until: up.merging(["shut": "down"]) { $1 })
+  }
+
+  @Test("A stop of five seconds makes no target down")
+  func stopped() throws {
+    let pair = try VethPair()
+    let port = try OpenPort(in: pair.router)
+    let daemon = try DaemonUnderTest(
+      in: pair.client,
+      configuration: configuration(100, port.number, "interval: 500ms, timeout: 100ms, fall: 1"))
+    guard eventually({ (try? daemon.get("/targets?state=up&limit=1000").json["targets"]?.elements?.count) == 100 })
+    else { throw TestError("not all are up: \(try daemon.get("/targets").text)") }
+    let events = try daemon.events("?types=target")
+    daemon.child.kill(SIGSTOP)
+    sleep(5)
+    daemon.child.kill(SIGCONT)
+    sleep(2)
+    let list = try daemon.get("/targets?limit=1000").json["targets"]?.elements ?? []
+    #expect(list.count == 100 && list.allSatisfy { $0["state"]?.text == "up" })
+    // Nothing was told either: the next event is the first one that the cable makes.
+    try pair.router.ip("link set r0 down")
+    let event = try #require(
+      try { () throws(TestError) in
+        while let event = try events.next() { if event.name == "target" { return event } }
+        return nil
+      }())
+    #expect(event.data["to"]?.text == "unreachable", "\(event)")
+  }
+}
