@@ -146,7 +146,7 @@ def share_bound(before, after, share):
 
 def measure_many(wire, binary):
     with configuration(MANY) as file:
-        daemon = Daemon(binary, "--config", file.name, "--log-level", "warning")
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "notice")
         wait_for(daemon, "up", MANY)
         time.sleep(WARM_UP)
         wire.true_times.clear()
@@ -195,7 +195,7 @@ def until_told(stream, state, count):
 
 def measure_cable(wire, binary):
     with configuration(FEW) as file:
-        daemon = Daemon(binary, "--config", file.name, "--log-level", "warning")
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "notice")
         wait_for(daemon, "up", FEW)
         stream = daemon.connect()
         stream.sendall(b"GET /events?types=target HTTP/1.1\r\nHost: localhost\r\n\r\n")
