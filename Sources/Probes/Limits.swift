@@ -86,8 +86,8 @@ enum Limits {
   /// Addresses of one name that are tried, when those before cannot be reached at all.
   static let addressesTried = 4
 
-  /// Checks begun between two looks at what is ready: 64 connections take about 2 ms, which their targets would be
-  /// blamed for.
+  /// Checks begun between two looks at what is ready: their targets would be blamed for the time that
+  /// the others' beginning takes.
   static let beginnings = 64
 
   /// Places of a line that are kept for those who come next, once it is empty.
@@ -148,8 +148,7 @@ enum Limits {
   /// Redirects followed at most.
   static let httpRedirects = 3
 
-  /// Transfers of libcurl in one group: each costs the others of its group some nanoseconds when one of them ends, and a
-  /// group costs about 40 KiB.
+  /// Transfers of libcurl in one group: each costs the others of its group some nanoseconds when one of them ends.
   static let curlGroup = 64
 
   /// Handles of libcurl kept for the next transfer: each is about 6 KiB.
