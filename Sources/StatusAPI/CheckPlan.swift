@@ -171,27 +171,4 @@ package struct CheckPlan: Sendable {
     }
     return duration
   }
-
-  // MARK: - Running
-
-  /// Makes the checks one after the other and waits for them.
-  package func run(_ checker: Checker) async -> [CheckOutcome] {
-    await withCheckedContinuation { continuation in run(checker) { continuation.resume(returning: $0) } }
-  }
-
-  /// Makes the checks one after the other; `completion` takes their outcomes, on any thread.
-  func run(_ checker: Checker, _ completion: @escaping @Sendable ([CheckOutcome]) -> Void) {
-    run(checker, from: 0, [], completion)
-  }
-
-  private func run(
-    _ checker: Checker, from index: Int, _ outcomes: [CheckOutcome],
-    _ completion: @escaping @Sendable ([CheckOutcome]) -> Void
-  ) {
-    guard requests.indices.contains(index) else { return completion(outcomes) }
-    // A repetition must not be content with the one before it.
-    checker.check(requests[index], maximumAge: index == 0 ? maximumAge : .zero) { outcome in
-      run(checker, from: index + 1, outcomes + [outcome], completion)
-    }
-  }
 }

@@ -17,7 +17,7 @@ enum CheckRoutes {
     let plan = try plan(exchange)
     let mustBeUp = try require(exchange)
     return .later { promise in
-      plan.run(exchange.service.checks.checker) { outcomes in
+      let run = plan.run(exchange.service.checks.checker) { outcomes in
         if outcomes.contains(where: { $0.result.reason == .policyDenied }) {
           return promise.fulfil(exchange.answer(.policyDenied))
         }
@@ -30,6 +30,7 @@ enum CheckRoutes {
         promise.fulfil(
           HTTPResponse(status: mustBeUp && !isUp ? 503 : 200, headers: headers, body: .bytes(body)))
       }
+      promise.whenAbandoned { run.cancel() }
     }
   }
 
@@ -39,7 +40,7 @@ enum CheckRoutes {
   ) { (exchange) throws(Problem) in
     let plan = try plan(exchange)
     return .later { promise in
-      plan.run(exchange.service.checks.checker) { outcomes in
+      let run = plan.run(exchange.service.checks.checker) { outcomes in
         let snapshot = exchange.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
         let explanation = Explanation(of: outcome, in: snapshot)
@@ -49,6 +50,7 @@ enum CheckRoutes {
           : ExplanationBody.document(explanation, text: plan.text).bytes + [0x0a]
         promise.fulfil(HTTPResponse(headers: StateHeaders.headers(exchange.media), body: .bytes(body)))
       }
+      promise.whenAbandoned { run.cancel() }
     }
   }
 

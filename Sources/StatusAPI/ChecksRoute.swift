@@ -23,9 +23,10 @@ enum ChecksRoute {
         let body = JSON.members(["results": .array(documents)]).bytes + [0x0a]
         promise.fulfil(HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body)))
       }
-      for (index, plan) in plans.enumerated() {
+      let runs = plans.enumerated().map { index, plan in
         plan.run(checker) { gathered.put(CheckBody.document($0, text: plan.text), at: index) }
       }
+      promise.whenAbandoned { runs.forEach { $0.cancel() } }
     }
   }
 
@@ -38,7 +39,7 @@ enum ChecksRoute {
     let log = EventLog(byteCapacity: room, entryCapacity: plans.count)
     let count = Locked<UInt64>(0)
     let cursor = log.end
-    for plan in plans {
+    let runs = plans.map { plan in
       plan.run(checker) { outcomes in
         let line = CheckBody.document(outcomes, text: plan.text).bytes + [0x0a]
         // Under the lock, so that numbers are appended in order.
@@ -49,7 +50,8 @@ enum ChecksRoute {
       }
     }
     let stream = HTTPStream(
-      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: [0x0a]), endsAfter: UInt64(plans.count))
+      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: [0x0a]), endsAfter: UInt64(plans.count),
+      whenAbandoned: { runs.forEach { $0.cancel() } })
     return HTTPResponse(headers: StateHeaders.headers(.ndjson), body: .stream(stream))
   }
 

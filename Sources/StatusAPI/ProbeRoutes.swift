@@ -16,7 +16,7 @@ enum ProbeRoutes {
     try CheckRoutes.admit(1, exchange)
     let isDebug = exchange.query["debug"] == "true"
     return .later { promise in
-      exchange.service.checks.checker.check(request) { outcome in
+      let check = exchange.service.checks.checker.check(request) { outcome in
         var page = MetricsPage()
         ProbeSeries.write(outcome, to: &page)
         var headers = StateHeaders.headers(.text)
@@ -24,6 +24,7 @@ enum ProbeRoutes {
         let body = isDebug ? debug(outcome, page, exchange.service.monitor.snapshot) : page.bytes
         promise.fulfil(HTTPResponse(headers: headers, body: .bytes(body)))
       }
+      promise.whenAbandoned { check.cancel() }
     }
   }
 

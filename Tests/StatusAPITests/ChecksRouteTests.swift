@@ -52,6 +52,18 @@ import Testing
     #expect(answer.text.hasSuffix("}\n"))
   }
 
+  @Test func whenNobodyWaitsNoMoreChecksBegin() throws {
+    service.prober.follow(nil)
+    let wish = CheckPlan.Wish(target: "tcp://10.0.0.9:2", count: "3")
+    let plan = try CheckPlan(wish, modules: CheckPlan.builtInModules, policy: nil)
+    let checker = Checker(monitor: service.monitor, prober: service.prober)
+    let run = plan.run(checker) { _ in Issue.record("nobody waits") }
+    #expect(service.prober.open.count == 1)
+    run.cancel()
+    #expect(service.prober.open.isEmpty)
+    #expect(service.prober.requests.count == 1)
+  }
+
   @Test func theChecksOfOneWishEndWithinTenMinutes() throws {
     #expect(try post(#"[{"target": "tcp://10.0.0.9:2", "count": "10", "timeout": "60s"}]"#).status == 200)
     let tooLong = #"[{"target": "tcp://10.0.0.9:2", "count": "10", "timeout": "60s", "ip": "both"}]"#
