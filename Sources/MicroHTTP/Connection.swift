@@ -27,6 +27,8 @@
   var phase = Phase.head
   /// Number of the current request on this connection, so that a late answer does not meet the next request.
   var requestNumber: UInt64 = 0
+  /// A request line has come on it, at whatever time.
+  var wasHeard = false
   /// The current request's line is complete.
   var hasLine = false
   /// The target as the request line had it.
@@ -46,6 +48,10 @@
   var abandoned: (@Sendable () -> Void)?
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
+  /// When a client that closed its side while it waits is sent something.
+  var halfClosedDeadline: UInt64?
+  /// The loop counts the current request among those that a stop waits for.
+  var isInFlight = false
   var stream: StreamState?
   var isSuspended = false
   /// The client is known to be gone.
@@ -80,6 +86,9 @@
     var end: (@Sendable () -> Void)?
   }
 
+  /// An answer was promised and has not come.
+  var awaitsReply: Bool { phase == .deferred && reply == nil }
+
   /// A request line is there and the rest of its head is not.
   var isMidHead: Bool { phase == .head && hasLine && !isCut }
 
@@ -102,6 +111,8 @@ struct StreamState {
   var outbox: [UInt8]
   var outboxSent = 0
   var hasFarewell = false
+  /// When it is looked at for a heartbeat.
+  var nextBeat: UInt64 = 0
   /// When the reader last took bytes, or the stream was opened.
   var lastWrite: UInt64
   /// Bytes of the logs it may be behind: a replay may begin further back than a slow reader may fall.

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// The earliest of many deadlines, in monotonic nanoseconds.
 ///
-/// Entries are not removed when they lose their meaning; whoever takes one checks whether it still stands.
+/// Entries are not removed at once when they lose their meaning: whoever takes one checks whether it still stands, and
+/// sweeps when there are many.
 struct DeadlineHeap {
   enum Purpose {
     /// A request's head or body must be complete.
@@ -16,6 +17,10 @@ struct DeadlineHeap {
     case cut
     /// A half-closed socket has been read long enough.
     case linger
+    /// A client that closed its side has had time to get a quick answer.
+    case halfClosed
+    /// Who still waits for an answer is to be told that a stop is near.
+    case lastCall
     /// The grace of a stop is over.
     case stop
   }
@@ -27,6 +32,14 @@ struct DeadlineHeap {
   }
 
   private var entries: [Entry] = []
+  /// With more entries than this, most may be dead.
+  private var sweptAt = Limits.unsweptDeadlines
+
+  /// The number of entries, dead ones included.
+  var count: Int { entries.count }
+
+  /// Whether so many were pushed since the last sweep that another one costs next to nothing for each.
+  var needsSweep: Bool { entries.count > sweptAt }
 
   /// The earliest deadline.
   var earliest: UInt64? { entries.first?.time }
@@ -45,13 +58,26 @@ struct DeadlineHeap {
     guard let top = entries.first, top.time <= now, let last = entries.popLast() else { return nil }
     guard !entries.isEmpty else { return top }
     entries[0] = last
-    var parent = 0
+    sink(0)
+    return top
+  }
+
+  /// Removes the entries that have lost their meaning.
+  mutating func sweep(keeping stands: (Entry) -> Bool) {
+    entries.removeAll { !stands($0) }
+    for index in (0..<entries.count / 2).reversed() { sink(index) }
+    sweptAt = max(Limits.unsweptDeadlines, entries.count * 2)
+  }
+
+  /// Puts an entry that is later than those below it into its place.
+  private mutating func sink(_ index: Int) {
+    var parent = index
     while true {
       let left = parent * 2 + 1
       var least = parent
       if left < entries.count, entries[left].time < entries[least].time { least = left }
       if left + 1 < entries.count, entries[left + 1].time < entries[least].time { least = left + 1 }
-      guard least != parent else { return top }
+      guard least != parent else { return }
       entries.swapAt(parent, least)
       parent = least
     }

@@ -14,12 +14,14 @@ func httpConnection(
   switch event {
   case .CONNECTION_NOTIFY_STARTED:
     let loop = unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue()
+    loop.hasMoved = true
     let connection = unsafe loop.accepted(handle: handle, descriptor: CMicroHTTPD_connection_fd(handle))
     unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
   case .CONNECTION_NOTIFY_CLOSED:
     guard let pointer = unsafe socketContext.pointee else { return }
     unsafe socketContext.pointee = nil
     let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+    connection.loop.hasMoved = true
     connection.loop.closed(connection)
   }
 }
@@ -31,6 +33,7 @@ func httpTarget(
   guard let handle = unsafe handle, let pointer = unsafe CMicroHTTPD_socket_context(handle) else { return nil }
   let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
   connection.target = unsafe target.map { unsafe String(cString: $0) } ?? ""
+  connection.loop.hasMoved = true
   connection.loop.lineReceived(connection)
   return unsafe pointer
 }
@@ -46,6 +49,7 @@ func httpRequest(
   else { return .NO }
   let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
   let loop = connection.loop
+  loop.hasMoved = true
   if connection.phase == .head {
     let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
     let goesOn = unsafe loop.headReceived(connection, bytes) {
@@ -70,6 +74,7 @@ func httpCompleted(
 ) {
   guard let pointer = unsafe requestContext?.pointee else { return }
   let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  connection.loop.hasMoved = true
   connection.loop.requestCompleted(connection)
 }
 
@@ -99,6 +104,7 @@ func httpStreamBytes(
 ) -> Int {
   guard let context = unsafe context, let buffer = unsafe buffer else { return httpStreamBroken }
   let connection = unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+  connection.loop.hasMoved = true
   switch unsafe connection.loop.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
   case .bytes(let count): return count
   case .nothing: return 0

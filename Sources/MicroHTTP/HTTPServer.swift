@@ -163,8 +163,9 @@ public final class HTTPServer: Sendable {
 
   /// Stops the server and waits for its thread.
   ///
-  /// Requests that are being answered, and streams that were told to end, have `grace` to come to their end; streams
-  /// that were not are cut. Blocks for `grace` at most. Not to be called on the server's own thread.
+  /// Requests that are being answered, streams with an end of their own and those that were told to end have `grace` to
+  /// come to it; other streams are cut. Who then still waits for a promised answer is told 503 shortly before the grace
+  /// ends, if there is one. Blocks for `grace` at most. Not to be called on the server's own thread.
   public func stop(grace: Duration = .zero) {
     inbox?.post(.stop(grace: grace))
     state.withLock { Self.release(&$0) }

@@ -120,6 +120,22 @@ enum Limits {
   /// Passes that may skip our own poll while libmicrohttpd still has work: saves a system call, delays a hang-up.
   static let unpolledPasses = 16
 
+  /// Milliseconds without a turn while libmicrohttpd waits for nothing but handshakes, after as many turns as above.
+  ///
+  /// What clients send ends it at once. Over TLS other answers go on by some 16 KiB a turn meanwhile.
+  static let handshakePause: Int32 = 20
+
+  /// Deadlines among which nobody looks for dead ones: 24 bytes each.
+  static let unsweptDeadlines = 1024
+
+  /// Time after which a client that closed its side while it waits is sent something, to find out whether it still reads:
+  /// by then most have had their answer.
+  static let halfClosed = Duration.milliseconds(500)
+
+  /// Time before the end of a stop's grace at which those who still wait for an answer are told that there is none; half
+  /// of the grace where that is less.
+  static let lastCall = Duration.milliseconds(500)
+
   /// Kernel events fetched in one system call.
   static let polledEvents = 128
 }

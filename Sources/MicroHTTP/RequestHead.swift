@@ -21,7 +21,7 @@ struct KnownHead {
     self.request = request
   }
 
-  /// Whether these are its bytes.
+  /// Whether these are its bytes, as libmicrohttpd left them.
   func isOf(_ other: UnsafeRawBufferPointer) -> Bool {
     guard other.count == bytes.count, let start = other.baseAddress else { return false }
     return unsafe bytes.withUnsafeBytes { unsafe memcmp($0.baseAddress ?? start, start, other.count) == 0 }

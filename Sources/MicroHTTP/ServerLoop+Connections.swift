@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import Synchronization
 
 /// Connections as such: accepted, out of time, gone, closed.
 extension ServerLoop {
@@ -7,15 +8,22 @@ extension ServerLoop {
     lastToken += 1
     let connection = unsafe Connection(token: lastToken, handle: handle, descriptor: descriptor, loop: self)
     connections[lastToken] = connection
+    unheard += 1
     counters.accepted.increment()
     counters.connections.increment()
     joinCrowd(connection)
+    // Streams that were taken over count here and not with libmicrohttpd, which would go on to accept for want of a limit.
+    if counters.connections.load(ordering: .relaxed) > connectionLimit + Limits.overload {
+      turnAway(connection)
+      return connection
+    }
     setRequestDeadline(connection, now + (connection.isExcess ? Limits.linger.nanoseconds : spans.requestHead))
     return connection
   }
 
   func closed(_ connection: Connection) {
     connections[connection.token] = nil
+    if !connection.wasHeard { unheard -= 1 }
     headEnded(connection)
     if latestHead === connection { latestHead = nil }
     unwatch(connection)
@@ -34,7 +42,7 @@ extension ServerLoop {
     // One entry a connection, however many requests: it looks again when it is due.
     guard let deadline, !connection.hasRequestTimer else { return }
     connection.hasRequestTimer = true
-    deadlines.push(deadline, .request, token: connection.token)
+    plan(deadline, .request, token: connection.token)
   }
 
   func checkRequestDeadline(token: UInt64) {
@@ -113,27 +121,6 @@ extension ServerLoop {
     unwatch(connection.descriptor)
   }
 
-  /// The client closed or reset its side while we owe it bytes.
-  func clientLeft(_ connection: Connection) {
-    guard connection.phase == .streaming || connection.phase == .deferred, !connection.isGone else { return }
-    connection.isGone = true
-    if connection.phase == .streaming { counters.streamsGone.increment() }
-    if connection.isSuspended {
-      endChunks(connection)
-      resume(connection)
-    } else {
-      hangUp(connection)
-    }
-  }
-
-  /// Sends a stream's last chunk to a client that closed its side only and still reads.
-  ///
-  /// libmicrohttpd takes the client's end for the connection's. A suspended stream has nothing half sent.
-  private func endChunks(_ connection: Connection) {
-    guard connection.stream?.isChunked == true, unsafe CMicroHTTPD_is_plain(connection.handle) != 0 else { return }
-    sendDirectly(connection, Array("0\r\n\r\n".utf8))
-  }
-
   // MARK: Closing by halves
 
   /// Keeps reading after a refusal (RFC 9112, section 9.6): closing over unread bytes resets the connection, and the
@@ -149,7 +136,7 @@ extension ServerLoop {
     shutdown(descriptor, Int32(SHUT_WR))
     lingering[connection.token] = descriptor
     watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue, token: connection.token)
-    deadlines.push(now + Limits.linger.nanoseconds, .linger, token: connection.token)
+    plan(now + Limits.linger.nanoseconds, .linger, token: connection.token)
   }
 
   func drainLingering(token: UInt64, _ descriptor: Int32) {

@@ -8,15 +8,15 @@ extension ServerLoop {
     suspend(connection)
     let deadline = now + span
     connection.replyDeadline = deadline
-    deadlines.push(deadline, .reply, token: connection.token)
+    plan(deadline, .reply, token: connection.token)
     return HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber)
   }
 
   /// Keeps whom to tell when the answer is nobody's any more; it knows itself whether it is too late for that.
   func hear(_ body: @escaping @Sendable () -> Void, connection token: UInt64, request: UInt64) {
-    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
-      connection.reply == nil
-    else { return body() }
+    guard let connection = connections[token], connection.requestNumber == request, connection.awaitsReply else {
+      return body()
+    }
     connection.abandoned = body
   }
 
@@ -41,19 +41,21 @@ extension ServerLoop {
   }
 
   func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
-    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
-      connection.reply == nil
-    else { return }
+    guard let connection = connections[token], connection.requestNumber == request, connection.awaitsReply else {
+      return
+    }
     connection.reply = response ?? refusal(.noReply)
     endDeferral(connection)
     resume(connection)
   }
 
-  func checkReplyDeadline(token: UInt64, time: UInt64) {
-    // A later request of the same connection has a later entry of its own; this one must not answer it.
-    guard let connection = connections[token], connection.phase == .deferred,
-      connection.reply == nil, connection.replyDeadline == time
-    else { return }
-    deliver(connection.wait?.expired(), connection: token, request: connection.requestNumber)
+  /// Answers those who still wait while there is time to: their answers will not come before the end.
+  func callLast() {
+    isLastCall = true
+    var response = render(.draining)
+    response.headers["Connection"] = "close"
+    for connection in connections.values where connection.awaitsReply {
+      deliver(response, connection: connection.token, request: connection.requestNumber)
+    }
   }
 }

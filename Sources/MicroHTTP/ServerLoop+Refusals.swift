@@ -34,7 +34,17 @@ extension ServerLoop {
     tell(connection, response)
     sendDirectly(connection, RawAnswer.bytes(of: response))
     shutdown(connection.descriptor, Int32(SHUT_WR))
-    deadlines.push(now + Limits.linger.nanoseconds, .cut, token: connection.token)
+    plan(now + Limits.linger.nanoseconds, .cut, token: connection.token)
+  }
+
+  /// Refuses a connection that there is no room for, at once: one that says nothing must not keep its descriptor.
+  func turnAway(_ connection: Connection) {
+    connection.isCut = true
+    counters.overloaded.increment()
+    if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
+      sendDirectly(connection, RawAnswer.bytes(of: render(.overloaded("Too many connections are open."))))
+    }
+    hangUp(connection)
   }
 
   /// Writes a few bytes past libmicrohttpd while it has nothing to send.
@@ -63,6 +73,8 @@ extension ServerLoop {
   /// A request line is complete, its head is not yet.
   func lineReceived(_ connection: Connection) {
     connection.hasLine = true
+    if !connection.wasHeard { unheard -= 1 }
+    connection.wasHeard = true
     // Nearly every head comes in one piece, and is complete before the next line of another connection.
     if let latest = latestHead, latest.isMidHead, latest !== connection { splitHeads[latest.token] = latest }
     latestHead = connection

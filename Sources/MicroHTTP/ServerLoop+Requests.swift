@@ -9,6 +9,7 @@ extension ServerLoop {
   func headReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
     counters.requests.increment()
     requestsInFlight += 1
+    connection.isInFlight = true
     connection.phase = .body
     connection.bodyLength = 0
     if answered != nil { connection.headTime = MonotonicClock.now }
@@ -23,7 +24,9 @@ extension ServerLoop {
       counters.overloaded.increment()
       return refuse(connection, .overloaded("Too many connections are open."))
     }
-    if let known = connection.known, unsafe known.isOf(bytes) {
+    // What libmicrohttpd has taken apart holds a NUL for every separator: only the target tells one from a NUL that was
+    // sent, for there it has ended.
+    if let known = connection.known, unsafe known.isOf(bytes), known.request.target == connection.target {
       connection.request = known.request
       setRequestDeadline(connection, nil)
       return true
@@ -101,6 +104,7 @@ extension ServerLoop {
     case .now(let response):
       return answer(connection, response)
     case .later(let body):
+      guard !isLastCall else { return answer(connection, render(.draining)) }
       body(promise(connection, within: spans.reply))
       return true
     case .wait(let wait):
@@ -117,7 +121,7 @@ extension ServerLoop {
   func requestCompleted(_ connection: Connection) {
     if connection.phase == .streaming { endStream(connection) }
     endDeferral(connection)
-    if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
+    land(connection)
     unwatch(connection)
     if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }
     connection.phase = .head
@@ -126,7 +130,15 @@ extension ServerLoop {
     connection.request = nil
     connection.reply = nil
     connection.isSuspended = false
+    connection.halfClosedDeadline = nil
     setRequestDeadline(connection, now + spans.betweenRequests)
+  }
+
+  /// A stop need not wait for the current request any more.
+  func land(_ connection: Connection) {
+    guard connection.isInFlight else { return }
+    connection.isInFlight = false
+    requestsInFlight -= 1
   }
 
   // MARK: Answers

@@ -15,8 +15,8 @@ extension ServerLoop {
 
   func beginStream(_ connection: Connection, _ stream: HTTPStream) {
     connection.phase = .streaming
-    // A stream is no request in flight: a stop does not wait for it.
-    requestsInFlight -= 1
+    // A stop does not wait for what has no end.
+    if stream.endsAfter == nil { land(connection) }
     connection.stream = StreamState(
       stream, isChunked: connection.request?.version != "HTTP/1.0", now: now, lagLimit: configuration.streamLag)
     streaming[connection.token] = connection
@@ -24,7 +24,7 @@ extension ServerLoop {
     counters.streamsOpened.increment()
     ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
     for feed in stream.feeds { follow(feed.log) }
-    deadlines.push(now + stream.heartbeat.interval.nanoseconds, .heartbeat, token: connection.token)
+    planHeartbeat(connection, now + stream.heartbeat.interval.nanoseconds)
   }
 
   func endStream(_ connection: Connection) {
@@ -46,15 +46,12 @@ extension ServerLoop {
       counters.streamsLagged.increment()
       return .broken
     }
-    if count == 0, let end = connection.stream?.stream.endsAfter {
-      if connection.stream.map({ $0.cursors[0].lastID >= end }) == true {
-        connection.stream?.stream.abandonment?.settle()
-        return .end
-      }
-      // A farewell is no part of what was asked for: cut short, the answer shows that it is not whole.
-      if farewell != nil { return .broken }
+    if count == 0, let stream = connection.stream, let end = stream.stream.endsAfter, stream.cursors[0].lastID >= end {
+      stream.stream.abandonment?.settle()
+      return .end
     }
-    if count == 0, let farewell {
+    // A farewell is no part of an answer that has an end of its own; that one has the time of the grace.
+    if count == 0, let farewell, connection.stream?.stream.endsAfter == nil {
       guard connection.stream?.hasFarewell == false else { return .end }
       connection.stream?.hasFarewell = true
       connection.stream?.outbox = farewell
@@ -124,13 +121,20 @@ extension ServerLoop {
     guard let connection = streaming[token], let stream = connection.stream else { return }
     let interval = stream.stream.heartbeat.interval.nanoseconds
     let due = stream.lastWrite + interval
-    if due > now {
-      deadlines.push(due, .heartbeat, token: token)
-      return
-    }
-    deadlines.push(now + interval, .heartbeat, token: token)
+    guard due <= now else { return planHeartbeat(connection, due) }
+    planHeartbeat(connection, now + interval)
+    if farewell == nil || stream.stream.endsAfter != nil { beat(connection) }
+  }
+
+  private func planHeartbeat(_ connection: Connection, _ time: UInt64) {
+    connection.stream?.nextBeat = time
+    plan(time, .heartbeat, token: connection.token)
+  }
+
+  /// Breaks a stream's silence.
+  func beat(_ connection: Connection) {
     // A stream that is not suspended has bytes under way; breaking in would be neither needed nor safe.
-    guard connection.isSuspended, farewell == nil else { return }
+    guard connection.isSuspended, let stream = connection.stream else { return }
     connection.stream?.outbox = stream.stream.heartbeat.bytes(lastID: stream.cursors[0].lastID)
     resume(connection)
   }

@@ -50,17 +50,23 @@ internal import Synchronization
   var lingering: [UInt64: Int32] = [:]
   /// The last token given to a connection or a lingering socket; the first two name libmicrohttpd and the inbox.
   var lastToken = ServerLoop.inboxToken
-  /// Requests whose head passed and whose answer is not sent yet, streams not counted.
+  /// Requests whose head passed and whose answer is not sent yet, endless streams not counted.
   var requestsInFlight = 0
   /// The bytes that end every stream, once streams are to end.
   var farewell: [UInt8]?
   /// When the grace of a stop is over.
   var stopDeadline: UInt64?
+  /// The grace is nearly over: no more answers are promised.
+  var isLastCall = false
   /// Everything is to end now.
   var isStopping = false
   /// libmicrohttpd needs another turn though it does not say so.
   var needsTurn = false
   private var unpolledPasses = 0
+  /// Connections that have not sent a request line yet: under TLS, handshakes may be among them.
+  var unheard = 0
+  /// Whether libmicrohttpd has called us, or the kernel told us of something, since our last poll.
+  var hasMoved = true
   /// The time of this turn, so that one clock reading serves all connections.
   var now = MonotonicClock.now
 
@@ -173,7 +179,7 @@ internal import Synchronization
         for message in inbox.take() { handle(message) }
         wakeStreams()
       }
-      while let due = deadlines.pop(at: now) { handle(due) }
+      while let due = deadlines.pop(at: now) { meet(due) }
       if isStopping || (stopDeadline != nil && isQuiet) { break }
       needsTurn = false
       unsafe MHD_run(daemon)
@@ -193,10 +199,13 @@ internal import Synchronization
       return
     }
     unpolledPasses = 0
+    let pause = isIdlyBusy(timeout) ? idlePause() : timeout
+    hasMoved = false
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Limits.polledEvents) { events in
-      let count = unsafe epoll_wait(poller, events.baseAddress, Int32(events.count), timeout)
+      let count = unsafe epoll_wait(poller, events.baseAddress, Int32(events.count), pause)
+      if count > 0 { hasMoved = true }
       for index in 0..<Int(max(0, count)) {
-        handleEvent(token: unsafe events[index].data.u64)
+        handleEvent(token: unsafe events[index].data.u64, unsafe events[index].events)
       }
     }
   }
@@ -216,11 +225,27 @@ internal import Synchronization
     return wait == .max ? -1 : Int32(clamping: wait)
   }
 
-  private func handleEvent(token: UInt64) {
+  /// Whether libmicrohttpd wants turns in which nothing happens.
+  ///
+  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything: a single silent one
+  /// would have us turn without a rest. Real input makes libmicrohttpd's epoll descriptor ready, and ends any pause.
+  private func isIdlyBusy(_ timeout: Int32) -> Bool {
+    timeout == 0 && identity != nil && unheard > 0 && !hasMoved && !needsTurn && !inbox.hasWork
+  }
+
+  /// Milliseconds of a pause that no deadline shortens.
+  private func idlePause() -> Int32 {
+    guard let earliest = deadlines.earliest else { return Limits.handshakePause }
+    let current = MonotonicClock.now
+    let left = earliest > current ? (earliest - current + 999_999) / 1_000_000 : 0
+    return min(Limits.handshakePause, Int32(clamping: left))
+  }
+
+  private func handleEvent(token: UInt64, _ events: UInt32) {
     if let descriptor = lingering[token] {
       drainLingering(token: token, descriptor)
     } else if let connection = connections[token] {
-      clientLeft(connection)
+      clientMoved(connection, events)
     }
   }
 
@@ -236,7 +261,7 @@ internal import Synchronization
     epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, nil)
   }
 
-  // MARK: Messages and deadlines
+  // MARK: Messages
 
   private func handle(_ message: ServerMessage) {
     switch message {
@@ -261,18 +286,8 @@ internal import Synchronization
       expireWaits()
       let deadline = now + grace.nanoseconds
       stopDeadline = min(stopDeadline ?? deadline, deadline)
-      deadlines.push(deadline, .stop, token: 0)
-    }
-  }
-
-  private func handle(_ due: DeadlineHeap.Entry) {
-    switch due.purpose {
-    case .request: checkRequestDeadline(token: due.token)
-    case .reply: checkReplyDeadline(token: due.token, time: due.time)
-    case .heartbeat: checkHeartbeat(token: due.token)
-    case .cut: if let connection = connections[due.token] { hangUp(connection) }
-    case .linger: endLingering(token: due.token)
-    case .stop: isStopping = true
+      plan(deadline - min(Limits.lastCall.nanoseconds, grace.nanoseconds / 2), .lastCall, token: 0)
+      plan(deadline, .stop, token: 0)
     }
   }
 

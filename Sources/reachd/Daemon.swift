@@ -20,8 +20,6 @@ struct Daemon {
 
   /// The waits between attempts to open the kernel: they begin short, because a machine that boots settles soon.
   private static let retries: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
-  /// How long streams get to take their farewell, and requests to finish, of the grace.
-  private static let farewellTime = Duration.seconds(1)
 
   /// Puts everything together; starts no thread yet.
   init(
@@ -173,8 +171,8 @@ struct Daemon {
     for server in servers { server.endStreams(farewell: StatusService.farewell) }
     for server in servers {
       let left = configuration.grace - (ContinuousClock.now - start)
-      // A name may be under way for as long as names get.
-      server.stop(grace: max(.zero, min(left, configuration.resolverTimeout + Self.farewellTime)))
+      // It ends as soon as nothing is under way; checks take as long as those who asked for them allowed.
+      server.stop(grace: max(.zero, left))
     }
     service.schedule.stop()
     monitor.stop()

@@ -145,6 +145,51 @@ extension ServerTests {
       fourth.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try fourth.response().status == 200)
     }
+
+    @Test("Streams count as connections: above the limit and its reserve a client is turned away unasked")
+    func crowdOfStreams() throws {
+      let log = EventLog()
+      let fixture = try Fixture(.takeover, configure: { $0.connectionLimit = 2 }, handler: Fixture.follow(log))
+      let streams = try (0..<2).map { _ in try fixture.client() }
+      for client in streams {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.body(until: "hello\n")
+      }
+      let idle = try (0..<Limits.overload).map { _ in try fixture.client() }
+      #expect(fixture.eventually { $0.connections == 2 + Limits.overload })
+      let descriptors = openDescriptors()
+      let late = try (0..<20).map { _ in try fixture.client() }
+      for client in late { #expect(try client.receiveAll().hasPrefix("HTTP/1.1 503 ")) }
+      for client in late { client.close() }
+      #expect(fixture.eventually { $0.connections == 2 + Limits.overload && $0.overloaded == 20 })
+      #expect(fixture.eventually { _ in openDescriptors() == descriptors })
+      idle[0].send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try idle[0].response().status == 503)
+      #expect(try idle[0].receiveAll().isEmpty)
+      idle[0].close()
+    }
+
+    @Test("A NUL does not pass for a separator, on a connection that sent the like with one neither")
+    func hiddenNUL() throws {
+      let fixture = try Fixture()
+      for (honest, hidden) in [
+        ("GET /a?b=c&d HTTP/1.1", "GET /a\0b=c&d HTTP/1.1"), ("GET /a?b=c&d HTTP/1.1", "GET /a?b\0c&d HTTP/1.1"),
+        ("GET /a?b=c&d HTTP/1.1", "GET /a?b=c\0d HTTP/1.1"), ("GET /a HTTP/1.1", "GET /a\0HTTP/1.1"),
+        ("GET /a HTTP/1.1", "GET\0/a HTTP/1.1"),
+      ] {
+        let client = try fixture.client()
+        for _ in 0..<2 {
+          client.send("\(honest)\r\nHost: a\r\n\r\n")
+          #expect(try client.response().status == 200)
+        }
+        client.send("\(hidden)\r\nHost: a\r\n\r\n")
+        // libmicrohttpd refuses some of them without an answer.
+        let answer = try client.receiveAll()
+        #expect(
+          answer.isEmpty || answer.hasPrefix("HTTP/1.1 400 ") || answer.hasPrefix("HTTP/1.1 505 "),
+          "\(hidden.debugDescription): \(answer)")
+      }
+    }
   }
 }
 

@@ -74,6 +74,47 @@ extension ServerTests {
       #expect(try client.rest() == "bye\n")
     }
 
+    @Test("A stream with an end has the time of the grace to come to it, whatever streams are told")
+    func finiteStream() throws {
+      let log = EventLog()
+      let fixture = try Fixture.serving { _ in
+        let stream = HTTPStream(
+          feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]), endsAfter: 2)
+        return .now(HTTPResponse(body: .stream(stream)))
+      }
+      let client = try open(fixture, "/")
+      #expect(fixture.eventually { $0.streams == 1 })
+      log.append(id: 1, kind: 0, bytes: Array("one\n".utf8))
+      try client.head()
+      try client.body(until: "one\n")
+      fixture.server.endStreams(farewell: Array("bye\n".utf8))
+      let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(20)) }
+      while (try? fixture.client()) != nil { usleep(1000) }
+      // A turn more, in which a stream that was to end would have ended.
+      let turns = fixture.server.loopTurns
+      fixture.server.wake()
+      #expect(fixture.eventually { _ in fixture.server.loopTurns > turns })
+      log.append(id: 2, kind: 0, bytes: Array("two\n".utf8))
+      #expect(try client.rest() == "two\n")
+      stopped()
+    }
+
+    @Test("Who waits for an answer when the grace is nearly over is told 503")
+    func lastCall() throws {
+      let kept = Promises.Shelf<HTTPPromise>()
+      let fixture = try Fixture.serving { request in
+        request.path == "/later" ? .later { kept.put($0) } : Fixture.echo(request)
+      }
+      let client = try open(fixture, "/later")
+      #expect(fixture.eventually { _ in kept.peek != nil })
+      let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(1)) }
+      let response = try client.response()
+      #expect(response.status == 503)
+      #expect(response.header("Retry-After") == "2")
+      #expect(try client.receiveAll().isEmpty)
+      stopped()
+    }
+
     @Test("A thousand connections come and go, politely and not")
     func comeAndGo() throws {
       let fixture = try Fixture()

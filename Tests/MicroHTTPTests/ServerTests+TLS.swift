@@ -111,6 +111,25 @@ extension ServerTests {
       #expect(fixture.server.counters.expired == 1)
     }
 
+    @Test(
+      "Handshakes that do not come cost next to no turns", arguments: [[], [0x16, 3, 1], [0x16, 3, 1, 2, 0, 1, 0]])
+    func idleHandshakes(begun: [UInt8]) throws {
+      let identity = try identity("localhost")
+      let fixture = try Fixture(configure: { $0.identity = identity })
+      let clients = try (0..<3).map { _ in try fixture.client() }
+      for client in clients { client.send(begun) }
+      #expect(fixture.eventually { $0.connections == 3 })
+      let (turns, start) = (fixture.server.loopTurns, MonotonicClock.now)
+      usleep(500_000)
+      let milliseconds = Double(MonotonicClock.now - start) / 1e6
+      // 17 turns in 20 ms are expected; a loop that spins takes hundreds.
+      let expected = milliseconds / Double(Limits.handshakePause) * Double(Limits.unpolledPasses + 1)
+      #expect(Double(fixture.server.loopTurns - turns) < 3 * expected + 100)
+      // Others are served meanwhile.
+      let child = try curl(fixture)
+      #expect(try child.wait() == .exited(0), "\(child.errors)")
+    }
+
     @Test("Strict transport is told where it is configured, under TLS only")
     func strictTransport() throws {
       let identity = try identity("localhost")

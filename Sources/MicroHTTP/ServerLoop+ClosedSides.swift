@@ -1,0 +1,62 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// Clients that we owe bytes and that have closed their side, or are gone: that looks alike.
+extension ServerLoop {
+  /// The kernel tells of a client that we owe bytes: it is gone, or has closed its side.
+  func clientMoved(_ connection: Connection, _ events: UInt32) {
+    guard connection.phase == .streaming || connection.phase == .deferred, !connection.isGone else { return }
+    if events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) == 0, mayStillRead(connection) { return }
+    clientLeft(connection)
+  }
+
+  /// Whether a client that has closed its side may be there for what it asked for, as `nc -N` and `socat -` are.
+  ///
+  /// One that is gone for good looks the same (tcp(7)) until it is sent something, which its kernel answers with a reset.
+  /// A stream without an end ends at once: who has said that it will say no more is told no more.
+  private func mayStillRead(_ connection: Connection) -> Bool {
+    // Under TLS the library would have to say it, and nobody closes a side without closing the session.
+    guard unsafe CMicroHTTPD_is_plain(connection.handle) != 0 else { return false }
+    if connection.phase == .streaming, connection.stream?.stream.endsAfter == nil { return false }
+    // Between sockets of one machine the kernel tells one from the other (unix(7)).
+    if isUnixListener { return true }
+    // HTTP/1.0 knows no interim answers to sound with. An answer is waited for, news are not: they may take ten minutes.
+    if connection.phase == .deferred, connection.request?.version != "HTTP/1.1" { return connection.wait == nil }
+    let deadline = MonotonicClock.now + Limits.halfClosed.nanoseconds
+    connection.halfClosedDeadline = deadline
+    plan(deadline, .halfClosed, token: connection.token)
+    return true
+  }
+
+  /// Sends a client that has closed its side what cannot harm (RFC 9110, section 15.2), so that its kernel answers with a
+  /// reset if it is gone.
+  func sound(_ connection: Connection) {
+    if connection.phase == .streaming {
+      beat(connection)
+    } else if connection.awaitsReply {
+      sendDirectly(connection, Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    }
+  }
+
+  private func clientLeft(_ connection: Connection) {
+    connection.isGone = true
+    if connection.phase == .streaming { counters.streamsGone.increment() }
+    if connection.isSuspended {
+      endChunks(connection)
+      resume(connection)
+    } else {
+      hangUp(connection)
+    }
+  }
+
+  /// Sends a stream's last chunk to a client that closed its side only and still reads.
+  ///
+  /// libmicrohttpd takes the client's end for the connection's. A suspended stream has nothing half sent.
+  private func endChunks(_ connection: Connection) {
+    // One that has an end of its own must not seem to have reached it.
+    guard connection.stream?.isChunked == true, connection.stream?.stream.endsAfter == nil,
+      unsafe CMicroHTTPD_is_plain(connection.handle) != 0
+    else { return }
+    sendDirectly(connection, Array("0\r\n\r\n".utf8))
+  }
+}

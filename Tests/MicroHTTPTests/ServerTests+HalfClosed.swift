@@ -1,0 +1,100 @@
+import Glibc
+import Testing
+
+@testable import MicroHTTP
+
+extension ServerTests {
+  /// What `nc -N` and `socat -` do: ask, close their side, read on.
+  @Suite("Clients that close their side and read on")
+  struct HalfClosed {
+    private let shelf = Promises.Shelf<HTTPPromise>()
+    private let log = EventLog()
+
+    private func fixture() throws -> Fixture {
+      try Fixture.serving { [shelf, log] request in
+        switch request.path {
+        case "/later": return .later { shelf.put($0) }
+        case "/wait":
+          return .wait(
+            HTTPWait(limit: .seconds(60)) {
+              HTTPResponse(status: 304)
+            } begin: {
+              shelf.put($0)
+              return {}
+            })
+        default:
+          let stream = HTTPStream(
+            feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]), endsAfter: 2)
+          return .now(HTTPResponse(body: .stream(stream)))
+        }
+      }
+    }
+
+    private func ask(_ fixture: Fixture, _ path: String, version: String = "1.1") throws -> RawClient {
+      let client = try fixture.client()
+      client.send("GET \(path) HTTP/\(version)\r\nHost: a\r\n\r\n")
+      shutdown(client.descriptor, Int32(SHUT_WR))
+      return client
+    }
+
+    private func promise() throws -> HTTPPromise {
+      for _ in 0..<4000 where shelf.peek == nil { usleep(1_000) }
+      return try #require(shelf.take())
+    }
+
+    @Test("A promised answer comes, and one that waited for news", arguments: ["/later", "/wait"])
+    func answered(path: String) throws {
+      let fixture = try fixture()
+      let client = try ask(fixture, path)
+      let promise = try promise()
+      // Whether it still reads was asked.
+      #expect(try client.receive(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+      promise.fulfil(HTTPResponse(body: .bytes([UInt8](repeating: 97, count: 300_000))))
+      #expect(try client.response().body.count == 300_000)
+      #expect(try client.receiveAll().isEmpty)
+      #expect(fixture.eventually { $0.connections == 0 })
+    }
+
+    @Test("A quick answer is not preceded by a question")
+    func quick() throws {
+      let fixture = try fixture()
+      let client = try ask(fixture, "/later")
+      try promise().fulfil(HTTPResponse(status: 201))
+      #expect(try client.response().status == 201)
+    }
+
+    @Test("HTTP/1.0 is asked nothing and gets its answer")
+    func oldVersion() throws {
+      let fixture = try fixture()
+      let client = try ask(fixture, "/later", version: "1.0")
+      let promise = try promise()
+      usleep(UInt32(2 * Limits.halfClosed.nanoseconds / 1000))
+      #expect(fixture.server.counters.connections == 1)
+      promise.fulfil(HTTPResponse(status: 201))
+      #expect(try client.response().status == 201)
+    }
+
+    @Test("A stream with an end comes to it", arguments: ["1.1", "1.0"])
+    func stream(version: String) throws {
+      let fixture = try fixture()
+      let client = try ask(fixture, "/", version: version)
+      try client.head()
+      log.append(id: 1, kind: 0, bytes: Array("one\n".utf8))
+      // The heartbeat that asks whether it still reads.
+      try client.body(until: "one\n\n")
+      log.append(id: 2, kind: 0, bytes: Array("two\n".utf8))
+      #expect(try client.rest() == "two\n")
+      #expect(fixture.eventually { $0.connections == 0 && $0.streamsGone == 0 })
+    }
+
+    @Test("Who does not read on is gone", arguments: ["/later", "/wait", "/stream"])
+    func gone(path: String) throws {
+      let fixture = try fixture()
+      let client = try ask(fixture, path)
+      #expect(fixture.eventually { $0.requests == 1 })
+      client.close()
+      #expect(fixture.eventually { $0.connections == 0 && $0.waiting == 0 && $0.streams == 0 })
+      #expect(fixture.server.counters.expired == 0)
+    }
+  }
+}
