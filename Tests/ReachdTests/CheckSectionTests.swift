@@ -65,7 +65,7 @@ import Testing
       "FILE:4:11: targets[0].module: the module icmp does not fit"
     ),
     ("targets:\n- id: a\n  target: tcp://a:1\n  interval: soon", "FILE:4:13: targets[0].interval: \"soon\" is not"),
-    ("targets:\n- id: a\n  target: tcp://a:1\n  interval: 1ms", "FILE:4:13: targets[0].interval: a interval of"),
+    ("targets:\n- id: a\n  target: tcp://a:1\n  interval: 1ms", "FILE:4:13: targets[0].interval: interval cannot be"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  interval: 5s\n  timeout: 5s",
       "FILE:5:12: targets[0].timeout: a timeout of 5.0 seconds does not end before the interval of 5.0 seconds"

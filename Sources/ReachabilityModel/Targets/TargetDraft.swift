@@ -132,7 +132,7 @@ public struct TargetDraft: Hashable, Sendable {
       ? .success(value)
       : .failure(
         Fault(
-          field, "a \(field.rawValue) of \(value) is not possible",
+          field, "\(field.rawValue) cannot be \(value)",
           hint: "from \(range.lowerBound) to \(range.upperBound)"))
   }
 
