@@ -52,7 +52,7 @@ struct Exchange: Sendable {
     guard host.hasPrefix("["), !host.lowercased().hasPrefix("[::ffff:"),
       let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6
     else { return host }
-    return IPPrefix(address, length: 64).description
+    return IPPrefix(address, length: 64).block.description
   }
 
   /// The problem as an answer to this request.
