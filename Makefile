@@ -10,7 +10,7 @@ build: ## build the service
 
 test: ## all tests, and independent clients of the running service; needs root or user namespaces for some
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
-	PROMTOOL=$$(scripts/promtool) scripts/test
+	scripts/test
 	scripts/test-clients
 
 lint: ## the formatter's strict opinion

@@ -42,6 +42,8 @@
   var headTime: UInt64 = 0
   /// What the current request waits for; nil when it does not.
   var wait: Wait?
+  /// Told when nobody waits for the promised answer any more; it makes sure itself that the promise was not kept.
+  var abandoned: (@Sendable () -> Void)?
   /// When the promised answer must be there.
   var replyDeadline: UInt64?
   var stream: StreamState?

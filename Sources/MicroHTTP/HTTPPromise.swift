@@ -6,16 +6,22 @@ internal import Synchronization
 /// nothing; once the client is gone both are harmless.
 public final class HTTPPromise: Sendable {
   private let keep: @Sendable (HTTPResponse?) -> Void
+  private let hear: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let isKept = Atomic(false)
 
   init(inbox: ServerInbox, connection: UInt64, request: UInt64) {
     keep = { inbox.post(.reply(connection: connection, request: request, $0)) }
+    hear = { body in
+      // A server that has stopped answers nobody.
+      if !inbox.post(.whenAbandoned(connection: connection, request: request, body)) { body() }
+    }
   }
 
   /// The right to what `original` promises, by way of `change`.
   private init(_ original: HTTPPromise, _ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) {
     // Dropped, this one lets go of the original, which then knows what to do.
     keep = { if let response = $0 { original.fulfil(change(response)) } }
+    hear = { original.whenAbandoned($0) }
   }
 
   /// A promise of the same answer whose giver need not know what becomes of it: `change` is applied to what it gives.
@@ -27,6 +33,18 @@ public final class HTTPPromise: Sendable {
   public func fulfil(_ response: HTTPResponse) {
     guard !isKept.exchange(true, ordering: .acquiringAndReleasing) else { return }
     keep(response)
+  }
+
+  /// Has `body` called when nobody waits for the answer any more: the client has left, the time for the answer is over,
+  /// or the server stops.
+  ///
+  /// It is called once, and not at all when the promise was kept or dropped before. It runs on the server's thread, where
+  /// it must not block, or at once in this call when the server has stopped already. Of several, the last one counts.
+  public func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+    hear { [weak self] in
+      guard let self, !isKept.load(ordering: .acquiring) else { return }
+      body()
+    }
   }
 
   deinit {

@@ -65,7 +65,8 @@ public enum HTTPReply: Sendable {
   case now(HTTPResponse)
   /// The answer comes later.
   ///
-  /// The closure is called at once on the server's thread with the promise to fulfil; it must not block.
+  /// The closure is called at once on the server's thread with the promise to fulfil; it must not block. Who wants to know
+  /// that nobody waits any more asks the promise: ``HTTPPromise/whenAbandoned(_:)``.
   case later(@Sendable (HTTPPromise) -> Void)
   /// The answer comes when there is news, or when the wait is over.
   case wait(HTTPWait)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// An answer of unknown length: a preamble, then the entries of event logs, from a cursor in each on.
 public struct HTTPStream: Sendable {
   /// A log, from where on, and what of it.
@@ -66,11 +68,22 @@ public struct HTTPStream: Sendable {
   public var endsAfter: UInt64?
   /// Kept for as long as the stream is open, and let go of on some thread of the server when it has ended.
   public var attachment: (any AnyObject & Sendable)?
+  let abandonment: StreamAbandonment?
 
   /// A stream of what the feeds bring.
+  ///
+  /// - Parameters:
+  ///   - feeds: The logs to follow, at least one.
+  ///   - preamble: Bytes sent first.
+  ///   - heartbeat: What breaks a silence.
+  ///   - endsAfter: The id of the last entry; nil for a stream without an end.
+  ///   - attachment: Kept for as long as the stream is open.
+  ///   - whenAbandoned: Called at most once, when nobody will take the rest of the stream: its client has left, it was
+  ///     refused or cut, or nobody has sent it. Not called when the stream came to its own end. It may run on any thread,
+  ///     mostly the server's, and must not block.
   public init(
     feeds: [Feed], preamble: [UInt8] = [], heartbeat: Heartbeat, endsAfter: UInt64? = nil,
-    attachment: (any AnyObject & Sendable)? = nil
+    attachment: (any AnyObject & Sendable)? = nil, whenAbandoned: (@Sendable () -> Void)? = nil
   ) {
     precondition(!feeds.isEmpty, "a stream follows at least one log")
     self.feeds = feeds
@@ -78,5 +91,21 @@ public struct HTTPStream: Sendable {
     self.heartbeat = heartbeat
     self.endsAfter = endsAfter
     self.attachment = attachment
+    abandonment = whenAbandoned.map(StreamAbandonment.init)
+  }
+}
+
+/// Tells of a stream that did not come to its own end, however that happened: it dies with the stream's last copy.
+final class StreamAbandonment: Sendable {
+  private let body: @Sendable () -> Void
+  private let isOver = Atomic(false)
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  /// The stream came to its own end: there is nothing to tell.
+  func settle() { isOver.store(true, ordering: .releasing) }
+
+  deinit {
+    if !isOver.load(ordering: .acquiring) { body() }
   }
 }

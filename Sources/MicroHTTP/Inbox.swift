@@ -7,6 +7,8 @@ internal import Synchronization
 enum ServerMessage: Sendable {
   /// The answer to a deferred request; nil when its promise was dropped.
   case reply(connection: UInt64, request: UInt64, HTTPResponse?)
+  /// Whom to tell when nobody waits for the answer to a deferred request any more.
+  case whenAbandoned(connection: UInt64, request: UInt64, @Sendable () -> Void)
   /// A stream of a client with this address has ended, where those are counted.
   case leftCrowd(String)
   case limits(streams: Int?, requestBody: Int?)

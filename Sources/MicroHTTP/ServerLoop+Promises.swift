@@ -12,7 +12,20 @@ extension ServerLoop {
     return HTTPPromise(inbox: inbox, connection: connection.token, request: connection.requestNumber)
   }
 
-  func endWait(_ connection: Connection) {
+  /// Keeps whom to tell when the answer is nobody's any more; it knows itself whether it is too late for that.
+  func hear(_ body: @escaping @Sendable () -> Void, connection token: UInt64, request: UInt64) {
+    guard let connection = connections[token], connection.requestNumber == request, connection.phase == .deferred,
+      connection.reply == nil
+    else { return body() }
+    connection.abandoned = body
+  }
+
+  /// The request is not put off any more: there is an answer, or nobody who would take it.
+  func endDeferral(_ connection: Connection) {
+    if let abandoned = connection.abandoned {
+      connection.abandoned = nil
+      abandoned()
+    }
     guard let wait = connection.wait else { return }
     connection.wait = nil
     counters.waiting.decrement()
@@ -32,7 +45,7 @@ extension ServerLoop {
       connection.reply == nil
     else { return }
     connection.reply = response ?? refusal(.noReply)
-    endWait(connection)
+    endDeferral(connection)
     resume(connection)
   }
 

@@ -116,7 +116,7 @@ extension ServerLoop {
   /// The request is over, answered or not; the connection may go on with another.
   func requestCompleted(_ connection: Connection) {
     if connection.phase == .streaming { endStream(connection) }
-    endWait(connection)
+    endDeferral(connection)
     if connection.phase != .head, connection.phase != .streaming { requestsInFlight -= 1 }
     unwatch(connection)
     if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }

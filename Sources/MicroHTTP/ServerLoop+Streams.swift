@@ -47,7 +47,10 @@ extension ServerLoop {
       return .broken
     }
     if count == 0, let end = connection.stream?.stream.endsAfter {
-      if connection.stream.map({ $0.cursors[0].lastID >= end }) == true { return .end }
+      if connection.stream.map({ $0.cursors[0].lastID >= end }) == true {
+        connection.stream?.stream.abandonment?.settle()
+        return .end
+      }
       // A farewell is no part of what was asked for: cut short, the answer shows that it is not whole.
       if farewell != nil { return .broken }
     }

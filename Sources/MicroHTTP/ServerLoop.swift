@@ -242,6 +242,8 @@ internal import Synchronization
     switch message {
     case .reply(let token, let number, let response):
       deliver(response, connection: token, request: number)
+    case .whenAbandoned(let token, let number, let body):
+      hear(body, connection: token, request: number)
     case .leftCrowd(let address): leaveCrowd(address)
     case .limits(let streams, let requestBody):
       configuration.streamLimit = streams ?? configuration.streamLimit
@@ -307,7 +309,13 @@ internal import Synchronization
     isStopping = true
     stopAccepting()
     // Refuse first, release after: a promise dropped here must find the inbox closed.
-    for case .stopAccepting(let done) in inbox.closeDown() { done.raise() }
+    for message in inbox.closeDown() {
+      switch message {
+      case .stopAccepting(let done): done.raise()
+      case .whenAbandoned(let token, let number, let body): hear(body, connection: token, request: number)
+      default: break
+      }
+    }
     hub?.stop()
     for connection in connections.values { resume(connection) }
     // Stopping with suspended connections aborts the process; one turn resumes, and ends, all of them.

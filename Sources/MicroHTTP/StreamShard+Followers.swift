@@ -9,7 +9,7 @@ extension StreamShard {
     let first = follow(stream.feeds[0], stream.heartbeat)
     let second = stream.feeds.count > 1 ? follow(stream.feeds[1], nil) : 0
     let number = slots.insert(newcomer.descriptor, first: first, second: second, lastWrite: tick)
-    let kept: [any AnyObject & Sendable] = [stream.attachment, newcomer.crowd].compactMap(\.self)
+    let kept: [any AnyObject & Sendable] = [stream.attachment, stream.abandonment, newcomer.crowd].compactMap(\.self)
     if !kept.isEmpty { attachments[number] = kept }
     guard watch(number) else { return drop(number) }
     slots.plan(number, tick + interval(number))

@@ -70,6 +70,9 @@ enum Limits {
   /// Echo requests' targets at once: the sequence has 65,536 numbers, and one that comes back late must be known as late.
   static let echoesOpen = 32_768
 
+  /// Places for echo requests under way, at first: 12 KiB; they double when half of them are taken, up to all numbers.
+  static let echoPlaces = 256
+
   /// Names of checks at the resolver at once: it would refuse more than ``namesWaiting``, and there are other askers.
   static let checksResolving = 512
 
@@ -81,6 +84,13 @@ enum Limits {
 
   /// Addresses of one name that are tried, when those before cannot be reached at all.
   static let addressesTried = 4
+
+  /// Checks begun between two looks at what is ready: 64 connections take about 2 ms, which their targets would be
+  /// blamed for.
+  static let beginnings = 64
+
+  /// Places of a line that are kept for those who come next, once it is empty.
+  static let placesKept = 1_024
 
   /// How late the thread may be before it takes the time for its own loss and gives it back to the checks.
   static let stall: Duration = .milliseconds(100)
@@ -136,6 +146,10 @@ enum Limits {
 
   /// Redirects followed at most.
   static let httpRedirects = 3
+
+  /// Transfers of libcurl in one group: each costs the others of its group some nanoseconds when one of them ends, and a
+  /// group costs about 40 KiB.
+  static let curlGroup = 64
 
   /// Handles of libcurl kept for the next transfer: each is about 6 KiB.
   static let curlHandles = 64

@@ -6,7 +6,7 @@ internal import Locks
 struct ResolverRequest: Sendable {
   let id: UInt64
   let name: String
-  let deadline: SuspendingClock.Instant
+  let deadline: Instant
   let completion: @Sendable (Result<[ResolvedAddress], ResolutionFailure>) -> Void
 }
 

@@ -24,7 +24,7 @@ final class ResolverLoop {
   private let files: FileWatch
   private var lastQuery: UInt64 = 0
   /// No waiter's deadline is earlier; it may be that of one that is answered already.
-  private var nextDeadline: SuspendingClock.Instant?
+  private var nextDeadline: Instant?
   /// Completed requests, whose completions run when the state is in order: they may do what they like.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
 
@@ -121,7 +121,7 @@ final class ResolverLoop {
 
   /// Completes those whose time is over, with what one family has said if that is an address.
   private func expire() {
-    let now = SuspendingClock.Instant.now
+    let now = Instant.now
     guard let due = nextDeadline, due <= now else { return }
     for (id, waiter) in waiters where waiter.request.deadline <= now {
       let addresses = queries[waiter.query]?.addresses ?? []
@@ -131,7 +131,7 @@ final class ResolverLoop {
   }
 
   private func untilNextTimer() -> Duration? {
-    let deadline = nextDeadline.map { SuspendingClock.Instant.now.duration(to: $0) }
+    let deadline = nextDeadline.map { Instant.now.duration(to: $0) }
     return [deadline, dns?.nextTimeout].compactMap { $0 }.min()
   }
 

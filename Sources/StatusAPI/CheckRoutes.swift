@@ -19,7 +19,7 @@ enum CheckRoutes {
     return .later { promise in
       plan.run(exchange.service.checks.checker) { outcomes in
         if outcomes.contains(where: { $0.result.reason == .policyDenied }) {
-          return promise.fulfil(exchange.answer(denial))
+          return promise.fulfil(exchange.answer(.policyDenied))
         }
         let isUp = outcomes.allSatisfy { $0.result.state == .up }
         let body =
@@ -51,10 +51,6 @@ enum CheckRoutes {
       }
     }
   }
-
-  /// Says nothing about the target's name or addresses.
-  private static let denial = Problem(
-    .policyDenied, "Callers may not contact this target; policy.allow in the configuration opens it.")
 
   private static func require(_ exchange: Exchange) throws(Problem) -> Bool {
     guard let required = exchange.query["require"] else { return false }
@@ -90,6 +86,10 @@ enum CheckRoutes {
 }
 
 extension Problem {
+  /// Says nothing about the target's name or addresses.
+  static let policyDenied = Problem(
+    .policyDenied, "Callers may not contact this target; policy.allow in the configuration opens it.")
+
   /// Puts a refused wish for a check into our words.
   init(_ refusal: CheckPlan.Refusal) {
     self.init(refusal.isTarget ? .badTarget : .badRequest, refusal.description)

@@ -93,7 +93,7 @@ public final class StatusService: Sendable {
         monitor: monitor, feed: feed, hosts: HostFeed(monitor: monitor), health: health, nameQuota: NameQuota(),
         checks: CheckDesk(
           checker: checker, policy: policy, more: { settings.current.modules }),
-        targets: TargetDesk(schedule: schedule, more: { settings.current.modules }),
+        targets: TargetDesk(schedule: schedule, policy: policy, more: { settings.current.modules }),
         metrics: metrics, hostWaits: HostWaits(monitor: monitor), settings: settings,
         access: AccessControl(configuration.access),
         version: configuration.version, logger: logger))
@@ -130,6 +130,7 @@ public final class StatusService: Sendable {
   public func change(to configuration: Configuration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
+    schedule.adopt(configuration.modules)
   }
 
   /// Adds a check to those of `/readyz`.

@@ -46,6 +46,7 @@ enum TargetListRoutes {
     } catch {
       throw Problem(fields: error.errors)
     }
+    if let denial = exchange.service.targets.denial(definition) { throw denial }
     switch exchange.service.targets.schedule.put(definition, if: .absent) {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, exchange, status: 201))
@@ -60,38 +61,51 @@ enum TargetListRoutes {
   /// Puts each by itself: what is wrong with one is no reason to refuse the others.
   private static func answer(_ items: [JSONNode], at pointer: String, _ exchange: Exchange) -> HTTPResponse {
     var seen: Set<String> = []
-    let results = items.enumerated().map { index, item in
-      result(item, at: "\(pointer)/\(index)", &seen, exchange)
+    let read = items.enumerated().map { index, item in
+      Result { () throws(Problem) in try definition(item, at: "\(pointer)/\(index)", &seen, exchange) }
+    }
+    let placements = exchange.service.targets.schedule.put(read.compactMap { try? $0.get() })
+    var placed = placements.makeIterator()
+    let results = zip(items, read).map { item, read -> JSON in
+      switch read {
+      case .failure(let problem): return failure(item["id"]?.string, problem)
+      case .success(let definition):
+        switch placed.next() {
+        case .created(let report): return success(report, 201, exchange)
+        case .replaced(let report): return success(report, 200, exchange)
+        case .refused(let refusal): return failure(definition.id, Problem(refusal, definition.id))
+        case nil: return failure(definition.id, Problem(.missing, definition.id))
+        }
+      }
     }
     let body = JSON.members(["results": .array(results)])
     return HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body.bytes + [0x0a]))
   }
 
-  private static func result(
+  private static func definition(
     _ item: JSONNode, at pointer: String, _ seen: inout Set<String>, _ exchange: Exchange
-  ) -> JSON {
-    let problem: Problem
+  ) throws(Problem) -> TargetDefinition {
+    let definition: TargetDefinition
     do throws(TargetReader.Faults) {
-      let definition = try TargetReader.definition(item, at: pointer, modules: exchange.service.targets.modules)
-      guard seen.insert(definition.id).inserted else {
-        throw .init(errors: [FieldError(pointer: pointer + "/id", detail: "\(definition.id) is given twice")])
-      }
-      switch exchange.service.targets.schedule.put(definition) {
-      case .created(let report): return placed(report, 201, exchange)
-      case .replaced(let report): return placed(report, 200, exchange)
-      case .refused(let refusal): problem = Problem(refusal, definition.id)
-      }
+      definition = try TargetReader.definition(item, at: pointer, modules: exchange.service.targets.modules)
     } catch {
-      problem = Problem(fields: error.errors)
+      throw Problem(fields: error.errors)
     }
-    return .members([
-      "id": .text(item["id"]?.string), "status": .integer(Int64(problem.status)),
-      "code": .string(problem.code.rawValue),
+    guard seen.insert(definition.id).inserted else {
+      throw Problem(fields: [FieldError(pointer: pointer + "/id", detail: "\(definition.id) is given twice")])
+    }
+    if let denial = exchange.service.targets.denial(definition) { throw denial }
+    return definition
+  }
+
+  private static func failure(_ id: String?, _ problem: Problem) -> JSON {
+    .members([
+      "id": .text(id), "status": .integer(Int64(problem.status)), "code": .string(problem.code.rawValue),
       "detail": .string(problem.detail), "errors": .array(problem.errors.map(\.document)),
     ])
   }
 
-  private static func placed(_ report: TargetReport, _ status: Int64, _ exchange: Exchange) -> JSON {
+  private static func success(_ report: TargetReport, _ status: Int64, _ exchange: Exchange) -> JSON {
     .members([
       "id": .string(report.definition.id), "status": .integer(status),
       "etag": .string(TargetRoutes.tag(report.revision, exchange)),

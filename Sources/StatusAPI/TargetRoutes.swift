@@ -24,6 +24,7 @@ enum TargetRoutes {
     } catch {
       throw Problem(fields: error.errors)
     }
+    if let denial = exchange.service.targets.denial(definition) { throw denial }
     switch exchange.service.targets.schedule.put(definition, if: precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
     case .replaced(let report): return .now(answer(report, exchange))

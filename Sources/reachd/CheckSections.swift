@@ -7,6 +7,8 @@ struct CheckSections {
 
   private(set) var modules: [ProbeModule] = []
   private(set) var policy = ContactPolicy()
+  /// The names of modules that are wrong: who names one of them is not to blame.
+  private var refused: Set<String> = []
   /// The targets as written; which module a name means is known at the end of the file only.
   private var drafts: [(draft: TargetDraft, node: YAMLNode, path: String, fields: [String: YAMLNode])] = []
 
@@ -24,8 +26,10 @@ struct CheckSections {
     switch key {
     case "modules":
       for member in reader.members(node, key) {
-        if let module = ModuleSection.module(member.name, member.value, "modules.\(member.name)", &reader) {
+        if let module = ModuleSection.module(member, "modules.\(member.name)", &reader) {
           modules.append(module)
+        } else {
+          refused.insert(member.name)
         }
       }
     case "policy": takePolicy(node, &reader)
@@ -97,13 +101,18 @@ struct CheckSections {
 
   /// The targets, all checked; what is wrong with one is told with the place of the field.
   func definitions(_ reader: inout SectionReader) -> [TargetDefinition] {
+    let limit = CheckSchedule.Configuration().targetLimit
+    if drafts.count > limit {
+      let excess = drafts[limit]
+      reader.complain(excess.node, excess.path, "there are \(drafts.count) targets", "at most \(limit)")
+    }
     var first: [String: Int] = [:]
     return drafts.compactMap { draft, node, path, fields in
       let definition: TargetDefinition
       do throws(TargetDraft.Faults) {
         definition = try draft.definition(modules: modules)
       } catch {
-        for fault in error.faults {
+        for fault in error.faults where fault.field != .module || !refused.contains(draft.module ?? "") {
           let field = fault.field.rawValue
           let place = fault.label.flatMap { fields["labels/\($0)"] } ?? fields[field] ?? node
           reader.complain(place, "\(path).\(field)", fault.problem, fault.hint)

@@ -71,8 +71,9 @@ struct ConfigurationSources {
     return configuration
   }
 
-  /// A configuration file is some kilobytes; this is what the YAML room reads at most.
-  private static let largestFile = 1 << 20
+  /// A configuration file is some kilobytes, and some megabytes with ten thousand targets; this is what the YAML room
+  /// reads at most.
+  private static let largestFile = 1 << 22
 
   /// Reads a file of all settings, or one that is the list of one setting.
   private static func read(

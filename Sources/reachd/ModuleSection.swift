@@ -17,10 +17,17 @@ enum ModuleSection {
     "dns": ["tcp", "recursion", "expectCodes", "expectAnswer"],
   ]
 
-  static func module(
-    _ name: String, _ node: YAMLNode, _ path: String, _ reader: inout SectionReader
-  ) -> ProbeModule? {
+  static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout SectionReader) -> ProbeModule? {
     let before = reader.errors.count
+    let (name, node) = (member.name, member.value)
+    if !isName(name) {
+      let form = "a module's name is 1 to 63 of letters, digits, dot, underscore and hyphen"
+      reader.complain(member.key, path, "\(name.prefix(80).debugDescription) is no name", form)
+    }
+    guard node.entries != nil else {
+      _ = reader.members(node, path)
+      return nil
+    }
     guard let written = node["prober"] else {
       reader.complain(node, path, "prober is missing", "one of \(recipes.keys.sorted().joined(separator: ", "))")
       return nil
@@ -44,6 +51,17 @@ enum ModuleSection {
     return ProbeModule(name: name, recipe: recipe, family: family ?? .any)
   }
 
+  /// The name stands in bodies, in queries and as a label of series.
+  private static func isName(_ text: String) -> Bool {
+    (1...63).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
+        default: false
+        }
+      }
+  }
+
   /// The fields that a module gives, by name.
   private struct Fields {
     var path: String
@@ -65,17 +83,19 @@ enum ModuleSection {
     func tcp(_ reader: inout SectionReader) -> TCPRecipe {
       var recipe = TCPRecipe()
       text("send", &recipe.send, &reader)
-      text("expect", &recipe.expect, &reader)
+      set("expect", &recipe.expect, &reader) { $2.pattern($0, $1) }
       return recipe
     }
 
     func icmp(_ reader: inout SectionReader) -> ICMPRecipe {
       var recipe = ICMPRecipe()
-      set("count", &recipe.count, &reader) { $2.integer($0, $1, 1...100) }
-      set("spacing", &recipe.spacing, &reader) { $2.duration($0, $1) }
+      set("count", &recipe.count, &reader) { $2.integer($0, $1, 1...ICMPRecipe.mostEchoes) }
+      set("spacing", &recipe.spacing, &reader) { $2.duration($0, $1, .milliseconds(1) ... .seconds(10)) }
       set("payloadBytes", &recipe.payloadBytes, &reader) { $2.integer($0, $1, 0...65_000) }
       set("maximumLoss", &recipe.maximumLoss, &reader) { $2.share($0, $1) }
-      set("maximumRoundTrip", &recipe.maximumRoundTrip, &reader) { $2.duration($0, $1) }
+      set("maximumRoundTrip", &recipe.maximumRoundTrip, &reader) {
+        $2.duration($0, $1, .microseconds(1) ... .seconds(60))
+      }
       return recipe
     }
 
@@ -86,19 +106,48 @@ enum ModuleSection {
           !text.isEmpty && text.utf8.allSatisfy { (0x41...0x5a).contains($0) } ? text : nil
         }
       }
-      set("headers", &recipe.headers, &reader) { Self.headers($0, $1, &$2) }
+      set("headers", &recipe.headers, &reader) { Self.headers($0, $1, &$2) { Self.fieldValue($0, $1, &$2) } }
       text("body", &recipe.body, &reader)
       set("expectStatus", &recipe.expectStatus, &reader) { Self.statuses($0, $1, &$2) }
-      text("expectBody", &recipe.expectBody, &reader)
-      text("rejectBody", &recipe.rejectBody, &reader)
-      set("expectHeaders", &recipe.expectHeaders, &reader) { Self.headers($0, $1, &$2) }
+      set("expectBody", &recipe.expectBody, &reader) { $2.pattern($0, $1) }
+      set("rejectBody", &recipe.rejectBody, &reader) { $2.pattern($0, $1) }
+      set("expectHeaders", &recipe.expectHeaders, &reader) { Self.headers($0, $1, &$2) { $2.pattern($0, $1) } }
       set("maximumRedirects", &recipe.maximumRedirects, &reader) { $2.integer($0, $1, 0...3) }
       recipe.tls = tls(&reader)
       return recipe
     }
 
-    private static func headers(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> [HTTPRecipe.Field] {
-      reader.texts(node, path).map { HTTPRecipe.Field(name: $0.name, value: $0.value) }
+    /// Fields of a message's head: their names are tokens (RFC 9110 §5.6.2).
+    private static func headers(
+      _ node: YAMLNode, _ path: String, _ reader: inout SectionReader,
+      _ read: (YAMLNode, String, inout SectionReader) -> String?
+    ) -> [HTTPRecipe.Field] {
+      reader.members(node, path).compactMap { member in
+        let place = "\(path).\(member.name)"
+        guard isToken(member.name) else {
+          let shown = member.name.prefix(80).debugDescription
+          reader.complain(member.key, path, "\(shown) is no field's name", "such as X-Api-Key")
+          return nil
+        }
+        return read(member.value, place, &reader).map { HTTPRecipe.Field(name: member.name, value: $0) }
+      }
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+      !text.isEmpty
+        && text.utf8.allSatisfy { byte in
+          switch byte {
+          case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+          default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+          }
+        }
+    }
+
+    /// A value to send: a line break in it would be the end of the field.
+    private static func fieldValue(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> String? {
+      reader.value(node, path, "a text without control characters") { text in
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 } ? text : nil
+      }
     }
 
     /// Codes, and ranges of them: `[200, "300-399"]`.
@@ -118,9 +167,9 @@ enum ModuleSection {
 
     func tls(_ reader: inout SectionReader) -> TLSRecipe {
       var recipe = TLSRecipe()
-      text("serverName", &recipe.serverName, &reader)
+      set("serverName", &recipe.serverName, &reader) { $2.hostName($0, $1) }
       set("verify", &recipe.verify, &reader) { $2.flag($0, $1) }
-      text("authorityFile", &recipe.authorityFile, &reader)
+      set("authorityFile", &recipe.authorityFile, &reader) { $2.absolutePath($0, $1) }
       set("minimumValidity", &recipe.minimumValidity, &reader) { $2.duration($0, $1) }
       return recipe
     }
@@ -130,9 +179,14 @@ enum ModuleSection {
       set("tcp", &recipe.usesTCP, &reader) { $2.flag($0, $1) }
       set("recursion", &recipe.recursion, &reader) { $2.flag($0, $1) }
       set("expectCodes", &recipe.expectCodes, &reader) { node, path, reader in
-        reader.elements(node, path, "[NOERROR, NXDOMAIN]").compactMap { reader.text($0, path)?.uppercased() }
+        let known = DNSRecipe.responseCodes.joined(separator: ", ")
+        return reader.elements(node, path, "[NOERROR, NXDOMAIN]").compactMap { element in
+          reader.value(element, path, "one of \(known)") { text in
+            DNSRecipe.responseCodes.first { $0 == text.uppercased() }
+          }
+        }
       }
-      text("expectAnswer", &recipe.expectAnswer, &reader)
+      set("expectAnswer", &recipe.expectAnswer, &reader) { $2.pattern($0, $1) }
       return recipe
     }
   }

@@ -1,4 +1,5 @@
 internal import NetworkReachability
+internal import Probes
 internal import StatusAPI
 internal import YAMLTree
 
@@ -71,6 +72,21 @@ struct SectionReader {
     value(node, path, "a duration such as 500ms or 30s") { DurationText.parse($0) }
   }
 
+  /// A duration within bounds.
+  mutating func duration(_ node: YAMLNode, _ path: String, _ range: ClosedRange<Duration>) -> Duration? {
+    value(node, path, "a duration from \(range.lowerBound) to \(range.upperBound), such as 500ms") { text in
+      DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+
+  /// A regular expression.
+  mutating func pattern(_ node: YAMLNode, _ path: String) -> String? {
+    guard let text = text(node, path, "a regular expression") else { return nil }
+    guard let complaint = PatternText.complaint(text) else { return text }
+    complain(node, path, complaint, "in single quotes a backslash is only itself")
+    return nil
+  }
+
   /// A whole number.
   mutating func integer(_ node: YAMLNode, _ path: String, _ range: ClosedRange<Int>) -> Int? {
     value(node, path, "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
@@ -86,6 +102,16 @@ struct SectionReader {
   /// Yes or no.
   mutating func flag(_ node: YAMLNode, _ path: String) -> Bool? {
     value(node, path, "true or false") { ["true": true, "false": false][$0] }
+  }
+
+  /// A host's name or address.
+  mutating func hostName(_ node: YAMLNode, _ path: String) -> String? {
+    value(node, path, "a host's name, such as db.internal") { (try? Target(host: $0)) == nil ? nil : $0 }
+  }
+
+  /// A path that is the same wherever the service is started.
+  mutating func absolutePath(_ node: YAMLNode, _ path: String) -> String? {
+    value(node, path, "a path from the root on, such as /etc/ssl/own.pem") { $0.hasPrefix("/") ? $0 : nil }
   }
 
   /// One of the names of an enumeration.

@@ -30,10 +30,15 @@ struct Machine {
     if started { try monitor.start() }
   }
 
-  func ask(_ target: String, _ headers: HTTPHeaders = [:], method: String = "GET") throws -> HTTPResponse {
+  func ask(
+    _ target: String, _ headers: HTTPHeaders = [:], method: String = "GET", body: String = ""
+  ) throws -> HTTPResponse {
     var headers = headers
     if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
-    switch service.handle(HTTPRequest(method: method, target: target, headers: headers)) {
+    if !body.isEmpty { headers["Content-Type"] = "application/json" }
+    let request = HTTPRequest(
+      method: method, target: target, headers: headers, body: Array(body.utf8), isLoopbackListener: true)
+    switch service.handle(request) {
     case .now(let response): return response
     case .wait(let wait): return wait.expired()
     case .later(let start):

@@ -74,12 +74,14 @@ struct ContactTests {
     let prober = ProberUnderTest(asking: [dns])
     let policy = ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x7f00_0007), length: 32)])
     let text = "tcp://flip.test:\(server.port)"
-    let first = try await prober.check(text, policy: policy)
+    // With a word to say, so that a server would see it.
+    let hello = ProbeModule.Recipe.tcp(TCPRecipe(send: "hello"))
+    let first = try await prober.check(text, hello, policy: policy)
     #expect(first.reason == .refused, "the server is at 127.0.0.1, not at .7")
     #expect(first.address == IPAddress("127.0.0.7"))
     dns.answer { _, _ in .addresses([[127, 0, 0, 1]], timeToLive: 0) }
     prober.resolver.flush()
-    #expect(try await prober.check(text, policy: policy).reason == .policyDenied)
+    #expect(try await prober.check(text, hello, policy: policy).reason == .policyDenied)
     #expect(server.connections == 0)
   }
 

@@ -78,12 +78,12 @@ struct GateTests {
 struct AlarmsTests {
   @Test func order() {
     var alarms = Alarms()
-    let start = Alarms.Instant.now
+    let start = Instant.now
     let moments = (0..<500).map { (id: UInt64($0), at: start.advanced(by: .milliseconds(Int.random(in: 0..<50)))) }
     for moment in moments { alarms.set(moment.id, at: moment.at) }
     #expect(alarms.first == moments.map(\.at).min())
     let middle = start.advanced(by: .milliseconds(25))
-    var rung: [(at: Alarms.Instant, id: UInt64)] = []
+    var rung: [(at: Instant, id: UInt64)] = []
     while let next = alarms.next(by: middle) { rung.append(next) }
     #expect(rung.map(\.at) == moments.map(\.at).filter { $0 <= middle }.sorted())
     let live = moments.filter { $0.at > middle && $0.id % 2 == 0 }

@@ -1,6 +1,8 @@
+import Foundation
 import Glibc
 import Probes
 import ReachabilityModel
+import Synchronization
 import TestSupport
 import Testing
 
@@ -24,6 +26,35 @@ struct TCPCheckTests {
     #expect(result.source == IPAddress("127.0.0.1"))
     #expect(result.phases.map(\.name) == [.connect])
     #expect(result.duration >= result.duration(of: .connect) ?? .zero)
+  }
+
+  @Test("A connection that says nothing ends without leaving a port of ours in TIME-WAIT, or a server that waits")
+  func knocking() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    for _ in 0..<20 { #expect(try await prober.check("tcp://127.0.0.1:\(server.port)").state == .up) }
+    // The kernel's list of sockets (proc(5)): none of those whose other end is the server's is left in any state.
+    let port = String(server.port, radix: 16, uppercase: true)
+    let other = ":" + String(repeating: "0", count: 4 - port.count) + port
+    let sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").dropFirst()
+    #expect(!sockets.isEmpty)
+    #expect(!sockets.contains { $0.split(separator: " ")[2].hasSuffix(other) })
+  }
+
+  @Test("A server that was told something sees the end of it, and no reset")
+  func partingInOrder() async throws {
+    let ends = Mutex<[Int32]>([])
+    let server = try TCPServer { peer in
+      var byte: UInt8 = 0
+      while true {
+        let got = unsafe recv(peer, &byte, 1, 0)
+        guard got <= 0 else { continue }
+        let code = got == 0 ? 0 : errno
+        return ends.withLock { $0.append(code) }
+      }
+    }
+    for _ in 0..<20 { #expect(try await dialogue(server, send: "QUIT\r\n").state == .up) }
+    try await eventually { ends.withLock { $0.count } == 20 }
+    #expect(ends.withLock { $0 }.allSatisfy { $0 == 0 })
   }
 
   @Test func nobodyListens() async throws {

@@ -8,7 +8,9 @@ final class WebServer: Sendable {
   private let ports: [Certificates.Kind: UInt16]
   private let child: Child
 
-  static let isPossible = unsafe access("/usr/sbin/nginx", X_OK) == 0 && Certificates.isPossible
+  private static let nginx = Program.environmentVariable("NGINX") ?? "/usr/sbin/nginx"
+
+  static let isPossible = unsafe access(nginx, X_OK) == 0 && Certificates.isPossible
 
   init() throws {
     certificates = try Certificates()
@@ -54,7 +56,7 @@ final class WebServer: Sendable {
       }
       """
     try Certificates.write(text, to: "\(directory)/nginx.conf")
-    child = try Child("/usr/sbin/nginx", ["-p", directory, "-c", "nginx.conf", "-e", "\(directory)/error.log"])
+    child = try Child(Self.nginx, ["-p", directory, "-c", "nginx.conf", "-e", "\(directory)/error.log"])
     let all = [port] + ports.values
     guard try eventually({ try all.allSatisfy(Self.listens(at:)) }) else { throw TestError("nginx: \(child.errors)") }
   }

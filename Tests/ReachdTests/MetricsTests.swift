@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: promtool != nil, "needs promtool: PROMTOOL=$(scripts/promtool)"))
+  @Test(.enabled(if: promtool != nil, "needs promtool: scripts/peers unpacks it"))
   func thePageIsToTheCheckersLiking() throws {
     let service = try RunningService()
     #expect(try eventually { try scrape(service).contains("reachd_netlink_readings_total") })

@@ -131,22 +131,6 @@ extension CheckSchedule {
     for completion in waiting { completion(nil) }
   }
 
-  /// Makes the targets of the configuration be these: others of its own go, the runtime's stay, what is unchanged keeps
-  /// its state.
-  ///
-  /// - Returns: the ids for which there was no room.
-  @discardableResult
-  public func configure(_ definitions: [TargetDefinition]) -> [String] {
-    let wanted = Set(definitions.map(\.id))
-    let gone = guarded.withLock { guarded in
-      guarded.state.entries.values.filter { $0.report.origin == .configuration && !wanted.contains($0.definition.id) }
-        .map(\.definition.id)
-    }
-    for id in gone { try? remove(id, origin: .configuration) }
-    let placements = put(definitions, origin: .configuration)
-    return zip(definitions, placements).filter { $0.1 == .refused(.full) }.map(\.0.id)
-  }
-
   /// Pauses a target or resumes it, also one of the configuration; nil when there is none.
   public func pause(_ id: String, _ isPaused: Bool = true) -> TargetReport? {
     guard let old = report(of: id) else { return nil }

@@ -24,6 +24,8 @@ public final class CheckSchedule: Sendable {
     var cancellations: [Int: any ProbeCancellation] = [:]
     /// Who waits for a target's next result.
     var waiting: [String: [@Sendable (CheckOutcome?) -> Void]] = [:]
+    /// What the configuration says about its targets, whether or not somebody has paused them since.
+    var configured: [String: TargetDefinition] = [:]
     /// The ids in order; nil when they must be sorted anew.
     var order: [String]?
     /// When the timer fires.

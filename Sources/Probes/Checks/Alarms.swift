@@ -3,8 +3,6 @@
 /// Entries are not taken back: whoever hears one compares it with the moment that still counts, and
 /// ``rebuild(_:)`` drops the dead ones when they are most of it.
 struct Alarms {
-  typealias Instant = SuspendingClock.Instant
-
   private(set) var entries: [(at: Instant, id: UInt64)] = []
 
   var first: Instant? { entries.first?.at }

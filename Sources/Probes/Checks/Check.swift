@@ -4,14 +4,14 @@ internal import ReachabilityModel
 
 /// One check on its way from the request to the result.
 ///
-/// Confined to the prober's thread.
-final class Check {
-  typealias Instant = SuspendingClock.Instant
-
+/// Confined to the prober's thread, to which whoever made it hands it over (``ProberInbox``).
+final class Check: @unchecked Sendable {
   /// Where it stands.
   enum Step {
     /// Its turn has not come: too many are asked already.
     case waiting
+    /// A gate has let it in, and it is about to go on.
+    case admitted
     /// The resolver has its name.
     case resolving
     /// Its name has addresses, and it is on its way to the next gate.
@@ -41,8 +41,8 @@ final class Check {
   var isResolved = false
   /// The address that is counted at the gate.
   var gateAddress: IPAddress?
-  /// The addresses that may be asked, the next one last.
-  var candidates: [Peer] = []
+  /// The addresses that may be asked, the next one first.
+  var candidates: ArraySlice<Peer> = []
   /// The address that is asked.
   var peer: Peer?
   var source: IPAddress?
@@ -51,7 +51,8 @@ final class Check {
   var exchange: (any Exchange)?
   var resolution: Resolver.Cancellation?
 
-  init(id: UInt64, request: ProbeRequest, now: Instant, _ completion: @escaping @Sendable (ProbeResult) -> Void) {
+  init(_ id: UInt64, _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) {
+    let now = Instant.now
     self.id = id
     self.request = request
     self.completion = completion
@@ -73,12 +74,14 @@ final class Check {
       begun = now
       startedAt = .now
       deadline = now.advanced(by: request.patience)
-    } else if self.step == .waiting {
+    } else if isStanding {
       begun = begun.advanced(by: waitingSince.duration(to: now))
       deadline = deadline.advanced(by: waitingSince.duration(to: now))
     }
     self.step = step
   }
+
+  private var isStanding: Bool { step == .waiting || step == .admitted }
 
   /// Gives back time that was lost through no fault of the target.
   func forgive(_ lost: Duration) {
@@ -87,7 +90,7 @@ final class Check {
   }
 
   /// When its time is over: as long as it may take it may wait, too, and not longer.
-  var due: Instant { step == .waiting ? waitingSince.advanced(by: request.patience) : deadline }
+  var due: Instant { isStanding ? waitingSince.advanced(by: request.patience) : deadline }
 
   /// When it must be looked at again.
   var nextMoment: Instant { min(due, wake ?? due) }

@@ -18,7 +18,7 @@ final class DNSExchange: Exchange, Watcher {
   var question: [UInt8] = []
   var unsent: ArraySlice<UInt8> = []
   var received: [UInt8] = []
-  var begun = SuspendingClock.Instant.now
+  var begun = Instant.now
   private var patience = Limits.dnsRepeat
   /// Packets came that are no answer to this question.
   private var strangers = 0

@@ -6,23 +6,31 @@ internal import ReachabilityModel
 final class EchoExchange: Exchange {
   private unowned let check: Check
   private unowned let loop: ProberLoop
-  private let peer: Peer
+  /// Where the requests go, as the kernel names it.
+  let peer: Peer
   private let recipe: ICMPRecipe
   private let count: Int
   private var socket: EchoSocket?
-  private var interface: UInt32 = 0
+  /// The interface to leave through; 0 for any.
+  private(set) var interface: UInt32 = 0
+  /// The address to send from; nil for any.
+  let source: IPAddress?
   private var sent = 0
   private var failures = 0
   private var failure: SocketFailure?
-  private var trips: [Duration] = []
+  private var trips = RoundTrips()
   private var hopLimit: Int?
   /// The numbers of its requests, those that are answered included.
   var sequences: [UInt16] = []
   private(set) var hasEnded = false
 
+  /// Bytes of payload in each request.
+  var payload: Int { recipe.payloadBytes }
+
   init(_ check: Check, _ peer: Peer, _ recipe: ICMPRecipe, _ loop: ProberLoop) {
     self.check = check
-    self.peer = peer
+    self.peer = Peer(address: peer.address.unmapped, port: 0, scope: peer.scope)
+    source = check.request.source
     self.recipe = recipe
     self.loop = loop
     count = min(max(recipe.count, 1), Limits.echoCount)
@@ -30,7 +38,7 @@ final class EchoExchange: Exchange {
 
   func begin() {
     do throws(SocketFailure) {
-      socket = try loop.echoSocket(ipv6: peer.address.unmapped.family == .ipv6)
+      socket = try loop.echoSocket(ipv6: peer.address.family == .ipv6)
     } catch {
       return loop.conclude(check, Self.refused(error.code))
     }
@@ -46,8 +54,8 @@ final class EchoExchange: Exchange {
   /// Asks the kernel whether the interface and the source can be had, as other protocols' own sockets do: a packet of
   /// the shared socket that cannot have them is refused in other words.
   private func tryVantage() throws(SocketFailure) {
-    guard check.request.interface != nil || check.request.source != nil else { return }
-    let family = peer.address.unmapped.family
+    guard check.request.interface != nil || source != nil else { return }
+    let family = peer.address.family
     let trial = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
     guard trial >= 0 else { throw .immediate(errno) }
     defer { close(trial) }
@@ -57,16 +65,14 @@ final class EchoExchange: Exchange {
   /// Sends the next request.
   func awake() {
     sent += 1
-    socket?.send(
-      EchoSocket.Request(
-        exchange: self, peer: peer, payload: recipe.payloadBytes, interface: interface, source: check.request.source))
+    socket?.send(self)
     let pause = max(recipe.spacing, Limits.echoPause)
     loop.wake(check, at: sent < count ? loop.now.advanced(by: pause) : nil)
   }
 
   /// A reply has come.
   func received(_ roundTrip: Duration, hopLimit: Int?, own: IPAddress?) {
-    trips.append(roundTrip)
+    trips.add(roundTrip)
     self.hopLimit = hopLimit ?? self.hopLimit
     check.source = own ?? check.source
     settle()
@@ -104,12 +110,11 @@ final class EchoExchange: Exchange {
 
   private var evidence: ProbeResult.ICMP {
     var result = ProbeResult.ICMP(sent: sent, received: trips.count)
-    guard !trips.isEmpty else { return result }
-    result.minimum = trips.min()
-    result.maximum = trips.max()
-    result.average = trips.reduce(.zero, +) / trips.count
-    let steps = zip(trips, trips.dropFirst()).map { $0 < $1 ? $1 - $0 : $0 - $1 }
-    result.jitter = steps.isEmpty ? nil : steps.reduce(.zero, +) / steps.count
+    guard trips.count > 0 else { return result }
+    result.minimum = trips.minimum
+    result.maximum = trips.maximum
+    result.average = trips.count == 1 ? trips.sum : trips.sum / trips.count
+    result.jitter = trips.count > 1 ? trips.steps / (trips.count - 1) : nil
     result.hopLimit = hopLimit
     return result
   }
@@ -127,5 +132,25 @@ final class EchoExchange: Exchange {
     }
     let hint = "sysctl -w net.ipv4.ping_group_range='0 2147483647', or give this process CAP_NET_RAW"
     return Finding(.unknown, .prohibited, detail: "this process may not send ICMP echo; \(hint)")
+  }
+}
+
+/// What round trips come to, without keeping each.
+private struct RoundTrips {
+  var count = 0
+  var sum = Duration.zero
+  var minimum = Duration.zero
+  var maximum = Duration.zero
+  /// The differences between each and the one before.
+  var steps = Duration.zero
+  private var last = Duration.zero
+
+  mutating func add(_ trip: Duration) {
+    minimum = count == 0 ? trip : min(minimum, trip)
+    maximum = max(maximum, trip)
+    if count > 0 { steps += max(trip, last) - min(trip, last) }
+    sum += trip
+    last = trip
+    count += 1
   }
 }

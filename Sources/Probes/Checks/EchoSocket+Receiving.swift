@@ -13,22 +13,33 @@ extension EchoSocket {
         takeErrors()
         continue
       }
-      for index in 0..<count { take(Int32(index)) }
+      let now = Instant.now
+      for index in 0..<count { take(Int32(index), now) }
       if count < Int(CSOCKETS_BATCH) { return }
     }
   }
 
   /// A reply finds its request by its number; identifier, cookie and address must be right as well.
-  private func take(_ index: Int32) {
+  private func take(_ index: Int32, _ now: Instant) {
     guard let (head, peer) = packet(index, skipsHeader: isRaw && !isIPv6) else { return }
     guard head.type == (isIPv6 ? EchoPacket.reply6 : EchoPacket.reply4), head.cookie == nil || head.cookie == cookie,
-      let request = sent[head.sequence], request.peer.address.unmapped == peer.address
+      flights[head.sequence]?.exchange.peer.address == peer.address, let flight = flights.land(head.sequence)
     else { return }
-    sent[head.sequence] = nil
     let beside = unsafe csockets_look(incoming, index)
-    request.exchange.received(
-      request.roundTrip(arrived: beside.arrived), hopLimit: beside.hop_limit < 0 ? nil : Int(beside.hop_limit),
-      own: unsafe withUnsafeBytes(of: beside.own) { unsafe IPAddress(octets: $0.prefix(Int(beside.own_length))) })
+    flight.exchange.received(
+      flight.roundTrip(arrived: beside.arrived, seen: now),
+      hopLimit: beside.hop_limit < 0 ? nil : Int(beside.hop_limit), own: Self.own(beside))
+  }
+
+  /// The own address that a packet came to.
+  private static func own(_ beside: csockets_beside) -> IPAddress? {
+    unsafe withUnsafeBytes(of: beside.own) { octets in
+      switch beside.own_length {
+      case 4: unsafe IPAddress(ipv4: UInt32(bigEndian: octets.loadUnaligned(as: UInt32.self)))
+      case 16: unsafe IPAddress(ipv6Octets: octets)
+      default: nil
+      }
+    }
   }
 
   /// Errors on the way, told by ICMP or by a neighbour's silence (ip(7), IP_RECVERR): with the request that they are
@@ -36,12 +47,11 @@ extension EchoSocket {
   func takeErrors() {
     for _ in 0..<Limits.echoErrors {
       guard unsafe csockets_receive_error(descriptor, incoming) == 0 else { return }
-      guard let (head, peer) = packet(0, skipsHeader: false), let request = sent[head.sequence],
+      guard let (head, peer) = packet(0, skipsHeader: false),
         head.type == (isIPv6 ? EchoPacket.request6 : EchoPacket.request4),
-        request.peer.address.unmapped == peer.address
+        flights[head.sequence]?.exchange.peer.address == peer.address, let flight = flights.land(head.sequence)
       else { continue }
-      sent[head.sequence] = nil
-      request.exchange.failed(.later(unsafe csockets_look(incoming, 0).error))
+      flight.exchange.failed(.later(unsafe csockets_look(incoming, 0).error))
     }
   }
 
@@ -58,12 +68,12 @@ extension EchoSocket {
   }
 }
 
-extension EchoSocket.Request {
-  /// From the sending to the arrival: the kernel's time stamp if it lies between, else our own clock.
+extension EchoFlights.Flight {
+  /// From the sending to the arrival: the kernel's time stamp if it lies between, else when this thread saw it.
   ///
   /// The stamp does not count how long this thread took to look; the realtime clock may jump.
-  func roundTrip(arrived: Int64) -> Duration {
-    let ours = left.duration(to: .now)
+  func roundTrip(arrived: Int64, seen: Instant) -> Duration {
+    let ours = left.duration(to: seen)
     let kernels = Duration.nanoseconds(arrived - leftReal)
     return arrived > 0 && kernels > .zero && kernels < ours ? kernels : ours
   }

@@ -9,19 +9,6 @@ internal import ReachabilityModel
 /// A datagram socket needs no privilege where `net.ipv4.ping_group_range` lets our group in; a raw socket needs
 /// CAP_NET_RAW, but only to be opened.
 @safe final class EchoSocket: Watcher {
-  /// A request on its way.
-  struct Request {
-    let exchange: EchoExchange
-    let peer: Peer
-    let payload: Int
-    /// An index; 0 for any.
-    let interface: UInt32
-    let source: IPAddress?
-    var left = SuspendingClock.Instant.now
-    /// The same moment in nanoseconds of CLOCK_REALTIME.
-    var leftReal: Int64 = 0
-  }
-
   /// What the kernel gave us.
   enum Opened {
     case datagram(Int32)
@@ -46,9 +33,9 @@ internal import ReachabilityModel
   let identifier = UInt16.random(in: 0...UInt16.max)
   /// What a reply must bring back, so that nobody can answer who did not hear the question.
   let cookie = UInt64.random(in: 1...UInt64.max)
-  var lastSequence = UInt16.random(in: 0...UInt16.max)
-  var waiting: [Request] = []
-  var sent: [UInt16: Request] = [:]
+  /// Whose requests are to be sent next: an exchange for each request.
+  var waiting: [EchoExchange] = []
+  var flights = EchoFlights()
 
   /// Opens a socket of a family: before privileges are given up, if it is to be a raw one.
   static func open(ipv6: Bool) -> Opened {

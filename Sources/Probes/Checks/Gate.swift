@@ -20,11 +20,10 @@ struct Gate {
   private let longestLine: Int
   private var inside = 0
   private var insideAt: [IPAddress: Int] = [:]
-  /// Those whom only the capacity holds back, from `head` on.
-  private var line: [Place] = []
-  private var head = 0
+  /// Those whom only the capacity holds back.
+  private var line = Line<Place>()
   /// Those who wait for one address.
-  private var lines: [IPAddress: [UInt64]] = [:]
+  private var lines: [IPAddress: Line<UInt64>] = [:]
   private var waiting = 0
 
   init(capacity: Int, perAddress: Int, longestLine: Int) {
@@ -35,10 +34,7 @@ struct Gate {
 
   /// Asks for a place; without an address only the capacity counts.
   mutating func enter(_ id: UInt64, _ address: IPAddress? = nil) -> Verdict {
-    if hasRoom(address), inside < capacity, head == line.count {
-      count(address, 1)
-      return .enter
-    }
+    if inside < capacity, line.isEmpty, count(in: address) { return .enter }
     guard waiting < longestLine else { return .refuse }
     waiting += 1
     stand(Place(id: id, address: address))
@@ -52,38 +48,22 @@ struct Gate {
   ///   - isWaiting: false for those who went away while they stood in line.
   /// - Returns: who has a place now.
   mutating func leave(_ address: IPAddress? = nil, isWaiting: (UInt64) -> Bool) -> [UInt64] {
-    count(address, -1)
-    if let address, let next = lines[address]?.first {
-      lines[address]?.removeFirst()
-      if lines[address]?.isEmpty == true { lines[address] = nil }
-      line.append(Place(id: next, address: address))
-    }
+    count(out: address)
+    call(address)
     var entered: [UInt64] = []
-    while inside < capacity, head < line.count {
-      let place = line[head]
-      head += 1
+    while inside < capacity, let place = line.popFirst() {
       guard isWaiting(place.id) else {
         waiting -= 1
         // Its turn was the address' turn as well.
-        if let address = place.address, let next = lines[address]?.first {
-          lines[address]?.removeFirst()
-          if lines[address]?.isEmpty == true { lines[address] = nil }
-          line.append(Place(id: next, address: address))
-        }
+        call(place.address)
         continue
       }
-      guard hasRoom(place.address) else {
+      guard count(in: place.address) else {
         stand(place)
         continue
       }
       waiting -= 1
-      count(place.address, 1)
       entered.append(place.id)
-    }
-    // The part of the line that is served is given back in great pieces, not one by one.
-    if head > 1_024, head * 2 > line.count || head == line.count {
-      line.removeFirst(head)
-      head = 0
     }
     return entered
   }
@@ -95,16 +75,36 @@ struct Gate {
 
   private mutating func stand(_ place: Place) {
     if let address = place.address, !hasRoom(address) {
-      lines[address, default: []].append(place.id)
+      lines[address, default: Line()].append(place.id)
     } else {
       line.append(place)
     }
   }
 
-  private mutating func count(_ address: IPAddress?, _ change: Int) {
-    inside += change
-    guard let address else { return }
-    let now = insideAt[address, default: 0] + change
-    insideAt[address] = now > 0 ? now : nil
+  /// Lets the next one of those who wait for an address stand in the line of all.
+  private mutating func call(_ address: IPAddress?) {
+    guard !lines.isEmpty, let address, let next = lines[address]?.popFirst() else { return }
+    if lines[address]?.isEmpty == true { lines[address] = nil }
+    line.append(Place(id: next, address: address))
+  }
+
+  /// Counts one more inside; false if its address has no room.
+  private mutating func count(in address: IPAddress?) -> Bool {
+    // Looked up only once: this is done for every check.
+    if let address, !Self.increase(&insideAt[address, default: 0], to: perAddress) { return false }
+    inside += 1
+    return true
+  }
+
+  private static func increase(_ number: inout Int, to limit: Int) -> Bool {
+    guard number < limit else { return false }
+    number += 1
+    return true
+  }
+
+  private mutating func count(out address: IPAddress?) {
+    inside -= 1
+    guard let address, let index = insideAt.index(forKey: address) else { return }
+    if insideAt.values[index] > 1 { insideAt.values[index] -= 1 } else { insideAt.remove(at: index) }
   }
 }

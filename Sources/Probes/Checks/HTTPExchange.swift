@@ -22,7 +22,7 @@ final class HTTPExchange: Exchange, Watcher {
   private var transfer: HTTPTransfer?
   var answer: HTTPAnswer
   var step = Step.connecting
-  var begun = SuspendingClock.Instant.now
+  var begun = Instant.now
   var redirects = 0
   private var fault: Finding?
   var resolution: Resolver.Cancellation?
@@ -73,13 +73,12 @@ final class HTTPExchange: Exchange, Watcher {
 
   private func startTransfer() {
     step = .transferring
-    guard let transfers = loop.transfers, let handle = unsafe transfers.handle() else {
+    guard let group = loop.transfers.group(), let handle = unsafe loop.transfers.handle() else {
       return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl could not be initialised"))
     }
-    let transfer = unsafe HTTPTransfer(handle, self)
+    let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
-    guard transfer.prepare(target, peer, recipe, isFirst: redirects == 0, transfers),
-      unsafe transfers.start(handle)
+    guard transfer.prepare(target, peer, recipe, isFirst: redirects == 0), transfer.start()
     else { return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -167,7 +166,10 @@ final class HTTPExchange: Exchange, Watcher {
   }
 
   func endTransfer() {
-    if let transfer { unsafe loop.transfers?.end(transfer.handle) }
+    if let transfer {
+      transfer.end()
+      unsafe loop.transfers.keep(transfer.handle)
+    }
     transfer = nil
     // Not taken by libcurl.
     if let socket { loop.close(socket.descriptor) }

@@ -11,20 +11,33 @@ internal import ReachabilityModel
   let handle: UnsafeMutableRawPointer
   private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
   private unowned let exchange: HTTPExchange
+  private let group: CurlGroup
+  private var isStarted = false
 
-  init(_ handle: UnsafeMutableRawPointer, _ exchange: HTTPExchange) {
+  init(_ handle: UnsafeMutableRawPointer, _ group: CurlGroup, _ exchange: HTTPExchange) {
     unsafe self.handle = handle
+    self.group = group
     self.exchange = exchange
   }
 
   deinit { unsafe lists.forEach { unsafe curl_slist_free_all($0) } }
 
+  /// Begins the transfer; false if libcurl refuses.
+  func start() -> Bool {
+    isStarted = true
+    return unsafe group.start(handle)
+  }
+
+  /// Ends the transfer, if it was begun, and its connection.
+  func end() {
+    if isStarted { unsafe group.end(handle) }
+    isStarted = false
+  }
+
   /// Sets everything up; false if libcurl refuses.
-  func prepare(_ target: ProbeTarget, _ peer: Peer, _ recipe: HTTPRecipe, isFirst: Bool, _ transfers: CurlTransfers)
-    -> Bool
-  {
+  func prepare(_ target: ProbeTarget, _ peer: Peer, _ recipe: HTTPRecipe, isFirst: Bool) -> Bool {
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
-    let keeper = unsafe Unmanaged.passUnretained(transfers).toOpaque()
+    let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
     let address = peer.address.unmapped
     // Any host and port of the URL is at this address: so that nothing is resolved. The socket is ours all the same.
     let place = unsafe list(["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"])
@@ -46,6 +59,9 @@ internal import ReachabilityModel
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0),
       unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
       unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, place),
+      // The addresses that were "resolved" so need no remembering: at the end of each transfer libcurl walks through all
+      // that it remembers.
+      unsafe ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
       unsafe ccurl_set_pointer(handle, CURLOPT_PRIVATE, context),
       unsafe ccurl_set_open_socket_callback(handle, curlOpens),
       unsafe ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context),
@@ -150,7 +166,7 @@ private func curlConnects(
 /// CURLOPT_CLOSESOCKETFUNCTION.
 private func curlCloses(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
   if let context = unsafe context {
-    unsafe Unmanaged<CurlTransfers>.fromOpaque(context).takeUnretainedValue().close(descriptor)
+    unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().close(descriptor)
   }
   return 0
 }

@@ -49,13 +49,8 @@ struct Peer: Hashable {
         address: IPAddress(ipv4: UInt32(bigEndian: four.sin_addr.s_addr)), port: UInt16(bigEndian: four.sin_port))
     case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
       let six = unsafe bytes.loadUnaligned(as: sockaddr_in6.self)
-      let (high, low) = unsafe withUnsafeBytes(of: six.sin6_addr) { octets in
-        unsafe (
-          UInt64(bigEndian: octets.loadUnaligned(as: UInt64.self)),
-          UInt64(bigEndian: octets.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        )
-      }
-      self.init(address: IPAddress(ipv6: high, low), port: UInt16(bigEndian: six.sin6_port), scope: six.sin6_scope_id)
+      let address = unsafe withUnsafeBytes(of: six.sin6_addr) { unsafe IPAddress(ipv6Octets: $0) }
+      self.init(address: address, port: UInt16(bigEndian: six.sin6_port), scope: six.sin6_scope_id)
     default: return nil
     }
   }
@@ -88,5 +83,14 @@ struct Peer: Hashable {
       }
       return done ? unsafe Peer(UnsafeRawPointer(pointer), length: Int(length)) : nil
     }
+  }
+}
+
+extension IPAddress {
+  /// The 16 octets of a `struct in6_addr`.
+  init(ipv6Octets octets: UnsafeRawBufferPointer) {
+    unsafe self.init(
+      ipv6: UInt64(bigEndian: octets.loadUnaligned(as: UInt64.self)),
+      UInt64(bigEndian: octets.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 }

@@ -6,13 +6,13 @@ internal import ReachabilityModel
 /// What callers on any thread share with the prober's thread, and that thread's life.
 final class ProberInbox: Sendable {
   enum Command: Sendable {
-    case check(UInt64, ProbeRequest, @Sendable (ProbeResult) -> Void)
+    case check(Check)
     case cancel(UInt64)
     case resolved(UInt64, Result<[ResolvedAddress], ResolutionFailure>)
   }
 
   private struct State {
-    var commands: [Command] = []
+    var commands = Line<Command>()
     var lastID: UInt64 = 0
     var thread: pthread_t?
     var isStopped = false
@@ -54,15 +54,13 @@ final class ProberInbox: Sendable {
   }
 
   /// Hands a check to the thread, which completes it; returns why not, and then nobody completes it.
-  func submit(
-    _ id: UInt64, _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void
-  ) -> String? {
+  func submit(_ check: Check) -> String? {
     do throws(ResolutionFailure) {
       let mustRing = try state.withLock { (state) throws(ResolutionFailure) in
         if state.isStopped { throw .cancelled }
         if state.commands.count >= Limits.checksWaiting { throw .tooManyQueries }
         if state.thread == nil { state.thread = try startThread() }
-        state.commands.append(.check(id, request, completion))
+        state.commands.append(.check(check))
         return Self.mustRing(&state)
       }
       if mustRing { ring() }
@@ -113,14 +111,15 @@ final class ProberInbox: Sendable {
     }
   }
 
-  /// For the thread: everything that came in, and whether it is to end.
-  func take() -> (commands: [Command], isStopped: Bool) {
+  /// For the thread: takes everything that came in, unless there is something left of the last time; returns whether
+  /// the thread is to end.
+  func take(_ commands: inout Line<Command>) -> Bool {
     state.withLock { state in
-      defer {
-        state.commands.removeAll()
+      if commands.isEmpty {
+        swap(&state.commands, &commands)
         state.isRung = false
       }
-      return (state.commands, state.isStopped)
+      return state.isStopped
     }
   }
 

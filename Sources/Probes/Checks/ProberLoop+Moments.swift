@@ -4,17 +4,17 @@ internal import ReachabilityModel
 extension ProberLoop {
   /// Wakes the check's exchange at `moment`; nil for never.
   func wake(_ check: Check, at moment: Instant?) {
+    guard check.wake != moment else { return }
     check.wake = moment
     setAlarm(check)
   }
 
-  /// No check has this number.
-  private static let curlAlarm: UInt64 = 0
+  /// The numbers of libcurl's groups among the alarms, downwards: no check's comes so far.
+  private static func alarm(of group: CurlGroup) -> UInt64 { .max - UInt64(group.number) }
 
-  /// Notes when libcurl wants to be called; nil for never.
-  func setCurlAlarm(_ moment: Instant?) {
-    curlMoment = moment
-    if let moment { alarms.set(Self.curlAlarm, at: moment) }
+  /// Notes when libcurl wants to be called.
+  func setAlarm(_ group: CurlGroup) {
+    if let moment = group.alarm { alarms.set(Self.alarm(of: group), at: moment) }
   }
 
   /// Notes the next moment that concerns the check.
@@ -27,13 +27,11 @@ extension ProberLoop {
 
   func ringAlarms() {
     while let (moment, id) = alarms.next(by: now) {
-      if id == Self.curlAlarm {
-        guard curlMoment == moment else { continue }
-        curlMoment = nil
-        transfers?.ring()
+      guard let check = checks[id] else {
+        ringGroup(id, moment)
         continue
       }
-      guard let check = checks[id], check.alarm == moment else { continue }
+      guard check.alarm == moment else { continue }
       check.alarm = nil
       if check.due <= now {
         overdue(check)
@@ -46,14 +44,23 @@ extension ProberLoop {
     if alarms.entries.count > 2 * checks.count + Limits.deadAlarms { rebuildAlarms() }
   }
 
+  /// Rings for one of libcurl's groups, if the alarm is one's, and still counts.
+  private func ringGroup(_ id: UInt64, _ moment: Instant) {
+    let number = UInt64.max - id
+    guard number < UInt64(transfers.groups.count) else { return }
+    let group = transfers.groups[Int(number)]
+    if group.alarm == moment { group.ring() }
+  }
+
   private func rebuildAlarms() {
-    let curl = curlMoment.map { [($0, Self.curlAlarm)] } ?? []
-    alarms.rebuild(checks.values.compactMap { check in check.alarm.map { ($0, check.id) } } + curl)
+    alarms.rebuild(
+      checks.values.compactMap { check in check.alarm.map { ($0, check.id) } }
+        + transfers.groups.compactMap { group in group.alarm.map { ($0, Self.alarm(of: group)) } })
   }
 
   private func overdue(_ check: Check) {
     switch check.step {
-    case .waiting:
+    case .waiting, .admitted:
       conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are under way: its turn did not come"))
     case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
     case .resolved: break

@@ -24,16 +24,9 @@ extension ProberLoop {
     }
   }
 
-  /// Begins what the gates have let in meanwhile.
-  func serveAdmitted() {
-    while !admitted.isEmpty {
-      let turn = admitted
-      admitted.removeAll()
-      for id in turn {
-        guard let check = checks[id] else { continue }
-        if check.isResolved { ask(check) } else { resolve(check) }
-      }
-    }
+  /// A gate has let it in meanwhile.
+  func enter(_ check: Check) {
+    if check.isResolved { ask(check) } else { resolve(check) }
   }
 
   // MARK: Names
@@ -81,7 +74,7 @@ extension ProberLoop {
   }
 
   private func leaveNames() {
-    admitted += names.leave { checks[$0] != nil }
+    admit(names.leave { checks[$0] != nil })
   }
 
   private static func finding(_ failure: ResolutionFailure) -> Finding {
@@ -102,7 +95,7 @@ extension ProberLoop {
     switch check.request.choose(peers) {
     case .failure(let finding): conclude(check, finding)
     case .success(let chosen):
-      check.candidates = chosen.reversed()
+      check.candidates = chosen
       check.gateAddress = chosen.first?.address
       let address = check.gateAddress
       let verdict = isEcho(check) ? echoes.enter(check.id, address) : sockets.enter(check.id, address)
@@ -120,7 +113,7 @@ extension ProberLoop {
   }
 
   private func askNext(_ check: Check) {
-    guard let peer = check.candidates.popLast() else { return }
+    guard let peer = check.candidates.popFirst() else { return }
     check.peer = peer
     guard let exchange = exchange(check, peer) else {
       return conclude(check, Finding(.unknown, .cancelled, detail: "no memory for a check"))
@@ -143,14 +136,15 @@ extension ProberLoop {
     check.exchange = nil
     switch check.step {
     case .waiting, .resolved: break
+    case .admitted where !check.isResolved: leaveNames()
     case .resolving:
       check.resolution?.cancel()
       leaveNames()
-    case .asking:
+    case .admitted, .asking:
       if isEcho(check) {
-        admitted += echoes.leave(check.gateAddress) { checks[$0] != nil }
+        admit(echoes.leave(check.gateAddress) { checks[$0] != nil })
       } else {
-        admitted += sockets.leave(check.gateAddress) { checks[$0] != nil }
+        admit(sockets.leave(check.gateAddress) { checks[$0] != nil })
       }
     }
   }
@@ -158,19 +152,18 @@ extension ProberLoop {
 
 extension ProbeRequest {
   /// The addresses that may and can be asked, in the resolver's order; never none.
-  func choose(_ peers: [Peer]) -> Result<[Peer], Finding> {
-    var peers = peers
-    if let policy {
-      peers = peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
-      guard !peers.isEmpty else { return .failure(.denied) }
+  func choose(_ peers: [Peer]) -> Result<ArraySlice<Peer>, Finding> {
+    let allowed = policy.map { policy in
+      peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
     }
-    peers.removeAll { peer in
+    if allowed?.isEmpty == true { return .failure(.denied) }
+    let fitting = (allowed ?? peers).filter { peer in
       let its = peer.address.unmapped.family
       // An own address to send from decides as well.
-      if let source, source.unmapped.family != its { return true }
-      return family != .any && (family == .ipv4) != (its == .ipv4)
+      if let source, source.unmapped.family != its { return false }
+      return family == .any || (family == .ipv4) == (its == .ipv4)
     }
-    guard peers.isEmpty else { return .success(Array(peers.prefix(Limits.addressesTried))) }
+    guard fitting.isEmpty else { return .success(fitting.prefix(Limits.addressesTried)) }
     let missing = source?.unmapped.family ?? (family == .ipv4 ? .ipv4 : .ipv6)
     return .failure(Finding(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address"))
   }

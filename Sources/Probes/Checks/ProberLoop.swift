@@ -7,8 +7,6 @@ internal import ReachabilityModel
 /// descriptors, which this loop watches, and asks to be woken at a moment. What is ready is always served before any
 /// time is called over, so that a process that was stopped finds the answers that came meanwhile.
 final class ProberLoop {
-  typealias Instant = SuspendingClock.Instant
-
   let inbox: ProberInbox
   let poller: EventPoller
   let patterns = PatternCache()
@@ -23,15 +21,21 @@ final class ProberLoop {
     capacity: ProberLoop.descriptors, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
   var echoes = Gate(
     capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
+  /// What came in by the inbox and is not obeyed yet.
+  private var commands = Line<ProberInbox.Command>()
   /// Those whom a gate has let in and whose turn has not begun: one after the other, not one inside of the other.
-  var admitted: [UInt64] = []
+  private var admitted = Line<UInt64>()
   var alarms = Alarms()
-  var curlMoment: Instant?
   /// By descriptor: who owns it.
   private var watchers: [(any Watcher)?] = []
   /// Results whose completions run when the state is in order: they may do what they like.
-  private var completed: [(completion: @Sendable (ProbeResult) -> Void, result: ProbeResult)] = []
+  private var completed: [Completed] = []
   private(set) var now = Instant.now
+
+  private struct Completed {
+    let completion: @Sendable (ProbeResult) -> Void
+    let result: ProbeResult
+  }
 
   init(_ inbox: ProberInbox, _ poller: EventPoller) {
     self.inbox = inbox
@@ -49,21 +53,11 @@ final class ProberLoop {
   func run() {
     // For every change: the bell is never read, each ring is a change.
     guard poller.add(inbox.bell) else { return }
-    var isStopped = false
-    while !isStopped {
+    while true {
       let mayBeMore = wait()
-      let (commands, stopped) = inbox.take()
-      isStopped = stopped
-      for command in commands { obey(command) }
-      if isStopped {
-        for check in Array(checks.values) { conclude(check, .cancelled) }
-      } else if !mayBeMore {
-        ringAlarms()
-      }
-      repeat {
-        serveAdmitted()
-        flushEchoes()
-      } while !admitted.isEmpty
+      guard begin() else { return dismiss() }
+      if !mayBeMore { ringAlarms() }
+      flushEchoes()
       runCompletions()
     }
   }
@@ -71,7 +65,8 @@ final class ProberLoop {
   /// Waits and serves what is ready; true if there may be more.
   private func wait() -> Bool {
     let before = now
-    let until = alarms.first.map { min(max(.zero, Instant.now.duration(to: $0)), Limits.heartbeat) }
+    let isBusy = !commands.isEmpty || !admitted.isEmpty
+    let until = isBusy ? .zero : alarms.first.map { min(max(.zero, Instant.now.duration(to: $0)), Limits.heartbeat) }
     let count = poller.wait(until)
     now = .now
     forgive(before, until)
@@ -83,11 +78,48 @@ final class ProberLoop {
     return count == poller.capacity
   }
 
+  /// Begins some of what is to be begun; false if the thread is to end.
+  ///
+  /// Not all of it: while this thread begins checks it sees no answers, and would count that as the targets' time.
+  private func begin() -> Bool {
+    for _ in 0..<Limits.beginnings {
+      guard let id = admitted.popFirst() else { break }
+      if let check = checks[id] { enter(check) }
+    }
+    guard !inbox.take(&commands) else { return false }
+    for _ in 0..<Limits.beginnings {
+      guard let command = commands.popFirst() else { break }
+      obey(command)
+      // The bell rings only for what comes into an empty inbox: nothing may be left there before a wait.
+      if commands.isEmpty, inbox.take(&commands) { return false }
+    }
+    return true
+  }
+
+  /// Ends everything, also what is not begun.
+  private func dismiss() {
+    repeat {
+      while let command = commands.popFirst() {
+        if case .check(let check) = command { checks[check.id] = check }
+      }
+      _ = inbox.take(&commands)
+    } while !commands.isEmpty
+    for check in Array(checks.values) { conclude(check, .cancelled) }
+    runCompletions()
+  }
+
+  /// Whose turn comes next.
+  func admit(_ ids: [UInt64]) {
+    for id in ids {
+      checks[id]?.step = .admitted
+      admitted.append(id)
+    }
+  }
+
   private func obey(_ command: ProberInbox.Command) {
     switch command {
-    case .check(let id, let request, let completion):
-      let check = Check(id: id, request: request, now: now, completion)
-      checks[id] = check
+    case .check(let check):
+      checks[check.id] = check
       accept(check)
     case .cancel(let id):
       if let check = checks[id] { conclude(check, .cancelled) }
@@ -103,15 +135,14 @@ final class ProberLoop {
 
   private func runCompletions() {
     guard !completed.isEmpty else { return }
-    let results = completed
-    completed.removeAll(keepingCapacity: results.count <= Limits.proberEvents)
-    for (completion, result) in results { completion(result) }
+    for check in completed { check.completion(check.result) }
+    completed.removeAll(keepingCapacity: completed.count <= Limits.proberEvents)
   }
 
   /// Ends a check with what was found, and lets the next ones in.
   func conclude(_ check: Check, _ finding: Finding) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
-    completed.append((check.completion, check.result(finding, .now)))
+    completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))
     release(check)
   }
 }

@@ -31,7 +31,7 @@ public final class SocketProber: Prober {
     let id = inbox.nextID()
     if let refusal = RequestRule.refusal(of: request) {
       completion(ProbeResult(.unknown, .cancelled, detail: refusal, startedAt: .now, duration: .zero))
-    } else if let failure = inbox.submit(id, request, completion) {
+    } else if let failure = inbox.submit(Check(id, request, completion)) {
       completion(ProbeResult(.unknown, .cancelled, detail: failure, startedAt: .now, duration: .zero))
     }
     return Cancellation(inbox: inbox, id: id)

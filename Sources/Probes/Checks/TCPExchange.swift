@@ -6,7 +6,7 @@ internal import ReachabilityModel
 final class TCPExchange: Exchange, Watcher {
   private enum Step {
     case connecting
-    case talking(since: SuspendingClock.Instant)
+    case talking(since: Instant)
   }
 
   private unowned let check: Check
@@ -15,9 +15,12 @@ final class TCPExchange: Exchange, Watcher {
   private let recipe: TCPRecipe
   private var socket: StreamSocket?
   private var step = Step.connecting
-  private var begun = SuspendingClock.Instant.now
+  private var begun = Instant.now
   private var unsent: ArraySlice<UInt8> = []
   private var answer: MatchedAnswer?
+
+  /// Whether the connection alone is the answer.
+  private var onlyKnocks: Bool { recipe.send == nil && recipe.expect == nil }
 
   init(_ check: Check, _ peer: Peer, _ recipe: TCPRecipe, _ loop: ProberLoop) {
     self.check = check
@@ -28,7 +31,7 @@ final class TCPExchange: Exchange, Watcher {
 
   func begin() {
     do throws(SocketFailure) {
-      let socket = try StreamSocket(to: peer, check.request)
+      let socket = try StreamSocket(to: peer, check.request, for: onlyKnocks ? .knocking : .talking)
       self.socket = socket
       guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
     } catch {
@@ -50,9 +53,12 @@ final class TCPExchange: Exchange, Watcher {
     case .stranger: loop.conclude(check, .denied)
     case .connected(let source):
       check.source = source
-      let now = SuspendingClock.Instant.now
+      let now = Instant.now
       check.note(.connect, since: begun, now)
-      guard recipe.send != nil || recipe.expect != nil else { return loop.conclude(check, .up) }
+      if onlyKnocks {
+        socket.hangUp()
+        return loop.conclude(check, .up)
+      }
       do throws(PatternError) {
         answer = try recipe.expect.map { (text) throws(PatternError) in
           MatchedAnswer(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
@@ -65,7 +71,7 @@ final class TCPExchange: Exchange, Watcher {
     }
   }
 
-  private func talk(_ since: SuspendingClock.Instant) {
+  private func talk(_ since: Instant) {
     guard let socket else { return }
     while !unsent.isEmpty {
       let sent = unsafe unsent.withUnsafeBytes {
@@ -85,7 +91,7 @@ final class TCPExchange: Exchange, Watcher {
     read(socket, since)
   }
 
-  private func read(_ socket: StreamSocket, _ since: SuspendingClock.Instant) {
+  private func read(_ socket: StreamSocket, _ since: Instant) {
     while true {
       let bytes = ReadBuffer.read(socket.descriptor)
       switch bytes {
@@ -118,7 +124,7 @@ final class TCPExchange: Exchange, Watcher {
     if case .talking(let since) = step, answer?.match() == true { succeed(since) }
   }
 
-  private func succeed(_ since: SuspendingClock.Instant) {
+  private func succeed(_ since: Instant) {
     check.note(.processing, since: since)
     loop.conclude(check, .up)
   }

@@ -12,7 +12,7 @@ internal import ReachabilityModel
   private let credentials: TLSCredentials
   private var socket: StreamSocket?
   private var session: gnutls_session_t?
-  private var begun = SuspendingClock.Instant.now
+  private var begun = Instant.now
 
   init(_ check: Check, _ peer: Peer, _ recipe: TLSRecipe, _ credentials: TLSCredentials, _ loop: ProberLoop) {
     self.check = check

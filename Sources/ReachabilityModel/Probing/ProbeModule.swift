@@ -178,18 +178,3 @@ public struct TLSRecipe: Hashable, Sendable {
   /// A handshake that must be right in every respect.
   public init() {}
 }
-
-/// One DNS question's transport and what its answer must be.
-public struct DNSRecipe: Hashable, Sendable {
-  /// Over TCP rather than UDP.
-  public var usesTCP = false
-  /// Whether the server is asked to ask others (RFC 1035 §4.1.1, RD).
-  public var recursion = true
-  /// The response codes that count as an answer, in upper case: `NOERROR`, `NXDOMAIN`.
-  public var expectCodes: [String] = ["NOERROR"]
-  /// A regular expression that at least one answer's data must match; nil for any, also for none.
-  public var expectAnswer: String?
-
-  /// A question over UDP that expects NOERROR.
-  public init() {}
-}

@@ -37,6 +37,8 @@ import ReachabilityModel
   private static func sweep(_ targets: [ProbeTarget], _ prober: SocketProber) -> [ProbeResult] {
     guard !targets.isEmpty else { return [] }
     let results = Locked<[ProbeResult]>([])
+    // What it costs to keep the results is not measured.
+    results.withLock { $0.reserveCapacity(targets.count) }
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { exit(71) }
     let writing = ends[1]

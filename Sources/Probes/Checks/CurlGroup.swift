@@ -1,0 +1,102 @@
+internal import CCurl
+internal import Glibc
+
+/// Some of libcurl's transfers on the prober's thread, as many as fit into one of its "multi" handles: its sockets are
+/// watched by our epoll, its one timer is one of our alarms.
+@safe final class CurlGroup: Watcher {
+  private let multi: UnsafeMutableRawPointer
+  private unowned let loop: ProberLoop
+  /// Which of the groups it is.
+  let number: Int
+  private var count = 0
+  /// When libcurl wants to be called; nil for never.
+  private(set) var alarm: Instant?
+
+  init?(_ number: Int, _ loop: ProberLoop) {
+    guard HTTPClient.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
+    unsafe multi = new
+    self.number = number
+    self.loop = loop
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe ccurl_multi_set_socket_callback(multi, curlWatches, context)
+    unsafe ccurl_multi_set_timer_callback(multi, curlSetsTimer, context)
+    // A check says how it is now: nothing of an earlier one is used again.
+    unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1)
+    unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+  }
+
+  deinit { unsafe curl_multi_cleanup(multi) }
+
+  var hasRoom: Bool { count < Limits.curlGroup }
+
+  func start(_ handle: UnsafeMutableRawPointer) -> Bool {
+    count += 1
+    return unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
+  }
+
+  /// Ends a transfer that was started, well or not, and its connection.
+  func end(_ handle: UnsafeMutableRawPointer) {
+    count -= 1
+    unsafe curl_multi_remove_handle(multi, handle)
+  }
+
+  func ready(_ ready: EventPoller.Ready) {
+    let mask = (ready.isReadable ? CURL_CSELECT_IN : 0) | (ready.isWritable ? CURL_CSELECT_OUT : 0)
+    act(ready.descriptor, mask)
+  }
+
+  /// libcurl's timer has rung.
+  func ring() {
+    alarm = nil
+    act(curl_socket_t(CURL_SOCKET_TIMEOUT), 0)
+  }
+
+  private func act(_ descriptor: Int32, _ mask: Int32) {
+    var running: Int32 = 0
+    unsafe curl_multi_socket_action(multi, descriptor, mask, &running)
+    // Only now, outside of libcurl's callbacks, handles may be taken away; and only when all messages are read, for
+    // taking one away libcurl looks for it in each that is not.
+    var finished: [(exchange: HTTPExchange, result: CURLcode)] = []
+    var left: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle,
+        let context = unsafe ccurl_get_private(handle)
+      else { continue }
+      unsafe finished.append(
+        (Unmanaged<HTTPExchange>.fromOpaque(context).takeUnretainedValue(), ccurl_result(message)))
+    }
+    for (exchange, result) in finished { exchange.finished(result) }
+  }
+
+  fileprivate func watch(_ descriptor: Int32, _ what: Int32) {
+    let isOver = what == CURL_POLL_REMOVE
+    loop.register(descriptor, isOver ? nil : self)
+    loop.poller.watch(
+      descriptor, reading: !isOver && what & CURL_POLL_IN != 0, writing: !isOver && what & CURL_POLL_OUT != 0)
+  }
+
+  fileprivate func setTimer(_ milliseconds: Int) {
+    alarm = milliseconds < 0 ? nil : .now.advanced(by: .milliseconds(milliseconds))
+    loop.setAlarm(self)
+  }
+
+  /// For libcurl: a connection is over.
+  func close(_ descriptor: Int32) { loop.close(descriptor) }
+}
+
+private func curlWatches(
+  _ handle: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+  _ unused: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context = unsafe context else { return 0 }
+  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().watch(descriptor, what)
+  return 0
+}
+
+private func curlSetsTimer(
+  _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context = unsafe context else { return 0 }
+  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
+  return 0
+}

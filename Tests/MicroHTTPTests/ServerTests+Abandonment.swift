@@ -1,0 +1,169 @@
+import Glibc
+import Testing
+
+@testable import MicroHTTP
+
+extension ServerTests {
+  @Suite("Answers that nobody waits for")
+  struct Abandonment {
+    private static let request = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// A server that promises answers for `/later`, and how often it was told that one was in vain.
+    private final class Bench: Sendable {
+      let promises = Promises.Shelf<HTTPPromise>()
+      let abandoned = Tally()
+
+      func fixture(configure: (inout HTTPServer.Configuration) -> Void = { _ in }) throws -> Fixture {
+        try Fixture(configure: configure) { [self] request in
+          guard request.path == "/later" else { return Fixture.echo(request) }
+          return .later { [self] promise in
+            // As a router does that puts something on every answer.
+            let mapped = promise.map(\.self)
+            mapped.whenAbandoned { [abandoned] in abandoned.add() }
+            promises.put(mapped)
+          }
+        }
+      }
+
+      func promise() throws -> HTTPPromise {
+        for _ in 0..<4000 where promises.peek == nil { usleep(1_000) }
+        return try #require(promises.take())
+      }
+    }
+
+    @Test("A client that leaves is told of once", arguments: [false, true])
+    func gone(byReset: Bool) throws {
+      let bench = Bench()
+      let fixture = try bench.fixture()
+      let client = try fixture.client()
+      client.send(Self.request)
+      let promise = try bench.promise()
+      #expect(bench.abandoned.value == 0)
+      if byReset { client.reset() } else { client.close() }
+      #expect(fixture.eventually { _ in bench.abandoned.value == 1 })
+      #expect(fixture.eventually { $0.connections == 0 })
+      promise.fulfil(HTTPResponse())
+      fixture.server.stop()
+      #expect(bench.abandoned.value == 1)
+    }
+
+    @Test("So is a time that is over")
+    func tooLate() throws {
+      let bench = Bench()
+      let fixture = try bench.fixture { $0.replyTime = .milliseconds(50) }
+      let client = try fixture.client()
+      client.send(Self.request)
+      let promise = try bench.promise()
+      #expect(try client.response().status == 500)
+      #expect(bench.abandoned.value == 1)
+      promise.fulfil(HTTPResponse())
+      client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try client.response().status == 200)
+      #expect(bench.abandoned.value == 1)
+    }
+
+    @Test("So is a server that stops, before and after")
+    func stopped() throws {
+      let bench = Bench()
+      let fixture = try bench.fixture()
+      let client = try fixture.client()
+      client.send(Self.request)
+      let promise = try bench.promise()
+      fixture.server.stop()
+      #expect(bench.abandoned.value == 1)
+      promise.whenAbandoned { [bench] in bench.abandoned.add() }
+      #expect(bench.abandoned.value == 2)
+    }
+
+    @Test("Who asks when the client has left already is told at once")
+    func askedLate() throws {
+      let bench = Bench()
+      let fixture = try bench.fixture()
+      let client = try fixture.client()
+      client.send(Self.request)
+      let promise = try bench.promise()
+      client.reset()
+      #expect(fixture.eventually { _ in bench.abandoned.value == 1 })
+      promise.whenAbandoned { [bench] in bench.abandoned.add() }
+      #expect(fixture.eventually { _ in bench.abandoned.value == 2 })
+    }
+
+    @Test("A promise that was kept or dropped is not abandoned", arguments: [false, true])
+    func kept(isDropped: Bool) throws {
+      let bench = Bench()
+      let fixture = try bench.fixture()
+      let client = try fixture.client()
+      for _ in 0..<3 {
+        client.send(Self.request)
+        if isDropped { _ = try bench.promise() } else { try bench.promise().fulfil(HTTPResponse(status: 201)) }
+        #expect(try client.response().status == (isDropped ? 500 : 201))
+      }
+      client.close()
+      #expect(fixture.eventually { $0.connections == 0 })
+      fixture.server.stop()
+      #expect(bench.abandoned.value == 0)
+    }
+
+    /// Answers with a stream that ends after two entries.
+    private static func pair(_ log: EventLog, _ abandoned: Tally) -> HTTPHandler {
+      { _ in
+        let stream = HTTPStream(
+          feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]), endsAfter: 2,
+          whenAbandoned: { abandoned.add() })
+        return .now(HTTPResponse(body: .stream(stream)))
+      }
+    }
+
+    @Test("A stream with an end is told of when its client leaves before, and not when it is whole")
+    func streams() throws {
+      let abandoned = Tally()
+      let log = EventLog()
+      let fixture = try Fixture(handler: Self.pair(log, abandoned))
+      let (client, leaver) = (try fixture.client(), try fixture.client())
+      for client in [client, leaver] { client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+      #expect(fixture.eventually { $0.streams == 2 })
+      log.append(id: 1, kind: 0, bytes: Array("one\n".utf8))
+      try leaver.head()
+      try leaver.body(until: "one\n")
+      #expect(abandoned.value == 0)
+      leaver.close()
+      #expect(fixture.eventually { _ in abandoned.value == 1 })
+      log.append(id: 2, kind: 0, bytes: Array("two\n".utf8))
+      try client.head()
+      #expect(try client.rest() == "one\ntwo\n")
+      #expect(fixture.eventually { $0.streams == 0 })
+      fixture.server.stop()
+      #expect(abandoned.value == 1)
+    }
+
+    @Test("So is one that never began")
+    func refusedStream() throws {
+      let abandoned = Tally()
+      let fixture = try Fixture(configure: { $0.streamLimit = 0 }, handler: Self.pair(EventLog(), abandoned))
+      let client = try fixture.client()
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try client.response().status == 503)
+      #expect(abandoned.value == 1)
+    }
+
+    @Test("A stream without an end is told of when it is over", arguments: StreamMode.both)
+    func endless(mode: StreamMode) throws {
+      let abandoned = Tally()
+      let log = EventLog()
+      let fixture = try Fixture(mode) { _ in
+        let stream = HTTPStream(
+          feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]),
+          whenAbandoned: { abandoned.add() })
+        return .now(HTTPResponse(body: .stream(stream)))
+      }
+      let client = try fixture.client()
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      try client.head()
+      log.append(id: 1, kind: 0, bytes: Array("one\n".utf8))
+      try client.body(until: "one\n")
+      #expect(abandoned.value == 0)
+      client.close()
+      #expect(fixture.eventually { _ in abandoned.value == 1 })
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import NetworkReachability
+import Testing
+
+@testable import reachd
+
+/// The section `modules` of the file.
+@Suite struct ModuleSectionTests {
+  private func modules(_ text: String, _ environment: [String: String] = [:]) throws -> [String: ProbeModule] {
+    let modules = try ConfigurationTests.load("modules:\n" + text, environment).modules
+    return Dictionary(uniqueKeysWithValues: modules.map { ($0.name, $0) })
+  }
+
+  @Test func aModuleWithoutFieldsIsTheProbersDefault() throws {
+    let modules = try modules(
+      ["route", "tcp", "icmp", "http", "tls", "dns"].map { "  \($0): {prober: \($0)}\n" }.joined())
+    #expect(modules["route"] == ProbeModule(name: "route", recipe: .route))
+    #expect(modules["tcp"] == ProbeModule(name: "tcp", recipe: .tcp(TCPRecipe())))
+    #expect(modules["icmp"] == ProbeModule(name: "icmp", recipe: .icmp(ICMPRecipe())))
+    #expect(modules["http"] == ProbeModule(name: "http", recipe: .http(HTTPRecipe())))
+    #expect(modules["tls"] == ProbeModule(name: "tls", recipe: .tls(TLSRecipe())))
+    #expect(modules["dns"] == ProbeModule(name: "dns", recipe: .dns(DNSRecipe())))
+  }
+
+  @Test func everyFieldIsRead() throws {
+    let modules = try modules(
+      """
+        smtp: {prober: tcp, ip: 6, send: "EHLO x\\r\\n", expect: '^250[ -]'}
+        far: {prober: icmp, ip: 4, count: 5, spacing: 20ms, payloadBytes: 0, maximumLoss: 0.2, maximumRoundTrip: 80ms}
+        api:
+          prober: http
+          ip: any
+          method: POST
+          headers: {Authorization: "Bearer ${SECRET}", Accept: ""}
+          body: "{}"
+          expectStatus: [200, 300-399]
+          expectBody: 'ok\\b'
+          rejectBody: error
+          expectHeaders: {Content-Type: ^application/json}
+          maximumRedirects: 3
+          serverName: api.internal
+          verify: false
+          authorityFile: /etc/ssl/own.pem
+          minimumValidity: 168h
+        cert: {prober: tls, serverName: db.internal, verify: true, authorityFile: /a.pem, minimumValidity: 1h}
+        zone: {prober: dns, tcp: true, recursion: false, expectCodes: [nxdomain, NOERROR], expectAnswer: '^10\\.'}
+      """, ["SECRET": "s"])
+    #expect(
+      modules["smtp"]
+        == ProbeModule(name: "smtp", recipe: .tcp(TCPRecipe(send: "EHLO x\r\n", expect: "^250[ -]")), family: .ipv6))
+    let echo = ICMPRecipe(
+      count: 5, spacing: .milliseconds(20), payloadBytes: 0, maximumLoss: 0.2, maximumRoundTrip: .milliseconds(80))
+    #expect(modules["far"] == ProbeModule(name: "far", recipe: .icmp(echo), family: .ipv4))
+    var http = HTTPRecipe()
+    http.method = "POST"
+    http.headers = [.init(name: "Authorization", value: "Bearer s"), .init(name: "Accept", value: "")]
+    http.body = "{}"
+    http.expectStatus = [200...200, 300...399]
+    http.expectBody = "ok\\b"
+    http.rejectBody = "error"
+    http.expectHeaders = [.init(name: "Content-Type", value: "^application/json")]
+    http.maximumRedirects = 3
+    http.tls.serverName = "api.internal"
+    http.tls.verify = false
+    http.tls.authorityFile = "/etc/ssl/own.pem"
+    http.tls.minimumValidity = .seconds(168 * 3600)
+    #expect(modules["api"] == ProbeModule(name: "api", recipe: .http(http)))
+    var tls = TLSRecipe()
+    tls.serverName = "db.internal"
+    tls.authorityFile = "/a.pem"
+    tls.minimumValidity = .seconds(3600)
+    #expect(modules["cert"] == ProbeModule(name: "cert", recipe: .tls(tls)))
+    var dns = DNSRecipe()
+    dns.usesTCP = true
+    dns.recursion = false
+    dns.expectCodes = ["NXDOMAIN", "NOERROR"]
+    dns.expectAnswer = "^10\\."
+    #expect(modules["zone"] == ProbeModule(name: "zone", recipe: .dns(dns)))
+  }
+
+  @Test(arguments: [
+    ("m: http", "FILE:2:6: modules.m: a mapping is expected here"),
+    ("m: {}", "FILE:2:6: modules.m: prober is missing; one of dns, http, icmp, route, tcp, tls"),
+    ("m: {prober: ftp}", "FILE:2:15: modules.m.prober: \"ftp\" is not possible; expected one of dns, http"),
+    ("a b: {prober: tcp}", "FILE:2:3: modules.a b: \"a b\" is no name; a module's name is 1 to 63 of"),
+    ("m: {prober: tcp, ip: 5}", "FILE:2:24: modules.m.ip: \"5\" is not possible; expected one of any, 4, 6"),
+    ("m: {prober: tcp, sent: x}", "FILE:2:20: modules.m.sent: unknown key; did you mean send?"),
+    ("m: {prober: icmp, method: GET}", "FILE:2:21: modules.m.method: unknown key; there are prober, ip, count"),
+    ("m: {prober: tcp, send: [x]}", "FILE:2:26: modules.m.send: this is no value"),
+    ("m: {prober: tcp, expect: '['}", "FILE:2:28: modules.m.expect: \"[\" is no regular expression: missing termin"),
+    ("m: {prober: icmp, count: 0}", "FILE:2:28: modules.m.count: \"0\" is not possible; expected a whole number from"),
+    ("m: {prober: icmp, count: 101}", "FILE:2:28: modules.m.count: \"101\" is not possible"),
+    ("m: {prober: icmp, spacing: 0s}", "FILE:2:30: modules.m.spacing: \"0s\" is not possible; expected a duration fr"),
+    ("m: {prober: icmp, payloadBytes: 65001}", "FILE:2:35: modules.m.payloadBytes: \"65001\" is not possible"),
+    ("m: {prober: icmp, maximumLoss: 20%}", "FILE:2:34: modules.m.maximumLoss: \"20%\" is not possible; expected a n"),
+    ("m: {prober: icmp, maximumRoundTrip: x}", "FILE:2:39: modules.m.maximumRoundTrip: \"x\" is not possible"),
+    ("m: {prober: http, method: get}", "FILE:2:29: modules.m.method: \"get\" is not possible; expected a method in"),
+    ("m: {prober: http, headers: [x]}", "FILE:2:30: modules.m.headers: a mapping is expected here"),
+    ("m: {prober: http, headers: {'A B': c}}", "FILE:2:31: modules.m.headers: \"A B\" is no field's name"),
+    ("m: {prober: http, headers: {\"A\\r\\nB\": c}}", "FILE:2:31: modules.m.headers: \"A\\r\\nB\" is no field's name"),
+    (
+      "m: {prober: http, headers: {A: \"b\\r\\nHost: evil\"}}",
+      "FILE:2:34: modules.m.headers.A: \"b\\r\\nHost: evil\" is not possible; expected a text without control characters"
+    ),
+    ("m: {prober: http, headers: {A: \"b\\tc\\x7f\"}}", "FILE:2:34: modules.m.headers.A: "),
+    ("m: {prober: http, headers: {A: \"\\0\"}}", "FILE:2:"),
+    ("m: {prober: http, expectStatus: 200}", "FILE:2:35: modules.m.expectStatus: a list is expected here; write [200"),
+    ("m: {prober: http, expectStatus: [99]}", "FILE:2:36: modules.m.expectStatus: \"99\" is not possible; expected a"),
+    ("m: {prober: http, expectStatus: [300-200]}", "FILE:2:36: modules.m.expectStatus: \"300-200\" is not possible"),
+    ("m: {prober: http, expectStatus: [2xx]}", "FILE:2:36: modules.m.expectStatus: \"2xx\" is not possible"),
+    ("m: {prober: http, expectBody: '(a'}", "FILE:2:33: modules.m.expectBody: \"(a\" is no regular expression"),
+    ("m: {prober: http, rejectBody: '*'}", "FILE:2:33: modules.m.rejectBody: \"*\" is no regular expression"),
+    ("m: {prober: http, expectHeaders: {A: '('}}", "FILE:2:40: modules.m.expectHeaders.A: \"(\" is no regular"),
+    ("m: {prober: http, maximumRedirects: 4}", "FILE:2:39: modules.m.maximumRedirects: \"4\" is not possible"),
+    (
+      "m: {prober: tls, serverName: 'a b'}", "FILE:2:32: modules.m.serverName: \"a b\" is not possible; expected a host"
+    ),
+    ("m: {prober: tls, verify: no}", "FILE:2:28: modules.m.verify: \"no\" is not possible; expected true or false"),
+    ("m: {prober: tls, authorityFile: own.pem}", "FILE:2:35: modules.m.authorityFile: \"own.pem\" is not possible"),
+    ("m: {prober: tls, minimumValidity: 7d}", "FILE:2:37: modules.m.minimumValidity: \"7d\" is not possible"),
+    ("m: {prober: dns, tcp: 1}", "FILE:2:25: modules.m.tcp: \"1\" is not possible"),
+    ("m: {prober: dns, recursion: [x]}", "FILE:2:31: modules.m.recursion: this is no value"),
+    (
+      "m: {prober: dns, expectCodes: [OK]}", "FILE:2:34: modules.m.expectCodes: \"OK\" is not possible; expected one of"
+    ),
+    ("m: {prober: dns, expectAnswer: '(?<'}", "FILE:2:34: modules.m.expectAnswer: \"(?<\" is no regular expression"),
+  ])
+  func whatIsWrongIsToldWithItsPlace(text: String, complaint: String) throws {
+    let complaints = try ConfigurationTests.complaints("modules:\n  " + text)
+    #expect(complaints.count == 1, "\(complaints)")
+    #expect(complaints.first?.contains(complaint) == true, "\(complaints)")
+  }
+
+  @Test func twoModulesOfOneNameAreRefused() throws {
+    let complaints = try ConfigurationTests.complaints("modules:\n  m: {prober: tcp}\n  m: {prober: icmp}")
+    #expect(complaints.count == 1 && complaints.first?.hasPrefix("FILE:3:3: the key 'm' is given twice") == true)
+  }
+
+  @Test func aTargetOfAModuleThatIsWrongIsNotBlamedForIt() throws {
+    let complaints = try ConfigurationTests.complaints(
+      "modules: {m: {prober: tcp, expect: '['}}\ntargets: [{id: a, target: 'tcp://a:1', module: m}]")
+    #expect(complaints.count == 1 && complaints.first?.contains("modules.m.expect") == true, "\(complaints)")
+  }
+}

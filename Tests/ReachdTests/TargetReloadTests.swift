@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// SIGHUP and the sections `targets`, `modules` and `policy`; and what a huge body does to a running service.
+@Suite struct TargetReloadTests {
+  /// Asks the service by `curl` and reads the answer as JSON.
+  private func ask(_ reloadable: Reloadable, _ path: String, _ options: String = "") throws -> JSONValue {
+    let (end, output, errors) = try Program.shell("curl -s \(options) '\(reloadable.service.url)\(path)'")
+    guard end == .exited(0) else { throw TestError("curl: \(end) \(errors)") }
+    return try JSONValue(output)
+  }
+
+  private func wait(_ reloadable: Reloadable, _ id: String, _ state: String) throws {
+    #expect(
+      try eventually { try ask(reloadable, "/targets/\(id)")["state"]?.text == state }, "\(id) is not \(state)")
+  }
+
+  private static let json = "-H 'Content-Type: application/json'"
+
+  @Test func targetsComeGoAndChangeAndTheOthersKeepTheirState() throws {
+    let kept = "  - { id: kept, target: 'tcp://127.0.0.1:1', interval: 24h, fall: 1 }\n"
+    let reloadable = try Reloadable(
+      "targets:\n" + kept + "  - { id: gone, target: 'route://10.0.0.1' }\n"
+        + "  - { id: changed, target: 'tcp://127.0.0.1:1', fall: 1 }\n")
+    for id in ["kept", "changed"] { try wait(reloadable, id, "down") }
+    let before = try ask(reloadable, "/targets/kept")
+    _ = try ask(reloadable, "/targets/own", "-X PUT \(Self.json) -d '{\"target\": \"route://127.0.0.1\"}'")
+    try wait(reloadable, "own", "up")
+    try reloadable.reload(
+      "targets:\n" + kept + "  - { id: changed, target: 'route://127.0.0.1' }\n"
+        + "  - { id: new, target: 'route://127.0.0.1' }\n")
+    for id in ["changed", "new", "own"] { try wait(reloadable, id, "up") }
+    #expect(try ask(reloadable, "/targets/kept") == before)
+    let ids = try ask(reloadable, "/targets")["targets"]?.elements?.compactMap { $0["id"]?.text }
+    #expect(ids == ["changed", "kept", "new", "own"])
+    #expect(reloadable.service.child.errors.contains("configuration reloaded changed=targets"))
+    // One that is wrong changes nothing.
+    try reloadable.reload("targets:\n  - { id: new, target: 'route://127.0.0.1' }\n  - { id: bad }\n")
+    #expect(try reloadable.total("failure") == 1)
+    #expect(try ask(reloadable, "/targets")["targets"]?.elements?.count == 4)
+    try reloadable.reload("")
+    #expect(try ask(reloadable, "/targets")["targets"]?.elements?.compactMap { $0["id"]?.text } == ["own"])
+  }
+
+  @Test func whatWasPausedStaysSoUntilTheFileSaysOtherwise() throws {
+    let line = "{ id: db, target: 'route://127.0.0.1'"
+    let reloadable = try Reloadable("targets: [\(line) }]\n")
+    #expect(try ask(reloadable, "/targets/db/pause", "-X POST")["state"]?.text == "paused")
+    try reloadable.reload("settle: 20ms\ntargets: [\(line), labels: { env: prod } }]\n")
+    let paused = try ask(reloadable, "/targets/db")
+    #expect(paused["state"]?.text == "paused" && paused["labels"]?["env"] == "prod")
+    try reloadable.reload("targets: [\(line), paused: true }]\n")
+    try reloadable.reload("targets: [\(line), paused: false }]\n")
+    try wait(reloadable, "db", "up")
+  }
+
+  @Test func modulesAndThePolicyAreLive() throws {
+    let allowed = "policy: { allow: [127.0.0.0/8] }\n"
+    let reloadable = try Reloadable("modules: { own: { prober: http } }\n")
+    let port = reloadable.service.url.split(separator: ":").last.map(String.init) ?? ""
+    let check = "/check?target=http://127.0.0.1:\(port)/livez&module=own"
+    let put =
+      "-X PUT \(Self.json) -d '{\"target\": \"http://127.0.0.1:\(port)/livez\", \"module\": \"own\", \"fall\": 1}'"
+    #expect(try ask(reloadable, check)["code"]?.text == "policyDenied")
+    #expect(try ask(reloadable, "/targets/self", put)["code"]?.text == "policyDenied")
+    try reloadable.reload("modules: { own: { prober: http } }\n" + allowed)
+    #expect(try ask(reloadable, check)["state"]?.text == "up")
+    _ = try ask(reloadable, "/targets/self", put)
+    try wait(reloadable, "self", "up")
+    // The module that the target names is another one now.
+    try reloadable.reload("modules: { own: { prober: http, expectBody: '^no$' } }\n" + allowed)
+    #expect(try ask(reloadable, check)["reason"]?.text == "httpBody")
+    try wait(reloadable, "self", "down")
+    // A policy that closes again holds for what is registered already.
+    try reloadable.reload("modules: { own: { prober: http } }\n")
+    let denied = try ask(reloadable, "/targets/self/check", "-X POST")
+    #expect(denied["lastCheck"]?["reason"]?.text == "policyDenied")
+    #expect(try ask(reloadable, check + "x")["code"]?.text == "badRequest")
+  }
+
+  @Test func aMillionTargetsInOneBodyAreRefusedAndNothingIsLost() throws {
+    let reloadable = try Reloadable("targets: [{ id: db, target: 'route://127.0.0.1' }]\n")
+    try wait(reloadable, "db", "up")
+    let before = try ask(reloadable, "/targets")
+    // As curl sends it: with a length, and in pieces without one.
+    for options in ["", "-H 'Transfer-Encoding: chunked'"] {
+      let (end, output, errors) = try Program.shell(
+        """
+        awk 'BEGIN { printf "["; for (i = 0; i < 1000000; i++)
+          printf "%s{\\"id\\":\\"t%d\\",\\"target\\":\\"route://127.0.0.1\\"}", i ? "," : "", i; printf "]" }' |
+        curl -s -o /dev/null -w '%{http_code}' -X POST \(Self.json) -H 'Expect:' \(options) --data-binary @- \
+          '\(reloadable.service.url)/targets'
+        """)
+      #expect(output == "413", "\(end) \(errors)")
+    }
+    #expect(try ask(reloadable, "/targets") == before)
+    // Two thousand fit.
+    let (_, output, _) = try Program.shell(
+      """
+      awk 'BEGIN { printf "["; for (i = 0; i < 2000; i++)
+        printf "%s{\\"id\\":\\"t%d\\",\\"target\\":\\"route://10.0.0.1\\",\\"paused\\":true}", i ? "," : "", i; printf "]" }' |
+      curl -s -X POST \(Self.json) --data-binary @- '\(reloadable.service.url)/targets'
+      """)
+    let results = try JSONValue(output)["results"]?.elements ?? []
+    #expect(results.count == 2000 && results.allSatisfy { $0["status"]?.integer == 201 })
+  }
+}
