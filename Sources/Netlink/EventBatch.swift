@@ -8,8 +8,10 @@ struct EventBatch {
   var causes: Set<Cause> = []
   /// Links and addresses must be read again.
   var needsTables = false
-  /// The kernel may still be flushing routes silently.
+  /// The kernel may still be carrying out what it announced.
   var needsBarrier = false
+  /// Routes may go another way without an event of their own, wherever they lead.
+  var touchesAnyRoute = false
   /// The blocks of routes and rules that came, went or changed.
   var blocks: Set<RouteChanges.Block> = []
   /// Events may be missing: what was listed of routes before may be out of date.
@@ -20,19 +22,22 @@ struct EventBatch {
   var datagrams: UInt64 = 0
   /// Overruns of the receive buffer.
   var overruns: UInt64 = 0
-  /// Which routes may differ: those of links, addresses, rules and nexthop objects do without an event of their own.
-  var changes: RouteChanges { RouteChanges(blocks: blocks, isAny: needsTables || needsBarrier) }
+  /// Which routes may differ.
+  var changes: RouteChanges { RouteChanges(blocks: blocks, isAny: touchesAnyRoute) }
   /// True when nothing was received.
   var isEmpty: Bool { datagrams == 0 && overruns == 0 }
 
+  /// True when something must be read; what was received may be of no interest.
+  var isNews: Bool { !blocks.isEmpty || needsTables || touchesAnyRoute || !causes.isEmpty }
+
   /// True when nothing must be read: a wake-up for another reason.
-  var isQuiet: Bool { isEmpty && blocks.isEmpty && !needsTables && !needsBarrier && causes.isEmpty }
+  var isQuiet: Bool { isEmpty && !isNews }
 
   /// Everything is read again, though nothing was lost: the first reading, and polling.
   static let everything: EventBatch = {
     var batch = EventBatch()
     batch.needsTables = true
-    batch.needsBarrier = true
+    batch.addSilentChange()
     batch.isAfterLoss = true
     return batch
   }()
@@ -41,7 +46,7 @@ struct EventBatch {
   mutating func addSleep() {
     causes.insert(.resume)
     needsTables = true
-    needsBarrier = true
+    addSilentChange()
   }
 
   /// Takes in a datagram.
@@ -64,7 +69,7 @@ struct EventBatch {
   mutating func addLoss() {
     causes.insert(.resync)
     needsTables = true
-    needsBarrier = true
+    addSilentChange()
     isAfterLoss = true
   }
 
@@ -73,6 +78,7 @@ struct EventBatch {
     causes.formUnion(other.causes)
     needsTables = needsTables || other.needsTables
     needsBarrier = needsBarrier || other.needsBarrier
+    touchesAnyRoute = touchesAnyRoute || other.touchesAnyRoute
     blocks.formUnion(other.blocks)
     isAfterLoss = isAfterLoss || other.isAfterLoss
     events += other.events
@@ -83,30 +89,42 @@ struct EventBatch {
   private mutating func add(_ message: NetlinkMessage, _ routers: inout RouterWatch) {
     events += 1
     switch message.type {
-    case RTM_NEWLINK, RTM_DELLINK, RTM_DELADDR, RTM_NEWNETCONF, RTM_DELNETCONF:
+    // Of an address that comes, the kernel tells before it gives dead legs of multipath routes back their life.
+    case RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWNETCONF, RTM_DELNETCONF:
       needsTables = true
-      needsBarrier = true
-    case RTM_NEWADDR: needsTables = true
+      addSilentChange()
     case RTM_NEWROUTE:
       if addRoute(message.body) {
         causes.insert(message.flags & Int32(NLM_F_REPLACE) != 0 ? .routeReplaced : .routeAdded)
       }
-    case RTM_DELROUTE: if addRoute(message.body) { causes.insert(.routeRemoved) }
+    case RTM_DELROUTE:
+      if addRoute(message.body) { causes.insert(.routeRemoved) }
+      // IPv4 tells of it first and unlinks the route then (fib_table_delete in net/ipv4/fib_trie.c); IPv6 does not.
+      if message.body.load(0) == UInt8(AF_INET) { needsBarrier = true }
     case RTM_NEWRULE, RTM_DELRULE:
       causes.insert(.ruleChanged)
-      needsBarrier = true
+      addSilentChange()
       if let block = NetlinkDecoder.ruleBlock(message.body) { blocks.insert(block) }
     case RTM_NEWNEXTHOP, RTM_DELNEXTHOP:
       causes.insert(.nexthopChanged)
-      needsBarrier = true
+      addSilentChange()
     case RTM_NEWNEIGH, RTM_DELNEIGH:
-      if routers.isChanged(by: message) { blocks.insert(Self.everyIPv6Route) }
+      if routers.isChanged(by: message) {
+        causes.insert(.neighbourChanged)
+        blocks.insert(Self.everyIPv6Route)
+      }
     case Int(NLMSG_OVERRUN): addLoss()
     default: break
     }
   }
 
   private static let everyIPv6Route = RouteChanges.Block(IPPrefix(IPAddress(ipv6: 0, 0), length: 0), table: 0)
+
+  /// Notes what the kernel carries out behind its own event, and of whose routes it tells nothing.
+  private mutating func addSilentChange() {
+    needsBarrier = true
+    touchesAnyRoute = true
+  }
 
   /// Notes the block of a route.
   ///

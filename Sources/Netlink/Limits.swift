@@ -22,8 +22,8 @@ enum Limits {
   static let dumpAttempts = 8
   /// Datagrams drained before a reading is made although more wait, so that a flood cannot put it off for ever.
   static let datagramsPerBatch = 4096
-  /// IPv6 neighbours that are remembered as routers or as failed; a link has a handful of routers.
-  static let routers = 1024
+  /// IPv6 neighbours that are remembered as failed: as many as the kernel has of all (`net.ipv6.neigh.default.gc_thresh3`).
+  static let failedNeighbours = 1024
   /// How often everything is read without an event that asks for it, to find out whether one was missing.
   ///
   /// 33 µs for the tables of a small machine, 32 ms for 100,000 routes.

@@ -36,6 +36,8 @@ final class NetlinkLoop {
   /// Events that were drained while an audit was made, and which nobody has read for.
   private var late = EventBatch()
   private var routers = RouterWatch()
+  /// The events of all IPv6 neighbours are let through, not only of those that failed.
+  private var hearsAllNeighbours = false
   private var sleep: SleepDetector
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
@@ -89,7 +91,11 @@ final class NetlinkLoop {
       guard wake.isDue else { return }
       try openSockets()
     } else {
-      guard !batch.isEmpty || wake.isCalled || wake.isDue || pending.causes.contains(.resume) else { return }
+      guard pending.isNews || wake.isCalled || wake.isDue else {
+        // Neighbours that nobody waits for, and the like.
+        pending = EventBatch()
+        return
+      }
       // Without events nobody says what changed.
       if events == nil { pending.merge(.everything) }
     }
@@ -114,6 +120,7 @@ final class NetlinkLoop {
   /// - Returns: when to read again even if nothing happens.
   private func read(_ batch: EventBatch, isAudit: Bool = false) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
+    try watchRouters(queries, anew: batch.isAfterLoss)
     if batch.needsBarrier { try queries.barrier() }
     if batch.needsTables {
       tables = KernelTables(
@@ -140,6 +147,28 @@ final class NetlinkLoop {
     let deadline = observer.ingest(reading)
     let poll = events == nil ? uptime + settings.pollInterval : nil
     return [deadline, poll, nextAudit].compactMap(\.self).min()
+  }
+
+  /// Hears all IPv6 neighbours while one does not answer: who answers again need not say that it is a router.
+  ///
+  /// - Parameters:
+  ///   - queries: where the kernel is asked.
+  ///   - anew: events may be missing.
+  /// - Throws: a ``KernelError`` when the kernel refuses.
+  private func watchRouters(_ queries: NetlinkQueries, anew: Bool) throws(KernelError) {
+    guard let events else { return }
+    if anew || routers.hasFailures && !hearsAllNeighbours {
+      // First listen, then read: who answered again before that had no event.
+      try hear(allNeighbours: true, events)
+      routers = RouterWatch(failed: try queries.failedNeighbours())
+    }
+    try hear(allNeighbours: routers.hasFailures, events)
+  }
+
+  private func hear(allNeighbours: Bool, _ events: NetlinkSocket) throws(KernelError) {
+    guard allNeighbours != hearsAllNeighbours else { return }
+    try events.filterNeighbours(allNeighbours ? .all : .failed)
+    hearsAllNeighbours = allNeighbours
   }
 
   /// Compares what the observer holds with what was just read afresh.
@@ -262,7 +291,8 @@ final class NetlinkLoop {
         RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
       ] { try socket.join(group) }
-      try socket.dropHostNeighbours()
+      try socket.filterNeighbours(.failed)
+      hearsAllNeighbours = false
       try socket.join(RTNLGRP_NEIGH)
       return true
     } catch {

@@ -35,6 +35,11 @@ struct EngineState {
   private var carriedCauses: Set<Cause> = []
   /// When the route of an answer runs out, on the readings' scale, where it does.
   private var expiries: [RouteQuery: Duration] = [:]
+  /// The questions about routes that run out which the last survey asked.
+  private var dueQueries: Set<RouteQuery> = []
+  /// When the last survey was made, and when the last that asked about all routes that run out.
+  private var lastSurvey = Duration.zero
+  private var lastExpiryCheck = Duration.zero
 
   init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
     self.settle = settle
@@ -46,30 +51,44 @@ struct EngineState {
 
   /// What must be looked up for the next reading: what the survey touches, and what was not answered yet.
   mutating func routeQueries(for survey: KernelSurvey) -> [RouteQuery] {
-    let due = expiries.filter { $0.value <= survey.uptime }.map(\.key)
-    for family in IPAddress.Family.allCases where touches(survey, family, due) { touchedFamilies.insert(family) }
+    lastSurvey = survey.uptime
+    dueQueries = takeDue(at: survey.uptime)
+    for family in IPAddress.Family.allCases where touches(survey, family) { touchedFamilies.insert(family) }
     let machine = TargetRules.queries(for: .default, permitting: requirement, in: survey.tables)
       .filter { touchedFamilies.contains($0.destination.family) }
     wasAnyTouched = survey.changes.isAny
-    let tunnels = touchedFamilies.isEmpty ? [] : TunnelRules.queries(in: survey.tables)
-    return machine + tunnels + book.queries(for: survey, due: due)
+    let tunnels = touchedFamilies.isEmpty && dueQueries.isEmpty ? [] : TunnelRules.queries(in: survey.tables)
+    return machine + tunnels + book.queries(for: survey, due: dueQueries)
+  }
+
+  /// The questions whose answers have run out; from time to time all whose answers will, for a router that shortens the
+  /// life of its route causes no event.
+  private mutating func takeDue(at uptime: Duration) -> Set<RouteQuery> {
+    guard lastExpiryCheck + Limits.expiryCheck > uptime else {
+      lastExpiryCheck = uptime
+      return Set(expiries.keys)
+    }
+    return Set(expiries.lazy.filter { $0.value + Limits.expiredRouteRecheck <= uptime }.map(\.key))
   }
 
   /// Whether a survey touches the default path of a family.
-  private func touches(_ survey: KernelSurvey, _ family: IPAddress.Family, _ due: [RouteQuery]) -> Bool {
+  private func touches(_ survey: KernelSurvey, _ family: IPAddress.Family) -> Bool {
     if survey.changes.isAny { return true }
     if let hold = family == .ipv4 ? ipv4.holdUntil : ipv6.holdUntil, hold <= survey.uptime { return true }
     return StatusRules.sentinels(family).contains { sentinel in
-      due.contains(RouteQuery(sentinel)) || survey.changes.blocks.contains { $0.prefix.contains(sentinel) }
+      dueQueries.contains { $0.destination == sentinel }
+        || survey.changes.blocks.contains { $0.prefix.contains(sentinel) }
     }
   }
 
-  /// True when targets are watched for which a list of all blocks is of use and is not there or, after a loss, too old.
-  func needsRouteBlocks(isAfterLoss: Bool) -> Bool { book.wantsBlocks && (isAfterLoss || book.blocks == nil) }
+  /// Whether the coming survey should list the blocks of all routes and rules.
+  mutating func needsRouteBlocks(isAfterLoss: Bool) -> Bool { book.needsBlocks(isAfterLoss: isAfterLoss) }
 
   /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
   var nextDeadline: Duration? {
-    let recheck = expiries.values.min().map { $0 + Limits.expiredRouteRecheck }
+    let recheck = expiries.values.min().map {
+      min($0 + Limits.expiredRouteRecheck, lastExpiryCheck + Limits.expiryCheck)
+    }
     let round = book.needsAnotherRound ? lastUptime : nil
     return [ipv4.holdUntil, ipv6.holdUntil, book.nextHold, recheck, round].compactMap(\.self).min()
   }
@@ -156,12 +175,15 @@ struct EngineState {
   }
 
   private mutating func noteExpiries(in reading: KernelReading) {
-    // What ran out and was not asked about again has nobody who wants to know.
-    if !expiries.isEmpty { expiries = expiries.filter { $0.value > reading.uptime } }
+    // What was due and was not asked about again has nobody who wants to know.
+    for query in dueQueries where reading.answers[query] == nil { expiries[query] = nil }
+    if expiries.isEmpty { lastExpiryCheck = reading.uptime }
     for (query, answer) in reading.answers {
       if case .route(let route) = answer, let left = route.expiresIn {
         expiries[query] = reading.uptime + max(left, .zero)
-      } else if let end = expiries[query], end > reading.uptime + Limits.unreadableLife {
+      } else if let end = expiries[query],
+        end > reading.uptime + Limits.unreadableLife || end + Limits.expiredRouteRecheck <= lastSurvey
+      {
         // In its last ticks a route looks as if it lived for ever: an end that is near stays noted.
         expiries[query] = nil
       }

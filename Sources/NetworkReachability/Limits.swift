@@ -27,6 +27,10 @@ enum Limits {
   /// lives in clock ticks of 10 ms, so one tick is the least that can make a difference.
   static let expiredRouteRecheck = Duration.milliseconds(10)
 
+  /// How often routes that run out are looked at before their end, because a router may shorten a life without any event: one
+  /// question for each class of targets behind one.
+  static let expiryCheck = Duration.seconds(5)
+
   /// How long before its end a route's life can no longer be read: three of those ticks, and some to be sure.
   static let unreadableLife = Duration.milliseconds(100)
 

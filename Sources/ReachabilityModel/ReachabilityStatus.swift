@@ -124,6 +124,8 @@ public struct Cause: RawRepresentable, Hashable, Sendable {
   public static let ruleChanged = Cause(rawValue: "ruleChanged")
   /// A nexthop object changed.
   public static let nexthopChanged = Cause(rawValue: "nexthopChanged")
+  /// An IPv6 router does not answer any more, or answers again.
+  public static let neighbourChanged = Cause(rawValue: "neighbourChanged")
   /// A name has other addresses now.
   public static let dnsChanged = Cause(rawValue: "dnsChanged")
   /// Kernel events were lost and everything was read again.
@@ -138,7 +140,8 @@ public struct Cause: RawRepresentable, Hashable, Sendable {
   /// The order in which causes are listed.
   public static let inOrder: [Cause] = [
     .linkUp, .linkDown, .carrierGained, .carrierLost, .addressAdded, .addressRemoved, .routeAdded, .routeRemoved,
-    .routeReplaced, .routeExpired, .ruleChanged, .nexthopChanged, .dnsChanged, .resync, .resume, .configuration, .check,
+    .routeReplaced, .routeExpired, .ruleChanged, .nexthopChanged, .neighbourChanged, .dnsChanged, .resync, .resume,
+    .configuration, .check,
   ]
 
   /// The causes as a list in their usual order, without repeats.

@@ -26,6 +26,16 @@ enum HostBody {
     return .object(members)
   }
 
+  /// Whether two verdicts over one host make the same document, whenever they were made: not all that a verdict knows is in it.
+  static func tellsTheSame(_ old: HostVerdict, _ new: HostVerdict) -> Bool {
+    // Most changes show here already, and two documents are a hundred times as dear.
+    guard old.path.status == new.path.status, old.path.flags == new.path.flags,
+      old.path.gateway == new.path.gateway || new.path.routeType == nil
+    else { return false }
+    func body(_ verdict: HostVerdict) -> JSON { document(verdict, host: "", evaluatedAt: Timestamp(microseconds: 0)) }
+    return body(old) == body(new)
+  }
+
   private static func address(_ verdict: HostVerdict.AddressVerdict) -> JSON {
     .members([
       "address": .string(verdict.address.description),

@@ -50,24 +50,46 @@ final class HostFeed: Sendable {
   let log = EventLog(byteCapacity: HostFeed.logBytes, entryCapacity: 16_384)
   private let monitor: ReachabilityMonitor
   private let guarded = Locked(State())
+  /// Held while somebody begins to watch: who comes next finds hosts that are followed, or none.
+  private let door = Locked(())
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
 
   /// Watches for all streams now.
   var watches: Int { guarded.withLock(\.watches) }
 
+  /// What is known when a watch begins.
+  private struct Beginning {
+    var fresh: [(target: Target, topic: UInt32)] = []
+    var topics: [UInt32] = []
+    var frames: [UInt8] = []
+    let cursor: EventLog.Cursor
+  }
+
   /// Watches hosts, each once, until the ticket goes; nil when that would be too many for all streams together.
   func watch(_ targets: Set<Target>) -> Ticket? {
-    let begun = guarded.withLock {
-      state -> (fresh: [Target], topics: [UInt32], frames: [UInt8], cursor: EventLog.Cursor)? in
+    door.withLock { _ in
+      guard let begun = begin(targets) else { return nil }
+      guard begun.fresh.allSatisfy({ follow($0.target, topic: $0.topic) }) else {
+        release(targets)
+        return nil
+      }
+      let feed = HTTPStream.Feed(log: log, cursor: begun.cursor, selection: .init(topics: begun.topics))
+      return Ticket(frames: begun.frames, feed: feed) { [weak self] in self?.release(targets) }
+    }
+  }
+
+  /// Counts one more who watches; nil when there are too many.
+  private func begin(_ targets: Set<Target>) -> Beginning? {
+    guarded.withLock { state in
       guard state.watches + targets.count <= Self.watches else { return nil }
       state.watches += targets.count
-      var begun = (fresh: [Target](), topics: [UInt32](), frames: [UInt8](), cursor: log.end)
+      var begun = Beginning(cursor: log.end)
       for target in targets.sorted(by: { $0.description < $1.description }) {
         if state.hosts[target] == nil {
           state.lastTopic += 1
           state.hosts[target] = Watched(topic: state.lastTopic, watches: 0)
-          begun.fresh.append(target)
+          begun.fresh.append((target, state.lastTopic))
         }
         state.hosts[target]?.watches += 1
         begun.topics.append(state.hosts[target]?.topic ?? 0)
@@ -75,36 +97,38 @@ final class HostFeed: Sendable {
       }
       return begun
     }
-    guard let begun else { return nil }
-    // Made before anything can fail: letting go of it undoes what is done so far.
-    let feed = HTTPStream.Feed(log: log, cursor: begun.cursor, selection: .init(topics: begun.topics))
-    let ticket = Ticket(frames: begun.frames, feed: feed) { [weak self] in self?.release(targets) }
-    for target in begun.fresh where !follow(target) { return nil }
-    return ticket
   }
 
-  /// Has the monitor tell of a host; outside the lock, because the first verdict may come before this returns.
-  private func follow(_ target: Target) -> Bool {
+  /// Has the monitor tell of a host; not under the lock of what it tells, because the first verdict may come before this
+  /// returns.
+  private func follow(_ target: Target, topic: UInt32) -> Bool {
     let inline = DeliveryContext { $0() }
     let subscription = monitor.listen(to: [], watching: [target], on: inline) { [weak self] update in
       guard case .host(_, let verdict)? = update.transition?.change, let transition = update.transition else { return }
-      self?.tell(verdict, transition, of: target)
+      self?.tell(verdict, transition, of: target, topic: topic)
     }
     guard let subscription else { return false }
     guarded.withLock { $0.hosts[target]?.subscription = subscription }
     return true
   }
 
-  /// A host has a verdict: everybody who watches it is told, by one entry.
-  private func tell(_ verdict: HostVerdict, _ transition: Transition, of target: Target) {
+  /// A host has a verdict: everybody who watches it is told, by one entry, if it is another than they know.
+  ///
+  /// - Parameters:
+  ///   - verdict: the verdict.
+  ///   - transition: what told it.
+  ///   - target: the host.
+  ///   - topic: the watch that it is told to; what comes late for one that has ended is not for the next.
+  func tell(_ verdict: HostVerdict, _ transition: Transition, of target: Target, topic: UInt32) {
     guarded.withLock { state in
-      guard let watched = state.hosts[target] else { return }
+      guard let watched = state.hosts[target], watched.topic == topic else { return }
+      if let old = watched.latest?.verdict, HostBody.tellsTheSame(old, verdict) { return }
       state.hosts[target]?.latest = (verdict, transition)
       let frame =
         watched.latest == nil
         ? Self.initial(verdict, transition)
         : SSEFrame.event("host", EventBody.host(verdict, transition, initial: false))
-      log.append(id: 0, kind: Self.kind, topic: watched.topic, bytes: frame)
+      log.append(id: 0, kind: Self.kind, topic: topic, bytes: frame)
     }
   }
 

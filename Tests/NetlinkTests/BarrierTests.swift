@@ -1,4 +1,5 @@
 import CNetlink
+import Logging
 import ReachabilityModel
 import TestSupport
 import Testing
@@ -79,5 +80,36 @@ import Testing
       return removed.address == "10.9.0.2"
     }
     #expect(stale == 0)
+  }
+}
+
+/// The kernel announces the end of an IPv4 route and unlinks it afterwards, when everybody has been told.
+///
+/// Many others who listen, too, keep the window open.
+@Suite(.enabled(if: Namespace.isSupported), .serialized) struct RemovalRaceTests {
+  @Test func aRouteThatIsRemovedIsGone() throws {
+    let pair = try VethPair()
+    // Those who came first are told last.
+    let others = try pair.client.run { () throws(KernelError) in
+      try (0..<512).map { _ throws(KernelError) in
+        let socket = try NetlinkSocket(bufferBytes: 1 << 20)
+        try socket.join(RTNLGRP_IPV4_ROUTE)
+        return socket
+      }
+    }
+    let query = RouteQuery("192.0.2.1")
+    let observer = RecordingObserver([query])
+    let source = NetlinkSource(logger: .init(label: "test"))
+    try pair.client.run { () throws(KernelError) in try source.start(observer) }
+    defer { source.stop() }
+    var stale = 0
+    for _ in 0..<60 where stale < 3 {
+      try pair.client.ip("route add 192.0.2.0/24 via 10.9.0.1 dev c0")
+      try #require(observer.waits(query.destination) { $0?.route != nil })
+      try pair.client.ip("route del 192.0.2.0/24 via 10.9.0.1 dev c0")
+      if !eventually(within: .seconds(5), { observer.answer(query.destination) == .refused(.noRoute) }) { stale += 1 }
+    }
+    #expect(stale == 0)
+    withExtendedLifetime(others) {}
   }
 }

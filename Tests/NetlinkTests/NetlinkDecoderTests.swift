@@ -182,6 +182,21 @@ struct NetlinkDecoderTests {
     #expect(causes(CapturedDatagrams.macvlan).isEmpty)
     #expect(causes([1, 2, 3]) == [.resync])
   }
+
+  @Test func aRouteThatGoesIsWaitedForAndTouchesNoOther() {
+    func batch(_ bytes: [UInt8]) -> EventBatch {
+      var batch = EventBatch()
+      var routers = RouterWatch()
+      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
+      return batch
+    }
+    let removed = batch(CapturedDatagrams.deletedRoute)
+    #expect(removed.needsBarrier && !removed.changes.isAny && removed.changes.blocks.count == 1)
+    let added = batch(CapturedDatagrams.defaultRoute)
+    #expect(!added.needsBarrier && !added.changes.isAny && added.changes.blocks.count == 1)
+    let rule = batch(CapturedDatagrams.rule)
+    #expect(rule.needsBarrier && rule.changes.isAny)
+  }
 }
 
 /// A generator with a seed, so that a failure can be repeated.

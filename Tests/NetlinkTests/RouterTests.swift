@@ -1,3 +1,6 @@
+import CNetlink
+import Glibc
+import Logging
 import ReachabilityModel
 import TestSupport
 import Testing
@@ -26,8 +29,84 @@ import Testing
     #expect(eventually { gateway() == "fd09::1" })
     try client.ip("neigh del fd09::8 dev c0")
     #expect(eventually { gateway() == "fd09::8" })
-    let causes = running.observer.readings.dropFirst(heard).flatMap(\.causes)
-    #expect(causes.isEmpty, "no route was added, removed or replaced")
+    let causes = Set(running.observer.readings.dropFirst(heard).flatMap(\.causes))
+    #expect(causes == [.neighbourChanged], "no route was added, removed or replaced")
+  }
+
+  /// A gateway that a person wrote into a route need not call itself a router, and may come back by asking for us.
+  @Test(arguments: ["stale", "reachable", "permanent"]) func aGatewayThatDoesNotCallItselfARouterIsHeard(
+    state: String
+  ) throws {
+    let running = try RunningSource(hasDefaults: false)
+    let client = running.client
+    try client.ip(batch: [
+      "route add ::/0 via fd09::8 dev c0 metric 10", "route add ::/0 via fd09::1 dev c0 metric 20",
+    ])
+    func gateway() -> IPAddress? { running.observer.answer(RunningSource.ipv6)?.route?.hops.first?.gateway }
+    // The kernel tells nothing of one that is made in this state.
+    try client.ip("neigh replace fd09::8 lladdr 02:00:00:00:00:08 dev c0 nud reachable")
+    for _ in 0..<3 {
+      try client.ip("neigh replace fd09::8 dev c0 nud failed")
+      #expect(eventually { gateway() == "fd09::1" })
+      try client.ip("neigh replace fd09::8 lladdr 02:00:00:00:00:08 dev c0 nud \(state)")
+      #expect(eventually { gateway() == "fd09::8" })
+    }
+    try Self.expectDeafness(running)
+  }
+
+  @Test func aRouterThatHadFailedBeforeIsHeardWhenItAnswersAgain() throws {
+    let pair = try VethPair()
+    try pair.client.ip(batch: [
+      "route add ::/0 via fd09::8 dev c0 metric 10", "route add ::/0 via fd09::1 dev c0 metric 20",
+      "neigh replace fd09::8 dev c0 nud failed",
+    ])
+    let observer = RecordingObserver([RouteQuery(RunningSource.ipv6)])
+    let source = NetlinkSource(logger: .init(label: "test"))
+    try pair.client.run { () throws(KernelError) in try source.start(observer) }
+    defer { source.stop() }
+    func gateway() -> IPAddress? { observer.answer(RunningSource.ipv6)?.route?.hops.first?.gateway }
+    #expect(eventually { gateway() == "fd09::1" })
+    try pair.client.ip("neigh replace fd09::8 lladdr 02:00:00:00:00:08 dev c0 nud stale")
+    #expect(eventually { gateway() == "fd09::8" })
+  }
+
+  @Test func moreFailedNeighboursThanAreRememberedAreHeardAllTheSame() {
+    func message(_ number: UInt8, _ state: Int32) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: 48)
+      bytes.replaceSubrange(0..<6, with: [48, 0, 0, 0, UInt8(RTM_NEWNEIGH), 0])
+      bytes[16] = UInt8(AF_INET6)
+      bytes[20] = 2
+      bytes[24] = UInt8(state)
+      bytes.replaceSubrange(28..<33, with: [20, 0, UInt8(NDA_DST), 0, 0xfd])
+      bytes[47] = number
+      return bytes
+    }
+    let many = (0..<2000).map { RouterWatch.Neighbour(interfaceIndex: 1, address: IPAddress(ipv6: 0xfd << 56, $0)) }
+    var routers = RouterWatch(failed: Set(many))
+    func isChanged(_ bytes: [UInt8]) -> Bool {
+      var batch = EventBatch()
+      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
+      return !batch.blocks.isEmpty
+    }
+    #expect(isChanged(message(1, NUD_FAILED)))
+    #expect(isChanged(message(1, NUD_STALE)))
+    routers = RouterWatch()
+    #expect(!isChanged(message(1, NUD_STALE)))
+    #expect(isChanged(message(1, NUD_FAILED)) && routers.hasFailures)
+    #expect(!isChanged(message(1, NUD_FAILED)))
+    #expect(isChanged(message(1, NUD_STALE)) && !routers.hasFailures)
+  }
+
+  /// When no neighbour is waited for, hosts wake nobody.
+  static func expectDeafness(_ running: RunningSource) throws {
+    try running.client.ip("route add 203.0.113.0/24 via 10.9.0.1")
+    #expect(eventually { running.observer.causes.contains(.routeAdded) })
+    let before = running.source.counters.datagrams
+    try running.client.ip(
+      batch: (20..<60).map { "neigh add fd09::\($0) lladdr 02:00:00:00:00:\($0) dev c0 nud reachable" })
+    try running.client.ip("route del 203.0.113.0/24 via 10.9.0.1")
+    #expect(eventually { running.observer.causes.contains(.routeRemoved) })
+    #expect(running.source.counters.datagrams - before < 20)
   }
 
   @Test func hostsThatComeAndGoWakeNobody() throws {
@@ -41,7 +120,8 @@ import Testing
     #expect(eventually { running.observer.causes.contains(.routeAdded) })
     // The route, and what the kernel itself finds out about its router meanwhile.
     #expect(running.source.counters.datagrams - before < 20)
-    try running.client.ip("neigh add fd09::99 lladdr 02:00:00:00:00:99 dev c0 nud reachable router")
-    #expect(eventually { running.source.counters.datagrams - before > 1 })
+    let heard = running.source.counters.datagrams
+    try running.client.ip("neigh replace fd09::20 dev c0 nud failed")
+    #expect(eventually { running.source.counters.datagrams > heard })
   }
 }

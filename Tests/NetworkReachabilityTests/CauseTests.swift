@@ -100,15 +100,63 @@ struct CauseTests {
     }
     let bench = try Bench.started(script)
     let (recorder, subscription) = try bench.record(.status)
+    for left in [25, 20, 15, 10, 5] {
+      bench.kernel.changeWithoutEvent { script in
+        for index in script.routes.indices where script.routes[index].expiresIn != nil {
+          script.routes[index].expiresIn = .seconds(left)
+        }
+      }
+      bench.kernel.advance(by: .seconds(5))
+    }
     let deadline = try #require(bench.kernel.deadline)
-    #expect(deadline > bench.kernel.uptime + .seconds(30) && deadline < bench.kernel.uptime + .seconds(31))
+    #expect(deadline > bench.kernel.uptime && deadline < bench.kernel.uptime + .milliseconds(5_100))
     // The kernel drops the route without an event.
     bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
-    bench.kernel.advance(by: .seconds(31))
+    bench.kernel.advance(by: .seconds(6))
     #expect(recorder.transitions.map(\.causes) == [[.routeExpired]])
     #expect(bench.monitor.snapshot.status == .notReachable)
     #expect(bench.kernel.deadline == nil)
     subscription.cancel()
+  }
+
+  @Test("A life that is shortened without an event is found in time")
+  func shortened() throws {
+    var script = KernelScript.wired
+    for index in script.routes.indices { script.routes[index].expiresIn = .seconds(600) }
+    let bench = try Bench.started(script, settle: .zero)
+    let (recorder, subscription) = try bench.record([.status, .host], watching: [Target(host: "192.0.2.1")])
+    bench.kernel.advance(by: .seconds(60))
+    let heard = recorder.transitions.count
+    bench.kernel.changeWithoutEvent { script in
+      for index in script.routes.indices { script.routes[index].expiresIn = .seconds(5) }
+    }
+    // Advertised now, to end in five seconds, and seen by then.
+    bench.kernel.advance(by: .milliseconds(4_999))
+    bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
+    #expect(recorder.transitions.count == heard)
+    bench.kernel.advance(by: .milliseconds(5_100))
+    #expect(recorder.transitions.dropFirst(heard).map(\.kind) == [.status, .host])
+    #expect(bench.monitor.snapshot.status == .notReachable)
+    subscription.cancel()
+  }
+
+  @Test("A route that runs out is missed by all behind it, whoever of them was asked about")
+  func expiryWithoutStandIn() throws {
+    let bench = try Bench.started(.withoutDefault, settle: .zero)
+    var route = try ClassTests.route("198.18.0.0", 16)
+    route.expiresIn = .seconds(3)
+    let added = route
+    bench.kernel.change([.routeAdded]) { $0.routes.append(added) }
+    let (_, first) = try bench.record(.host, watching: [Target(host: "198.18.0.1")])
+    let (recorder, second) = try bench.record(.host, watching: [Target(host: "198.18.0.2")])
+    first.cancel()
+    bench.kernel.refresh()
+    #expect(recorder.hosts.map(\.path.status) == [online])
+    bench.kernel.changeWithoutEvent { $0.routes.removeAll { $0 == added } }
+    bench.kernel.advance(by: .milliseconds(3_010))
+    #expect(recorder.hosts.map(\.path.reason) == [nil, .noRoute])
+    #expect(recorder.transitions.last?.causes == [.routeExpired])
+    second.cancel()
   }
 
   @Test("A route that is refreshed in time never expires")

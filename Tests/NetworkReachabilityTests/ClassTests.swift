@@ -146,6 +146,22 @@ struct ClassTests {
     subscription.cancel()
   }
 
+  @Test("Blocks that came while events were lost and nobody wanted them are known to whoever is watched next")
+  func blocksLostMeanwhile() throws {
+    let bench = try Bench.started(settle: .zero)
+    bench.kernel.change { try? $0.routes.append(Self.route("198.18.0.0", 16)) }
+    let (_, local) = try bench.record(.host, watching: [.localLink])
+    let (_, first) = try bench.record(.host, watching: [Target(host: "198.18.0.1")])
+    first.cancel()
+    bench.kernel.change { $0.change("eth0") { $0.mtu = 9000 } }
+    bench.kernel.changeWithoutEvent { try? $0.routes.append(Self.route("198.18.0.128", 25, type: .blackhole)) }
+    bench.kernel.change([.resync])
+    let targets = try ["198.18.0.1", "198.18.0.129"].map { try Target(host: $0) }
+    let (_, second) = try bench.record(.host, watching: targets)
+    #expect(targets.map { bench.monitor.verdict(of: $0)?.path.reason } == [nil, .blackhole])
+    for subscription in [local, second] { subscription.cancel() }
+  }
+
   @Test("An audit finds what no event told of, in interfaces, the default path, classes and pairs, and mends it")
   func audit() throws {
     let bench = try Bench.started(settle: .zero)

@@ -115,7 +115,8 @@ struct ReachabilityStatusTests {
     #expect(Set(Cause.inOrder).count == Cause.inOrder.count)
     let wire =
       "linkUp, linkDown, carrierGained, carrierLost, addressAdded, addressRemoved, routeAdded, routeRemoved, "
-      + "routeReplaced, routeExpired, ruleChanged, nexthopChanged, dnsChanged, resync, resume, configuration, check"
+      + "routeReplaced, routeExpired, ruleChanged, nexthopChanged, neighbourChanged, dnsChanged, resync, resume, "
+      + "configuration, check"
     #expect(Cause.inOrder.map(\.rawValue).joined(separator: ", ") == wire)
   }
 }

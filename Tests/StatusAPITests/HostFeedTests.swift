@@ -1,3 +1,5 @@
+import Foundation
+import Locks
 import MicroHTTP
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -99,6 +101,74 @@ import Testing
     kernel.change { $0.pull("eth0") }
     kernel.advance(by: .seconds(1))
     #expect(feed.log.occupancy.appended == before)
+  }
+
+  @Test func whatComesLateForAWatchThatEndedIsNotToldToTheNext() throws {
+    let kernel = ScriptedKernel(.wired)
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let feed = HostFeed(monitor: monitor)
+    try monitor.start()
+    let target = try Target(host: "10.0.0.9")
+    var ticket = feed.watch([target])
+    var verdict = try #require(monitor.verdict(of: target))
+    ticket = nil
+    ticket = feed.watch([target])
+    let before = feed.log.occupancy.appended
+    verdict.path.reason = .noRoute
+    verdict.path.flags = []
+    let late = Transition(
+      sequence: 1, time: Timestamp(microseconds: 0), causes: [], change: .host(from: nil, to: verdict))
+    feed.tell(verdict, late, of: target, topic: 1)
+    #expect(feed.log.occupancy.appended == before)
+    feed.tell(verdict, late, of: target, topic: 2)
+    #expect(feed.log.occupancy.appended == before + 1)
+    feed.tell(verdict, late, of: target, topic: 2)
+    #expect(feed.log.occupancy.appended == before + 1, "nothing new")
+    withExtendedLifetime(ticket) {}
+  }
+
+  @Test func anEventThatTellsNothingNewIsNotSent() throws {
+    let service = try ScriptedService()
+    service.kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
+    let response = try service.ask("/events?host=local-link&types=status")
+    _ = try hosts(response, count: 1)
+    // The local link is another's now, which its document does not tell.
+    service.kernel.change { $0.change("eth0") { $0.flags.remove(.up) } }
+    service.kernel.advance(by: .seconds(1))
+    let target = Target.localLink
+    #expect(service.monitor.verdict(of: target)?.path.interface?.name == "eth1")
+    service.kernel.change { $0.change("eth1") { $0.flags.remove(.up) } }
+    service.kernel.advance(by: .seconds(1))
+    let all = try hosts(response, count: 2)
+    #expect(all.count == 2)
+    #expect(all.last?.data?.contains("\"status\":\"notReachable\"") == true)
+  }
+
+  @Test func whoJoinsOneThatIsRefusedIsToldAllTheSame() throws {
+    let kernel = ScriptedKernel(.wired)
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let feed = HostFeed(monitor: monitor)
+    try monitor.start()
+    // Room for one more target.
+    let others = (1..<100_000).map { Target(.address(IPAddress(ipv4: 0xc612_0000 + UInt32($0)))) }
+    let crowd = try #require(monitor.listen(to: [], watching: others, on: DeliveryContext { $0() }) { _ in })
+    let (first, second) = (try Target(host: "10.0.0.8"), try Target(host: "10.0.0.9"))
+    let end = Locked(false)
+    let refused = Thread {
+      while !end.withLock(\.self) { _ = feed.watch([first, second]) }
+    }
+    refused.start()
+    var deaf = 0
+    for _ in 0..<40 {
+      guard let ticket = feed.watch([second]) else { continue }
+      if !eventually(within: .seconds(1), { monitor.verdict(of: second) != nil }) { deaf += 1 }
+      withExtendedLifetime(ticket) {}
+      guard deaf < 3 else { break }
+    }
+    end.withLock { $0 = true }
+    #expect(deaf == 0)
+    #expect(eventually { feed.watches == 0 })
+    crowd.cancel()
   }
 
   @Test(arguments: ["http://a", "a:80", "", "a b", "10.0.0"])

@@ -6,16 +6,16 @@ extension WatchBook {
   ///
   /// - Parameters:
   ///   - survey: what the source knows.
-  ///   - due: questions whose answers have run out.
+  ///   - due: questions whose answers have run out, or may have.
   /// - Returns: the questions; what is not answered in the next reading is asked again in the one after it.
-  mutating func queries(for survey: KernelSurvey, due: [RouteQuery]) -> [RouteQuery] {
+  mutating func queries(for survey: KernelSurvey, due: Set<RouteQuery>) -> [RouteQuery] {
     guard count > 0 else {
       forgetRoutes()
       return []
     }
     for family in indexes.indices { indexes[family].settle() }
     take(survey.changes, isAudit: survey.isAudit)
-    for query in due { touch(RouteChanges.Block(query.destination.hostBlock, table: 0), isNew: false) }
+    touch(due)
     touchHolds(until: survey.uptime)
     round += 1
     var queries = askClasses()
@@ -110,6 +110,16 @@ extension WatchBook {
           touch(number)
         }
       }
+    }
+  }
+
+  /// Marks what is judged by some answers.
+  private mutating func touch(_ due: Set<RouteQuery>) {
+    guard !due.isEmpty else { return }
+    for query in due { touch(RouteChanges.Block(query.destination.hostBlock, table: 0), isNew: false) }
+    // The member that was asked about may be watched no more; its answer still stands for the others.
+    for number in classes.indices {
+      if let query = classes[number]?.query, due.contains(query) { touch(Int32(number)) }
     }
   }
 
