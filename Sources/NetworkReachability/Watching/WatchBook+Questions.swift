@@ -2,6 +2,19 @@ internal import ReachabilityModel
 
 // From what a survey says to the questions that must be asked.
 extension WatchBook {
+  /// Whether the coming survey should list all blocks: when there is no list or, after lost events, it may have holes.
+  mutating func needsBlocks(isAfterLoss: Bool) -> Bool {
+    guard wantsBlocks else {
+      // Whoever is watched next must not be placed by what has holes.
+      if isAfterLoss { blocks = nil }
+      return false
+    }
+    return isAfterLoss || blocks == nil
+  }
+
+  /// True when targets are watched for which a list of all blocks is of use.
+  private var wantsBlocks: Bool { indexes.contains { !$0.isEmpty } }
+
   /// Takes in a survey and lists what must be looked up to judge the targets that it touches.
   ///
   /// - Parameters:

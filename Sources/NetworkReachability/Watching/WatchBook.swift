@@ -46,20 +46,8 @@ struct WatchBook {
 
   /// How many targets are watched.
   var count: Int { numbers.count }
-  /// True when targets are watched for which a list of all blocks is of use.
-  private var wantsBlocks: Bool { indexes.contains { !$0.isEmpty } }
 
   init(permitting requirement: InterfaceRequirement = .none) { self.requirement = requirement }
-
-  /// Whether the coming survey should list all blocks: when there is no list or, after lost events, it may have holes.
-  mutating func needsBlocks(isAfterLoss: Bool) -> Bool {
-    guard wantsBlocks else {
-      // Whoever is watched next must not be placed by what has holes.
-      if isAfterLoss { blocks = nil }
-      return false
-    }
-    return isAfterLoss || blocks == nil
-  }
 
   /// The addresses by whose classes a watch is judged; nil when it has questions of its own.
   func routedAddresses(of watch: Watch) -> [IPAddress]? {
