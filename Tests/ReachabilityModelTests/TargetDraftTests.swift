@@ -58,10 +58,10 @@ struct TargetDraftTests {
       Case(.target, "port is missing") { $0.target = "tcp://db" },
       Case(.module, "there is no module") { $0.module = "tcp_conect" },
       Case(.module, "does not fit tcp://") { $0.module = "http_2xx" },
-      Case(.interval, "is not possible") { $0.interval = .milliseconds(99) },
-      Case(.interval, "is not possible") { $0.interval = .seconds(86_401) },
-      Case(.timeout, "is not possible") { $0.timeout = .zero },
-      Case(.timeout, "is not possible") { $0.timeout = .seconds(61) },
+      Case(.interval, "cannot be") { $0.interval = .milliseconds(99) },
+      Case(.interval, "cannot be") { $0.interval = .seconds(86_401) },
+      Case(.timeout, "cannot be") { $0.timeout = .zero },
+      Case(.timeout, "cannot be") { $0.timeout = .seconds(61) },
       Case(.timeout, "before the interval") {
         $0.interval = .seconds(1)
         $0.timeout = .seconds(1)
