@@ -4,6 +4,7 @@ ARG SWIFT_IMAGE=swift:6.3-bookworm
 
 # A libcurl for HTTP alone: with Debian's own the image would carry LDAP, Kerberos, SSH and a second TLS library.
 FROM debian:bookworm-slim AS curl
+WORKDIR /source
 COPY scripts/slim-curl scripts/
 RUN scripts/slim-curl /curl
 

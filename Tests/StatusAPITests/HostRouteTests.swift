@@ -131,7 +131,7 @@ import Testing
     for client in 0..<(3 * NameQuota.clients) { #expect(quota.take(client: "\(client)", now: start)) }
   }
 
-  @Test(arguments: [("127.0.0.1:1", "127.0.0.1:2", "127.0.0.2:1"), ("[fd00::1]:1", "[fd00::1]:2", "[fd00::2]:1")])
+  @Test(arguments: [("127.0.0.1:1", "127.0.0.1:2", "127.0.0.2:1"), ("[fd00::1]:1", "[fd00::1]:2", "[fd00:0:0:1::2]:1")])
   func tooManyNamesAreAnswered429(first: String, same: String, other: String) throws {
     let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
     var answer = try service.ask("/hosts/localhost", peer: first)

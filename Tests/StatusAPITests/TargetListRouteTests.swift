@@ -35,7 +35,7 @@ import Testing
     (#"{"id": "a", "target": "tcp://a:1", "module": []}"#, "/module", "a string, found"),
     (#"{"id": "a", "target": "tcp://a:1", "interval": "soon"}"#, "/interval", "found \"soon\""),
     (#"{"id": "a", "target": "tcp://a:1", "interval": 5}"#, "/interval", "found a number"),
-    (#"{"id": "a", "target": "tcp://a:1", "interval": "1ms"}"#, "/interval", "is not possible"),
+    (#"{"id": "a", "target": "tcp://a:1", "interval": "1ms"}"#, "/interval", "cannot be"),
     (#"{"id": "a", "target": "tcp://a:1", "intervalSeconds": "5"}"#, "/intervalSeconds", "a number of seconds"),
     (#"{"id": "a", "target": "tcp://a:1", "intervalSeconds": -5}"#, "/intervalSeconds", "a number of seconds"),
     (#"{"id": "a", "target": "tcp://a:1", "intervalSeconds": 1e300}"#, "/intervalSeconds", "a number of seconds"),
