@@ -26,6 +26,7 @@ extension ServerLoop {
     if !connection.wasHeard { unheard -= 1 }
     headEnded(connection)
     if latestHead === connection { latestHead = nil }
+    if latestAnswer === connection { latestAnswer = nil }
     unwatch(connection)
     // The hub counts it on.
     if connection.isTakenOver { return }

@@ -91,6 +91,12 @@ extension ServerLoop {
   /// malformed length is not answered with two heads, as 0.9.75 does, and a long head gets a problem document.
   func libraryComplained(_ complaint: String) {
     logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(complaint)"])
+    if complaint.hasPrefix("Closing connection (failed to create response header)"), let latest = latestAnswer {
+      // The request's head left no room in the connection's memory. The library makes the answer's head as soon as it
+      // has the answer, so the last one handed over is meant.
+      counters.refused.increment()
+      return refuseDirectly(latest, .headTooLarge)
+    }
     guard let status = Self.status(in: complaint) else { return }
     counters.refused.increment()
     guard splitHeads.count <= Limits.splitHeads else { return }

@@ -191,6 +191,7 @@ extension ServerLoop {
   private func queue(_ connection: Connection, _ response: HTTPResponse, _ made: ResponseHandle?) -> Bool {
     guard let made else { return false }
     tell(connection, response)
+    latestAnswer = connection
     // A stream lives long, and its request is not needed any more.
     if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
     return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES

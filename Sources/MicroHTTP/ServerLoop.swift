@@ -41,6 +41,8 @@ internal import Synchronization
   var followed: [ObjectIdentifier: (log: EventLog, ticket: UInt64, streams: Int)] = [:]
   /// The connection whose request line came last, and others whose head was interrupted by it.
   var latestHead: Connection?
+  /// The connection an answer was handed over for last.
+  var latestAnswer: Connection?
   var splitHeads: [UInt64: Connection] = [:]
   /// Connections whose request has a chunked body, which may end in more fields.
   var chunkedBodies: [UInt64: Connection] = [:]

@@ -44,8 +44,10 @@ struct Exchange: Sendable {
   var media: MediaType
   var requestID: String
 
-  /// Who is counted as one client: an IPv4 address, an IPv6 network of 64 bits, of which everybody has all addresses
-  /// (RFC 6177). The peer has a port, too: `10.0.0.5:4711`, `[fd00::5]:4711`.
+  /// Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits.
+  ///
+  /// Of such a network everybody has all addresses (RFC 6177). The peer has a port, too: `10.0.0.5:4711`,
+  /// `[fd00::5]:4711`.
   var client: String {
     if request.isUnixListener { return request.peer }
     let host = request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer

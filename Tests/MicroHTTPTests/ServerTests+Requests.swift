@@ -127,6 +127,18 @@ extension ServerTests {
       #expect(try stream.receiveAll() == "bye\n")
     }
 
+    @Test("A head that leaves no room for the answer's is answered 431 all the same")
+    func barelyTooLong() throws {
+      let fixture = try Fixture()
+      var answers: Set<String> = []
+      for length in stride(from: 6800, through: 8300, by: 12) {
+        let field = String(repeating: "x", count: length)
+        let answer = try fixture.exchange("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: \(field)\r\n\r\n")
+        answers.insert(String(answer.prefix(13)))
+      }
+      #expect(answers == ["HTTP/1.1 200 ", "HTTP/1.1 431 "])
+    }
+
     @Test("A head larger than a connection's memory is answered 431, a longer target 414")
     func tooLong() throws {
       let fixture = try Fixture()
