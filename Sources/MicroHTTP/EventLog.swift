@@ -57,36 +57,6 @@ public final class EventLog: Sendable {
     case future
   }
 
-  /// What a read brought.
-  public enum Read: Sendable, Equatable {
-    /// Bytes, and the id of the last entry among them that is complete.
-    case bytes(count: Int, lastID: UInt64?)
-    /// Nothing new.
-    case empty
-    /// The cursor's entry was evicted: something was missed.
-    case lapped
-  }
-
-  /// One entry, copied out.
-  public struct Entry: Sendable, Equatable {
-    /// The id; several entries may share one.
-    public var id: UInt64
-    /// The kind, a number below 64.
-    public var kind: UInt8
-    /// The framed bytes.
-    public var bytes: [UInt8]
-  }
-
-  /// How full a log is.
-  public struct Occupancy: Sendable, Equatable {
-    /// Entries that are here, and how many there is room for.
-    public var entries: Int, entryCapacity: Int
-    /// Bytes that are here, and how many there is room for.
-    public var bytes: Int, byteCapacity: Int
-    /// Entries appended since the log began.
-    public var appended: UInt64
-  }
-
   private struct Pokes {
     var next: UInt64 = 0
     var registered: [UInt64: @Sendable () -> Void] = [:]
@@ -114,6 +84,19 @@ public final class EventLog: Sendable {
   ///   - bytes: The framed bytes. More than the whole log holds are not kept; readers see them as evicted.
   public func append(id: UInt64, kind: UInt8, topic: UInt32 = 0, bytes: [UInt8]) {
     ring.withLock { $0.append(id: id, kind: kind, topic: topic, bytes: bytes) }
+    wake()
+  }
+
+  /// Appends entries that are about no topic, and wakes the servers once for all of them.
+  public func append(contentsOf entries: [Entry]) {
+    guard !entries.isEmpty else { return }
+    ring.withLock { ring in
+      for entry in entries { ring.append(id: entry.id, kind: entry.kind, topic: 0, bytes: entry.bytes) }
+    }
+    wake()
+  }
+
+  private func wake() {
     for poke in pokes.withLock({ Array($0.registered.values) }) { poke() }
   }
 

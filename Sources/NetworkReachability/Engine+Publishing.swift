@@ -14,19 +14,17 @@ extension Engine.Guarded {
     }
     var woken: Set<Int> = []
     for transition in transitions {
-      let update = ReachabilityUpdate(snapshot: state.snapshot, transition: transition)
+      let interested: [Int]
       if case .host(_, let verdict) = transition.change {
         // Looked up, for there may be as many subscriptions as targets, and both in the thousands.
-        for number in watchers[verdict.target] ?? [] {
-          subscriptions[number]?.subscriber.offer(update)
-          woken.insert(number)
-        }
+        interested = watchers[verdict.target].map(Array.init) ?? []
       } else {
-        for (number, subscription) in subscriptions where subscription.interest.kinds.contains(transition.kind) {
-          subscription.subscriber.offer(update)
-          woken.insert(number)
-        }
+        interested = subscriptions.filter { $0.value.interest.kinds.contains(transition.kind) }.map(\.key)
       }
+      guard !interested.isEmpty else { continue }
+      let update = ReachabilityUpdate(snapshot: state.snapshot, transition: transition)
+      for number in interested { subscriptions[number]?.subscriber.offer(update) }
+      woken.formUnion(interested)
     }
     return woken.compactMap { subscriptions[$0]?.subscriber }
   }

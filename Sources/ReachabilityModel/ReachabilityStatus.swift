@@ -146,6 +146,6 @@ public struct Cause: RawRepresentable, Hashable, Sendable {
 
   /// The causes as a list in their usual order, without repeats.
   public static func sorted(_ causes: Set<Cause>) -> [Cause] {
-    inOrder.filter(causes.contains)
+    causes.count < 2 ? Array(causes) : inOrder.filter(causes.contains)
   }
 }

@@ -66,7 +66,9 @@ public struct Transition: Hashable, Sendable {
   }
 
   /// What changed, from what, to what.
-  public enum Change: Hashable, Sendable {
+  ///
+  /// Indirect, because transitions are handed on by the thousand, and most of their bytes are here.
+  public indirect enum Change: Hashable, Sendable {
     /// The machine's status or kind of connection; `initial` for the first verdict after the start.
     case status(from: MachinePath, to: MachinePath, initial: Bool)
     /// The same status over another interface, gateway or source, or for another reason.

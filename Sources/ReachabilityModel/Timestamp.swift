@@ -18,14 +18,24 @@ extension Timestamp: CustomStringConvertible {
     let days = microseconds / day - (microseconds % day < 0 ? 1 : 0)
     let rest = (microseconds % day + day) % day
     let date = Self.civil(days)
-    func padded(_ number: Int64, _ width: Int) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
     let seconds = rest / 1_000_000
-    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
-      + "T\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
-      + ".\(padded(rest % 1_000_000, 6))Z"
+    // Written once, and not put together from a dozen strings: every event has two or three moments.
+    var text: [UInt8] = []
+    text.reserveCapacity(32)
+    func write(_ number: Int64, _ width: Int, then end: Unicode.Scalar) {
+      let digits = String(number).utf8
+      for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
+      text += digits
+      text.append(UInt8(ascii: end))
+    }
+    write(date.year, 4, then: "-")
+    write(date.month, 2, then: "-")
+    write(date.day, 2, then: "T")
+    write(seconds / 3600, 2, then: ":")
+    write(seconds / 60 % 60, 2, then: ":")
+    write(seconds % 60, 2, then: ".")
+    write(rest % 1_000_000, 6, then: "Z")
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The proleptic Gregorian date of a day number counted from 1970-01-01.

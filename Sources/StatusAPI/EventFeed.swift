@@ -61,13 +61,15 @@ final class EventFeed: TransitionSink {
     let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
       let old = documents.revisions
       if snapshot != documents.snapshot { documents = Self.documents(snapshot, documents, epoch: epoch) }
+      var entries: [EventLog.Entry] = []
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
         documents.lastNumber = transition.sequence
         let id = EventID(epoch: epoch, sequence: transition.sequence)
         let frame = SSEFrame.event(name, id: id, EventBody.data(transition, snapshot, epoch: epoch))
-        log.append(id: transition.sequence, kind: kind.rawValue, bytes: frame)
+        entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, bytes: frame))
       }
+      log.append(contentsOf: entries)
       return (
         status: documents.revisions.status != old.status, interfaces: documents.revisions.interfaces != old.interfaces
       )

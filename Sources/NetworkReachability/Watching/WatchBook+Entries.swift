@@ -37,7 +37,7 @@ extension WatchBook {
   enum Change {
     /// Of a single target: the numbers of its paths, the old one ``TargetIndex/unknown`` for the first verdict.
     case path(watch: Int32, from: Int32, to: Int32)
-    case verdict(watch: Int32, from: HostVerdict?, to: HostVerdict)
+    indirect case verdict(watch: Int32, from: HostVerdict?, to: HostVerdict)
 
     var watch: Int32 {
       switch self {
