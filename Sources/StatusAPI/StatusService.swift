@@ -20,6 +20,8 @@ public final class StatusService: Sendable {
     public var contactPolicy: ContactPolicy
     /// The deadline of a name's resolution when a request does not give one; default 5 s.
     public var resolverTimeout: Duration
+    /// This machine's name, by which its registered checks are spread over their intervals.
+    public var machine: String
     /// The version that the index shows.
     public var version: String
     /// What must be so for the service to be alive, besides answering.
@@ -31,7 +33,7 @@ public final class StatusService: Sendable {
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
-      resolverTimeout: Duration = .seconds(5), version: String = "dev",
+      resolverTimeout: Duration = .seconds(5), machine: String = "", version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
@@ -41,6 +43,7 @@ public final class StatusService: Sendable {
       self.modules = modules
       self.contactPolicy = contactPolicy
       self.resolverTimeout = resolverTimeout
+      self.machine = machine
       self.version = version
       self.liveChecks = liveChecks
       self.readyChecks = readyChecks
@@ -86,7 +89,8 @@ public final class StatusService: Sendable {
       .log(feed.log), MetricSource(requests.write),
     ])
     let policy: @Sendable () -> ContactPolicy = { settings.current.contactPolicy.withOwn(feed.documents.snapshot) }
-    let schedule = CheckSchedule(monitor: monitor, checker: registered, configuration: .init(policy: policy))
+    let schedule = CheckSchedule(
+      monitor: monitor, checker: registered, configuration: .init(machine: configuration.machine, policy: policy))
     self.schedule = schedule
     metrics.add(.checks(schedule))
     router = Router(

@@ -17,11 +17,16 @@ struct ConfigurationFile {
   /// The targets, checked, and with their modules.
   private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
+  /// Nothing is in it but, perhaps, comments.
+  private(set) var isEmpty = false
 
   /// Reads the tree of a file; `name` stands in complaints, `environment` answers `${NAME}`.
   init(_ root: YAMLNode?, name: String, environment: [String: String]) {
     // An empty file is a valid one: everything has a default.
-    guard let root, !root.isNull else { return }
+    guard let root, !root.isNull else {
+      isEmpty = true
+      return
+    }
     read(root, path: "", Context(name: name, environment: environment))
     var reader = SectionReader(name: name, environment: environment)
     targets = checks.definitions(&reader)

@@ -13,11 +13,14 @@ struct ConfigurationSources {
 
   /// Reads and checks everything.
   ///
-  /// - Parameter secrets: whether the files of tokens, certificates and keys are read, too; who only asks a service
-  ///   needs none of them, and may not be allowed to.
+  /// - Parameters:
+  ///   - secrets: whether the files of tokens, certificates and keys are read, too; who only asks a service needs none of
+  ///     them, and may not be allowed to.
+  ///   - isReload: whether a running service would follow: an empty file is somebody's half-written one then, and not the
+  ///     wish to lose every setting and target.
   /// - Returns: the settings.
   /// - Throws: all that is wrong, in the order of the sources.
-  func load(secrets: Bool = true) throws(ConfigurationErrors) -> Configuration {
+  func load(secrets: Bool = true, isReload: Bool = false) throws(ConfigurationErrors) -> Configuration {
     var errors: [ConfigurationError] = []
     var configuration = Configuration()
     func apply(_ setting: Setting, _ texts: [String], _ place: String) {
@@ -33,6 +36,9 @@ struct ConfigurationSources {
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
       switch Self.read(path, environment) {
+      case .success(let file) where file.isEmpty && isReload:
+        errors.append(
+          ConfigurationError(place: path, problem: "the file is empty", hint: "{} says that nothing is set"))
       case .success(let file):
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }

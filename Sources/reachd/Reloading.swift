@@ -58,7 +58,7 @@ final class Reloading: Sendable {
   /// Reads the sources again and takes over what may change.
   func reload() {
     do throws(ConfigurationErrors) {
-      let fresh = try sources.load()
+      let fresh = try sources.load(isReload: true)
       var changes: [@Sendable () -> Void] = []
       for step in steps { changes.append(try step.prepare(fresh)) }
       for change in changes { change() }

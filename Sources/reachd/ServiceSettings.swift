@@ -1,3 +1,4 @@
+internal import HostProcess
 internal import Logging
 internal import MicroHTTP
 internal import NetworkReachability
@@ -20,7 +21,8 @@ struct ServiceSettings: Sendable {
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
       contactPolicy: configuration.contactPolicy, accessLog: configuration.logsAccess ? access : nil,
-      resolverTimeout: configuration.resolverTimeout, version: Version.current, liveChecks: [.netlink(monitor)])
+      resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
+      liveChecks: [.netlink(monitor)])
   }
 
   /// What a reload changes; a part with live settings has its step here (``Setting/live``).

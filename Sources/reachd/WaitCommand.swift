@@ -42,8 +42,8 @@ struct WaitCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as default or route://db.") }
-    guard DurationText.parse(timeout) != nil else {
-      throw ValidationError("--timeout is a duration, such as 500ms, 30s or 2m.")
+    guard let patience = DurationText.parse(timeout), patience > .zero else {
+      throw ValidationError("--timeout is above zero, such as 500ms, 30s or 2m; reachd check asks just once.")
     }
     guard let longest = DurationText.parse(checkTimeout), longest > .zero else {
       throw ValidationError("--check-timeout is a duration, such as 500ms or 5s.")

@@ -36,6 +36,7 @@ import Testing
     ["check"], ["check", "ftp://a"], ["check", "tcp://a"], ["check", "tcp://a:1", "--ip", "5"],
     ["check", "tcp://a:1", "--timeout", "soon"], ["check", "icmp://a", "--count", "0"],
     ["check", "tcp://a:1", "--module", "icmp"], ["wait", "tcp://a"], ["wait", "tcp://a:1", "--check-timeout", "0s"],
+    ["wait", "tcp://a:1", "--timeout", "0s"],
   ])
   func aWrongCommandLineEndsWith64(arguments: [String]) throws {
     let (end, output, errors) = try Program.run(arguments)

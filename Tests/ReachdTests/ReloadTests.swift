@@ -51,6 +51,17 @@ import Testing
     #expect(!service.child.errors.contains("unlogged"))
   }
 
+  @Test func aFileThatIsEmptyForAMomentLosesNothing() throws {
+    let reloadable = try Reloadable("targets: [{ id: db, target: 'tcp://10.0.0.9:5432' }]\n")
+    try reloadable.reload("")
+    #expect(try reloadable.total("failure") == 1)
+    #expect(try reloadable.get("/targets/db").status == 200)
+    #expect(eventually { reloadable.service.child.errors.contains("the file is empty") })
+    try reloadable.reload("{}\n")
+    #expect(try reloadable.total("success") == 1)
+    #expect(try reloadable.get("/targets/db").status == 404)
+  }
+
   @Test func whatNeedsARestartIsSaid() throws {
     let reloadable = try Reloadable("settle: 10ms\n")
     try reloadable.reload("settle: 30ms\nlimits: { connections: 500 }\nresolver: { servers: [127.0.0.1:1] }\n")

@@ -9,20 +9,21 @@ extension CheckSchedule {
     public var concurrency: Int
     /// Checks at once to one host.
     public var perHost: Int
-    /// Shifts the places of all targets in their intervals, so that several machines do not check in step.
-    public var seed: UInt64
+    /// This machine's name: it shifts the places of all targets in their intervals, so that machines with the same
+    /// targets do not check in step, and each keeps its moments over a restart.
+    public var machine: String
     /// Whom targets of the origin ``TargetOrigin/runtime`` may contact; asked at each check.
     public var policy: @Sendable () -> ContactPolicy?
 
     /// Settings with defaults for everything; without a policy everybody may be contacted.
     public init(
-      targetLimit: Int = 10_000, concurrency: Int = 1_024, perHost: Int = 32, seed: UInt64 = 0,
+      targetLimit: Int = 10_000, concurrency: Int = 1_024, perHost: Int = 32, machine: String = "",
       policy: @escaping @Sendable () -> ContactPolicy? = { nil }
     ) {
       self.targetLimit = targetLimit
       self.concurrency = concurrency
       self.perHost = perHost
-      self.seed = seed
+      self.machine = machine
       self.policy = policy
     }
   }

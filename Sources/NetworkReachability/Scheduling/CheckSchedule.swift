@@ -53,7 +53,8 @@ public final class CheckSchedule: Sendable {
     guarded = Locked(
       Guarded(
         state: ScheduleState(
-          seed: configuration.seed, concurrency: configuration.concurrency, perHost: configuration.perHost)))
+          seed: StableHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
+          perHost: configuration.perHost)))
     // The timer and the sink outlive nobody: what they wake may be gone.
     let gate = Gate()
     timer = WakeTimer(on: queue) { gate.schedule?.turn() }
