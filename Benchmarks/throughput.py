@@ -13,7 +13,7 @@ from peers import HERE, Nginx, ON_CLIENT, ON_SERVER, Program, compile_c, cpu_nan
 
 ROUNDS = 5
 SECONDS = 3
-HUMMINGBIRD = HERE / "hummingbird" / ".build" / "release" / "hummingbird-server"
+HUMMINGBIRD = HERE / "hummingbird-server" / ".build" / "release" / "hummingbird-server"
 
 
 def load(port, path="/status"):
@@ -69,7 +69,7 @@ def main(binary):
             print(f"| `GET /status` beside {name} | {bar} | {rates['reachd'] / rates[name]:.2f}×, CPU "
                   f"{costs['reachd'] / costs[name]:.2f}× | `Benchmarks/run http` |", flush=True)
         else:
-            print(f"{name}: not built (swift build -c release --package-path Benchmarks/hummingbird)", flush=True)
+            print(f"{name}: not built (swift build -c release --package-path Benchmarks/hummingbird-server)", flush=True)
 
 
 def quoted(line):
