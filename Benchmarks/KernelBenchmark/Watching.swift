@@ -64,7 +64,7 @@ final class Watching: JudgementSink {
     lines.withLock { lines in
       guard let last = lines.indices.last else { return }
       lines[last].judged = time
-      lines[last].targets = judgement.targets.count
+      lines[last].targets = judgement.count
     }
   }
 

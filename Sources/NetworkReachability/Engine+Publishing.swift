@@ -33,7 +33,8 @@ extension Engine.Guarded {
   func tellJudged(_ outcome: EngineState.Outcome) {
     guard !judgementSinks.isEmpty, !outcome.watched.judged.isEmpty else { return }
     let judgement = Judgement(
-      targets: state.judgedTargets(of: outcome), causes: Cause.sorted(outcome.causes), time: outcome.time)
+      count: outcome.watched.judged.count, causes: Cause.sorted(outcome.causes), time: outcome.time
+    ) { [state] in state.judgedTargets(of: outcome) }
     for sink in judgementSinks { sink.judged(judgement) }
   }
 

@@ -41,14 +41,19 @@ package protocol TransitionSink: AnyObject, Sendable {
 }
 
 /// Which watched targets one reading judged anew.
-package struct Judgement: Sendable {
+package struct Judgement {
   /// The targets whose routes the kernel was asked about because something that touches them had changed, or because they
   /// are new; each at least once, in no order, whether or not the verdict came out another.
-  package let targets: [Target]
+  ///
+  /// Gathered when asked for: there may be a hundred thousand.
+  package var targets: [Target] { gather() }
+  /// How many there are.
+  package let count: Int
   /// What the kernel said had happened, in the order of ``Cause/inOrder``.
   package let causes: [Cause]
   /// When the reading was made.
   package let time: Timestamp
+  let gather: () -> [Target]
 }
 
 /// Hears which targets' routes a change of the kernel touched: for whoever probes targets and should probe these now.

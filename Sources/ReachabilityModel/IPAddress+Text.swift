@@ -5,32 +5,40 @@ extension IPAddress: CustomStringConvertible {
   ///
   /// IPv4 is strict: four decimal octets without leading zeros. The octal, hexadecimal and short spellings of `inet_aton`
   /// are refused, because two programs read them as two different hosts.
-  public init?(_ text: some StringProtocol) {
-    if text.contains(":") {
+  public init?(_ text: String) {
+    if text.utf8.contains(UInt8(ascii: ":")) {
       self.init(ipv6Text: text)
     } else {
-      guard let bits = Self.ipv4Bits(text) else { return nil }
+      guard let bits = Self.ipv4Bits(text.utf8) else { return nil }
       self.init(ipv4: bits)
     }
   }
 
-  private static func ipv4Bits(_ text: some StringProtocol) -> UInt32? {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 4 else { return nil }
-    var bits: UInt32 = 0
-    for part in parts {
-      guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-        part.utf8.count == 1 || part.utf8.first != 0x30, let octet = UInt8(part)
-      else { return nil }
-      bits = bits << 8 | UInt32(octet)
+  /// The same, of part of a text.
+  public init?(_ text: some StringProtocol) { self.init(String(text)) }
+
+  private static func ipv4Bits(_ text: some Sequence<UInt8>) -> UInt32? {
+    var (bits, octet): (UInt32, UInt32) = (0, 0)
+    var (dots, digits) = (0, 0)
+    for byte in text {
+      if byte == UInt8(ascii: ".") {
+        guard digits > 0, dots < 3 else { return nil }
+        (bits, octet) = (bits << 8 | octet, 0)
+        (dots, digits) = (dots + 1, 0)
+      } else {
+        guard (0x30...0x39).contains(byte), digits == 0 || octet > 0 else { return nil }
+        octet = octet * 10 + UInt32(byte - 0x30)
+        digits += 1
+        guard octet <= 255 else { return nil }
+      }
     }
-    return bits
+    return dots == 3 && digits > 0 ? bits << 8 | octet : nil
   }
 
-  private init?(ipv6Text text: some StringProtocol) {
+  private init?(ipv6Text text: String) {
     // At most 8 groups of 4 digits and an embedded IPv4 tail: nothing longer can be an address.
     guard text.utf8.count <= 45 else { return nil }
-    let halves = Self.splitAtDoubleColon(String(text))
+    let halves = Self.splitAtDoubleColon(text)
     guard let halves, let front = Self.groups(halves.front, endsAddress: halves.back == nil) else { return nil }
     guard let backText = halves.back else {
       guard front.count == 8 else { return nil }
@@ -71,7 +79,7 @@ extension IPAddress: CustomStringConvertible {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     for (index, part) in parts.enumerated() {
       if part.contains(".") {
-        guard endsAddress, index == parts.count - 1, let bits = ipv4Bits(part) else { return nil }
+        guard endsAddress, index == parts.count - 1, let bits = ipv4Bits(part.utf8) else { return nil }
         groups += [UInt16(bits >> 16), UInt16(truncatingIfNeeded: bits)]
       } else {
         guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(isHexDigit), let group = UInt16(part, radix: 16)

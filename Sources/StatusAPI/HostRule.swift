@@ -12,6 +12,8 @@ enum HostRule {
     if request.isUnixListener { return }
     // HTTP/1.0 has no Host; the guard has seen to HTTP/1.1's.
     guard let field = request.headers["Host"], !field.isEmpty else { return }
+    // Most requests have an IPv4 address there, and are many.
+    if let end = field.utf8.firstIndex(of: UInt8(ascii: ":")), IPAddress(String(field[..<end])) != nil { return }
     let host = name(in: field)
     if host == "localhost" || isLiteral(host) || allowed.contains(host) { return }
     guard request.isLoopbackListener || !allowed.isEmpty else { return }
@@ -34,7 +36,7 @@ enum HostRule {
   }
 
   private static func isLiteral(_ host: String) -> Bool {
-    let inner = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...]
-    return IPAddress(inner) != nil
+    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+    return IPAddress(isBracketed ? String(host.dropFirst().dropLast()) : host) != nil
   }
 }

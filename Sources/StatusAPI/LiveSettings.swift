@@ -4,19 +4,29 @@ internal import NetworkReachability
 
 /// The settings that may change while the service runs.
 final class LiveSettings: Sendable {
-  struct Values: Sendable {
+  /// By reference, because every request looks at them more than once.
+  final class Values: Sendable {
     /// Names that `Host` may carry besides literals and `localhost`, in lower case.
-    var allowedHosts: [String]
+    let allowedHosts: [String]
     /// Which foreign web pages may ask.
-    var origins: OriginRule
+    let origins: OriginRule
     /// The deadline of a name's resolution when the request does not give one.
-    var resolverTimeout: Duration
+    let resolverTimeout: Duration
     /// Modules besides the built-in ones, or in their place.
-    var modules: [ProbeModule]
+    let modules: [ProbeModule]
     /// Whom callers may have us contact, without this machine's addresses.
-    var contactPolicy: ContactPolicy
+    let contactPolicy: ContactPolicy
     /// Where each answer is logged; nil for nowhere.
-    var accessLog: Logger?
+    let accessLog: Logger?
+
+    init(_ configuration: StatusService.Configuration) {
+      allowedHosts = configuration.allowedHosts.map { $0.lowercased() }
+      origins = OriginRule(allowed: Set(configuration.allowedOrigins))
+      resolverTimeout = configuration.resolverTimeout
+      modules = configuration.modules
+      contactPolicy = configuration.contactPolicy
+      accessLog = configuration.accessLog
+    }
   }
 
   private let values: Locked<Values>
@@ -28,15 +38,5 @@ final class LiveSettings: Sendable {
   func change(to configuration: StatusService.Configuration) {
     let new = Values(configuration)
     values.withLock { $0 = new }
-  }
-}
-
-extension LiveSettings.Values {
-  init(_ configuration: StatusService.Configuration) {
-    self.init(
-      allowedHosts: configuration.allowedHosts.map { $0.lowercased() },
-      origins: OriginRule(allowed: Set(configuration.allowedOrigins)),
-      resolverTimeout: configuration.resolverTimeout, modules: configuration.modules,
-      contactPolicy: configuration.contactPolicy, accessLog: configuration.accessLog)
   }
 }

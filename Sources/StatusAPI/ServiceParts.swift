@@ -2,23 +2,43 @@ internal import Logging
 internal import NetworkReachability
 
 /// What the routes work with.
-struct ServiceParts: Sendable {
-  var monitor: ReachabilityMonitor
-  var feed: EventFeed
-  var hosts: HostFeed
-  var health: Health
-  var nameQuota: NameQuota
-  var checks: CheckDesk
-  var targets: TargetDesk
-  var metrics: Metrics
-  var hostWaits: HostWaits
+final class ServiceParts: Sendable {
+  let monitor: ReachabilityMonitor
+  let feed: EventFeed
+  let hosts: HostFeed
+  let health: Health
+  let nameQuota: NameQuota
+  let checks: CheckDesk
+  let targets: TargetDesk
+  let metrics: Metrics
+  let hostWaits: HostWaits
   /// What may change while the service runs.
-  var settings: LiveSettings
+  let settings: LiveSettings
   /// Who may ask what.
-  var access: AccessControl
+  let access: AccessControl
   /// The service's version, for the index.
-  var version: String
-  var logger: Logger
+  let version: String
+  let logger: Logger
+
+  init(
+    monitor: ReachabilityMonitor, feed: EventFeed, hosts: HostFeed, health: Health, nameQuota: NameQuota,
+    checks: CheckDesk, targets: TargetDesk, metrics: Metrics, hostWaits: HostWaits, settings: LiveSettings,
+    access: AccessControl, version: String, logger: Logger
+  ) {
+    self.monitor = monitor
+    self.feed = feed
+    self.hosts = hosts
+    self.health = health
+    self.nameQuota = nameQuota
+    self.checks = checks
+    self.targets = targets
+    self.metrics = metrics
+    self.hostWaits = hostWaits
+    self.settings = settings
+    self.access = access
+    self.version = version
+    self.logger = logger
+  }
 
   /// Which foreign web pages may ask.
   var origins: OriginRule { settings.current.origins }

@@ -5,8 +5,6 @@ extension WatchBook {
   /// One watched target.
   struct Watch {
     let target: Target
-    /// Its place in the order in which targets were asked for.
-    let order: UInt64
     var subscriptions = 1
     var resolution: NameResolution = .pending
     /// A new answer of the resolver came since the last verdict.

@@ -26,7 +26,7 @@ extension WatchBook {
     judgeWholes(&round)
     tellHolds(&round)
     if round.outcome.changes.count > 1 {
-      round.outcome.changes.sort { order(of: $0.watch) < order(of: $1.watch) }
+      round.outcome.changes.sort { orders[Int($0.watch)] < orders[Int($1.watch)] }
     }
     return round.outcome
   }
@@ -46,8 +46,6 @@ extension WatchBook {
       hasOneIPv6Source = reading.tables.hasOneIPv6Source
     }
   }
-
-  private func order(of watch: Int32) -> UInt64 { watches[Int(watch)]?.order ?? 0 }
 
   // MARK: - Classes
 
@@ -123,7 +121,8 @@ extension WatchBook {
 
   /// Takes in the path of one address of a watch.
   private mutating func take(_ path: Int32, for watch: Int32, _ round: inout Round) {
-    guard watches[Int(watch)]?.form == .single else {
+    // Whatever is not single has a whole; to look into the watch itself would copy it.
+    guard wholes.isEmpty || wholes.index(forKey: watch) == nil else {
       round.severals.insert(watch)
       return
     }

@@ -63,7 +63,7 @@ extension WatchBook {
 
   private mutating func touchClassesAndWholes() {
     for number in classes.indices { touch(Int32(number)) }
-    for number in watches.indices where watches[number]?.form == .own { touchWhole(Int32(number)) }
+    for number in Array(wholes.keys) where watches[Int(number)]?.form == .own { touchWhole(number) }
   }
 
   /// Has every target asked about again, at once.

@@ -65,7 +65,7 @@ extension WatchBook {
     held = []
     heldWholes = []
     forgetPaths()
-    return changes.sorted { (watches[Int($0.watch)]?.order ?? 0) < (watches[Int($1.watch)]?.order ?? 0) }
+    return changes.sorted { orders[Int($0.watch)] < orders[Int($1.watch)] }
   }
 
   /// Forgets what was read and what was told of it; who is watched stays.
@@ -109,6 +109,6 @@ extension WatchBook {
 
   /// The targets in the order in which they were asked for.
   var inOrder: [Target] {
-    watches.compactMap(\.self).sorted { $0.order < $1.order }.map(\.target)
+    watches.indices.sorted { orders[$0] < orders[$1] }.compactMap { watches[$0]?.target }
   }
 }

@@ -12,6 +12,8 @@ struct WatchBook {
   let requirement: InterfaceRequirement
   /// Nil where a target ended.
   var watches: [Watch?] = []
+  /// By the numbers of the watches: their places in the order in which targets were asked for.
+  var orders: [UInt64] = []
   private var free: [Int32] = []
   private(set) var numbers: [Target: Int32] = [:]
   private var nextOrder: UInt64 = 0
@@ -71,7 +73,8 @@ struct WatchBook {
     let number = newNumber()
     nextOrder += 1
     numbers[target] = number
-    watches[Int(number)] = Watch(target: target, order: nextOrder)
+    watches[Int(number)] = Watch(target: target)
+    orders[Int(number)] = nextOrder
     place(number)
     return true
   }
@@ -79,6 +82,7 @@ struct WatchBook {
   private mutating func newNumber() -> Int32 {
     if let number = free.popLast() { return number }
     watches.append(nil)
+    orders.append(0)
     told.append(TargetIndex.unknown)
     holds.append(.zero)
     return Int32(watches.count - 1)
