@@ -25,9 +25,7 @@ extension WatchBook {
     for number in touched { judge(class: number, &round) }
     judgeWholes(&round)
     tellHolds(&round)
-    if round.outcome.changes.count > 1 {
-      round.outcome.changes.sort { orders[Int($0.watch)] < orders[Int($1.watch)] }
-    }
+    round.outcome.changes = inOrder(round.outcome.changes)
     return round.outcome
   }
 

@@ -65,7 +65,7 @@ extension WatchBook {
     held = []
     heldWholes = []
     forgetPaths()
-    return changes.sorted { orders[Int($0.watch)] < orders[Int($1.watch)] }
+    return inOrder(changes)
   }
 
   /// Forgets what was read and what was told of it; who is watched stays.
@@ -85,6 +85,19 @@ extension WatchBook {
     }
     for number in classes.indices { touch(Int32(number)) }
     for number in wholes.keys { touchWhole(number) }
+  }
+
+  /// Changes in the order in which their targets were asked for; a target has one of them at most.
+  ///
+  /// Where many targets change at once, putting each into its place is several times faster than comparing.
+  func inOrder(_ changes: [Change]) -> [Change] {
+    guard changes.count > 1 else { return changes }
+    guard !hasReusedNumbers, changes.count > watches.count / 8 else {
+      return changes.sorted { orders[Int($0.watch)] < orders[Int($1.watch)] }
+    }
+    var places = [Int32](repeating: -1, count: watches.count)
+    for (place, change) in changes.enumerated() { places[Int(change.watch)] = Int32(place) }
+    return places.compactMap { $0 < 0 ? nil : changes[Int($0)] }
   }
 
   // MARK: - What was told

@@ -2,6 +2,13 @@ internal import ReachabilityModel
 
 // Targets with questions of their own, and names.
 extension WatchBook {
+  /// Has a whole judged by the next reading.
+  mutating func touchWhole(_ number: Int32) {
+    guard wholes[number]?.isTouched == false else { return }
+    wholes[number]?.isTouched = true
+    touchedWholes.append(number)
+  }
+
   mutating func judgeWholes(_ round: inout Round) {
     let touched = touchedWholes
     touchedWholes = []

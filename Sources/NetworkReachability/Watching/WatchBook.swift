@@ -14,6 +14,8 @@ struct WatchBook {
   var watches: [Watch?] = []
   /// By the numbers of the watches: their places in the order in which targets were asked for.
   var orders: [UInt64] = []
+  /// Numbers no longer grow with the order.
+  private(set) var hasReusedNumbers = false
   private var free: [Int32] = []
   private(set) var numbers: [Target: Int32] = [:]
   private var nextOrder: UInt64 = 0
@@ -80,7 +82,10 @@ struct WatchBook {
   }
 
   private mutating func newNumber() -> Int32 {
-    if let number = free.popLast() { return number }
+    if let number = free.popLast() {
+      hasReusedNumbers = true
+      return number
+    }
     watches.append(nil)
     orders.append(0)
     told.append(TargetIndex.unknown)
@@ -152,12 +157,6 @@ struct WatchBook {
 
   mutating func remove(_ address: IPAddress, of watch: Int32) {
     indexes[address.family.place].remove(address, of: watch)
-  }
-
-  mutating func touchWhole(_ number: Int32) {
-    guard wholes[number]?.isTouched == false else { return }
-    wholes[number]?.isTouched = true
-    touchedWholes.append(number)
   }
 
   // MARK: - Classes
