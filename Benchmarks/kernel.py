@@ -86,11 +86,11 @@ class Monitor:
         self.process.wait(timeout=30)
 
 
-def send_each(kernel, messages, count):
+def send_each(kernel, messages, count, pause=0.002):
     """The moments at which changes were sent, in nanoseconds."""
     moments = []
     for number in range(count):
-        time.sleep(0.002)
+        time.sleep(pause)
         moments.append(time.clock_gettime_ns(time.CLOCK_REALTIME))
         kernel.send(messages[number % len(messages)])
     time.sleep(0.2)
@@ -121,9 +121,9 @@ def by_ip(kernel, subject, messages):
     return statistics.median(latencies(moments, stamps))
 
 
-def by_us(kernel, monitor, messages, column):
+def by_us(kernel, monitor, messages, column, count=CHANGES, pause=0.002):
     monitor.say("begin")
-    moments = send_each(kernel, messages, CHANGES)
+    moments = send_each(kernel, messages, count, pause)
     rows = [row for row in monitor.readings() if row[column]]
     return statistics.median(latencies(moments, [row[column] for row in rows])), rows
 
@@ -147,7 +147,8 @@ def default_route(kernel, binary, index):
     for _ in range(ROUNDS):
         naive = int(subprocess.run([binary, "naive", "10000"], capture_output=True, text=True, check=True).stdout)
         messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
-        rows = [row for row in by_us(kernel, monitor, messages, 1)[1] if row[3] >= 10000]
+        # Each is told before the next one comes.
+        rows = by_us(kernel, monitor, messages, 1, CHANGES // 10, 0.1)[1]
         duration = statistics.median(row[1] - row[0] for row in rows)
         durations.append(duration)
         told.append(statistics.median(row[2] - row[1] for row in rows))

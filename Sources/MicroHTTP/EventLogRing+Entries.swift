@@ -8,10 +8,8 @@ extension EventLogRing {
       let next = entry(number)
       guard next.id > id else { break }
       guard kinds & (1 << UInt64(next.kind)) != 0 else { continue }
-      let content = unsafe [UInt8](unsafeUninitializedCapacity: next.length) { buffer, count in
-        unsafe copy(next.start, next.length, to: UnsafeMutableRawBufferPointer(buffer))
-        count = next.length
-      }
+      var content = [UInt8](repeating: 0, count: next.length)
+      unsafe content.withUnsafeMutableBytes { unsafe copy(next.start, next.length, to: $0) }
       found.append(EventLog.Entry(id: next.id, kind: next.kind, bytes: content))
     }
     return found.reversed()

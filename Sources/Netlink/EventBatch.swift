@@ -6,8 +6,12 @@ internal import ReachabilityModel
 struct EventBatch {
   /// What the tables will not show.
   var causes: Set<Cause> = []
-  /// Links and addresses must be read again.
+  /// All links and addresses must be read again.
   var needsTables = false
+  /// The links that must be read again, when not all must.
+  private(set) var links: Set<UInt32> = []
+  /// All addresses must be read again; those that go are told, so a change of a link alone is no reason.
+  private(set) var needsAddresses = false
   /// The kernel may still be carrying out what it announced.
   var needsBarrier = false
   /// Routes may go another way without an event of their own, wherever they lead.
@@ -27,8 +31,11 @@ struct EventBatch {
   /// True when nothing was received.
   var isEmpty: Bool { datagrams == 0 && overruns == 0 }
 
+  /// True when links or addresses must be read again.
+  var touchesTables: Bool { needsTables || needsAddresses || !links.isEmpty }
+
   /// True when something must be read; what was received may be of no interest.
-  var isNews: Bool { !blocks.isEmpty || needsTables || touchesAnyRoute || !causes.isEmpty }
+  var isNews: Bool { !blocks.isEmpty || touchesTables || touchesAnyRoute || !causes.isEmpty }
 
   /// True when nothing must be read: a wake-up for another reason.
   var isQuiet: Bool { isEmpty && !isNews }
@@ -77,6 +84,8 @@ struct EventBatch {
   mutating func merge(_ other: EventBatch) {
     causes.formUnion(other.causes)
     needsTables = needsTables || other.needsTables
+    needsAddresses = needsAddresses || other.needsAddresses
+    for link in other.links { addLink(link) }
     needsBarrier = needsBarrier || other.needsBarrier
     touchesAnyRoute = touchesAnyRoute || other.touchesAnyRoute
     blocks.formUnion(other.blocks)
@@ -89,10 +98,15 @@ struct EventBatch {
   private mutating func add(_ message: NetlinkMessage, _ routers: inout RouterWatch) {
     events += 1
     switch message.type {
-    // Of an address that comes, the kernel tells before it gives dead legs of multipath routes back their life.
-    case RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWNETCONF, RTM_DELNETCONF:
-      needsTables = true
+    case RTM_NEWLINK, RTM_DELLINK:
+      // struct ifinfomsg: family, padding, type, index.
+      if let index: UInt32 = message.body.load(4) { addLink(index) } else { needsTables = true }
       addSilentChange()
+    // Of an address that comes, the kernel tells before it gives dead legs of multipath routes back their life.
+    case RTM_NEWADDR, RTM_DELADDR:
+      needsAddresses = true
+      addSilentChange()
+    case RTM_NEWNETCONF, RTM_DELNETCONF: addSilentChange()
     case RTM_NEWROUTE:
       if addRoute(message.body) {
         causes.insert(message.flags & Int32(NLM_F_REPLACE) != 0 ? .routeReplaced : .routeAdded)
@@ -119,6 +133,10 @@ struct EventBatch {
   }
 
   private static let everyIPv6Route = RouteChanges.Block(IPPrefix(IPAddress(ipv6: 0, 0), length: 0), table: 0)
+
+  private mutating func addLink(_ index: UInt32) {
+    if links.count < Limits.linksAskedSingly || links.contains(index) { links.insert(index) } else { needsTables = true }
+  }
 
   /// Notes what the kernel carries out behind its own event, and of whose routes it tells nothing.
   private mutating func addSilentChange() {

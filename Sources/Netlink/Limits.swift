@@ -12,6 +12,8 @@ enum Limits {
   static let largestDatagram = 16 << 20
   /// Lookup requests for one send: 64 cost 1.6 times less each than one, more gain nothing.
   static let requestsPerSend = 64
+  /// Links of one batch that are asked about one by one; for more all are read at once.
+  static let linksAskedSingly = 8
   /// How long an answer may take.
   ///
   /// The kernel answers in microseconds; only a writer that holds the RTNL lock delays it.

@@ -17,8 +17,7 @@ final class NetlinkLoop {
   private var events: NetlinkSocket?
   /// Nil after a failure, until it is opened again.
   private var queries: NetlinkQueries?
-  private var classifier: InterfaceClassifier
-  private var tables = KernelTables()
+  private var reader: TableReader
   /// What was heard and not read for, because the last reading failed.
   private var pending = EventBatch.everything
   private var hasFailed = false
@@ -50,8 +49,8 @@ final class NetlinkLoop {
     self.logger = logger
     self.shared = shared
     self.observer = observer
-    classifier = InterfaceClassifier(
-      sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides)
+    reader = TableReader(
+      InterfaceClassifier(sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides))
     sleep = SleepDetector(at: settings.clock())
     poller = try Poller()
     try openSockets()
@@ -118,16 +117,15 @@ final class NetlinkLoop {
   /// Reads what a batch may have changed and tells the observer.
   ///
   /// - Returns: when to read again even if nothing happens.
-  private func read(_ batch: EventBatch, isAudit: Bool = false) throws(KernelError) -> Duration? {
+  private func read(_ heard: EventBatch, isAudit: Bool = false) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
+    var batch = heard
+    try reader.read(batch, queries)
+    // An audit compares with what was heard so far.
+    if batch.needsBarrier, !isAudit { batch.merge(try readOn(queries)) }
     try watchRouters(queries, anew: batch.isAfterLoss)
-    if batch.needsBarrier { try queries.barrier() }
-    if batch.needsTables {
-      tables = KernelTables(
-        interfaces: classifier.classify(try queries.links()), addresses: try queries.addresses())
-    }
     guard !shared.isStopping else { return nil }
-    var survey = KernelSurvey(tables: tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
+    var survey = KernelSurvey(tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
     if observer.needsRouteBlocks(isAfterLoss: batch.isAfterLoss || isAudit) {
       survey.changes.allBlocks = try queries.routeBlocks()
     }
@@ -142,11 +140,21 @@ final class NetlinkLoop {
     }
     guard !shared.isStopping else { return nil }
     var reading = KernelReading(
-      tables: tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time)
+      tables: reader.tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time)
     if isAudit { try audit(&reading) }
     let deadline = observer.ingest(reading)
     let poll = events == nil ? uptime + settings.pollInterval : nil
     return [deadline, poll, nextAudit].compactMap(\.self).min()
+  }
+
+  /// Reads for what the writer announced until it let go of the lock: to those who are told, it is one change.
+  private func readOn(_ queries: NetlinkQueries) throws(KernelError) -> EventBatch {
+    var batch = EventBatch()
+    try drain(into: &batch, hasError: false)
+    guard !batch.isEmpty else { return batch }
+    note(batch)
+    try reader.read(batch, queries)
+    return batch
   }
 
   /// Hears all IPv6 neighbours while one does not answer: who answers again need not say that it is a router.

@@ -43,8 +43,29 @@ final class NetlinkQueries {
     }
   }
 
-  /// Reads all links.
-  func links() throws(KernelError) -> [LinkMessage] {
+  /// Reads one link, under the lock that the barrier waits for; nil when it is gone.
+  func link(_ index: UInt32) throws(KernelError) -> LinkMessage? {
+    let sequence = takeSequences(1)
+    request.removeAll()
+    request.message(RTM_GETLINK, sequence: sequence) {
+      Self.appendLinkHeader(index: index, to: &$0)
+      $0.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    }
+    try socket.send(request)
+    var answer: NetlinkContent?
+    while answer == nil {
+      try receive("RTM_GETLINK") { if $0.sequence == sequence { answer = NetlinkDecoder.content(of: $0) } }
+    }
+    switch answer {
+    case .link(let link): return link
+    case .ack(let ack) where ack.errno == ENODEV: return nil
+    case .ack(let ack): throw KernelError("RTM_GETLINK", ack)
+    default: throw .malformed("RTM_GETLINK")
+    }
+  }
+
+  /// Reads all links, by their indexes.
+  func links() throws(KernelError) -> [UInt32: LinkMessage] {
     var links: [UInt32: LinkMessage] = [:]
     try dump("dump RTM_GETLINK", RTM_GETLINK) { (request) in
       Self.appendLinkHeader(index: 0, to: &request)
@@ -55,7 +76,7 @@ final class NetlinkQueries {
     } content: { content in
       if case .link(let link) = content { links[link.interface.index] = link }
     }
-    return links.values.sorted { $0.interface.index < $1.interface.index }
+    return links
   }
 
   /// Reads all addresses of both families.

@@ -12,40 +12,46 @@ extension Engine.Guarded {
       for (subscriber, interest) in subscriptions.values { offerInitial(to: subscriber, interest) }
       return subscriptions.values.map(\.subscriber)
     }
+    let latest = SharedSnapshot(state.snapshot)
     var woken: Set<Int> = []
     for transition in transitions {
-      let interested: [Int]
       if case .host(_, let verdict) = transition.change {
         // Looked up, for there may be as many subscriptions as targets, and both in the thousands.
-        interested = watchers[verdict.target].map(Array.init) ?? []
+        guard let interested = watchers[verdict.target] else { continue }
+        offer(ReachabilityUpdate(state: latest, transition: transition), to: interested, &woken)
       } else {
-        interested = subscriptions.filter { $0.value.interest.kinds.contains(transition.kind) }.map(\.key)
+        let interested = subscriptions.filter { $0.value.interest.kinds.contains(transition.kind) }.keys
+        offer(ReachabilityUpdate(state: latest, transition: transition), to: interested, &woken)
       }
-      guard !interested.isEmpty else { continue }
-      let update = ReachabilityUpdate(snapshot: state.snapshot, transition: transition)
-      for number in interested { subscriptions[number]?.subscriber.offer(update) }
-      woken.formUnion(interested)
     }
     return woken.compactMap { subscriptions[$0]?.subscriber }
   }
 
+  private func offer(_ update: ReachabilityUpdate, to interested: some Sequence<Int>, _ woken: inout Set<Int>) {
+    for number in interested {
+      subscriptions[number]?.subscriber.offer(update)
+      woken.insert(number)
+    }
+  }
+
   /// Tells those who probe which targets' routes a reading touched.
   func tellJudged(_ outcome: EngineState.Outcome) {
-    guard !judgementSinks.isEmpty, !outcome.watched.judged.isEmpty else { return }
+    guard !judgementSinks.isEmpty, !outcome.watched.isEmpty else { return }
     let judgement = Judgement(
-      count: outcome.watched.judged.count, causes: Cause.sorted(outcome.causes), time: outcome.time
+      causes: Cause.sorted(outcome.causes), time: outcome.time
     ) { [state] in state.judgedTargets(of: outcome) }
     for sink in judgementSinks { sink.judged(judgement) }
   }
 
   func offerInitial(to subscriber: any Subscriber, _ interest: Interest) {
-    if interest.wantsMachine { subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot)) }
+    let latest = SharedSnapshot(state.snapshot)
+    if interest.wantsMachine { subscriber.offer(ReachabilityUpdate(state: latest, transition: nil)) }
     guard interest.kinds.contains(.host), let time = state.lastReading else { return }
     for target in interest.targets {
       guard let verdict = state.verdict(of: target) else { continue }
       let transition = Transition(
         sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
-      subscriber.offer(ReachabilityUpdate(snapshot: state.snapshot, transition: transition))
+      subscriber.offer(ReachabilityUpdate(state: latest, transition: transition))
     }
   }
 }

@@ -95,7 +95,7 @@ final class Engine: Sendable {
   }
 
   private func report(_ transitions: [Transition], _ woken: [any Subscriber]) {
-    for transition in transitions { TransitionLog.write(transition, to: logger) }
+    TransitionLog.write(transitions, to: logger)
     for subscriber in woken { subscriber.wake() }
     if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.renew() }
   }

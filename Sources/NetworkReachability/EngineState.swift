@@ -145,7 +145,7 @@ struct EngineState {
   }
 
   /// The targets that a reading judged anew, in no order.
-  func judgedTargets(of outcome: Outcome) -> [Target] { book.targets(outcome.watched.judged) }
+  func judgedTargets(of outcome: Outcome) -> [Target] { book.targets(of: outcome.watched) }
 
   /// The kernel cannot be read any more: nothing is known, and saying otherwise would be a guess.
   mutating func kernelFailed(at time: Timestamp) -> [Transition] {

@@ -34,20 +34,20 @@ struct Mailbox {
 
   private mutating func collapse() {
     let waiting = updates[first...]
-    guard let latest = waiting.last?.snapshot else { return }
+    guard let latest = waiting.last?.state else { return }
     var hosts: [ReachabilityUpdate] = []
     var seen: Set<Target> = []
     for update in waiting.reversed() {
       guard let host = update.host, seen.insert(host.target).inserted else { continue }
       // With the latest state, like the update before them: else the machine would seem to go back in time.
-      hosts.append(ReachabilityUpdate(snapshot: latest, transition: update.transition))
+      hosts.append(ReachabilityUpdate(state: latest, transition: update.transition))
     }
     // An initial update and a collapsed one are no changes themselves.
     let changes = waiting.reduce(0) { $0 + $1.skipped + ($1.transition == nil ? 0 : 1) }
     let skipped = changes - hosts.count
     // The first verdicts of many hosts may be all that waits: then there is nothing to leave out.
     if skipped > 0 {
-      updates = [ReachabilityUpdate(snapshot: latest, skipped: skipped)] + hosts.reversed()
+      updates = [ReachabilityUpdate(state: latest, transition: nil, skipped: skipped)] + hosts.reversed()
       first = 0
     }
     capacity = max(Limits.pendingUpdates, 2 * (updates.count - first))

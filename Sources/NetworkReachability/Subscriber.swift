@@ -47,8 +47,6 @@ package struct Judgement {
   ///
   /// Gathered when asked for: there may be a hundred thousand.
   package var targets: [Target] { gather() }
-  /// How many there are.
-  package let count: Int
   /// What the kernel said had happened, in the order of ``Cause/inOrder``.
   package let causes: [Cause]
   /// When the reading was made.

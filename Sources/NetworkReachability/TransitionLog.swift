@@ -3,9 +3,13 @@ internal import ReachabilityModel
 
 /// One log line a transition: constant messages, the facts as metadata.
 enum TransitionLog {
-  static func write(_ transition: Transition, to logger: Logger) {
+  static func write(_ transitions: [Transition], to logger: Logger) {
     // A pulled cable is thousands of them: what nobody reads is not put together.
     guard logger.logLevel <= .info else { return }
+    for transition in transitions { write(transition, to: logger) }
+  }
+
+  private static func write(_ transition: Transition, to logger: Logger) {
     var facts: Logger.Metadata = ["sequence": "\(transition.sequence)"]
     if !transition.causes.isEmpty {
       facts["cause"] = "\(transition.causes.map(\.rawValue).joined(separator: ","))"

@@ -2,7 +2,7 @@
 public struct KernelTables: Equatable, Sendable {
   /// All interfaces, by ascending index.
   public private(set) var interfaces: [Interface]
-  /// All addresses, by interface and then by value.
+  /// All addresses, by interface, then by value, then by the length of their blocks.
   public private(set) var addresses: [InterfaceAddress]
 
   /// Tables from what was read, in any order; of an interface that was read twice, as a dump that was interrupted by a
@@ -10,7 +10,9 @@ public struct KernelTables: Equatable, Sendable {
   public init(interfaces: [Interface] = [], addresses: [InterfaceAddress] = []) {
     let latest = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
     self.interfaces = latest.values.sorted { $0.index < $1.index }
-    self.addresses = addresses.sorted { ($0.interfaceIndex, $0.address) < ($1.interfaceIndex, $1.address) }
+    self.addresses = addresses.sorted {
+      ($0.interfaceIndex, $0.address, $0.prefix.length) < ($1.interfaceIndex, $1.address, $1.prefix.length)
+    }
   }
 
   /// The interface with this index.

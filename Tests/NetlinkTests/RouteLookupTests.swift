@@ -232,7 +232,7 @@ import Testing
   }
 
   @Test func tablesHoldLinksAndAddresses() throws {
-    let links = try queries.links()
+    let links = try queries.links().values
     #expect(links.map(\.interface.name).sorted() == ["c0", "lo"])
     let veth = try #require(links.first { $0.interface.name == "c0" })
     #expect(veth.interface.kind == "veth" && veth.interface.mtu == 1500 && veth.interface.hardwareType == 1)

@@ -23,6 +23,9 @@ struct PathCatalogue {
   /// The path of a number.
   subscript(number: Int32) -> Path { paths[Int(number)] }
 
+  /// Whether a path leads somewhere.
+  func isReachable(_ number: Int32) -> Bool { reachable[Int(number)] }
+
   /// True when going from one path to another loses the way.
   func isLoss(_ old: Int32, _ new: Int32) -> Bool { reachable[Int(old)] && !reachable[Int(new)] }
 

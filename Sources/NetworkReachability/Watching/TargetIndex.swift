@@ -24,6 +24,9 @@ struct TargetIndex {
   /// No path yet.
   static let unknown: Int32 = -1
 
+  /// Addresses may be ``unplaced``.
+  var hasUnplaced = false
+
   private var fresh: [(address: UInt128, watch: Int32, pathClass: Int32)] = []
   private var goneCount = 0
 
@@ -78,6 +81,27 @@ struct TargetIndex {
     return low
   }
 
+  /// Gives a path to the members of a class.
+  ///
+  /// The loop that runs over every target when the default route changes.
+  ///
+  /// - Returns: the watches of those who had another.
+  mutating func setPath(_ path: Int32, ofClass number: Int32, in range: Range<Int>) -> [Int32] {
+    let (classes, watches) = (classes, watches)
+    // Where it stands, a copy of it would be made at the first change.
+    var column: [Int32] = []
+    swap(&column, &paths)
+    defer { swap(&column, &paths) }
+    var moved: [Int32] = []
+    moved.reserveCapacity(range.count)
+    for position in range where classes[position] == number && column[position] != path {
+      guard watches[position] != Self.nobody else { continue }
+      column[position] = path
+      moved.append(watches[position])
+    }
+    return moved
+  }
+
   /// Merges in what was added and drops what ended, when that is worth the while.
   mutating func settle() {
     guard !fresh.isEmpty || goneCount > addresses.count / 4 else { return }
@@ -92,6 +116,7 @@ struct TargetIndex {
       }
       merged.append(addresses[position], watches[position], classes[position], paths[position])
     }
+    merged.hasUnplaced = hasUnplaced || !fresh.isEmpty
     for entry in fresh[next...] { merged.append(entry.address, entry.watch, entry.pathClass, Self.unknown) }
     self = merged
   }

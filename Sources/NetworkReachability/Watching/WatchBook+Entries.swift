@@ -31,16 +31,31 @@ extension WatchBook {
     var isTouched = false
   }
 
-  /// A change to be told.
-  enum Change {
-    /// Of a single target: the numbers of its paths, the old one ``TargetIndex/unknown`` for the first verdict.
-    case path(watch: Int32, from: Int32, to: Int32)
-    indirect case verdict(watch: Int32, from: HostVerdict?, to: HostVerdict)
+  /// What is to be told, in no order; of one watch at most one of both.
+  struct Changes {
+    var moves: [Move] = []
+    var verdicts: [NewVerdict] = []
 
-    var watch: Int32 {
-      switch self {
-      case .path(let watch, _, _), .verdict(let watch, _, _): watch
-      }
+    var count: Int { moves.count + verdicts.count }
+
+    /// The moves have the first places, the verdicts those after them.
+    func watch(at place: Int) -> Int32 {
+      place < moves.count ? moves[place].watch : verdicts[place - moves.count].watch
     }
+  }
+
+  /// A single target has another path; nothing but numbers, for there may be a hundred thousand at once.
+  struct Move {
+    let watch: Int32
+    /// ``TargetIndex/unknown`` before the first verdict.
+    let from: Int32
+    let to: Int32
+  }
+
+  /// Another target has another verdict.
+  struct NewVerdict {
+    let watch: Int32
+    let from: HostVerdict?
+    let to: HostVerdict
   }
 }

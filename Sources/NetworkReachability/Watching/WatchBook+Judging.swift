@@ -4,10 +4,15 @@ internal import ReachabilityModel
 extension WatchBook {
   /// What a reading did to the watched targets.
   struct Outcome {
-    /// What must be told, in the order in which the targets were asked for.
-    var changes: [Change] = []
-    /// All that were judged anew, whether or not that changed anything; in no order.
+    /// What must be told.
+    var changes = Changes()
+    /// The classes whose members were judged anew, whether or not that changed anything.
+    var judgedClasses: [Int32] = []
+    /// The others that were.
     var judged: [Int32] = []
+
+    /// Nobody was judged.
+    var isEmpty: Bool { judgedClasses.isEmpty && judged.isEmpty }
   }
 
   /// Judges the targets that the last survey touched by the answers to its questions.
@@ -25,7 +30,6 @@ extension WatchBook {
     for number in touched { judge(class: number, &round) }
     judgeWholes(&round)
     tellHolds(&round)
-    round.outcome.changes = inOrder(round.outcome.changes)
     return round.outcome
   }
 
@@ -60,9 +64,9 @@ extension WatchBook {
     classes[Int(number)]?.match = route.map { RouteChanges.Block($0.prefix, table: $0.table) }
     classes[Int(number)]?.isSpread = isSpread
     classes[Int(number)]?.isTouched = false
-    classes[Int(number)]?.path = isSpread ? TargetIndex.unknown : path
     let family = query.destination.family.place
     if isSpread {
+      classes[Int(number)]?.path = TargetIndex.unknown
       guard judgeOneByOne(number, pathClass.block, family, &round) else {
         touch(number)
         needsAnotherRound = true
@@ -70,6 +74,7 @@ extension WatchBook {
       }
     } else {
       setPath(path, ofClass: number, pathClass.block, family, &round)
+      classes[Int(number)]?.path = path
     }
     classes[Int(number)]?.hasNewMembers = false
   }
@@ -78,20 +83,10 @@ extension WatchBook {
     _ path: Int32, ofClass number: Int32, _ block: IPPrefix, _ family: Int,
     _ round: inout Round
   ) {
-    // The loop that runs over every target when the default route changes: on columns of its own, not through the book.
-    let (range, classes, watches) = (
-      indexes[family].range(of: block), indexes[family].classes, indexes[family].watches
-    )
-    var paths: [Int32] = []
-    swap(&paths, &indexes[family].paths)
-    var moved: [Int32] = []
-    for position in range where classes[position] == number && watches[position] != TargetIndex.nobody {
-      round.outcome.judged.append(watches[position])
-      guard paths[position] != path else { continue }
-      paths[position] = path
-      moved.append(watches[position])
-    }
-    swap(&paths, &indexes[family].paths)
+    round.outcome.judgedClasses.append(number)
+    guard classes[Int(number)]?.path != path || classes[Int(number)]?.hasNewMembers != false else { return }
+    let moved = indexes[family].setPath(path, ofClass: number, in: indexes[family].range(of: block))
+    if mayTellAll(of: path, round) { return tellAll(path, to: moved, &round) }
     for watch in moved { take(path, for: watch, &round) }
   }
 
@@ -135,12 +130,31 @@ extension WatchBook {
     tell(path, to: watch, &round)
   }
 
+  /// Whether nobody who has this path now must be told otherwise than at once, and by itself.
+  private func mayTellAll(of path: Int32, _ round: Round) -> Bool {
+    wholes.isEmpty && held.isEmpty && (round.settle == .zero || paths.isReachable(path))
+  }
+
+  /// What ``take(_:for:_:)`` does, for the many whom a default route carries.
+  private mutating func tellAll(_ path: Int32, to watches: [Int32], _ round: inout Round) {
+    var column: [Int32] = []
+    swap(&column, &told)
+    defer { swap(&column, &told) }
+    round.outcome.changes.moves.reserveCapacity(round.outcome.changes.moves.count + watches.count)
+    for watch in watches {
+      let old = column[Int(watch)]
+      guard old != path else { continue }
+      column[Int(watch)] = path
+      round.outcome.changes.moves.append(Move(watch: watch, from: old, to: path))
+    }
+  }
+
   private mutating func tell(_ path: Int32, to watch: Int32, _ round: inout Round) {
     holds[Int(watch)] = .zero
     let old = told[Int(watch)]
     guard old != path else { return }
     told[Int(watch)] = path
-    round.outcome.changes.append(.path(watch: watch, from: old, to: path))
+    round.outcome.changes.moves.append(Move(watch: watch, from: old, to: path))
   }
 
   /// Tells the losses whose time is over.

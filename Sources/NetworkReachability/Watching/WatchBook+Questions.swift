@@ -84,7 +84,8 @@ extension WatchBook {
 
   /// Puts addresses into the classes of their blocks.
   private mutating func place(_ family: Int, onlyFresh: Bool) {
-    guard let blocks else { return }
+    guard let blocks, indexes[family].hasUnplaced || !onlyFresh else { return }
+    indexes[family].hasUnplaced = false
     for position in indexes[family].addresses.indices {
       let old = indexes[family].classes[position]
       guard old == TargetIndex.unplaced || !onlyFresh && old >= 0 else { continue }
@@ -107,21 +108,32 @@ extension WatchBook {
   /// Marks what a changed block touches, and puts addresses into its class when it is new.
   private mutating func touch(_ change: RouteChanges.Block, isNew: Bool) {
     let family = change.prefix.address.family.place
-    var last = TargetIndex.unplaced
-    for position in indexes[family].range(of: change.prefix) {
+    let range = indexes[family].range(of: change.prefix)
+    guard isNew else { return touch(change, in: range, indexes[family].classes, indexes[family].watches) }
+    for position in range {
       let number = indexes[family].classes[position]
+      if number >= 0, let pathClass = classes[Int(number)], pathClass.block.length < change.prefix.length {
+        move(family, position, to: change.prefix)
+      } else {
+        touch(change, in: position..<position + 1, indexes[family].classes, indexes[family].watches)
+      }
+    }
+  }
+
+  /// Marks what stands in these places; in the columns themselves, for there may be a hundred thousand.
+  private mutating func touch(
+    _ change: RouteChanges.Block, in range: Range<Int>, _ numbers: [Int32], _ watches: [Int32]
+  ) {
+    var last = TargetIndex.unplaced
+    for position in range {
+      let number = numbers[position]
       // Neighbours mostly are in one class.
-      if number == last, number != TargetIndex.own, !isNew { continue }
+      if number == last, number != TargetIndex.own { continue }
       last = number
       if number == TargetIndex.own {
-        let watch = indexes[family].watches[position]
-        if watch >= 0 { touchWhole(watch) }
-      } else if number >= 0, let pathClass = classes[Int(number)] {
-        if isNew, pathClass.block.length < change.prefix.length {
-          move(family, position, to: change.prefix)
-        } else if pathClass.isAffected(by: change) {
-          touch(number)
-        }
+        if watches[position] >= 0 { touchWhole(watches[position]) }
+      } else if number >= 0, classes[Int(number)]?.isAffected(by: change) == true {
+        touch(number)
       }
     }
   }

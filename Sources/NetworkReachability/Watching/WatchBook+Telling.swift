@@ -16,43 +16,49 @@ extension WatchBook {
   ///   - sequence: the number of the machine's last transition.
   ///   - time: when the reading was made.
   ///   - causes: what the kernel said.
-  /// - Returns: one for each change, in its order.
+  /// - Returns: one for each change, in the order in which the targets were asked for.
   mutating func transitions(
-    _ changes: [Change], sequence: UInt64, time: Timestamp, causes: Set<Cause>
+    _ changes: Changes, sequence: UInt64, time: Timestamp, causes: Set<Cause>
   ) -> [Transition] {
     let sorted = Cause.sorted(causes)
     let sortedWithName = Cause.sorted(causes.union([.dnsChanged]))
-    return changes.compactMap { change in
-      guard let watch = watches[Int(change.watch)] else { return nil }
+    var transitions: [Transition] = []
+    transitions.reserveCapacity(changes.count)
+    for place in inOrder(changes) {
+      let number = Int(changes.watch(at: place))
+      guard let watch = watches[number] else { continue }
       let (old, new): (HostVerdict?, HostVerdict)
-      switch change {
-      case .path(_, let from, let to):
-        (old, new) = (from < 0 ? nil : verdict(of: watch, path: from), verdict(of: watch, path: to))
-      case .verdict(_, let from, let to): (old, new) = (from, to)
+      if place < changes.moves.count {
+        let move = changes.moves[place]
+        (old, new) = (move.from < 0 ? nil : verdict(of: watch, path: move.from), verdict(of: watch, path: move.to))
+      } else {
+        let change = changes.verdicts[place - changes.moves.count]
+        (old, new) = (change.from, change.to)
       }
       let known = watch.hasNewAnswer ? sortedWithName : sorted
-      if watch.hasNewAnswer { watches[Int(change.watch)]?.hasNewAnswer = false }
-      return Transition(
-        sequence: sequence, time: time, causes: old == nil ? [] : known, change: .host(from: old, to: new))
+      if watch.hasNewAnswer { watches[number]?.hasNewAnswer = false }
+      transitions.append(
+        Transition(sequence: sequence, time: time, causes: old == nil ? [] : known, change: .host(from: old, to: new)))
     }
+    return transitions
   }
 
-  /// The targets of watches.
-  func targets(_ numbers: [Int32]) -> [Target] {
-    var targets: [Target] = []
-    targets.reserveCapacity(numbers.count)
-    for number in numbers {
-      if let target = watches[Int(number)]?.target { targets.append(target) }
+  /// The targets that were judged anew.
+  func targets(of outcome: Outcome) -> [Target] {
+    var numbers = outcome.judged
+    for number in outcome.judgedClasses {
+      guard let block = classes[Int(number)]?.block else { continue }
+      forEachMember(of: number, block) { index, position in numbers.append(index.watches[position]) }
     }
-    return targets
+    return numbers.compactMap { watches[Int($0)]?.target }
   }
 
   /// Nothing is known any more; what was told before is told to be unknown.
-  mutating func fail(with unknown: Path) -> [Change] {
-    var changes: [Change] = []
+  mutating func fail(with unknown: Path) -> Changes {
+    var changes = Changes()
     let path = paths.number(of: unknown)
     for number in told.indices where told[number] >= 0 {
-      if told[number] != path { changes.append(.path(watch: Int32(number), from: told[number], to: path)) }
+      if told[number] != path { changes.moves.append(Move(watch: Int32(number), from: told[number], to: path)) }
       told[number] = path
       holds[number] = .zero
     }
@@ -60,12 +66,12 @@ extension WatchBook {
       guard let old = whole.verdict?.published, let target = watches[Int(number)]?.target else { continue }
       let new = HostVerdict(target: target, path: unknown, phase: old.phase)
       wholes[number]?.verdict?.replace(with: new)
-      if new != old { changes.append(.verdict(watch: number, from: old, to: new)) }
+      if new != old { changes.verdicts.append(NewVerdict(watch: number, from: old, to: new)) }
     }
     held = []
     heldWholes = []
     forgetPaths()
-    return inOrder(changes)
+    return changes
   }
 
   /// Forgets what was read and what was told of it; who is watched stays.
@@ -83,21 +89,25 @@ extension WatchBook {
     for family in indexes.indices {
       for position in indexes[family].paths.indices { indexes[family].paths[position] = TargetIndex.unknown }
     }
-    for number in classes.indices { touch(Int32(number)) }
+    for number in classes.indices {
+      classes[number]?.path = TargetIndex.unknown
+      touch(Int32(number))
+    }
     for number in wholes.keys { touchWhole(number) }
   }
 
-  /// Changes in the order in which their targets were asked for; a target has one of them at most.
+  /// The places of changes in the order in which their targets were asked for.
   ///
   /// Where many targets change at once, putting each into its place is several times faster than comparing.
-  func inOrder(_ changes: [Change]) -> [Change] {
-    guard changes.count > 1 else { return changes }
-    guard !hasReusedNumbers, changes.count > watches.count / 8 else {
-      return changes.sorted { orders[Int($0.watch)] < orders[Int($1.watch)] }
+  private func inOrder(_ changes: Changes) -> [Int] {
+    let count = changes.count
+    guard count > 1 else { return Array(0..<count) }
+    guard !hasReusedNumbers, count > watches.count / 8 else {
+      return (0..<count).sorted { orders[Int(changes.watch(at: $0))] < orders[Int(changes.watch(at: $1))] }
     }
-    var places = [Int32](repeating: -1, count: watches.count)
-    for (place, change) in changes.enumerated() { places[Int(change.watch)] = Int32(place) }
-    return places.compactMap { $0 < 0 ? nil : changes[Int($0)] }
+    var places = [Int](repeating: -1, count: watches.count)
+    for place in 0..<count { places[Int(changes.watch(at: place))] = place }
+    return places.filter { $0 >= 0 }
   }
 
   // MARK: - What was told

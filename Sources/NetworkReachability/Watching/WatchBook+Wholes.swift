@@ -59,6 +59,6 @@ extension WatchBook {
     }
     if wholes[number]?.verdict?.holdUntil == nil { heldWholes.remove(number) } else { heldWholes.insert(number) }
     guard let new = wholes[number]?.verdict?.published, new != old else { return }
-    round.outcome.changes.append(.verdict(watch: number, from: old, to: new))
+    round.outcome.changes.verdicts.append(NewVerdict(watch: number, from: old, to: new))
   }
 }
