@@ -182,7 +182,8 @@ struct CheckScheduleTests {
     careful.put(try definition("a", "tcp://10.0.0.1:1"), origin: .configuration)
     careful.put(try definition("b", "tcp://10.0.0.2:1"), origin: .runtime)
     while prober.requests.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
-    let policies = Dictionary(uniqueKeysWithValues: prober.requests.map { ($0.target.description, $0.policy) })
+    // On a slow machine one may be due a second time.
+    let policies = Dictionary(prober.requests.map { ($0.target.description, $0.policy) }, uniquingKeysWith: { $1 })
     #expect(policies["tcp://10.0.0.1:1"] == .some(nil))
     #expect(policies["tcp://10.0.0.2:1"] == .some(policy))
   }
