@@ -114,7 +114,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
     tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
-    tests("ProbesTests", ["Probes", "ReachabilityModel", "HostProcess", "TestSupport"]),
+    tests("ProbesTests", ["Probes", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "TestSupport", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),

@@ -36,6 +36,8 @@
   var request: HTTPRequest?
   /// The last head that passed: clients that ask again on a connection mostly send the same bytes.
   var known: KnownHead?
+  /// The current request has that head, and its answer stood when it came; ``request`` is not set then.
+  var isRepeated = false
   /// Bytes of the body read so far, thrown-away ones included.
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.

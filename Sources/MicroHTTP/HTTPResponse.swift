@@ -27,6 +27,10 @@ public struct HTTPResponse: Sendable {
   ///
   /// A route, not a path; it is not sent.
   public var label = ""
+  /// The word that the same request gets this answer until something changes; nil for none.
+  ///
+  /// Only a shared body as it is, with its own headers and status 200, is given again.
+  public var standing: AnswerStanding?
 
   /// An answer.
   public init(status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), body: Body = .none) {

@@ -12,9 +12,11 @@ struct RequestHead {
 /// A head that passed the guard, and what it said.
 ///
 /// The same bytes on the same connection say the same, and need not be taken apart and judged again.
-struct KnownHead {
+final class KnownHead {
   private let bytes: [UInt8]
   let request: HTTPRequest
+  /// What it was answered, if that is the answer until something changes.
+  var answer: StandingAnswer?
 
   init(_ bytes: UnsafeRawBufferPointer, _ request: HTTPRequest) {
     unsafe self.bytes = Array(bytes)

@@ -12,7 +12,6 @@ extension ServerLoop {
     connection.isInFlight = true
     connection.phase = .body
     connection.bodyLength = 0
-    if answered != nil { connection.headTime = MonotonicClock.now }
     loseSight(connection)
     headEnded(connection)
     if connection.isCut { return false }
@@ -27,11 +26,20 @@ extension ServerLoop {
     // What libmicrohttpd has taken apart holds a NUL for every separator: only the target tells one from a NUL that was
     // sent, for there it has ended.
     if let known = connection.known, unsafe known.isOf(bytes), known.request.target == connection.target {
-      connection.request = known.request
       setRequestDeadline(connection, nil)
+      if known.answer?.standing.holds == true {
+        connection.isRepeated = true
+      } else {
+        begin(known.request, connection)
+      }
       return true
     }
     return unsafe check(connection, read(), bytes)
+  }
+
+  private func begin(_ request: HTTPRequest, _ connection: Connection) {
+    if answered != nil { connection.headTime = MonotonicClock.now }
+    connection.request = request
   }
 
   /// Takes a head's values, if they pass the guard.
@@ -55,12 +63,12 @@ extension ServerLoop {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
-    connection.request = request
+    begin(request, connection)
     let isChunked = head.headers["Transfer-Encoding"] != nil
     if isChunked { chunkedBodies[connection.token] = connection }
     let hasBody = length > 0 || isChunked
     setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
-    if !hasBody, bytes.count <= Limits.knownHead { connection.known = unsafe KnownHead(bytes, request) }
+    connection.known = unsafe hasBody || bytes.count > Limits.knownHead ? nil : KnownHead(bytes, request)
     return true
   }
 
@@ -95,6 +103,11 @@ extension ServerLoop {
       return answer(connection, reply)
     }
     setRequestDeadline(connection, nil)
+    if connection.isRepeated, let known = connection.known {
+      connection.isRepeated = false
+      if let answer = known.answer, answer.standing.holds { return answerAgain(connection, answer) }
+      begin(known.request, connection)
+    }
     guard let request = connection.request else { return false }
     if connection.bodyLength > configuration.requestBodyLimit {
       counters.refused.increment()
@@ -102,6 +115,7 @@ extension ServerLoop {
     }
     switch handler(request) {
     case .now(let response):
+      keep(response, for: connection)
       return answer(connection, response)
     case .later(let body):
       guard !isLastCall else { return answer(connection, render(.draining)) }
@@ -139,61 +153,5 @@ extension ServerLoop {
     guard connection.isInFlight else { return }
     connection.isInFlight = false
     requestsInFlight -= 1
-  }
-
-  // MARK: Answers
-
-  func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
-    var response = response
-    let isBare = response.isBareShared
-    if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
-    switch response.body {
-    case .shared(let body):
-      return queue(
-        connection, response,
-        isBare
-          ? body.response(strictTransport: strictTransport)
-          : ResponseHandle(bytes: body.bytes, headers: response.headers))
-    case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
-    case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
-    case .stream(let stream): return answer(connection, response, stream)
-    }
-  }
-
-  private func answer(_ connection: Connection, _ response: HTTPResponse, _ stream: HTTPStream) -> Bool {
-    if connection.request?.method == "HEAD" {
-      // Chunked, the library would send the last chunk's `0` even here; closing, it sends the head and nothing else.
-      let made = unsafe ResponseHandle(
-        blockSize: 1, headers: response.headers, reader: httpNoBytes, context: nil, free: nil)
-      made?.closeAfter()
-      return queue(connection, response, made)
-    }
-    if farewell != nil || stopDeadline != nil {
-      return answer(connection, render(.draining))
-    }
-    if counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
-      counters.overloaded.increment()
-      return answer(connection, render(.overloaded("Too many event streams are open.")))
-    }
-    if let hub, stream.endsAfter == nil, takeOver(connection, response, stream, hub) { return false }
-    let context = unsafe Unmanaged.passRetained(connection)
-    let made = unsafe ResponseHandle(
-      blockSize: Limits.streamBlock, headers: response.headers, reader: httpStreamBytes, context: context.toOpaque(),
-      free: httpStreamFree)
-    guard let made else {
-      unsafe context.release()
-      return false
-    }
-    beginStream(connection, stream)
-    return queue(connection, response, made)
-  }
-
-  private func queue(_ connection: Connection, _ response: HTTPResponse, _ made: ResponseHandle?) -> Bool {
-    guard let made else { return false }
-    tell(connection, response)
-    latestAnswer = connection
-    // A stream lives long, and its request is not needed any more.
-    if connection.phase == .streaming { connection.request = nil } else { connection.phase = .answered }
-    return unsafe MHD_queue_response(connection.handle, UInt32(clamping: response.status), made.pointer) == .YES
   }
 }

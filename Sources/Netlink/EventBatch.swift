@@ -135,7 +135,9 @@ struct EventBatch {
   private static let everyIPv6Route = RouteChanges.Block(IPPrefix(IPAddress(ipv6: 0, 0), length: 0), table: 0)
 
   private mutating func addLink(_ index: UInt32) {
-    if links.count < Limits.linksAskedSingly || links.contains(index) { links.insert(index) } else { needsTables = true }
+    guard !needsTables else { return }
+    links.insert(index)
+    if links.count > Limits.linksAskedSingly { needsTables = true }
   }
 
   /// Notes what the kernel carries out behind its own event, and of whose routes it tells nothing.

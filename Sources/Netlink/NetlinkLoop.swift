@@ -125,7 +125,8 @@ final class NetlinkLoop {
     if batch.needsBarrier, !isAudit { batch.merge(try readOn(queries)) }
     try watchRouters(queries, anew: batch.isAfterLoss)
     guard !shared.isStopping else { return nil }
-    var survey = KernelSurvey(tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
+    var survey = KernelSurvey(
+      tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
     if observer.needsRouteBlocks(isAfterLoss: batch.isAfterLoss || isAudit) {
       survey.changes.allBlocks = try queries.routeBlocks()
     }

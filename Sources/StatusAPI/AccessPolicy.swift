@@ -1,5 +1,6 @@
 public import Credentials
 internal import Locks
+internal import MicroHTTP
 public import ReachabilityModel
 
 /// What a request does, and so which right it needs.
@@ -102,9 +103,17 @@ public struct AccessPolicy: Sendable, Equatable {
 final class AccessControl: Sendable {
   private let current: Locked<AccessPolicy>
 
-  init(_ policy: AccessPolicy) { current = Locked(policy) }
+  private let epoch: AnswerEpoch
+
+  init(_ policy: AccessPolicy, epoch: AnswerEpoch = AnswerEpoch()) {
+    current = Locked(policy)
+    self.epoch = epoch
+  }
 
   var policy: AccessPolicy { current.withLock(\.self) }
 
-  func replace(_ policy: AccessPolicy) { current.withLock { $0 = policy } }
+  func replace(_ policy: AccessPolicy) {
+    current.withLock { $0 = policy }
+    epoch.advance()
+  }
 }

@@ -10,8 +10,7 @@ enum AccessRule {
   ) throws(Problem) {
     guard let scope else { return }
     if scope.isActive { try origins.checkActive(request) }
-    let rules = policy.rules(of: listener)
-    guard rules.rule(for: scope, isLocal: request.isLoopbackListener) == .token else { return }
+    guard needsToken(request, scope, listener, policy) else { return }
     guard policy.hasToken(for: scope) else { throw closed(scope) }
     guard let given = bearer(request) else {
       throw refused(.unauthorized, scope, nil, "This needs a token with the scope \(scope.rawValue).")
@@ -25,6 +24,12 @@ enum AccessRule {
         .forbidden, scope, "insufficient_scope",
         "The token \(token.id) has the scope \(has); this needs \(scope.rawValue).")
     }
+  }
+
+  /// Whether a token decides.
+  static func needsToken(_ request: HTTPRequest, _ scope: Scope?, _ listener: Int, _ policy: AccessPolicy) -> Bool {
+    guard let scope else { return false }
+    return policy.rules(of: listener).rule(for: scope, isLocal: request.isLoopbackListener) == .token
   }
 
   /// What `Authorization` carries under the scheme `Bearer`; nil when it carries none (RFC 6750 §2.1).

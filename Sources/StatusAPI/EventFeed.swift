@@ -47,6 +47,8 @@ final class EventFeed: TransitionSink {
   /// Requests that wait for another `/status`, and those that wait for other `/interfaces`.
   let statusRoom = WaitingRoom()
   let interfacesRoom = WaitingRoom()
+  /// Moves on with the documents.
+  let answers = AnswerEpoch()
   private let guarded: Locked<Documents>
 
   init(epoch: String = EventID.newEpoch()) {
@@ -60,7 +62,11 @@ final class EventFeed: TransitionSink {
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
     let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
       let old = documents.revisions
-      if snapshot != documents.snapshot { documents = Self.documents(snapshot, documents, epoch: epoch) }
+      if snapshot != documents.snapshot {
+        documents = Self.documents(snapshot, documents, epoch: epoch)
+        // Before the log has the event: whoever has heard of it is answered with the new document.
+        answers.advance()
+      }
       var entries: [EventLog.Entry] = []
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }

@@ -1,5 +1,6 @@
 internal import Locks
 internal import Logging
+internal import MicroHTTP
 internal import NetworkReachability
 
 /// The settings that may change while the service runs.
@@ -31,12 +32,18 @@ final class LiveSettings: Sendable {
 
   private let values: Locked<Values>
 
-  init(_ configuration: StatusService.Configuration) { values = Locked(Values(configuration)) }
+  private let epoch: AnswerEpoch
+
+  init(_ configuration: StatusService.Configuration, epoch: AnswerEpoch = AnswerEpoch()) {
+    values = Locked(Values(configuration))
+    self.epoch = epoch
+  }
 
   var current: Values { values.withLock(\.self) }
 
   func change(to configuration: StatusService.Configuration) {
     let new = Values(configuration)
     values.withLock { $0 = new }
+    epoch.advance()
   }
 }

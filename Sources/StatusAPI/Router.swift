@@ -1,65 +1,4 @@
 internal import MicroHTTP
-internal import NetworkReachability
-
-/// One resource and method: what it is called, what its query may hold, what it can be represented as.
-struct Route: Sendable {
-  var method = "GET"
-  /// The path with its parameters in braces: `/hosts/{host}`.
-  var pattern: String
-  /// The names that the query may hold; anything else is refused, so that a typing error is not silently ignored.
-  var parameters: Set<String> = []
-  /// Those of them that may be given more than once; a route asks the request for all of their values.
-  var repeatable: Set<String> = []
-  /// The right that it needs; nil for what is open to everybody, whatever is configured.
-  var scope: Scope? = .read
-  /// Representations, the usual one first.
-  var offers: [MediaType]
-  /// One line for the index.
-  var summary: String
-  var handle: @Sendable (Exchange) throws(Problem) -> HTTPReply
-
-  /// The parameters of a path that this pattern matches; nil when it does not.
-  func match(_ segments: [Substring]) -> [String: String]? {
-    let expected = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    guard expected.count == segments.count else { return nil }
-    var found: [String: String] = [:]
-    for (expected, segment) in zip(expected, segments) {
-      if expected.hasPrefix("{") {
-        found[String(expected.dropFirst().dropLast())] = String(segment)
-      } else if expected != segment {
-        return nil
-      }
-    }
-    return found
-  }
-}
-
-/// A request that has found its route.
-struct Exchange: Sendable {
-  var request: HTTPRequest
-  var service: ServiceParts
-  /// Path parameters, percent-decoded.
-  var path: [String: String]
-  var query: [String: String]
-  var media: MediaType
-  var requestID: String
-
-  /// Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits.
-  ///
-  /// Of such a network everybody has all addresses (RFC 6177). The peer has a port, too: `10.0.0.5:4711`,
-  /// `[fd00::5]:4711`.
-  var client: String {
-    if request.isUnixListener { return request.peer }
-    let host = request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
-    guard host.hasPrefix("["), !host.lowercased().hasPrefix("[::ffff:"),
-      let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6
-    else { return host }
-    return IPPrefix(address, length: 64).block.description
-  }
-
-  /// The problem as an answer to this request.
-  func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
-}
 
 /// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
 struct Router: Sendable {
@@ -86,11 +25,14 @@ struct Router: Sendable {
   /// Answers a request that came in by a listener, by its number.
   func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
     let requestID = RequestID.of(request)
+    // Before anything is looked at that it tells of.
+    let number = service.epoch.current
     // What is counted goes by routes: paths are the clients' to invent.
     var label = ""
+    var stands = false
     do throws(Problem) {
-      let reply = try dispatch(request, listener, requestID, &label)
-      let finish = self.finish(request, label, requestID)
+      let reply = try dispatch(request, listener, requestID, &label, &stands)
+      let finish = self.finish(request, label, requestID, standing: stands ? number : nil)
       switch reply {
       case .now(let response): return .now(finish(response))
       case .later(let start): return .later { promise in start(promise.map(finish)) }
@@ -104,7 +46,7 @@ struct Router: Sendable {
   /// Puts on an answer what every answer carries: what it is counted by, the id of its request, and what lets the pages
   /// of an allowed origin read it.
   private func finish(
-    _ request: HTTPRequest, _ label: String, _ requestID: String
+    _ request: HTTPRequest, _ label: String, _ requestID: String, standing number: UInt64? = nil
   ) -> @Sendable (HTTPResponse) -> HTTPResponse {
     let settings = service.settings.current
     let origin = settings.origins.headers(request)
@@ -116,6 +58,10 @@ struct Router: Sendable {
       if isNameless, case .shared(let shared) = response.body, response.status == 200,
         response.headers == shared.headers
       {
+        if let number {
+          let count = service.requests.count(of: label, "GET", 200)
+          response.standing = AnswerStanding(epoch: service.epoch, number: number) { count.increment() }
+        }
         return response
       }
       if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
@@ -125,7 +71,7 @@ struct Router: Sendable {
   }
 
   private func dispatch(
-    _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String
+    _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String, _ stands: inout Bool
   ) throws(Problem) -> HTTPReply {
     try HostRule.check(request, allowed: service.settings.current.allowedHosts)
     if request.path == "*" { return options(routes, request) }
@@ -141,10 +87,13 @@ struct Router: Sendable {
       throw Problem(
         .methodNotAllowed, "\(request.method) is not possible here; \(allow) are.", headers: ["Allow": allow])
     }
-    try AccessRule.check(request, route.scope, listener: listener, service.access.policy, service.origins)
+    let policy = service.access.policy
+    try AccessRule.check(request, route.scope, listener: listener, policy, service.origins)
     let exchange = Exchange(
       request: request, service: service, path: try Self.decode(raw), query: try Self.query(request, route),
       media: try MediaType.choose(route.offers, for: request), requestID: requestID)
+    // A token has a time to end at, of which nobody tells.
+    stands = route.stands && request.method == "GET" && !AccessRule.needsToken(request, route.scope, listener, policy)
     return try route.handle(exchange)
   }
 

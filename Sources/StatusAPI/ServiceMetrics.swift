@@ -1,5 +1,6 @@
 internal import Locks
 public import MicroHTTP
+internal import Synchronization
 
 extension MetricSource {
   /// What the servers do, each by its address.
@@ -56,15 +57,32 @@ final class RequestTally: Sendable {
     var status: Int
   }
 
-  private let counts = Locked<[Key: Int]>([:])
+  /// How often there was one kind of answer.
+  final class Count: Sendable {
+    let number = Atomic(0)
+
+    func increment() { number.wrappingAdd(1, ordering: .relaxed) }
+  }
+
+  private let counts = Locked<[Key: Count]>([:])
   private static let methods: Set<String> = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "PATCH"]
 
   func count(_ answer: HTTPAnswer) {
     let method = answer.request?.method ?? ""
-    let key = Key(
-      route: answer.response.label, method: Self.methods.contains(method) ? method : "other",
-      status: answer.response.status)
-    counts.withLock { $0[key, default: 0] += 1 }
+    self.count(
+      of: answer.response.label, Self.methods.contains(method) ? method : "other", answer.response.status
+    ).increment()
+  }
+
+  /// The count of one kind of answer.
+  func count(of route: String, _ method: String, _ status: Int) -> Count {
+    let key = Key(route: route, method: method, status: status)
+    return counts.withLock { counts in
+      if let count = counts[key] { return count }
+      let count = Count()
+      counts[key] = count
+      return count
+    }
   }
 
   /// Adds what was counted.
@@ -77,7 +95,7 @@ final class RequestTally: Sendable {
       "Answers by route, method and status; `none` is what had no route. Streams count when they begin.",
       sorted.map { entry in
         .init(
-          Double(entry.value),
+          Double(entry.value.number.load(ordering: .relaxed)),
           [
             "route": entry.key.route.isEmpty ? "none" : entry.key.route, "method": entry.key.method,
             "code": String(entry.key.status),

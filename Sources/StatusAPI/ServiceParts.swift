@@ -1,4 +1,5 @@
 internal import Logging
+internal import MicroHTTP
 internal import NetworkReachability
 
 /// What the routes work with.
@@ -16,6 +17,10 @@ final class ServiceParts: Sendable {
   let settings: LiveSettings
   /// Who may ask what.
   let access: AccessControl
+  /// Counts the answers.
+  let requests: RequestTally
+  /// Moves on with everything that the answer to a read may depend on: the documents, the settings, who may ask.
+  let epoch: AnswerEpoch
   /// The service's version, for the index.
   let version: String
   let logger: Logger
@@ -23,7 +28,7 @@ final class ServiceParts: Sendable {
   init(
     monitor: ReachabilityMonitor, feed: EventFeed, hosts: HostFeed, health: Health, nameQuota: NameQuota,
     checks: CheckDesk, targets: TargetDesk, metrics: Metrics, hostWaits: HostWaits, settings: LiveSettings,
-    access: AccessControl, version: String, logger: Logger
+    access: AccessControl, requests: RequestTally, epoch: AnswerEpoch, version: String, logger: Logger
   ) {
     self.monitor = monitor
     self.feed = feed
@@ -36,6 +41,8 @@ final class ServiceParts: Sendable {
     self.hostWaits = hostWaits
     self.settings = settings
     self.access = access
+    self.requests = requests
+    self.epoch = epoch
     self.version = version
     self.logger = logger
   }

@@ -4,7 +4,7 @@ internal import NetworkReachability
 /// `GET /status` and `GET /interfaces`: documents that are encoded already.
 enum StateRoutes {
   static let status = Route(
-    pattern: "/status", parameters: ["require", "wait"], offers: [.json, .text],
+    pattern: "/status", parameters: ["require", "wait"], offers: [.json, .text], stands: true,
     summary: "this machine's reachability now"
   ) { (exchange) throws(Problem) in
     let required = exchange.query["require"]
@@ -20,7 +20,7 @@ enum StateRoutes {
   }
 
   static let interfaces = Route(
-    pattern: "/interfaces", parameters: ["wait"], offers: [.json],
+    pattern: "/interfaces", parameters: ["wait"], offers: [.json], stands: true,
     summary: "the kernel's interfaces with type, state and addresses"
   ) { (exchange) throws(Problem) in
     try reply(exchange, exchange.service.feed.interfacesRoom) {

@@ -81,7 +81,7 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
-    let settings = LiveSettings(configuration)
+    let settings = LiveSettings(configuration, epoch: feed.answers)
     self.settings = settings
     let verdicts = VerdictTally()
     metrics = Metrics([
@@ -101,7 +101,7 @@ public final class StatusService: Sendable {
           checker: checker, policy: policy, more: { settings.current.modules }),
         targets: TargetDesk(schedule: schedule, policy: policy, more: { settings.current.modules }),
         metrics: metrics, hostWaits: HostWaits(monitor: monitor), settings: settings,
-        access: AccessControl(configuration.access),
+        access: AccessControl(configuration.access, epoch: feed.answers), requests: requests, epoch: feed.answers,
         version: configuration.version, logger: logger))
     monitor.attach(feed)
     monitor.attach(verdicts)

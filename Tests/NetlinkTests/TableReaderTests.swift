@@ -85,7 +85,8 @@ import Testing
       "link add t\(number) type dummy", "link add t\(number) type veth peer name t\(other)", "link del t\(number)",
       "link add t\(number) link c0 type macvlan", "link set t\(number) up", "link set t\(number) down",
       "link set t\(number) mtu \(1300 + other)", "link set t\(number) name t\(other)", "addr flush dev t\(number)",
-      "addr add 198.51.100.\(number)/2\(other) dev t\(number)", "addr del 198.51.100.\(number)/2\(other) dev t\(number)",
+      "addr add 198.51.100.\(number)/2\(other) dev t\(number)",
+      "addr del 198.51.100.\(number)/2\(other) dev t\(number)",
       "addr add 2001:db8::\(number)/6\(other) dev t\(number) nodad", "link set c0 mtu \(1400 + number)",
     ]
     return changes[Int.random(in: changes.indices, using: &random)]

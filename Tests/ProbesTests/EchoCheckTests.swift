@@ -1,14 +1,14 @@
 import Glibc
 import HostProcess
+import Locks
 import Probes
 import ReachabilityModel
-import Synchronization
 import TestSupport
 import Testing
 
 /// Makes one check inside a namespace, with a prober that was made there.
 private func check(_ asked: ProbeRequest, in namespace: Namespace) -> ProbeResult? {
-  let result = Mutex<ProbeResult?>(nil)
+  let result = Locked<ProbeResult?>(nil)
   namespace.run {
     let resolver = Resolver()
     let prober = SocketProber(resolver: resolver)
@@ -133,7 +133,7 @@ struct EchoCheckTests {
     #expect(check(try request("icmp://10.9.0.1", .icmp(slow)), in: pair.client)?.reason == .slow)
     try pair.router.ip("link set r0 down")
     let some = ICMPRecipe(count: 3, spacing: .milliseconds(300), maximumLoss: 0.1)
-    let result = Mutex<ProbeResult?>(nil)
+    let result = Locked<ProbeResult?>(nil)
     try pair.client.run {
       let resolver = Resolver()
       let prober = SocketProber(resolver: resolver)
@@ -182,7 +182,7 @@ struct EchoCheckTests {
     let pair = try VethPair()
     try pair.router.ip(batch: (0..<100).map { "addr add 10.9.1.\($0 + 1)/32 dev lo" })
     try pair.client.ip("route add 10.9.1.0/24 via 10.9.0.1")
-    let results = Mutex<[Int: ProbeResult]>([:])
+    let results = Locked<[Int: ProbeResult]>([:])
     try pair.client.run {
       let resolver = Resolver()
       let prober = SocketProber(resolver: resolver)
@@ -205,7 +205,7 @@ struct EchoCheckTests {
   @Test("A connection that first has no way by IPv6 goes by IPv4")
   func nextAddress() throws {
     let pair = try VethPair()
-    let results = Mutex<ProbeResult?>(nil)
+    let results = Locked<ProbeResult?>(nil)
     try pair.client.run {
       let dns = try DNSServer { _, _ in
         .addresses([[10, 9, 0, 1], [0x20, 1, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1]])
@@ -229,7 +229,7 @@ struct EchoPrivilegeTests {
   /// Checks inside a namespace, with a prober that is made before or after the thread gives its privileges up.
   private func check(openedBefore: Bool) throws -> ProbeResult {
     let namespace = try Namespace()
-    let result = Mutex<ProbeResult?>(nil)
+    let result = Locked<ProbeResult?>(nil)
     try namespace.run {
       let resolver = Resolver()
       var prober: SocketProber?

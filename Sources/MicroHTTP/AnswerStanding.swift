@@ -1,0 +1,71 @@
+internal import CMicroHTTPD
+internal import Synchronization
+
+/// Counts the states of what answers are made of; whoever changes something says so.
+public final class AnswerEpoch: Sendable {
+  private let number = Atomic<UInt64>(0)
+
+  /// The first state.
+  public init() {}
+
+  /// The number of the state as it is.
+  public var current: UInt64 { number.load(ordering: .acquiring) }
+
+  /// Something has changed: what was answered before need not be the answer any more.
+  public func advance() { number.wrappingAdd(1, ordering: .releasing) }
+}
+
+/// The word of a handler that an answer stays the answer to the same head on the same connection, as long as nothing
+/// changes: then the server gives it again without asking.
+public struct AnswerStanding: Sendable {
+  private let epoch: AnswerEpoch
+  private let number: UInt64
+  /// Told of each repeated answer, instead of the observer of all answers.
+  let repeated: @Sendable () -> Void
+
+  /// A promise.
+  ///
+  /// - Parameters:
+  ///   - epoch: what the answer depends on.
+  ///   - number: its state, as it was before anything of it was looked at.
+  ///   - repeated: counts an answer that was given again; on the server's thread, so it must not block.
+  public init(epoch: AnswerEpoch, number: UInt64, repeated: @escaping @Sendable () -> Void) {
+    self.epoch = epoch
+    self.number = number
+    self.repeated = repeated
+  }
+
+  /// Nothing has changed since.
+  var holds: Bool { epoch.current == number }
+}
+
+/// An answer that is given again as long as it stands.
+struct StandingAnswer {
+  let standing: AnswerStanding
+  let response: ResponseHandle
+  /// Bytes of the body.
+  let length: Int
+}
+
+extension ServerLoop {
+  /// Keeps an answer for the next time that the same head comes on this connection, if it may be given again.
+  func keep(_ response: HTTPResponse, for connection: Connection) {
+    guard let known = connection.known else { return }
+    guard let standing = response.standing, case .shared(let body) = response.body, response.isBareShared else {
+      known.answer = nil
+      return
+    }
+    known.answer = body.response(strictTransport: strictTransport).map {
+      StandingAnswer(standing: standing, response: $0, length: body.bytes.count)
+    }
+  }
+
+  /// Gives the answer that was given before.
+  func answerAgain(_ connection: Connection, _ answer: StandingAnswer) -> Bool {
+    counters.bodyBytes.add(answer.length)
+    answer.standing.repeated()
+    latestAnswer = connection
+    connection.phase = .answered
+    return unsafe MHD_queue_response(connection.handle, 200, answer.response.pointer) == .YES
+  }
+}
