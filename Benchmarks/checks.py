@@ -172,7 +172,10 @@ def main(binary):
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    for name, value in [("net.core.somaxconn", 16384), ("net.ipv4.tcp_max_syn_backlog", 16384)]:
+    # ICMP sockets for everybody, as systemd and Docker have it; fping, with root's rights, prefers raw ones all the same.
+    for name, value in [
+        ("net.core.somaxconn", 16384), ("net.ipv4.tcp_max_syn_backlog", 16384),
+        ("net.ipv4.ping_group_range", "0 2147483647")]:
         subprocess.run(["sysctl", "-q", "-w", f"{name}={value}"], check=False)
     hosts = addresses(SWEEP)
     figures = {name: [] for name in [
