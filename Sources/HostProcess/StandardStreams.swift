@@ -5,11 +5,12 @@ public enum StandardStreams {
   /// Opens `/dev/null` for those that were closed when the program was started.
   ///
   /// Else the next file that is opened would get the number, and what is meant for standard error would be written into
-  /// a socket. Call it first of all.
+  /// a socket. Standard output cannot be written to even so: who prints a result that nobody gets must know. Call it first
+  /// of all.
   public static func fill() {
     for stream in 0...2 as ClosedRange<Int32> where fcntl(stream, F_GETFD) < 0 {
       // The lowest free number is given out, and those below are taken.
-      _ = unsafe open("/dev/null", stream == 0 ? O_RDONLY : O_WRONLY)
+      _ = unsafe open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY)
     }
   }
 

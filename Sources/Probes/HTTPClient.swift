@@ -48,7 +48,15 @@ public enum HTTPClient {
     let outcome = withExtendedLifetime(sink) { unsafe curl_easy_perform(handle) }
     unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     guard outcome == CURLE_OK else {
-      throw failure(outcome, url: url, sink: sink, words: unsafe String(cString: words))
+      var text = unsafe String(cString: words)
+      // It would name the host and the port that the socket stands for.
+      var number = 0
+      if unixSocket != nil, outcome == CURLE_COULDNT_CONNECT,
+        unsafe ccurl_get_long(handle, CURLINFO_OS_ERRNO, &number) == CURLE_OK, number != 0
+      {
+        text = SocketFailure.words(Int32(clamping: number))
+      }
+      throw failure(outcome, url: unixSocket.map { "unix:\($0)" } ?? url, sink: sink, words: text)
     }
     var status = 0
     unsafe ccurl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)

@@ -38,4 +38,9 @@ import Testing
     #expect(try Program.run(["status", "--url", url] + arguments).end == .exited(2))
     #expect(try Program.run(["healthcheck", "--url", url]).end == .exited(1))
   }
+  @Test func aSocketWithoutAServiceIsNamed() throws {
+    let (end, _, errors) = try Program.run(["status", "--url", "unix:/nowhere/reachd.sock"])
+    #expect(end == .exited(2))
+    #expect(errors.contains("unix:/nowhere/reachd.sock: No such file or directory") && !errors.contains("localhost"))
+  }
 }

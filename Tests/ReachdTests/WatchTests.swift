@@ -26,6 +26,13 @@ import Testing
     #expect(errors.contains("standard output: No space left on device"))
   }
 
+  @Test(arguments: ["token create --scope read", "status --direct", "config check"])
+  func aResultThatNobodyGetsIsAFailure(command: String) throws {
+    let (end, _, errors) = try Program.shell("reachd \(command) >&-")
+    #expect(end == .exited(74))
+    #expect(errors.contains("standard output: Bad file descriptor"))
+  }
+
   @Test("D-02 a host's verdict comes with its name, as scutil -W -r tells it")
   func aHostsVerdictComesWithItsName() throws {
     let watch = try Program.start(["watch", "127.0.0.1", "localhost", "--json"])
