@@ -66,15 +66,18 @@ public final class Checker: Sendable {
       return
     }
     // Of a name nothing is known yet: its addresses may be near though the way out as such is missing.
-    if case .address = way.remote, let verdict = try? monitor.evaluate(way),
-      let result = CheckRules.missingWay(verdict, startedAt: startedAt, duration: .now - start)
-    {
-      finish(run, result, verdict.path)
-      return
+    var before: HostVerdict?
+    if case .address = way.remote {
+      before = try? monitor.evaluate(way)
+      if let before, let result = CheckRules.missingWay(before, startedAt: startedAt, duration: .now - start) {
+        finish(run, result, before.path)
+        return
+      }
     }
     run.began(
-      prober.probe(request) { [self] result in
-        let verdict = verdict(over: way, after: result)
+      prober.probe(request) { [self, before] result in
+        // Where it was there a moment ago and the target has answered, the kernel need not be asked again.
+        let verdict = result.state == .up && before != nil ? before : verdict(over: way, after: result)
         finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path)
       })
   }
