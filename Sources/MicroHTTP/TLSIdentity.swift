@@ -33,10 +33,11 @@ internal import Glibc
     let list = UnsafeMutableBufferPointer<gnutls_pcert_st>.allocate(capacity: Limits.certificates)
     unsafe list.initialize(repeating: gnutls_pcert_st())
     var count = UInt32(Limits.certificates)
-    var code = unsafe Self.withDatum(certificate) { datum in
-      unsafe gnutls_pcert_list_import_x509_raw(
-        list.baseAddress, &count, datum, GNUTLS_X509_FMT_PEM,
-        GNUTLS_X509_CRT_LIST_IMPORT_FAIL_IF_EXCEED.rawValue | GNUTLS_X509_CRT_LIST_SORT.rawValue)
+    var code = unsafe Self.withCertificates(certificate) { certificates, found in
+      guard found <= count else { return GNUTLS_E_SHORT_MEMORY_BUFFER }
+      count = found
+      return unsafe gnutls_pcert_import_x509_list(
+        list.baseAddress, certificates, &count, GNUTLS_X509_CRT_LIST_SORT.rawValue)
     }
     guard code >= 0, count > 0 else {
       unsafe list.deallocate()
@@ -73,14 +74,25 @@ internal import Glibc
     }
     guard code < 0 else { return }
     // Which of the two is to blame, the certificate alone shows.
+    let alone = unsafe withCertificates(certificate) { _, _ in 0 }
+    throw TLSIdentityError(part: alone < 0 ? .certificate : .key, code: code)
+  }
+
+  /// Reads all certificates of a PEM text; they are ours, for what GnuTLS 3.7 sorts out of a broken chain it forgets.
+  private static func withCertificates(
+    _ text: [UInt8], _ body: (UnsafeMutablePointer<gnutls_x509_crt_t?>?, UInt32) -> Int32
+  ) -> Int32 {
     var list: UnsafeMutablePointer<gnutls_x509_crt_t?>?
     var count: UInt32 = 0
-    let alone = unsafe withDatum(certificate) { datum in
+    let code = unsafe withDatum(text) { datum in
       unsafe gnutls_x509_crt_list_import2(&list, &count, datum, GNUTLS_X509_FMT_PEM, 0)
     }
-    for index in 0..<Int(count) { unsafe gnutls_x509_crt_deinit(list?[index]) }
-    unsafe CGnuTLS_free(list)
-    throw TLSIdentityError(part: alone < 0 ? .certificate : .key, code: code)
+    guard code >= 0, let list = unsafe list else { return code }
+    defer {
+      for index in 0..<Int(count) { unsafe gnutls_x509_crt_deinit(list[index]) }
+      unsafe CGnuTLS_free(list)
+    }
+    return unsafe body(list, count)
   }
 
   private static func end(of certificate: UnsafeMutablePointer<gnutls_pcert_st>) -> Int64 {

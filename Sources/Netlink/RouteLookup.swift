@@ -104,6 +104,7 @@ extension NetlinkQueries {
   /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers: [RouteQuery: RouteAnswer] = [:]
+    guard !queries.isEmpty else { return answers }
     answers.reserveCapacity(queries.count)
     var rest = queries[...]
     while !rest.isEmpty {

@@ -25,6 +25,10 @@ struct EngineState {
   private var book: WatchBook
   /// The families whose default path the next reading asks about.
   private var touchedFamilies = Set(IPAddress.Family.allCases)
+  /// The last reading's tables as they were read, without what tunnels take from beneath.
+  private var plainTables = KernelTables()
+  /// What must be known of them to say what tunnels take.
+  private var tunnelQueries: [RouteQuery] = []
   /// The last answers about what is beneath tunnels.
   private var tunnelAnswers: [RouteQuery: RouteAnswer] = [:]
   /// The last survey touched every target.
@@ -54,8 +58,11 @@ struct EngineState {
     lastSurvey = survey.uptime
     dueQueries = takeDue(at: survey.uptime)
     for family in IPAddress.Family.allCases where touches(survey, family) { touchedFamilies.insert(family) }
-    let machine = TargetRules.queries(for: .default, permitting: requirement, in: survey.tables)
-      .filter { touchedFamilies.contains($0.destination.family) }
+    let machine =
+      touchedFamilies.isEmpty
+      ? []
+      : TargetRules.queries(for: .default, permitting: requirement, in: survey.tables)
+        .filter { touchedFamilies.contains($0.destination.family) }
     wasAnyTouched = survey.changes.isAny
     let tunnels = touchedFamilies.isEmpty && dueQueries.isEmpty ? [] : TunnelRules.queries(in: survey.tables)
     return machine + tunnels + book.queries(for: survey, due: dueQueries)
@@ -108,10 +115,19 @@ struct EngineState {
   /// Takes in a reading and judges what it answers.
   mutating func ingest(_ raw: KernelReading) -> Outcome {
     var reading = raw
-    reading.tables = withTunnels(raw)
     let isFirst = !hasReading
-    let states = reading.tables.interfaceStates
-    let difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
+    // Most changes are of routes: the tables are those of the last reading.
+    let hasNewTables = isFirst || raw.tables != plainTables
+    if hasNewTables {
+      plainTables = raw.tables
+      tunnelQueries = TunnelRules.queries(in: raw.tables)
+    }
+    reading.tables = hasNewTables || !tunnelQueries.isEmpty ? withTunnels(raw) : tables
+    var difference = TableDifference(none: snapshot.interfaces)
+    if hasNewTables || !tunnelQueries.isEmpty {
+      let states = reading.tables.interfaceStates
+      difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
+    }
     var causes = reading.causes.union(difference.causes)
     if expiries.values.contains(where: { $0 <= reading.uptime }) { causes.insert(.routeExpired) }
     carriedCauses.formUnion(isFirst ? [] : causes)
@@ -207,7 +223,7 @@ struct EngineState {
   // MARK: - This machine
 
   private mutating func judgeMachine(_ reading: KernelReading, isFirst: Bool) -> [Transition] {
-    for family in IPAddress.Family.allCases {
+    for family in IPAddress.Family.allCases where touchedFamilies.contains(family) {
       guard let path = machinePath(family, reading.answers, in: reading.tables) else { continue }
       touchedFamilies.remove(family)
       switch family {
@@ -237,9 +253,8 @@ struct EngineState {
 
   /// The tables with what tunnels take from beneath, by answers of this reading or the last that had some.
   private mutating func withTunnels(_ reading: KernelReading) -> KernelTables {
-    let queries = TunnelRules.queries(in: reading.tables)
-    if queries.isEmpty { tunnelAnswers = [:] }
-    for query in queries { tunnelAnswers[query] = reading.answers[query] ?? tunnelAnswers[query] }
+    if tunnelQueries.isEmpty { tunnelAnswers = [:] }
+    for query in tunnelQueries { tunnelAnswers[query] = reading.answers[query] ?? tunnelAnswers[query] }
     return TunnelRules.applied(to: reading.tables, tunnelAnswers)
   }
 

@@ -18,6 +18,9 @@ struct TableDifference {
   /// Every cause of every entry.
   var causes: Set<Cause> { entries.reduce(into: []) { $0.formUnion($1.causes) } }
 
+  /// Nothing changed.
+  init(none states: [InterfaceState]) { self.states = states }
+
   init(from old: [InterfaceState], to new: [InterfaceState]) {
     let before = Dictionary(uniqueKeysWithValues: old.map { ($0.interface.index, $0) })
     let after = Set(new.map(\.interface.index))

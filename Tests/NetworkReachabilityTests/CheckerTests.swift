@@ -111,6 +111,8 @@ struct CheckerTests {
     #expect(outcomes.withLock(\.count) == 4)
     checker.check(try request("tcp://10.0.0.9:1")) { _ in }
     #expect(prober.requests.count == 3, "one that has ended is made again")
+    // A check under way keeps all of this alive.
+    prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
   }
 
   @Test("An outcome that is young enough is given again")

@@ -12,7 +12,7 @@ extension CheckSchedule {
     /// This machine's name: it shifts the places of all targets in their intervals, so that machines with the same
     /// targets do not check in step, and each keeps its moments over a restart.
     public var machine: String
-    /// Whom targets of the origin ``TargetOrigin/runtime`` may contact; asked at each check.
+    /// Whom targets that were added at run time may contact; asked at each check.
     public var policy: @Sendable () -> ContactPolicy?
 
     /// Settings with defaults for everything; without a policy everybody may be contacted.

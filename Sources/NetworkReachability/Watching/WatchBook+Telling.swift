@@ -20,6 +20,7 @@ extension WatchBook {
   mutating func transitions(
     _ changes: Changes, sequence: UInt64, time: Timestamp, causes: Set<Cause>
   ) -> [Transition] {
+    guard changes.count > 0 else { return [] }
     let sorted = Cause.sorted(causes)
     let sortedWithName = Cause.sorted(causes.union([.dnsChanged]))
     var transitions: [Transition] = []
