@@ -17,9 +17,13 @@ final class WaySink: TransitionSink {
   init(_ wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
-    let changes = transitions.compactMap { transition -> Change? in
-      guard case .host(let from, let to) = transition.change else { return nil }
-      return Change(verdict: to, isFirst: from == nil, causes: Set(transition.causes))
+    var changes: [Change] = []
+    // Of one change of the kernel all have the same.
+    var causes: (list: [Cause], set: Set<Cause>) = ([], [])
+    for transition in transitions {
+      guard case .host(let from, let to) = transition.change else { continue }
+      if transition.causes != causes.list { causes = (transition.causes, Set(transition.causes)) }
+      changes.append(Change(verdict: to, isFirst: from == nil, causes: causes.set))
     }
     if !changes.isEmpty { put(changes) }
   }

@@ -27,17 +27,18 @@ extension WatchBook {
     transitions.reserveCapacity(changes.count)
     for place in inOrder(changes) {
       let number = Int(changes.watch(at: place))
-      guard let watch = watches[number] else { continue }
+      guard let target = watches[number]?.target else { continue }
       let (old, new): (HostVerdict?, HostVerdict)
       if place < changes.moves.count {
         let move = changes.moves[place]
-        (old, new) = (move.from < 0 ? nil : verdict(of: watch, path: move.from), verdict(of: watch, path: move.to))
+        (old, new) = (move.from < 0 ? nil : verdict(of: target, path: move.from), verdict(of: target, path: move.to))
       } else {
         let change = changes.verdicts[place - changes.moves.count]
         (old, new) = (change.from, change.to)
       }
-      let known = watch.hasNewAnswer ? sortedWithName : sorted
-      if watch.hasNewAnswer { watches[number]?.hasNewAnswer = false }
+      let hasNewAnswer = watches[number]?.hasNewAnswer == true
+      let known = hasNewAnswer ? sortedWithName : sorted
+      if hasNewAnswer { watches[number]?.hasNewAnswer = false }
       transitions.append(
         Transition(sequence: sequence, time: time, causes: old == nil ? [] : known, change: .host(from: old, to: new)))
     }
@@ -120,15 +121,14 @@ extension WatchBook {
     guard let watch = watches[Int(number)] else { return nil }
     guard watch.form == .single else { return wholes[number]?.verdict?.published }
     let path = told[Int(number)]
-    return path < 0 ? nil : verdict(of: watch, path: path)
+    return path < 0 ? nil : verdict(of: watch.target, path: path)
   }
 
   /// The verdict over a single target that has a path.
-  func verdict(of watch: Watch, path number: Int32) -> HostVerdict {
+  func verdict(of target: Target, path number: Int32) -> HostVerdict {
     let path = paths[number]
-    let addresses = routedAddresses(of: watch) ?? []
-    return HostVerdict(
-      target: watch.target, path: path, addresses: addresses.prefix(1).map { .init(address: $0, path: path) })
+    guard case .address(let address) = target.remote else { return HostVerdict(target: target, path: path) }
+    return HostVerdict(target: target, path: path, addresses: [.init(address: address, path: path)])
   }
 
   /// The targets in the order in which they were asked for.
