@@ -128,6 +128,10 @@ enum Limits {
   /// Deadlines among which nobody looks for dead ones: 24 bytes each.
   static let unsweptDeadlines = 1024
 
+  /// Requests of a connection after each of which is looked whether the client has closed its side: who asks for more hardly
+  /// does so together with its last bytes, and a look is a system call.
+  static let looksForEnd: UInt64 = 4
+
   /// Time after which a client that closed its side while it waits is sent something, to find out whether it still reads:
   /// by then most have had their answer.
   static let halfClosed = Duration.milliseconds(500)

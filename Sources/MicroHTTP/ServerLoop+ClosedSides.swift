@@ -3,6 +3,18 @@ internal import Glibc
 
 /// Clients that we owe bytes and that have closed their side, or are gone: that looks alike.
 extension ServerLoop {
+  /// Shows libmicrohttpd that a client has closed its side, after an answer.
+  ///
+  /// 0.9.75 does not see an end that comes together with the last bytes: it takes a read that fills less than its buffer for
+  /// a sign that the kernel will tell of more, but its epoll set is edge-triggered, and was told already. Reading less is
+  /// another edge.
+  func showEnd(_ connection: Connection) {
+    guard unsafe CMicroHTTPD_is_plain(connection.handle) != 0 else { return }
+    var byte: UInt8 = 0
+    let count = unsafe recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+    if count == 0 { shutdown(connection.descriptor, Int32(SHUT_RD)) }
+  }
+
   /// The kernel tells of a client that we owe bytes: it is gone, or has closed its side.
   func clientMoved(_ connection: Connection, _ events: UInt32) {
     guard connection.phase == .streaming || connection.phase == .deferred, !connection.isGone else { return }

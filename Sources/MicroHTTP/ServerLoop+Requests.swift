@@ -30,6 +30,7 @@ extension ServerLoop {
       if known.answer?.standing.holds == true {
         connection.isRepeated = true
       } else {
+        known.answer = nil
         begin(known.request, connection)
       }
       return true
@@ -146,6 +147,7 @@ extension ServerLoop {
     connection.isSuspended = false
     connection.halfClosedDeadline = nil
     setRequestDeadline(connection, now + spans.betweenRequests)
+    if connection.requestNumber <= Limits.looksForEnd { showEnd(connection) }
   }
 
   /// A stop need not wait for the current request any more.

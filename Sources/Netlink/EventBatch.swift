@@ -10,7 +10,7 @@ struct EventBatch {
   var needsTables = false
   /// The links that must be read again, when not all must.
   private(set) var links: Set<UInt32> = []
-  /// All addresses must be read again; those that go are told, so a change of a link alone is no reason.
+  /// All addresses must be read again.
   private(set) var needsAddresses = false
   /// The kernel may still be carrying out what it announced.
   var needsBarrier = false

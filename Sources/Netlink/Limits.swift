@@ -13,14 +13,15 @@ enum Limits {
   /// Lookup requests for one send: 64 cost 1.6 times less each than one, more gain nothing.
   static let requestsPerSend = 64
   /// Links of one batch that are asked about one by one; for more all are read at once.
-  static let linksAskedSingly = 8
+  static let linksAskedSingly = 4
   /// How long an answer may take.
   ///
   /// The kernel answers in microseconds; only a writer that holds the RTNL lock delays it.
   static let queryTimeout = Duration.seconds(2)
   /// How often a dump is begun again when the kernel says that it was interrupted by a change.
   ///
-  /// After the last time the torn dump is taken: whatever tore it has an event of its own that leads to the next reading.
+  /// After the last time the torn dump is taken: whatever tore it has an event of its own that leads to the next reading,
+  /// which reads everything again.
   static let dumpAttempts = 8
   /// Datagrams drained before a reading is made although more wait, so that a flood cannot put it off for ever.
   static let datagramsPerBatch = 4096

@@ -152,8 +152,10 @@ final class NetlinkLoop {
   private func readOn(_ queries: NetlinkQueries) throws(KernelError) -> EventBatch {
     var batch = EventBatch()
     try drain(into: &batch, hasError: false)
-    guard !batch.isEmpty else { return batch }
+    guard !batch.isQuiet else { return batch }
     note(batch)
+    // If it cannot be read now, it is not forgotten.
+    pending.merge(batch)
     try reader.read(batch, queries)
     return batch
   }

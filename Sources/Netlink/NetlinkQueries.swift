@@ -10,6 +10,8 @@ final class NetlinkQueries {
   /// Kept between requests so that its memory is.
   var request = NetlinkRequest()
   private var sequence: UInt32 = 0
+  /// Dumps that were taken though a change interrupted every try: they may have holes.
+  private(set) var tornDumps: UInt64 = 0
 
   /// Opens the socket.
   ///
@@ -132,6 +134,7 @@ final class NetlinkQueries {
       try socket.send(request)
       guard try dumpIsTorn(operation, sequence, body) else { return }
     }
+    tornDumps += 1
   }
 
   /// Receives a dump to its end.

@@ -8,6 +8,8 @@ struct TableReader {
   private var classifier: InterfaceClassifier
   private var links: [UInt32: LinkMessage] = [:]
   private var addresses: [InterfaceAddress] = []
+  /// The last reading of everything may have holes, for changes went on interrupting it.
+  private var isTorn = false
   /// As of the last reading.
   private(set) var tables = KernelTables()
 
@@ -17,14 +19,33 @@ struct TableReader {
   mutating func read(_ batch: EventBatch, _ queries: NetlinkQueries) throws(KernelError) {
     // A link is asked about under the lock that the barrier waits for, and so is one itself.
     if batch.needsBarrier, batch.needsTables || batch.links.isEmpty { try queries.barrier() }
-    if batch.needsTables {
-      links = try queries.links()
-    } else {
-      for index in batch.links { links[index] = try queries.link(index) }
-    }
-    if batch.needsTables || batch.needsAddresses { addresses = try queries.addresses() }
     guard batch.touchesTables else { return }
+    var needsAll = batch.needsTables || isTorn
+    if !needsAll { needsAll = try !readOnly(batch.links, queries) }
+    if needsAll || batch.needsAddresses {
+      let torn = queries.tornDumps
+      if needsAll { links = try queries.links() }
+      addresses = try queries.addresses()
+      isTorn = queries.tornDumps != torn
+    }
     let sorted = links.values.sorted { $0.interface.index < $1.interface.index }
     tables = KernelTables(interfaces: classifier.classify(sorted), addresses: addresses)
+  }
+
+  /// Reads these links and no others.
+  ///
+  /// - Returns: false when more than they may have changed. A link that comes or goes may be the lower device of others,
+  ///   which are not told; one that is switched, or becomes a part of another, has addresses that change without a word
+  ///   (`keep_addr_on_down`: they are tentative again).
+  private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: NetlinkQueries) throws(KernelError) -> Bool {
+    for index in indexes {
+      guard let old = links[index], let new = try queries.link(index) else { return false }
+      links[index] = new
+      let isSwitched = old.interface.flags.contains(.up) != new.interface.flags.contains(.up)
+      if isSwitched || old.masterIndex != new.masterIndex || old.interface.lowerIndex != new.interface.lowerIndex {
+        return false
+      }
+    }
+    return true
   }
 }

@@ -6,8 +6,8 @@ extension Target {
   /// `IFNAMSIZ` less the terminating zero: the longest interface name in bytes.
   static let longestInterfaceName = 15
 
-  /// Parses what a person writes for a host: `default`, `local-link`, an address, an address with a zone
-  /// (`fe80::1%eth0`), an address in brackets, or a name.
+  /// Parses what a person writes for a host: `default`, `local-link`, an address, one of these with a zone
+  /// (`fe80::1%eth0`, `default%eth0`), an address in brackets, or a name.
   ///
   /// `0.0.0.0` and `::` are ``default``, `169.254.0.0` is ``localLink``, as they are in SCNetworkReachability.
   ///
@@ -54,10 +54,16 @@ extension Target {
     }
   }
 
+  private static let specials: [String: Remote] = ["default": .defaultPath, "local-link": .localLink]
+
   private static func remote(_ text: String) throws(TargetError) -> (Remote, zone: String?) {
+    let scoped = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    if let remote = specials[scoped.first.map(String.init) ?? ""] {
+      let zone = scoped.count > 1 ? String(scoped[1]) : nil
+      if let zone { try checkInterfaceName(zone) }
+      return (remote, zone)
+    }
     switch text {
-    case "default": return (.defaultPath, nil)
-    case "local-link": return (.localLink, nil)
     case "": throw TargetError("the host is empty", hint: "give a name, an address, default or local-link")
     default: break
     }

@@ -55,6 +55,20 @@ extension ServerTests {
       #expect(fixture.eventually { $0.connections == 0 })
     }
 
+    /// Whether the end is seen with the request or after it, is a matter of microseconds.
+    @Test("Its end is seen, however close behind the request it comes", arguments: [1, 3])
+    func ended(pipelined: Int) throws {
+      let fixture = try Fixture(configure: { $0.inactivity = .seconds(3600) })
+      let request = String(repeating: "GET /a HTTP/1.1\r\nHost: a\r\n\r\n", count: pipelined)
+      for _ in 0..<1000 {
+        let client = try fixture.client()
+        client.send(request)
+        shutdown(client.descriptor, Int32(SHUT_WR))
+        for _ in 0..<pipelined { #expect(try client.response().text.hasPrefix("GET /a")) }
+        #expect(try client.receiveAll().isEmpty)
+      }
+    }
+
     @Test("A quick answer is not preceded by a question")
     func quick() throws {
       let fixture = try fixture()

@@ -28,9 +28,9 @@ import Testing
   @Test func ofManyLinksAll() {
     let all = batch((1...20).map { link($0) })
     #expect(all.needsTables)
-    var merged = batch((1...8).map { link($0) })
+    var merged = batch((1...4).map { link($0) })
     #expect(!merged.needsTables)
-    merged.merge(batch([link(9)]))
+    merged.merge(batch([link(5)]))
     #expect(merged.needsTables)
   }
 
@@ -58,25 +58,65 @@ import Testing
     #expect(try queries.link(0x7fff_fff0) == nil)
   }
 
-  /// Whatever happens to links and addresses: what was read piece by piece is what one look at all of it shows.
-  @Test(arguments: [1, 2, 3]) func piecesMakeUpTheWhole(seed: UInt64) throws {
-    let running = try RunningSource()
+  /// One look at all links and addresses.
+  func whole(_ running: RunningSource) throws -> KernelTables {
     let queries = try running.client.run { () throws(KernelError) in try NetlinkQueries() }
     var classifier = InterfaceClassifier(sysfsRoot: "/sys/class/net")
+    let links = try queries.links().values.sorted { $0.interface.index < $1.interface.index }
+    return KernelTables(interfaces: classifier.classify(links), addresses: try queries.addresses())
+  }
+
+  /// Requires that what was read piece by piece becomes what one look at all of it shows.
+  func requireWhole(_ running: RunningSource, _ place: String) throws {
+    var whole = KernelTables()
+    let became = try eventually {
+      whole = try self.whole(running)
+      return running.observer.last?.tables == whole
+    }
+    try #require(became, "\(place): \(String(describing: running.observer.last?.tables)) is not \(whole)")
+  }
+
+  @Test(arguments: [1, 2, 3]) func piecesMakeUpTheWhole(seed: UInt64) throws {
+    let running = try RunningSource()
     var random = SplitMix(state: seed)
     for round in 0..<40 {
       // Some of it is refused (a link that is there, or not): then something else happened.
       try? running.client.ip(batch: (0..<Int.random(in: 1...6, using: &random)).map { _ in Self.change(&random) })
-      var whole = KernelTables()
-      func isSame() throws -> Bool {
-        let links = try queries.links().values.sorted { $0.interface.index < $1.interface.index }
-        whole = KernelTables(interfaces: classifier.classify(links), addresses: try queries.addresses())
-        return running.observer.last?.tables == whole
-      }
-      let became = try eventually { try isSame() }
-      try #require(became, "round \(round): \(String(describing: running.observer.last?.tables)) is not \(whole)")
+      try requireWhole(running, "round \(round)")
     }
     #expect(running.source.counters.auditDifferences == 0 && running.source.counters.failures == 0)
+  }
+
+  /// Kept over a time in which the link is off, addresses are tentative again, without an event of theirs.
+  @Test func addressesThatChangeWithTheirLink() throws {
+    let running = try RunningSource(hasDefaults: false)
+    try running.client.sysctl("net.ipv6.conf.c0.keep_addr_on_down", 1)
+    try running.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)
+    try running.client.ip(batch: ["link set c0 addrgenmode none", "addr flush dev c0 scope link"])
+    try running.client.ip("addr add fd00:1::1/64 dev c0 nodad")
+    try requireWhole(running, "before")
+    #expect(running.observer.last?.tables.addresses.contains { $0.address == "fd00:1::1" && $0.isUsable } == true)
+    try running.pair.router.ip("link set r0 down")
+    for state in ["down", "up"] {
+      try running.client.ip("link set c0 \(state)")
+      try requireWhole(running, state)
+    }
+    #expect(running.observer.last?.tables.addresses.contains { $0.address == "fd00:1::1" && $0.isUsable } == false)
+  }
+
+  /// A link's lower device may come from, and go to, another namespace; only that device has an event.
+  @Test func theOtherEndMovesInAndOut() throws {
+    let running = try RunningSource(hasDefaults: false)
+    try running.pair.router.ip("link set r0 down")
+    try requireWhole(running, "before")
+    func lower() -> UInt32? { running.observer.last?.tables.interface(named: "c0")?.lowerIndex }
+    #expect(lower() == nil)
+    try running.pair.router.ip("link set r0 netns \(running.client.path)")
+    try requireWhole(running, "in")
+    #expect(lower() != nil)
+    try running.client.ip("link set r0 netns \(running.pair.router.path)")
+    try requireWhole(running, "out")
+    #expect(lower() == nil)
   }
 
   static func change(_ random: inout SplitMix) -> String {

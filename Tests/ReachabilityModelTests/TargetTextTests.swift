@@ -36,7 +36,7 @@ struct TargetTextTests {
       "[::1",
       "::1]", "[]", "[1.2.3.4]", "[example.com]", "[", "]", "[:]", ":", ":80", "1:2:3", "bücher.example", "例え.jp", "😀",
       "256.1.1.1", "1.2.3", "1.2.3.4.5", "1.2.3.4.", "12345", "0", "2130706433", "example.1", "010.0.0.1", "%", "%eth0",
-      "a%eth0", "default%eth0", "1.2.3.4%", "fe80::1%", "fe80::1%a/b", "fe80::1%a b", "fe80::1%0123456789abcdef",
+      "a%eth0", "default%", "local-link%a/b", "defaults%eth0", "1.2.3.4%", "fe80::1%", "fe80::1%a/b", "fe80::1%a b", "fe80::1%0123456789abcdef",
     ])
   func refused(_ text: String) {
     let error = #expect(throws: TargetError.self) { try Target(host: text) }
@@ -101,6 +101,12 @@ struct TargetTextTests {
     #expect(try Target(host: "10.0.0.1%eth0.5").interface == "eth0.5")
     #expect(try Target(host: "db.internal", interface: "eth0").interface == "eth0")
     #expect(try Target(host: "fe80::1%eth0").description == "fe80::1%eth0")
+    // 0.0.0.0 and :: are written as what they stand for, and that is read again.
+    for text in ["::%eth0", "0.0.0.0%eth0", "default%eth0", "::%%9f", "169.254.0.0%eth0", "local-link%eth0"] {
+      let target = try Target(host: text)
+      let again = try Target(host: target.description)
+      #expect(target.interface != nil && again == target, "\(text)")
+    }
   }
 
   @Test(
