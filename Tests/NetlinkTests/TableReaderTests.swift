@@ -91,11 +91,11 @@ import Testing
   @Test func addressesThatChangeWithTheirLink() throws {
     let running = try RunningSource(hasDefaults: false)
     try running.client.sysctl("net.ipv6.conf.c0.keep_addr_on_down", 1)
-    try running.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)
     try running.client.ip(batch: ["link set c0 addrgenmode none", "addr flush dev c0 scope link"])
-    try running.client.ip("addr add fd00:1::1/64 dev c0 nodad")
+    try running.client.ip("addr add fd00:1::1/64 dev c0")
     try requireWhole(running, "before")
     #expect(running.observer.last?.tables.addresses.contains { $0.address == "fd00:1::1" && $0.isUsable } == true)
+    try running.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)
     try running.pair.router.ip("link set r0 down")
     for state in ["down", "up"] {
       try running.client.ip("link set c0 \(state)")

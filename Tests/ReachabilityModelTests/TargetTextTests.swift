@@ -36,7 +36,8 @@ struct TargetTextTests {
       "[::1",
       "::1]", "[]", "[1.2.3.4]", "[example.com]", "[", "]", "[:]", ":", ":80", "1:2:3", "bücher.example", "例え.jp", "😀",
       "256.1.1.1", "1.2.3", "1.2.3.4.5", "1.2.3.4.", "12345", "0", "2130706433", "example.1", "010.0.0.1", "%", "%eth0",
-      "a%eth0", "default%", "local-link%a/b", "defaults%eth0", "1.2.3.4%", "fe80::1%", "fe80::1%a/b", "fe80::1%a b", "fe80::1%0123456789abcdef",
+      "a%eth0", "default%", "local-link%a/b", "defaults%eth0", "1.2.3.4%", "fe80::1%", "fe80::1%a/b", "fe80::1%a b",
+      "fe80::1%0123456789abcdef",
     ])
   func refused(_ text: String) {
     let error = #expect(throws: TargetError.self) { try Target(host: text) }
