@@ -39,7 +39,7 @@ fuzz: ## what strangers can send, a minute for each target; SECONDS=600 for long
 	scripts/setup scripts/packages.txt
 	scripts/fuzz $(or $(SECONDS),60)
 
-test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 20 minutes)
+test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 50 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
 	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
