@@ -22,6 +22,8 @@ def enter_new_namespace():
     for command in ("link set lo up", "link add c0 type veth peer name r0", "link set c0 up", "link set r0 up",
                     "addr add 10.9.0.2/24 dev c0", "route add default via 10.9.0.1"):
         subprocess.run(["ip", *command.split()], check=True)
+    # Until duplicate address detection is over the state changes, and nobody waits.
+    time.sleep(3)
 
 
 def raise_descriptor_limit():
