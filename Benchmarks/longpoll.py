@@ -23,7 +23,11 @@ def enter_new_namespace():
                     "addr add 10.9.0.2/24 dev c0", "route add default via 10.9.0.1"):
         subprocess.run(["ip", *command.split()], check=True)
     # Until duplicate address detection is over the state changes, and nobody waits.
-    time.sleep(3)
+    limit = time.monotonic() + DEADLINE
+    while subprocess.run(["ip", "-o", "-6", "addr", "show", "tentative"], capture_output=True, check=True).stdout:
+        if time.monotonic() > limit:
+            raise SystemExit("addresses stay tentative")
+        time.sleep(0.1)
 
 
 def raise_descriptor_limit():

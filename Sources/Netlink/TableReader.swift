@@ -17,10 +17,10 @@ struct TableReader {
 
   /// Waits for the kernel to have done what a batch announces, and reads of the tables what it may have changed.
   mutating func read(_ batch: EventBatch, _ queries: NetlinkQueries) throws(KernelError) {
-    // A link is asked about under the lock that the barrier waits for, and so is one itself.
-    if batch.needsBarrier, batch.needsTables || batch.links.isEmpty { try queries.barrier() }
-    guard batch.touchesTables else { return }
     var needsAll = batch.needsTables || isTorn
+    // A link is asked about under the lock that the barrier waits for, and so is one itself.
+    if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
+    guard batch.touchesTables else { return }
     if !needsAll { needsAll = try !readOnly(batch.links, queries) }
     if needsAll || batch.needsAddresses {
       let torn = queries.tornDumps
@@ -39,7 +39,9 @@ struct TableReader {
   ///   (`keep_addr_on_down`: they are tentative again).
   private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: NetlinkQueries) throws(KernelError) -> Bool {
     for index in indexes {
-      guard let old = links[index], let new = try queries.link(index) else { return false }
+      // Asked in any case: others rely on the lock that this waits for.
+      let asked = try queries.link(index)
+      guard let old = links[index], let new = asked else { return false }
       links[index] = new
       let isSwitched = old.interface.flags.contains(.up) != new.interface.flags.contains(.up)
       if isSwitched || old.masterIndex != new.masterIndex || old.interface.lowerIndex != new.interface.lowerIndex {
