@@ -122,7 +122,7 @@ import Testing
   static func change(_ random: inout SplitMix) -> String {
     let (number, other) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<4, using: &random))
     let changes = [
-      "link add t\(number) type dummy", "link add t\(number) type veth peer name t\(other)", "link del t\(number)",
+      "link add t\(number) type bridge", "link add t\(number) type veth peer name t\(other)", "link del t\(number)",
       "link add t\(number) link c0 type macvlan", "link set t\(number) up", "link set t\(number) down",
       "link set t\(number) mtu \(1300 + other)", "link set t\(number) name t\(other)", "addr flush dev t\(number)",
       "addr add 198.51.100.\(number)/2\(other) dev t\(number)",
