@@ -5,9 +5,10 @@ import Netlink
 import NetworkReachability
 
 /// A monitor over the real kernel with a number of watched targets; on `end` at standard input it prints one line for each
-/// reading: when it was read, judged and told, in nanoseconds.
+/// reading: when its first event was received, and when it was read, judged and told, in nanoseconds.
 final class Watching: JudgementSink {
   struct Line {
+    var heard: Int64 = 0
     var read: Int64
     var judged: Int64 = 0
     var told: Int64 = 0
@@ -49,7 +50,7 @@ final class Watching: JudgementSink {
   }
 
   private func report() {
-    for line in lines.withLock(\.self) { print(line.read, line.judged, line.told) }
+    for line in lines.withLock(\.self) { print(line.heard, line.read, line.judged, line.told) }
     print("end")
   }
 
@@ -65,10 +66,14 @@ final class Watching: JudgementSink {
     }
   }
 
-  func told() {
+  func told(_ reading: KernelReading) {
     let time = now()
+    // Received on the clock that never jumps; written down on the one that `ip` writes.
+    let sinceHeard = reading.heard.map { (KernelClock.uptime - $0) / .nanoseconds(1) }
     lines.withLock { lines in
-      if let last = lines.indices.last { lines[last].told = time }
+      guard let last = lines.indices.last else { return }
+      lines[last].told = time
+      if let sinceHeard { lines[last].heard = time - Int64(sinceHeard) }
     }
   }
 }
@@ -104,7 +109,7 @@ private final class TimedObserver: KernelObserver {
 
   func ingest(_ reading: KernelReading) -> Duration? {
     let deadline = inner.ingest(reading)
-    watching.told()
+    watching.told(reading)
     return deadline
   }
 

@@ -20,6 +20,8 @@ struct EventBatch {
   var blocks: Set<RouteChanges.Block> = []
   /// Events may be missing: what was listed of routes before may be out of date.
   var isAfterLoss = false
+  /// When the first datagram was received, on CLOCK_MONOTONIC; nil when none was.
+  private(set) var heard: Duration?
   /// Event messages.
   var events: UInt64 = 0
   /// Datagrams.
@@ -63,6 +65,7 @@ struct EventBatch {
   ///   - routers: what is known of IPv6 routers.
   mutating func add(_ datagram: NetlinkBytes, _ routers: inout RouterWatch) {
     datagrams += 1
+    heard = heard ?? KernelClock.uptime
     var added = EventBatch()
     // A plain copy would make the set of causes be copied at the next insertion.
     swap(&added, &self)
@@ -90,6 +93,7 @@ struct EventBatch {
     touchesAnyRoute = touchesAnyRoute || other.touchesAnyRoute
     blocks.formUnion(other.blocks)
     isAfterLoss = isAfterLoss || other.isAfterLoss
+    heard = [heard, other.heard].compactMap(\.self).min()
     events += other.events
     datagrams += other.datagrams
     overruns += other.overruns

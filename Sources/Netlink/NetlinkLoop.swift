@@ -141,9 +141,11 @@ final class NetlinkLoop {
     }
     guard !shared.isStopping else { return nil }
     var reading = KernelReading(
-      tables: reader.tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time)
+      tables: reader.tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time,
+      heard: batch.heard)
     if isAudit { try audit(&reading) }
     let deadline = observer.ingest(reading)
+    if let heard = batch.heard { noteReaction(KernelClock.uptime - heard) }
     let poll = events == nil ? uptime + settings.pollInterval : nil
     return [deadline, poll, nextAudit].compactMap(\.self).min()
   }
@@ -227,6 +229,13 @@ final class NetlinkLoop {
       }
     }
     if hasError, batch.overruns == 0, events.takeError() != 0 { noteLoss(in: &batch) }
+  }
+
+  private func noteReaction(_ duration: Duration) {
+    shared.counters.withLock { counters in
+      counters.reactions += 1
+      counters.reactionTime += duration
+    }
   }
 
   private func noteSleep(_ duration: Duration?) {

@@ -12,7 +12,7 @@ extension Engine.Guarded {
       for (subscriber, interest) in subscriptions.values { offerInitial(to: subscriber, interest) }
       return subscriptions.values.map(\.subscriber)
     }
-    let latest = SharedSnapshot(state.snapshot)
+    let latest = Shared(state.snapshot)
     var woken: Set<Int> = []
     for transition in transitions {
       if case .host(_, let verdict) = transition.change {
@@ -44,7 +44,7 @@ extension Engine.Guarded {
   }
 
   func offerInitial(to subscriber: any Subscriber, _ interest: Interest) {
-    let latest = SharedSnapshot(state.snapshot)
+    let latest = Shared(state.snapshot)
     if interest.wantsMachine { subscriber.offer(ReachabilityUpdate(state: latest, transition: nil)) }
     guard interest.kinds.contains(.host), let time = state.lastReading else { return }
     for target in interest.targets {

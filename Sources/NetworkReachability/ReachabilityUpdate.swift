@@ -3,7 +3,7 @@ public import ReachabilityModel
 /// What a subscriber hears: first the state as it is, then every change with the state after it.
 public struct ReachabilityUpdate: Hashable, Sendable {
   /// The state of this machine after the change.
-  public var snapshot: Snapshot { state.snapshot }
+  public var snapshot: Snapshot { state.value }
   /// What changed; nil for the first update, which tells the state as it is, and after ``skipped`` ones.
   public let transition: Transition?
   /// How many changes were left out before this one because the subscriber was too slow; normally 0.
@@ -12,14 +12,14 @@ public struct ReachabilityUpdate: Hashable, Sendable {
   public let skipped: Int
 
   /// By reference: of ten thousand updates after one change all have the same.
-  let state: SharedSnapshot
+  let state: Shared<Snapshot>
 
   /// An update.
   public init(snapshot: Snapshot, transition: Transition? = nil, skipped: Int = 0) {
-    self.init(state: SharedSnapshot(snapshot), transition: transition, skipped: skipped)
+    self.init(state: Shared(snapshot), transition: transition, skipped: skipped)
   }
 
-  init(state: SharedSnapshot, transition: Transition?, skipped: Int = 0) {
+  init(state: Shared<Snapshot>, transition: Transition?, skipped: Int = 0) {
     self.state = state
     self.transition = transition
     self.skipped = skipped
@@ -42,17 +42,4 @@ public struct ReachabilityUpdate: Hashable, Sendable {
     guard case .host(_, let verdict) = transition?.change else { return nil }
     return verdict
   }
-}
-
-/// A snapshot that many updates hold; equal when what it says is.
-final class SharedSnapshot: Hashable, Sendable {
-  let snapshot: Snapshot
-
-  init(_ snapshot: Snapshot) { self.snapshot = snapshot }
-
-  static func == (left: SharedSnapshot, right: SharedSnapshot) -> Bool {
-    left === right || left.snapshot == right.snapshot
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(snapshot) }
 }

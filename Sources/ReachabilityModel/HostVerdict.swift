@@ -3,23 +3,37 @@ public struct HostVerdict: Hashable, Sendable {
   /// What was asked about.
   public var target: Target
   /// The way to the best address, or why there is none.
-  public var path: Path
+  public var path: Path {
+    get { shared.value }
+    set { shared = Shared(newValue) }
+  }
   /// Each address with its own way; both families for the default path, none for the local link.
   public var addresses: [AddressVerdict]
   /// Whether a name's addresses are known.
   public var phase: Phase
+  /// By reference: of ten thousand verdicts after one change all have the same.
+  private var shared: Shared<Path>
 
   /// One address with its way.
   public struct AddressVerdict: Hashable, Sendable {
     /// The address.
     public var address: IPAddress
     /// The way to it.
-    public var path: Path
+    public var path: Path {
+      get { shared.value }
+      set { shared = Shared(newValue) }
+    }
+    private var shared: Shared<Path>
 
     /// An address with its way.
     public init(address: IPAddress, path: Path) {
+      self.init(address: address, path: Shared(path))
+    }
+
+    /// An address with a way that others have, too.
+    package init(address: IPAddress, path: Shared<Path>) {
       self.address = address
-      self.path = path
+      shared = path
     }
   }
 
@@ -33,10 +47,15 @@ public struct HostVerdict: Hashable, Sendable {
 
   /// A verdict from its parts.
   public init(target: Target, path: Path, addresses: [AddressVerdict] = [], phase: Phase = .resolved) {
+    self.init(target: target, path: Shared(path), addresses: addresses, phase: phase)
+  }
+
+  /// A verdict with a way that others have, too.
+  package init(target: Target, path: Shared<Path>, addresses: [AddressVerdict] = [], phase: Phase = .resolved) {
     self.target = target
-    self.path = path
     self.addresses = addresses
     self.phase = phase
+    shared = path
   }
 }
 

@@ -20,6 +20,10 @@ public struct KernelCounters: Sendable, Hashable {
   public var audits: UInt64 = 0
   /// What those comparisons found to differ: changes that no event had told of.
   public var auditDifferences: UInt64 = 0
+  /// Readings that events asked for.
+  public var reactions: UInt64 = 0
+  /// The time from the first of the events until the observer had taken the reading in, summed over those readings.
+  public var reactionTime: Duration = .zero
   /// When the source last did something, on CLOCK_MONOTONIC since its own zero; an idle one shows itself every 10 seconds.
   public var lastProgress: Duration = .zero
 

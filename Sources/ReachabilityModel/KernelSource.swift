@@ -79,16 +79,20 @@ public struct KernelReading: Sendable {
   public var uptime: Duration
   /// When it was read: CLOCK_REALTIME.
   public var time: Timestamp
+  /// When the first of the events behind it was received, on the scale of ``uptime``; nil when none was.
+  public var heard: Duration?
 
   /// A reading.
   public init(
-    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration, time: Timestamp
+    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration, time: Timestamp,
+    heard: Duration? = nil
   ) {
     self.tables = tables
     self.answers = answers
     self.causes = causes
     self.uptime = uptime
     self.time = time
+    self.heard = heard
   }
 }
 

@@ -2,7 +2,7 @@ internal import ReachabilityModel
 
 /// Every path that some target has or had, once: ten thousand targets behind one router share one path by its number.
 struct PathCatalogue {
-  private var paths: [Path] = []
+  private var paths: [Shared<Path>] = []
   private var numbers: [Path: Int32] = [:]
   /// Whether each is reachable, which is asked far more often than the rest.
   private var reachable: [Bool] = []
@@ -14,14 +14,14 @@ struct PathCatalogue {
   mutating func number(of path: Path) -> Int32 {
     if let number = numbers[path] { return number }
     let number = Int32(paths.count)
-    paths.append(path)
+    paths.append(Shared(path))
     reachable.append(path.status.isReachable)
     numbers[path] = number
     return number
   }
 
   /// The path of a number.
-  subscript(number: Int32) -> Path { paths[Int(number)] }
+  subscript(number: Int32) -> Shared<Path> { paths[Int(number)] }
 
   /// Whether a path leads somewhere.
   func isReachable(_ number: Int32) -> Bool { reachable[Int(number)] }
@@ -37,7 +37,7 @@ struct PathCatalogue {
     var kept = PathCatalogue()
     var renumbered = [Int32](repeating: -1, count: paths.count)
     for number in used where number >= 0 && renumbered[Int(number)] < 0 {
-      renumbered[Int(number)] = kept.number(of: paths[Int(number)])
+      renumbered[Int(number)] = kept.number(of: paths[Int(number)].value)
     }
     self = kept
     return renumbered

@@ -10,6 +10,9 @@ struct PathClass {
   var match: RouteChanges.Block?
   /// The path of all members, unless each has its own; ``TargetIndex/unknown`` before the first answer.
   var path = TargetIndex.unknown
+  /// Every member has this path and has been told so, and its own columns are not kept up: what happens to the class
+  /// happens to all of them, however many there are.
+  var isUniform = false
   /// Members must be asked one by one: multipath, or several source addresses to choose from.
   var isSpread = false
   /// The next reading asks.

@@ -26,6 +26,8 @@ struct TargetIndex {
 
   /// Addresses may be ``unplaced``.
   var hasUnplaced = false
+  /// Addresses may be ``own``.
+  private(set) var hasOwn = false
 
   private var fresh: [(address: UInt128, watch: Int32, pathClass: Int32)] = []
   private var goneCount = 0
@@ -38,6 +40,7 @@ struct TargetIndex {
   /// Adds an address; it is found after ``settle()``.
   mutating func add(_ address: IPAddress, for watch: Int32, isOwn: Bool) {
     fresh.append((address.number, watch, isOwn ? Self.own : Self.unplaced))
+    if isOwn { hasOwn = true }
   }
 
   /// Takes out the address of a watch.
@@ -131,6 +134,7 @@ struct TargetIndex {
   private mutating func append(_ address: UInt128, _ watch: Int32, _ pathClass: Int32, _ path: Int32) {
     addresses.append(address)
     watches.append(watch)
+    if pathClass == Self.own { hasOwn = true }
     classes.append(pathClass)
     paths.append(path)
   }

@@ -23,16 +23,17 @@ extension WatchBook {
   func differences(in audit: KernelReading) -> Int {
     guard held.isEmpty, heldWholes.isEmpty else { return missingBlocks }
     var found = missingBlocks
-    for index in indexes {
+    for (family, index) in indexes.enumerated() {
       var asked: [UInt128: Path] = [:]
       for position in index.addresses.indices
-      where index.watches[position] != TargetIndex.nobody && index.classes[position] >= 0 && index.paths[position] >= 0
+      where index.watches[position] != TargetIndex.nobody && index.classes[position] >= 0
+        && path(family, at: position) >= 0
       {
         let query = RouteQuery(index.address(at: position))
         guard asked[index.addresses[position]] == nil, let answer = audit.answers[query] else { continue }
         let path = StatusRules.judge(answer, to: query, in: audit.tables)
         asked[index.addresses[position]] = path
-        if path != paths[index.paths[position]] { found += 1 }
+        if path != paths[self.path(family, at: position)].value { found += 1 }
       }
     }
     for (number, whole) in wholes where watches[Int(number)]?.form == .own {

@@ -31,17 +31,24 @@ extension WatchBook {
     var isTouched = false
   }
 
-  /// What is to be told, in no order; of one watch at most one of both.
+  /// What is to be told, in no order; of one watch at most one of all.
   struct Changes {
+    /// Whole classes, which become moves of their members when it is told.
+    var classMoves: [ClassMove] = []
     var moves: [Move] = []
     var verdicts: [NewVerdict] = []
-
-    var count: Int { moves.count + verdicts.count }
 
     /// The moves have the first places, the verdicts those after them.
     func watch(at place: Int) -> Int32 {
       place < moves.count ? moves[place].watch : verdicts[place - moves.count].watch
     }
+  }
+
+  /// All members of a uniform class have another path.
+  struct ClassMove {
+    let pathClass: Int32
+    let from: Int32
+    let to: Int32
   }
 
   /// A single target has another path; nothing but numbers, for there may be a hundred thousand at once.

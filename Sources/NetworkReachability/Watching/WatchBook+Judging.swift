@@ -66,6 +66,7 @@ extension WatchBook {
     classes[Int(number)]?.isTouched = false
     let family = query.destination.family.place
     if isSpread {
+      singleOut(number)
       classes[Int(number)]?.path = TargetIndex.unknown
       guard judgeOneByOne(number, pathClass.block, family, &round) else {
         touch(number)
@@ -84,9 +85,17 @@ extension WatchBook {
     _ round: inout Round
   ) {
     round.outcome.judgedClasses.append(number)
-    guard classes[Int(number)]?.path != path || classes[Int(number)]?.hasNewMembers != false else { return }
+    guard let pathClass = classes[Int(number)], pathClass.path != path || pathClass.hasNewMembers else { return }
+    let mayTellAll = mayTellAll(of: path, round)
+    if pathClass.isUniform, mayTellAll, !pathClass.hasNewMembers {
+      return round.outcome.changes.classMoves.append(ClassMove(pathClass: number, from: pathClass.path, to: path))
+    }
+    singleOut(number)
     let moved = indexes[family].setPath(path, ofClass: number, in: indexes[family].range(of: block))
-    if mayTellAll(of: path, round) { return tellAll(path, to: moved, &round) }
+    if mayTellAll {
+      classes[Int(number)]?.isUniform = true
+      return tellAll(path, to: moved, &round)
+    }
     for watch in moved { take(path, for: watch, &round) }
   }
 
@@ -174,24 +183,11 @@ extension WatchBook {
   /// The path of a single target as of this reading; nil when it was not read.
   private func currentPath(of number: Int32) -> Int32? {
     guard let watch = watches[Int(number)], case .address(let address) = watch.target.remote else { return nil }
-    let index = indexes[address.unmapped.family.place]
-    guard let position = index.position(of: address.unmapped.number, number), index.classes[position] >= 0,
-      classes[Int(index.classes[position])]?.isTouched == false, index.paths[position] >= 0
+    let family = address.unmapped.family.place
+    guard let position = indexes[family].position(of: address.unmapped.number, number),
+      pathClass(family, at: position)?.isTouched == false
     else { return nil }
-    return index.paths[position]
-  }
-
-  // MARK: - Bounds
-
-  private mutating func keepPathsInBounds() {
-    guard paths.count > Limits.idlePaths + 2 * (classes.count + watches.count) else { return }
-    let used = [indexes[0].paths, indexes[1].paths, told, classes.compactMap { $0?.path }].joined()
-    let renumbered = paths.keep(used)
-    func new(_ old: Int32) -> Int32 { old < 0 ? old : renumbered[Int(old)] }
-    for family in indexes.indices { indexes[family].paths = indexes[family].paths.map(new) }
-    told = told.map(new)
-    for number in classes.indices {
-      if let path = classes[number]?.path { classes[number]?.path = new(path) }
-    }
+    let path = path(family, at: position)
+    return path < 0 ? nil : path
   }
 }

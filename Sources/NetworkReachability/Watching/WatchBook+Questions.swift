@@ -53,7 +53,14 @@ extension WatchBook {
   // MARK: - Changes
 
   private mutating func take(_ changes: RouteChanges, isAudit: Bool) {
-    for change in changes.blocks { touch(change, isNew: blocks?.insert(change.prefix) ?? false) }
+    for change in changes.blocks {
+      let isNew = blocks?.insert(change.prefix)
+      if isNew == false, goesByClasses(change) {
+        touchClasses(in: change)
+      } else {
+        touch(change, isNew: isNew ?? false)
+      }
+    }
     if let listed = changes.allBlocks { take(every: listed, isAudit: isAudit) }
     if blocks != nil {
       for family in indexes.indices { place(family, onlyFresh: true) }
@@ -82,27 +89,20 @@ extension WatchBook {
     for family in indexes.indices { place(family, onlyFresh: false) }
   }
 
-  /// Puts addresses into the classes of their blocks.
-  private mutating func place(_ family: Int, onlyFresh: Bool) {
-    guard let blocks, indexes[family].hasUnplaced || !onlyFresh else { return }
-    indexes[family].hasUnplaced = false
-    for position in indexes[family].addresses.indices {
-      let old = indexes[family].classes[position]
-      guard old == TargetIndex.unplaced || !onlyFresh && old >= 0 else { continue }
-      let block = blocks.longest(covering: indexes[family].address(at: position))
-      move(family, position, to: block)
-    }
+  /// Whether all addresses in a block that was known before are in classes, and those are fewer.
+  private func goesByClasses(_ change: RouteChanges.Block) -> Bool {
+    let index = indexes[change.prefix.address.family.place]
+    return !index.hasOwn && index.range(of: change.prefix).count > classes.count
   }
 
-  private mutating func move(_ family: Int, _ position: Int, to block: IPPrefix) {
-    let old = indexes[family].classes[position]
-    let new = classNumber(of: block)
-    guard new != old else { return }
-    indexes[family].classes[position] = new
-    classes[Int(new)]?.hasNewMembers = true
-    touch(new)
-    // The answer for the others may have been one for what is now a class of its own.
-    if old >= 0, classes[Int(old)]?.query?.destination == indexes[family].address(at: position) { touch(old) }
+  /// Marks the classes that a changed block touches: those in it, for every address is in the class of its longest block.
+  private mutating func touchClasses(in change: RouteChanges.Block) {
+    for number in classes.indices {
+      guard let pathClass = classes[number], pathClass.block.length >= change.prefix.length,
+        change.prefix.contains(pathClass.block.address), pathClass.isAffected(by: change)
+      else { continue }
+      touch(Int32(number))
+    }
   }
 
   /// Marks what a changed block touches, and puts addresses into its class when it is new.
@@ -192,25 +192,6 @@ extension WatchBook {
       }
     }
     return queries
-  }
-
-  /// A member to ask about: the same as before, if it is still one.
-  private func representative(of number: Int32, _ pathClass: PathClass) -> IPAddress? {
-    let index = indexes[pathClass.block.address.family.place]
-    func first(in block: IPPrefix) -> IPAddress? {
-      let range = index.range(of: block)
-      let position = range.first { index.classes[$0] == number && index.watches[$0] != TargetIndex.nobody }
-      return position.map(index.address)
-    }
-    return pathClass.query.flatMap { first(in: $0.destination.hostBlock) } ?? first(in: pathClass.block)
-  }
-
-  func forEachMember(of number: Int32, _ block: IPPrefix, _ body: (TargetIndex, Int) -> Void) {
-    let index = indexes[block.address.family.place]
-    for position in index.range(of: block)
-    where index.classes[position] == number && index.watches[position] != TargetIndex.nobody {
-      body(index, position)
-    }
   }
 
   private mutating func askWholes(in tables: KernelTables, _ queries: inout [RouteQuery]) {

@@ -20,12 +20,14 @@ extension WatchBook {
   mutating func transitions(
     _ changes: Changes, sequence: UInt64, time: Timestamp, causes: Set<Cause>
   ) -> [Transition] {
-    guard changes.count > 0 else { return [] }
+    let changes = singly(changes)
+    let count = changes.moves.count + changes.verdicts.count
+    guard count > 0 else { return [] }
     let sorted = Cause.sorted(causes)
     let sortedWithName = Cause.sorted(causes.union([.dnsChanged]))
     var transitions: [Transition] = []
-    transitions.reserveCapacity(changes.count)
-    for place in inOrder(changes) {
+    transitions.reserveCapacity(count)
+    for place in inOrder(changes, count) {
       let number = Int(changes.watch(at: place))
       guard let target = watches[number]?.target else { continue }
       let (old, new): (HostVerdict?, HostVerdict)
@@ -45,6 +47,19 @@ extension WatchBook {
     return transitions
   }
 
+  /// Changes with the members of classes one by one.
+  private func singly(_ changes: Changes) -> Changes {
+    var changes = changes
+    for move in changes.classMoves {
+      guard let block = classes[Int(move.pathClass)]?.block else { continue }
+      forEachMember(of: move.pathClass, block) { index, position in
+        changes.moves.append(Move(watch: index.watches[position], from: move.from, to: move.to))
+      }
+    }
+    changes.classMoves = []
+    return changes
+  }
+
   /// The targets that were judged anew.
   func targets(of outcome: Outcome) -> [Target] {
     var numbers = outcome.judged
@@ -59,6 +74,7 @@ extension WatchBook {
   mutating func fail(with unknown: Path) -> Changes {
     var changes = Changes()
     let path = paths.number(of: unknown)
+    for number in classes.indices { singleOut(Int32(number)) }
     for number in told.indices where told[number] >= 0 {
       if told[number] != path { changes.moves.append(Move(watch: Int32(number), from: told[number], to: path)) }
       told[number] = path
@@ -93,6 +109,7 @@ extension WatchBook {
     }
     for number in classes.indices {
       classes[number]?.path = TargetIndex.unknown
+      classes[number]?.isUniform = false
       touch(Int32(number))
     }
     for number in wholes.keys { touchWhole(number) }
@@ -101,8 +118,7 @@ extension WatchBook {
   /// The places of changes in the order in which their targets were asked for.
   ///
   /// Where many targets change at once, putting each into its place is several times faster than comparing.
-  private func inOrder(_ changes: Changes) -> [Int] {
-    let count = changes.count
+  private func inOrder(_ changes: Changes, _ count: Int) -> [Int] {
     guard count > 1 else { return Array(0..<count) }
     guard !hasReusedNumbers, count > watches.count / 8 else {
       return (0..<count).sorted { orders[Int(changes.watch(at: $0))] < orders[Int(changes.watch(at: $1))] }
@@ -120,8 +136,18 @@ extension WatchBook {
   func verdict(of number: Int32) -> HostVerdict? {
     guard let watch = watches[Int(number)] else { return nil }
     guard watch.form == .single else { return wholes[number]?.verdict?.published }
-    let path = told[Int(number)]
+    let path = toldPath(of: number, watch.target)
     return path < 0 ? nil : verdict(of: watch.target, path: path)
+  }
+
+  /// The number of the path that everybody has been told of a single target.
+  private func toldPath(of number: Int32, _ target: Target) -> Int32 {
+    guard case .address(let address) = target.remote else { return told[Int(number)] }
+    let family = address.unmapped.family.place
+    guard let position = indexes[family].position(of: address.unmapped.number, number),
+      let pathClass = pathClass(family, at: position), pathClass.isUniform
+    else { return told[Int(number)] }
+    return pathClass.path
   }
 
   /// The verdict over a single target that has a path.

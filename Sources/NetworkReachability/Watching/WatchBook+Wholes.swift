@@ -39,11 +39,11 @@ extension WatchBook {
     let addresses = routedAddresses(of: watch) ?? []
     var verdicts: [HostVerdict.AddressVerdict] = []
     for address in addresses {
-      let index = indexes[address.unmapped.family.place]
-      guard let position = index.position(of: address.unmapped.number, number), index.paths[position] >= 0 else {
-        return nil
-      }
-      verdicts.append(.init(address: address, path: paths[index.paths[position]]))
+      let family = address.unmapped.family.place
+      guard let position = indexes[family].position(of: address.unmapped.number, number) else { return nil }
+      let path = path(family, at: position)
+      guard path >= 0 else { return nil }
+      verdicts.append(.init(address: address, path: paths[path]))
     }
     return HostVerdict(target: watch.target, best: verdicts)
   }

@@ -158,37 +158,6 @@ struct WatchBook {
   mutating func remove(_ address: IPAddress, of watch: Int32) {
     indexes[address.family.place].remove(address, of: watch)
   }
-
-  // MARK: - Classes
-
-  /// The class of a block, a new one when there is none.
-  mutating func classNumber(of block: IPPrefix) -> Int32 {
-    if let number = classNumbers[block] { return number }
-    let number: Int32
-    if let reused = freeClasses.popLast() {
-      number = reused
-    } else {
-      number = Int32(classes.count)
-      classes.append(nil)
-    }
-    classes[Int(number)] = PathClass(block: block)
-    classNumbers[block] = number
-    return number
-  }
-
-  /// Ends a class that has no members.
-  mutating func drop(_ number: Int32) {
-    guard let block = classes[Int(number)]?.block else { return }
-    classNumbers[block] = nil
-    classes[Int(number)] = nil
-    freeClasses.append(number)
-  }
-
-  mutating func touch(_ number: Int32) {
-    guard classes[Int(number)]?.isTouched == false else { return }
-    classes[Int(number)]?.isTouched = true
-    touchedClasses.append(number)
-  }
 }
 
 extension IPAddress.Family {

@@ -1,0 +1,15 @@
+/// A value that many hold, by reference; equal when the values are.
+package final class Shared<Value: Hashable & Sendable>: Hashable, Sendable {
+  package let value: Value
+
+  @inlinable
+  package init(_ value: Value) { self.value = value }
+
+  @inlinable
+  package static func == (left: Shared, right: Shared) -> Bool {
+    left === right || left.value == right.value
+  }
+
+  @inlinable
+  package func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
