@@ -87,7 +87,7 @@ extension WatchBook {
     round.outcome.judgedClasses.append(number)
     guard let pathClass = classes[Int(number)], pathClass.path != path || pathClass.hasNewMembers else { return }
     let mayTellAll = mayTellAll(of: path, round)
-    if pathClass.isUniform, mayTellAll, !pathClass.hasNewMembers {
+    if pathClass.isUniform, mayTellAll {
       return round.outcome.changes.classMoves.append(ClassMove(pathClass: number, from: pathClass.path, to: path))
     }
     singleOut(number)
