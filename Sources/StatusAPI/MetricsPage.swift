@@ -8,6 +8,8 @@ public struct MetricsPage: Sendable {
     case gauge
     /// Counters of what did not exceed each of some bounds.
     case histogram
+    /// A sum and a count, whose quotient is a mean.
+    case summary
   }
 
   /// One series of a family: its labels and its value now.

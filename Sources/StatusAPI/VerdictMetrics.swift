@@ -47,6 +47,12 @@ extension MetricSource {
         ("audit_differences", "What audits found that no event had told.", counters.auditDifferences),
       ]
       for (name, help, value) in families { page.add("reachd_netlink_\(name)_total", .counter, help, value) }
+      page.add(
+        "reachd_netlink_reaction_seconds", .summary,
+        "Time from the first event of a reading until its verdicts were told.",
+        suffixed: [
+          ("_sum", .init(seconds(counters.reactionTime))), ("_count", .init(Double(counters.reactions))),
+        ])
       if let silence = monitor.sinceProgress {
         page.add(
           "reachd_netlink_idle_seconds", .gauge, "Time since the thread that reads the kernel last moved.",
