@@ -57,7 +57,14 @@ enum ProbeRoutes {
       case .tls: .tls
       case .dns: .dns
       }
-    let target = try ProbeTarget(text.contains("://") ? text : "\(scheme.rawValue)://\(text)")
+    var full = text.contains("://") ? text : "\(scheme.rawValue)://\(text)"
+    // There the module says what is asked, and the target only whom.
+    if case .dns(let recipe) = module.recipe, let question = recipe.question,
+      !full.dropFirst("dns://".count).contains("/")
+    {
+      full += question.pathAndQuery
+    }
+    let target = try ProbeTarget(full)
     guard module.fits(target.scheme) else {
       throw TargetError(
         "the module \(module.name) is not for \(target.scheme.rawValue):// targets",

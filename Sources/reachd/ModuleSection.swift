@@ -14,7 +14,7 @@ enum ModuleSection {
       "method", "headers", "body", "expectStatus", "expectBody", "rejectBody", "expectHeaders", "maximumRedirects",
     ] + tlsFields,
     "tls": tlsFields,
-    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer"],
+    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType"],
   ]
 
   static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout SectionReader) -> ProbeModule? {
@@ -106,63 +106,17 @@ enum ModuleSection {
           !text.isEmpty && text.utf8.allSatisfy { (0x41...0x5a).contains($0) } ? text : nil
         }
       }
-      set("headers", &recipe.headers, &reader) { Self.headers($0, $1, &$2) { Self.fieldValue($0, $1, &$2) } }
+      set("headers", &recipe.headers, &reader) {
+        ModuleSection.headers($0, $1, &$2) { ModuleSection.fieldValue($0, $1, &$2) }
+      }
       text("body", &recipe.body, &reader)
-      set("expectStatus", &recipe.expectStatus, &reader) { Self.statuses($0, $1, &$2) }
+      set("expectStatus", &recipe.expectStatus, &reader) { ModuleSection.statuses($0, $1, &$2) }
       set("expectBody", &recipe.expectBody, &reader) { $2.pattern($0, $1) }
       set("rejectBody", &recipe.rejectBody, &reader) { $2.pattern($0, $1) }
-      set("expectHeaders", &recipe.expectHeaders, &reader) { Self.headers($0, $1, &$2) { $2.pattern($0, $1) } }
+      set("expectHeaders", &recipe.expectHeaders, &reader) { ModuleSection.headers($0, $1, &$2) { $2.pattern($0, $1) } }
       set("maximumRedirects", &recipe.maximumRedirects, &reader) { $2.integer($0, $1, 0...3) }
       recipe.tls = tls(&reader)
       return recipe
-    }
-
-    /// Fields of a message's head: their names are tokens (RFC 9110 §5.6.2).
-    private static func headers(
-      _ node: YAMLNode, _ path: String, _ reader: inout SectionReader,
-      _ read: (YAMLNode, String, inout SectionReader) -> String?
-    ) -> [HTTPRecipe.Field] {
-      reader.members(node, path).compactMap { member in
-        let place = "\(path).\(member.name)"
-        guard isToken(member.name) else {
-          let shown = member.name.prefix(80).debugDescription
-          reader.complain(member.key, path, "\(shown) is no field's name", "such as X-Api-Key")
-          return nil
-        }
-        return read(member.value, place, &reader).map { HTTPRecipe.Field(name: member.name, value: $0) }
-      }
-    }
-
-    private static func isToken(_ text: String) -> Bool {
-      !text.isEmpty
-        && text.utf8.allSatisfy { byte in
-          switch byte {
-          case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-          default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-          }
-        }
-    }
-
-    /// A value to send: a line break in it would be the end of the field.
-    private static func fieldValue(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> String? {
-      reader.value(node, path, "a text without control characters") { text in
-        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 } ? text : nil
-      }
-    }
-
-    /// Codes, and ranges of them: `[200, "300-399"]`.
-    private static func statuses(
-      _ node: YAMLNode, _ path: String, _ reader: inout SectionReader
-    ) -> [ClosedRange<Int>] {
-      reader.elements(node, path, "[200, \"300-399\"]").compactMap { element in
-        reader.value(element, path, "a status code from 100 to 599, or a range such as 300-399") { text in
-          let bounds = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-          guard (1...2).contains(bounds.count), let first = bounds.first ?? nil, let last = bounds.last ?? nil,
-            (100...599).contains(first), (first...599).contains(last)
-          else { return nil }
-          return first...last
-        }
-      }
     }
 
     func tls(_ reader: inout SectionReader) -> TLSRecipe {
@@ -187,7 +141,22 @@ enum ModuleSection {
         }
       }
       set("expectAnswer", &recipe.expectAnswer, &reader) { $2.pattern($0, $1) }
+      recipe.question = question(&reader)
       return recipe
+    }
+
+    private func question(_ reader: inout SectionReader) -> DNSQuestion? {
+      var name = ""
+      var type = DNSQuestion.RecordType.a
+      set("queryName", &name, &reader) {
+        $2.value($0, $1, "a name such as www.example.org") { $0.isEmpty ? nil : try? DNSQuestion.name($0[...]) }
+      }
+      let known = DNSQuestion.RecordType.allCases.map(\.name).joined(separator: ", ")
+      set("queryType", &type, &reader) { $2.value($0, $1, "one of \(known)") { DNSQuestion.RecordType($0) } }
+      if let node = nodes["queryType"], nodes["queryName"] == nil {
+        reader.complain(node, "\(path).queryType", "there is no queryName that it is the type of", "give both")
+      }
+      return nodes["queryName"] == nil ? nil : DNSQuestion(name: name, type: type)
     }
   }
 }

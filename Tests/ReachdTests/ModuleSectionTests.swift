@@ -43,7 +43,8 @@ import Testing
           authorityFile: /etc/ssl/own.pem
           minimumValidity: 168h
         cert: {prober: tls, serverName: db.internal, verify: true, authorityFile: /a.pem, minimumValidity: 1h}
-        zone: {prober: dns, tcp: true, recursion: false, expectCodes: [nxdomain, NOERROR], expectAnswer: '^10\\.'}
+        zone: {prober: dns, tcp: true, recursion: false, expectCodes: [nxdomain, NOERROR], expectAnswer: '^10\\.',
+          queryName: db.internal., queryType: aaaa}
       """, ["SECRET": "s"])
     #expect(
       modules["smtp"]
@@ -75,6 +76,7 @@ import Testing
     dns.recursion = false
     dns.expectCodes = ["NXDOMAIN", "NOERROR"]
     dns.expectAnswer = "^10\\."
+    dns.question = DNSQuestion(name: "db.internal", type: .aaaa)
     #expect(modules["zone"] == ProbeModule(name: "zone", recipe: .dns(dns)))
   }
 
@@ -123,6 +125,16 @@ import Testing
     (
       "m: {prober: dns, expectCodes: [OK]}", "FILE:2:34: modules.m.expectCodes: \"OK\" is not possible; expected one of"
     ),
+    (
+      "m: {prober: dns, queryName: a..b}",
+      "FILE:2:31: modules.m.queryName: \"a..b\" is not possible; expected a name su"
+    ),
+    ("m: {prober: dns, queryName: a?type=MX}", "FILE:2:31: modules.m.queryName: "),
+    (
+      "m: {prober: dns, queryName: a, queryType: X}",
+      "FILE:2:45: modules.m.queryType: \"X\" is not possible; expected on"
+    ),
+    ("m: {prober: dns, queryType: MX}", "FILE:2:31: modules.m.queryType: there is no queryName that it is the type of"),
     ("m: {prober: dns, expectAnswer: '(?<'}", "FILE:2:34: modules.m.expectAnswer: \"(?<\" is no regular expression"),
   ])
   func whatIsWrongIsToldWithItsPlace(text: String, complaint: String) throws {

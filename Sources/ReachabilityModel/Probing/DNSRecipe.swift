@@ -15,6 +15,9 @@ public struct DNSRecipe: Hashable, Sendable {
   /// A regular expression that at least one answer's data must match; nil for any, also for none.
   public var expectAnswer: String?
 
+  /// What is asked where a target names nothing but the server, as blackbox_exporter's do (`/probe`); nil for nothing.
+  public var question: DNSQuestion?
+
   /// A question over UDP that expects NOERROR.
   public init() {}
 }

@@ -135,17 +135,22 @@ extension DNSQuestion {
     guard path.first == "/", path.count > 1 else {
       throw TargetError("the name to ask for is missing", hint: "write dns://server/name?type=A")
     }
-    var name = path.dropFirst()
-    if name.last == "." { name = name.dropLast() }
+    self.init(name: try Self.name(path.dropFirst()), type: parts.count > 1 ? try Self.type(parts[1]) : .a)
+  }
+
+  /// The name in a text, without its final dot.
+  package static func name(_ text: Substring) throws(TargetError) -> String {
+    let name = text.last == "." ? text.dropLast() : text
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-    guard name.isEmpty || name.utf8.count <= Target.longestName, !name.contains("/"),
+    guard name.isEmpty || name.utf8.count <= Target.longestName, name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      !name.contains(where: { "/?".contains($0) }),
       name.isEmpty || labels.allSatisfy({ (1...Target.longestLabel).contains($0.utf8.count) })
     else {
       throw TargetError(
         "\(String(name).debugDescription) is no name",
         hint: "a name has at most \(Target.longestName) bytes in labels of 1 to \(Target.longestLabel)")
     }
-    self.init(name: String(name), type: parts.count > 1 ? try Self.type(parts[1]) : .a)
+    return String(name)
   }
 
   private static func type(_ query: Substring) throws(TargetError) -> RecordType {
@@ -154,13 +159,13 @@ extension DNSQuestion {
     guard query.hasPrefix(prefix) else {
       throw TargetError("\(String(query).debugDescription) is unknown here", hint: "write ?type= and one of \(known)")
     }
-    let text = query.dropFirst(prefix.count).uppercased()
-    guard let type = RecordType.allCases.first(where: { $0.name == text }) else {
-      throw TargetError("there is no record type \(text.debugDescription)", hint: "known are \(known)")
+    let text = query.dropFirst(prefix.count)
+    guard let type = RecordType(String(text)) else {
+      throw TargetError("there is no record type \(text.uppercased().debugDescription)", hint: "known are \(known)")
     }
     return type
   }
 
   /// The question as a target writes it: `/name?type=AAAA`.
-  var pathAndQuery: String { "/\(name.isEmpty ? "." : name)" + (type == .a ? "" : "?type=\(type.name)") }
+  package var pathAndQuery: String { "/\(name.isEmpty ? "." : name)" + (type == .a ? "" : "?type=\(type.name)") }
 }

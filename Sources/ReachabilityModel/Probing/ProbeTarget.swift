@@ -83,6 +83,12 @@ public struct DNSQuestion: Hashable, Sendable {
 
     /// The type as zone files write it: `A`, `AAAA`.
     public var name: String { "\(self)".uppercased() }
+
+    /// The type of this name, in capitals or not; nil for one that cannot be asked for.
+    public init?(_ name: String) {
+      guard let type = Self.allCases.first(where: { $0.name == name.uppercased() }) else { return nil }
+      self = type
+    }
   }
 
   /// The name that is asked about, without a final dot; empty for the root.
