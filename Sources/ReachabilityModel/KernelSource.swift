@@ -84,7 +84,8 @@ public struct KernelReading: Sendable {
 
   /// A reading.
   public init(
-    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration, time: Timestamp,
+    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration,
+    time: Timestamp,
     heard: Duration? = nil
   ) {
     self.tables = tables
