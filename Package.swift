@@ -115,7 +115,7 @@ let package = Package(
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
     tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("ProbesTests", ["Probes", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
-    tests("MicroHTTPTests", ["MicroHTTP", "TestSupport", logging]),
+    tests("MicroHTTPTests", ["MicroHTTP", "Locks", "TestSupport", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),
     tests(

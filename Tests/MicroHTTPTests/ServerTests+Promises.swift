@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Locks
 import Testing
 
 @testable import MicroHTTP
@@ -9,8 +9,8 @@ extension ServerTests {
   struct Promises {
     /// Holds what a handler leaves for a test.
     final class Shelf<Value: Sendable>: Sendable {
-      private let value: Mutex<Value?>
-      init(_ value: Value? = nil) { self.value = Mutex(value) }
+      private let value: Locked<Value?>
+      init(_ value: Value? = nil) { self.value = Locked(value) }
       func put(_ new: Value?) { value.withLock { $0 = new } }
       func take() -> Value? {
         value.withLock { current in

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Locks
 import Testing
 
 @testable import MicroHTTP
@@ -9,7 +9,7 @@ extension ServerTests {
   struct Waits {
     /// A server whose requests for `/wait` wait, and what it knows of them.
     final class Bench: Sendable {
-      let promises = Mutex<[HTTPPromise]>([])
+      let promises = Locked<[HTTPPromise]>([])
       let ended = Tally()
 
       func fixture(limit: Duration = .seconds(60)) throws -> Fixture {

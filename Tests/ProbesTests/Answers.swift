@@ -1,11 +1,11 @@
 import TestSupport
 import Probes
 import ReachabilityModel
-import Synchronization
+import Locks
 
 /// Results of checks that were made with completions, and a way to wait for them.
 final class Results: Sendable {
-  private let list = Mutex<[ProbeResult]>([])
+  private let list = Locked<[ProbeResult]>([])
 
   var all: [ProbeResult] { list.withLock { $0 } }
 

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Locks
 import TestSupport
 import Testing
 
@@ -144,7 +144,7 @@ private final class Directory {
     let directory = try Directory()
     try directory.write("resolv.conf", "search old.test\n")
     let resolver = Resolver(.init(servers: [server.address], resolvConfPath: "\(directory.path)/resolv.conf"))
-    let changes = Mutex(0)
+    let changes = Locked(0)
     resolver.onChange { changes.withLock { $0 += 1 } }
     #expect(try await resolver.bytes("db") == [four])
     #expect(changes.withLock(\.self) == 0)

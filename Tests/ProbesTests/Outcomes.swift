@@ -1,11 +1,11 @@
 import Probes
-import Synchronization
+import Locks
 
 typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
 
 /// Outcomes of requests that were made with completions, and a way to wait for them.
 final class Outcomes: Sendable {
-  private let list = Mutex<[Outcome]>([])
+  private let list = Locked<[Outcome]>([])
 
   var all: [Outcome] { list.withLock { $0 } }
 

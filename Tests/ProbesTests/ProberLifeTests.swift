@@ -1,7 +1,7 @@
 import Glibc
 import Probes
 import ReachabilityModel
-import Synchronization
+import Locks
 import TestSupport
 import Testing
 
@@ -22,7 +22,7 @@ struct ProberLifeTests {
   }
 
   @Test func oneAddressIsNotFlooded() async throws {
-    let most = Mutex((now: 0, most: 0))
+    let most = Locked((now: 0, most: 0))
     let server = try TCPServer { peer in
       most.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
       Loopback.send(Array("ready".utf8), to: peer)
@@ -85,8 +85,8 @@ struct ProberLifeTests {
   }
 
   @Test func aCompletionMayLetTheProberGo() async throws {
-    let done = Mutex(false)
-    let held = Mutex<ProberUnderTest?>(ProberUnderTest())
+    let done = Locked(false)
+    let held = Locked<ProberUnderTest?>(ProberUnderTest())
     let asked = try request("tcp://127.0.0.1:\(Loopback.deadPort())")
     let prober = held.withLock { $0 }
     prober?.prober.probe(asked) { _ in
@@ -104,7 +104,7 @@ struct ProberLifeTests {
       do {
         let resolver = Resolver()
         let prober = SocketProber(resolver: resolver)
-        let left = Mutex(50)
+        let left = Locked(50)
         for _ in 0..<50 {
           prober.probe(try request("tcp://127.0.0.1:9")) { _ in left.withLock { $0 -= 1 } }
         }

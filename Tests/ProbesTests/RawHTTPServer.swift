@@ -1,12 +1,12 @@
 import TestSupport
 import Glibc
-import Synchronization
+import Locks
 
 /// A server that answers every connection with the same bytes, whatever they are.
 final class RawHTTPServer: Sendable {
   let port: UInt16
   private let listener: Int32
-  private let heads = Mutex<[String]>([])
+  private let heads = Locked<[String]>([])
 
   /// The requests seen so far, each up to its empty line.
   var requests: [String] { heads.withLock { $0 } }

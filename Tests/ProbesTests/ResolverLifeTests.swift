@@ -1,5 +1,5 @@
 import Probes
-import Synchronization
+import Locks
 import TestSupport
 import Testing
 
@@ -67,7 +67,7 @@ import Testing
     let server = try DNSServer { _, _ in .held([four]) }
     defer { server.stop() }
     let outcomes = Outcomes()
-    let holder = Mutex<Resolver?>(Resolver(asking: [server]))
+    let holder = Locked<Resolver?>(Resolver(asking: [server]))
     holder.withLock { $0 }?.resolve("host.test", timeout: patience) { outcome in
       let last = holder.withLock { resolver in
         defer { resolver = nil }

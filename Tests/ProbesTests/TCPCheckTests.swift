@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Probes
 import ReachabilityModel
-import Synchronization
+import Locks
 import TestSupport
 import Testing
 
@@ -42,7 +42,7 @@ struct TCPCheckTests {
 
   @Test("A server that was told something sees the end of it, and no reset")
   func partingInOrder() async throws {
-    let ends = Mutex<[Int32]>([])
+    let ends = Locked<[Int32]>([])
     let server = try TCPServer { peer in
       var byte: UInt8 = 0
       while true {

@@ -1,12 +1,12 @@
 import TestSupport
 import Glibc
-import Synchronization
+import Locks
 
 /// A TCP server on 127.0.0.1 that does as its script says with every connection, each on a thread of its own.
 final class TCPServer: Sendable {
   let port: UInt16
   private let listener: Int32
-  private let taken = Mutex(0)
+  private let taken = Locked(0)
 
   /// Connections that were taken.
   var connections: Int { taken.withLock { $0 } }
