@@ -97,8 +97,9 @@ let package = Package(
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree", "Locks",
-        "HostProcess", "Credentials",
+        "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree",
+        "JSONTree",
+        "Locks", "HostProcess", "Credentials",
         arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),

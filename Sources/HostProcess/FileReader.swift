@@ -7,6 +7,12 @@ public struct FileReadError: Error, Equatable, CustomStringConvertible {
   /// What the system said, or what is wrong with the file.
   public let reason: String
 
+  /// An error about a file.
+  public init(path: String, reason: String) {
+    self.path = path
+    self.reason = reason
+  }
+
   /// The path and the reason.
   public var description: String { "\(path): \(reason)" }
 }
@@ -18,12 +24,18 @@ public enum FileReader {
   /// - Parameters:
   ///   - path: the file; `/dev/stdin` and pipes work too.
   ///   - limit: the most bytes that it may have.
+  ///   - waiting: false for a plain file only, which nobody must be waited for to write.
   /// - Returns: all of them.
-  /// - Throws: what the system said, or that the file is larger than the limit.
-  public static func bytes(of path: String, limit: Int) throws(FileReadError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  /// - Throws: what the system said, or that the file is larger than the limit, or no plain file.
+  public static func bytes(of path: String, limit: Int, waiting: Bool = true) throws(FileReadError) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waiting ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
+    if !waiting {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path) }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw FileReadError(path: path, reason: "this is no plain file") }
+    }
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 65536)
     while true {

@@ -31,7 +31,7 @@ extension ServerLoop {
     if farewell != nil || stopDeadline != nil {
       return answer(connection, render(.draining))
     }
-    if counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
+    if stream.endsAfter == nil, counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
       counters.overloaded.increment()
       return answer(connection, render(.overloaded("Too many event streams are open.")))
     }

@@ -20,8 +20,11 @@ extension ServerLoop {
     connection.stream = StreamState(
       stream, isChunked: connection.request?.version != "HTTP/1.0", now: now, lagLimit: configuration.streamLag)
     streaming[connection.token] = connection
-    counters.streams.increment()
-    counters.streamsOpened.increment()
+    // An answer that comes in pieces has an end, and is counted as what it is.
+    if stream.endsAfter == nil {
+      counters.streams.increment()
+      counters.streamsOpened.increment()
+    }
     ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
     for feed in stream.feeds { follow(feed.log) }
     planHeartbeat(connection, now + stream.heartbeat.interval.nanoseconds)
@@ -31,7 +34,7 @@ extension ServerLoop {
     guard let stream = connection.stream else { return }
     connection.stream = nil
     streaming[connection.token] = nil
-    counters.streams.decrement()
+    if stream.stream.endsAfter == nil { counters.streams.decrement() }
     for feed in stream.stream.feeds { unfollow(feed.log) }
   }
 

@@ -123,7 +123,8 @@ struct EventBatch {
       causes.insert(.ruleChanged)
       addSilentChange()
       if let block = NetlinkDecoder.ruleBlock(message.body) { blocks.insert(block) }
-    case RTM_NEWNEXTHOP, RTM_DELNEXTHOP:
+    // Of a resilient group whose buckets move, too (ip-nexthop(8)).
+    case RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWNEXTHOPBUCKET:
       causes.insert(.nexthopChanged)
       addSilentChange()
     case RTM_NEWNEIGH, RTM_DELNEIGH:
@@ -161,7 +162,9 @@ struct EventBatch {
       return false
     }
     blocks.insert(block)
-    if block.table == UInt32(RT_TABLE_LOCAL.rawValue) { return false }
+    // struct rtmsg: the sixth byte says who made it; what the kernel puts there goes with addresses.
+    let isKernels = body.load(5) == UInt8(RTPROT_KERNEL)
+    if block.table == UInt32(RT_TABLE_LOCAL.rawValue), isKernels { return false }
     let (first, length) = (block.prefix.address, block.prefix.length)
     guard first.family == .ipv6 else { return true }
     return !(first.isMulticast && length >= 8 || first.isLinkLocal && length >= 10)

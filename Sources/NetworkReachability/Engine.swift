@@ -42,6 +42,12 @@ final class Engine: Sendable {
     set { guarded.withLock { $0.state.settle = newValue } }
   }
 
+  /// How long the name servers have for a watched name.
+  var nameTimeout: Duration {
+    get { names.timeout }
+    set { names.timeout = newValue }
+  }
+
   /// Has the source read again, because the questions have changed.
   func refreshSource() { source.current?.refresh() }
 

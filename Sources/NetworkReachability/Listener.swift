@@ -27,7 +27,7 @@ public struct DeliveryContext: Sendable {
   }
 }
 
-/// Ends a listener's subscription: by ``cancel()``, or when the last reference to it goes.
+/// Ends a listener's subscription: by ``cancel()``, or when the last reference to it goes, which waits as `cancel()` does.
 public final class Subscription: Sendable {
   private let onCancel: @Sendable () -> Void
 

@@ -11,8 +11,11 @@ internal import ReachabilityModel
 final class NameWatcher: Sendable {
   private let resolver: Resolver
   /// How long the servers have for one name.
-  private let timeout: Duration
-  private let guarded = Locked(State())
+  var timeout: Duration {
+    get { guarded.withLock(\.timeout) }
+    set { guarded.withLock { $0.timeout = newValue } }
+  }
+  private let guarded: Locked<State>
   /// Who takes the answers.
   private let engine = Locked<WeakEngine>(WeakEngine())
 
@@ -33,6 +36,7 @@ final class NameWatcher: Sendable {
   }
 
   private struct State {
+    var timeout: Duration
     var watches: [Target: Watch] = [:]
     /// The names whose turn is to come.
     var queue: ArraySlice<Target> = []
@@ -45,7 +49,7 @@ final class NameWatcher: Sendable {
 
   init(resolver: Resolver, timeout: Duration) {
     self.resolver = resolver
-    self.timeout = timeout
+    guarded = Locked(State(timeout: timeout))
     resolver.onChange { [weak self] in self?.renew() }
   }
 
@@ -122,7 +126,7 @@ final class NameWatcher: Sendable {
       watch.isQueued = false
       watch.generation += 1
       state.asked += 1
-      watch.task = Task { [weak self, resolver, timeout, generation = watch.generation] in
+      watch.task = Task { [weak self, resolver, timeout = state.timeout, generation = watch.generation] in
         let answer: Result<[ResolvedAddress], ResolutionFailure>
         do throws(ResolutionFailure) {
           answer = .success(try await resolver.resolve(name, timeout: timeout))

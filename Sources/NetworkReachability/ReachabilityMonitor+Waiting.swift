@@ -30,7 +30,7 @@ extension ReachabilityMonitor {
   /// Waits until the verdicts over some targets fulfil a condition.
   ///
   /// - Parameters:
-  ///   - targets: what to judge.
+  ///   - targets: what to judge; for none, the condition is asked once.
   ///   - timeout: how long at the most.
   ///   - condition: is asked with the verdict of each target, in no order, whenever one has changed and all are known.
   /// - Returns: whether the condition was fulfilled, which it was not when the time was over, the task cancelled or the
@@ -38,6 +38,7 @@ extension ReachabilityMonitor {
   public func wait(
     for targets: [Target], timeout: Duration, until condition: @escaping @Sendable ([HostVerdict]) -> Bool
   ) async -> (isFulfilled: Bool, verdicts: [HostVerdict]) {
+    if targets.isEmpty { return (condition([]), []) }
     let verdicts = Verdicts()
     let updates = updates(of: .host, watching: targets)
     let isFulfilled = await withTaskGroup(of: Bool.self) { group in

@@ -86,6 +86,12 @@ public final class ReachabilityMonitor: Sendable {
     set { engine.settle = newValue }
   }
 
+  /// How long the name servers have for a watched name; it may be changed at any time, and holds for the next question.
+  public var nameTimeout: Duration {
+    get { engine.nameTimeout }
+    set { engine.nameTimeout = newValue }
+  }
+
   // MARK: - Now
 
   /// The state of this machine as subscribers have been told it; unknown before ``start()`` and after ``stop()``.

@@ -96,6 +96,11 @@ package struct CheckPlan: Sendable {
     maximumAge = try Self.duration(wish.maxAge, "maxAge", upTo: Self.greatestAge, else: .zero)
     let repetitions = try Self.repetitions(wish.count, &module)
     let way = try Self.way(wish, target)
+    if case .icmp(let recipe) = module.recipe, recipe.spacing * (recipe.count - 1) >= timeout {
+      throw Refusal(
+        "\(recipe.count) echoes, \(DurationText.shortest(recipe.spacing)) apart, do not end within "
+          + "\(DurationText.shortest(timeout)); take fewer, or a longer timeout.")
+    }
     let families = try Self.families(wish.ip, module)
     guard timeout * (repetitions * families.count) <= Self.longestTime else {
       throw Refusal(
@@ -113,7 +118,11 @@ package struct CheckPlan: Sendable {
   private static func module(
     _ name: String?, for target: ProbeTarget, _ modules: [String: ProbeModule]
   ) throws(Refusal) -> ProbeModule {
-    guard let name else { return .standard(for: target.scheme) }
+    guard let name else {
+      let standard = ProbeModule.standard(for: target.scheme)
+      // One of the same name stands in its place.
+      return modules[standard.name] ?? standard
+    }
     guard let module = modules[name] else {
       let known = modules.keys.sorted().joined(separator: ", ")
       throw Refusal("There is no module \(name.debugDescription); there are \(known).")

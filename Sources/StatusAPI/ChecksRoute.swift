@@ -49,8 +49,10 @@ enum ChecksRoute {
         }
       }
     }
+    // Before the next line it says nothing, where an empty line would be one without a document.
+    let blank = [UInt8(ascii: " ")]
     let stream = HTTPStream(
-      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: [0x0a]), endsAfter: UInt64(plans.count),
+      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: blank), endsAfter: UInt64(plans.count),
       whenAbandoned: { runs.forEach { $0.cancel() } })
     return HTTPResponse(headers: StateHeaders.headers(.ndjson), body: .stream(stream))
   }

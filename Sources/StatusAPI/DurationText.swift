@@ -17,6 +17,17 @@ package enum DurationText {
     return duration <= .seconds(365 * 86_400) ? duration : nil
   }
 
+  /// A duration as ``parse(_:)`` reads it, in the largest unit without a fraction.
+  package static func shortest(_ duration: Duration) -> String {
+    let microseconds = Int64(duration / .microseconds(1))
+    if microseconds == 0 { return "0s" }
+    let units: [(name: String, size: Int64)] = [
+      ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),
+    ]
+    for (name, size) in units where microseconds % size == 0 { return "\(microseconds / size)\(name)" }
+    return "\(microseconds)us"
+  }
+
   /// A duration in milliseconds with three decimals: `0.412`.
   package static func milliseconds(_ duration: Duration) -> String {
     let microseconds = Int64(duration / .microseconds(1))

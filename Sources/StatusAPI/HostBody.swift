@@ -30,7 +30,7 @@ enum HostBody {
   static func tellsTheSame(_ old: HostVerdict, _ new: HostVerdict) -> Bool {
     // Most changes show here already, and two documents are a hundred times as dear.
     guard old.path.status == new.path.status, old.path.flags == new.path.flags,
-      old.path.gateway == new.path.gateway || new.path.routeType == nil
+      old.path.gateway == new.path.gateway || new.path.routeType == nil || new.addresses.isEmpty
     else { return false }
     func body(_ verdict: HostVerdict) -> JSON { document(verdict, host: "", evaluatedAt: Timestamp(microseconds: 0)) }
     return body(old) == body(new)

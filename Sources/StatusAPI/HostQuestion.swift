@@ -102,9 +102,10 @@ struct HostQuestion: Sendable {
   /// A document by a watch's verdict; nil while the watch knows less than a question of its own would.
   func news(_ verdict: HostVerdict) -> HTTPResponse? {
     guard watched == target else { return reply(.pending) }
-    // Whose name is being resolved is judged by the default path for the time being.
+    // Whose name is being resolved is judged by the default path for the time being: when that is missing, it is missing.
     let servers: [Reason] = [.dnsTimeout, .dnsServerFailure]
-    if verdict.phase == .optimistic, !servers.contains(where: { $0 == verdict.path.reason }) { return nil }
+    let isHope = verdict.phase == .optimistic && verdict.path.status != .notReachable
+    if isHope, !servers.contains(where: { $0 == verdict.path.reason }) { return nil }
     return response(verdict)
   }
 }

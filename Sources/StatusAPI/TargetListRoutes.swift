@@ -39,7 +39,12 @@ enum TargetListRoutes {
   ) { (exchange) throws(Problem) in
     let body = try RequestBody.json(exchange.request)
     if let items = body.elements { return .now(answer(items, at: "", exchange)) }
-    if let items = body["targets"]?.elements { return .now(answer(items, at: "/targets", exchange)) }
+    if let targets = body["targets"] {
+      guard let items = targets.elements else {
+        throw Problem(fields: [FieldError(pointer: "/targets", detail: "expected an array, found \(targets.kind)")])
+      }
+      return .now(answer(items, at: "/targets", exchange))
+    }
     let definition: TargetDefinition
     do throws(TargetReader.Faults) {
       definition = try TargetReader.definition(body, at: "", modules: exchange.service.targets.modules)

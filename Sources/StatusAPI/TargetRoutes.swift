@@ -78,8 +78,6 @@ enum TargetRoutes {
 
   private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(exchange)
-    // Whoever resumes has it checked at once.
-    if !isPaused { try CheckRoutes.admit(1, exchange) }
     guard let report = exchange.service.targets.schedule.pause(id, isPaused) else { throw Problem(.missing, id) }
     return .now(answer(report, exchange))
   }

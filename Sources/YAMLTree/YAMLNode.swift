@@ -75,7 +75,7 @@ extension YAMLNode {
   ///
   /// Refused, each with its place: more than one document, anchors and aliases (a few of them expand to gigabytes),
   /// a key given twice, keys that are collections, tags outside the core schema, more than 64 levels, more than
-  /// 1 MiB, bytes that are not UTF-8. A byte order mark at the start is skipped.
+  /// 4 MiB, bytes that are not UTF-8. A byte order mark at the start is skipped.
   /// - Parameter bytes: the text, UTF-8.
   /// - Returns: the root, or nil for a document without content (empty, or comments only).
   /// - Throws: ``YAMLError`` at the first complaint.

@@ -50,12 +50,14 @@ struct CheckCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as tcp://db:5432.") }
-    _ = try plans(modules: CheckPlan.builtInModules)
+    // The file's own modules are known when it is read.
+    _ = try plans(modules: CheckPlan.builtInModules, named: module.map { CheckPlan.builtInModules[$0] != nil } ?? true)
   }
 
   mutating func run() async throws {
     let configuration = try source.sources().loadOrExit()
-    let plans = try plans(modules: CheckPlan.builtInModules)
+    let own = Dictionary(configuration.modules.map { ($0.name, $0) }) { $1 }
+    let plans = try plans(modules: CheckPlan.builtInModules.merging(own) { $1 })
     let monitor = try configuration.startedMonitor()
     defer { monitor.stop() }
     let checker = Checker(monitor: monitor)
@@ -71,10 +73,10 @@ struct CheckCommand: AsyncParsableCommand {
     if !states.allSatisfy({ $0 == .up }) { throw Exit.unclear }
   }
 
-  private func plans(modules: [String: ProbeModule]) throws -> [CheckPlan] {
+  private func plans(modules: [String: ProbeModule], named: Bool = true) throws -> [CheckPlan] {
     try targets.map { target in
       let wish = CheckPlan.Wish(
-        target: target, module: module, timeout: timeout, count: count.map { String($0) }, ip: ip,
+        target: target, module: named ? module : nil, timeout: timeout, count: count.map { String($0) }, ip: ip,
         source: sourceAddress, interface: interface)
       do throws(CheckPlan.Refusal) {
         return try CheckPlan(wish, modules: modules, policy: nil)

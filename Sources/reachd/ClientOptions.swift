@@ -32,7 +32,8 @@ struct ClientOptions: ParsableArguments {
   func get(
     _ path: String, accept: String, _ source: SourceOptions
   ) throws -> (status: Int, contentType: String?, body: [UInt8]) {
-    let environment = ProcessEnvironment.all
+    // As for all settings, an empty variable is none.
+    let environment = ProcessEnvironment.all.filter { !$0.value.isEmpty }
     let base = try url ?? environment["REACHD_URL"] ?? Self.usualURL(source)
     var headers = ["Accept": accept]
     if let token = try token(environment) { headers["Authorization"] = "Bearer \(token)" }
@@ -46,10 +47,14 @@ struct ClientOptions: ParsableArguments {
   /// Never an argument: other users of the machine can read those.
   private func token(_ environment: [String: String]) throws(FileReadError) -> String? {
     guard let file = tokenFile ?? environment["REACHD_TOKEN_FILE"], !file.isEmpty else {
-      return environment["REACHD_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+      // A secret that was read from a file often ends with a line's end.
+      return environment["REACHD_TOKEN"]?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
     let text = String(decoding: try FileReader.bytes(of: file, limit: Self.longestToken), as: UTF8.self)
-    return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    guard let token = text.split(whereSeparator: \.isWhitespace).first else {
+      throw FileReadError(path: file, reason: "there is no token in it")
+    }
+    return String(token)
   }
 
   /// Bytes of a file that holds a token.

@@ -22,7 +22,7 @@ struct ConfigCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let sources = source.sources()
       let configuration = try sources.loadOrExit(secrets: true)
-      for complaint in StrayVariables.complaints(sources.environment) { Terminal.complain("reachd: \(complaint)") }
+      for warning in configuration.warnings(sources.environment) { Terminal.complain("reachd: \(warning)") }
       let addresses = configuration.listen.map(\.description).joined(separator: ", ")
       Terminal.line("valid: reachd would listen on \(addresses)")
     }

@@ -1,7 +1,22 @@
 internal import MicroHTTP
+internal import NetworkReachability
 internal import StatusAPI
 
 extension Configuration {
+  /// What is possible and still may be a mistake.
+  func warnings(_ environment: [String: String]) -> [String] {
+    var warnings = overruled.map { "a variable or a flag leaves out \($0), for which the file has rules" }
+    if drainDelay > grace { warnings.append("drainDelay is longer than grace, and is cut to it") }
+    let readers = tokens.filter { !$0.scopes.isDisjoint(with: [.read, .admin]) }
+    if isForTokens, !readers.isEmpty, readers.allSatisfy({ $0.expires.map { $0 <= .now } ?? false }) {
+      warnings.append("nobody can read: every token with the scope read has expired")
+    }
+    return warnings + StrayVariables.complaints(environment)
+  }
+
+  /// Somewhere only tokens read.
+  private var isForTokens: Bool { access.reads == .token || listeners.contains { $0.reads == .token } }
+
   /// An old token and its replacement.
   static let tokensOfOneID = 2
 
@@ -16,12 +31,15 @@ extension Configuration {
         "tokens", "the id \(id) is there \(tokens.count) times",
         "an old and a new token may share one id, \(Self.tokensOfOneID) at the most")
     }
-    if access.reads == .token || listeners.contains(where: { $0.reads == .token }),
-      !tokens.contains(where: { !$0.scopes.isDisjoint(with: [.read, .admin]) })
-    {
+    if isForTokens, !tokens.contains(where: { !$0.scopes.isDisjoint(with: [.read, .admin]) }) {
       complain(
         "access.reads", "nobody could read: no token has the scope read",
         "make one by `reachd token create --scope read`")
+    }
+    for (address, listeners) in Dictionary(grouping: listeners, by: \.address.description) {
+      // Of free ports there are many.
+      guard listeners.count > 1, listeners[0].address.path != nil || listeners[0].address.port != 0 else { continue }
+      complain("listen", "\(address) is there \(listeners.count) times", "leave all but one out")
     }
     for listener in listeners {
       let isUnix = listener.address.path != nil

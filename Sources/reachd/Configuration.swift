@@ -59,6 +59,9 @@ struct Configuration: Sendable {
   /// The certificates and keys that were read.
   var identities: [TLSFiles: TLSIdentity] = [:]
 
+  /// Addresses with rules of their own that a file gives and a variable or a flag leaves out.
+  var overruled: [ListenAddress] = []
+
   /// The addresses alone.
   var listen: [ListenAddress] { listeners.map(\.address) }
 

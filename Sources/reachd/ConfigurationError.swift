@@ -9,6 +9,19 @@ struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// What to do about it; empty when the problem says it.
   var hint = ""
 
+  /// Bytes of a value or a key that are shown: enough to know it again.
+  private static let shownBytes = 100
+
+  /// A value in quotes, cut short when it is long.
+  static func quote(_ text: String) -> String {
+    text.utf8.count <= shownBytes ? text.debugDescription : "\(text.prefix(shownBytes).debugDescription)…"
+  }
+
+  /// A key of a file, which may be anything, as a part of a path.
+  static func shown(_ key: String) -> String {
+    key.utf8.count <= shownBytes ? key : "\(key.prefix(shownBytes))…"
+  }
+
   var description: String {
     let subject = path.isEmpty ? "" : "\(path): "
     return "\(place): \(subject)\(problem)\(hint.isEmpty ? "" : "; \(hint)")"
@@ -19,5 +32,14 @@ struct ConfigurationError: Error, Equatable, CustomStringConvertible {
 struct ConfigurationErrors: Error, CustomStringConvertible {
   var errors: [ConfigurationError]
 
-  var description: String { errors.map(\.description).joined(separator: "\n") }
+  /// Complaints that are told; whoever has more has given the wrong file.
+  private static let told = 100
+
+  /// The first ones, each with its place, and how many more there are.
+  var lines: [String] {
+    let more = errors.count - Self.told
+    return errors.prefix(Self.told).map(\.description) + (more > 0 ? ["and \(more) more"] : [])
+  }
+
+  var description: String { lines.joined(separator: "\n") }
 }

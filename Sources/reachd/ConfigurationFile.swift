@@ -7,6 +7,8 @@ struct ConfigurationFile {
   struct Entry {
     var setting: Setting
     var texts: [String]
+    /// The same for complaints: as written, so that what a variable holds stays there.
+    var shown: [String]
     var place: String
   }
 
@@ -55,6 +57,15 @@ struct ConfigurationFile {
     }
     for member in members {
       let key = path.isEmpty ? member.name : "\(path).\(member.name)"
+      // `access.reads: open` beside `access: { reads: token }` would be given twice, and nobody would see it.
+      if member.name.contains(".") {
+        let hint = "write it as a mapping in a mapping, {a: {b: …}} for a.b"
+        errors.append(
+          ConfigurationError(
+            place: context.place(member.key), path: ConfigurationError.shown(key), problem: "a key has no dots",
+            hint: hint))
+        continue
+      }
       let list = RecordSetting.all.first { $0.path == key }
       let isList = member.value.entries != nil || member.value.elements?.contains { $0.entries != nil } ?? false
       if let setting = Setting.all.first(where: { $0.path == key }), list == nil || !isList {
@@ -70,14 +81,16 @@ struct ConfigurationFile {
       } else {
         errors.append(
           ConfigurationError(
-            place: context.place(member.key), path: key, problem: "unknown key", hint: Self.suggestion(for: key)))
+            place: context.place(member.key), path: ConfigurationError.shown(key), problem: "unknown key",
+            hint: Self.suggestion(for: key)))
       }
     }
   }
 
   private mutating func take(_ setting: Setting, _ node: YAMLNode, _ context: Context) {
     guard let texts = texts(node, isList: setting.isList, setting.path, setting.expectation, context) else { return }
-    entries.append(Entry(setting: setting, texts: texts, place: context.place(node)))
+    let shown = (setting.isList ? node.elements ?? [node] : [node]).compactMap(\.scalar)
+    entries.append(Entry(setting: setting, texts: texts, shown: shown, place: context.place(node)))
   }
 
   /// The texts of a value, or of a list of them; nil, and a complaint, when there is something else.
@@ -146,7 +159,7 @@ struct ConfigurationFile {
       let key = "\(path).\(member.name)"
       guard let field = setting.fields.first(where: { $0.name == member.name }) else {
         let known = setting.fields.map(\.name).joined(separator: ", ")
-        errors.append(complain(member.key, key, "unknown key", "there are \(known)"))
+        errors.append(complain(member.key, ConfigurationError.shown(key), "unknown key", "there are \(known)"))
         continue
       }
       guard let texts = texts(member.value, isList: field.isList, key, field.expectation, context) else { continue }
@@ -165,10 +178,10 @@ struct ConfigurationFile {
 
   /// The known key that is nearest to an unknown one, or the list of its neighbours.
   private static func suggestion(for key: String) -> String {
-    let known = Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys
-    let nearest = known.min { EditDistance.between($0, key) < EditDistance.between($1, key) }
-    if let nearest, EditDistance.between(nearest, key) <= 2 { return "did you mean \(nearest)?" }
-    return "there are \(known.joined(separator: ", "))"
+    let known = Set(Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys).sorted()
+    let section = key.split(separator: ".").dropLast().joined(separator: ".")
+    let near = section.isEmpty ? known : known.filter { $0.hasPrefix(section + ".") }
+    return EditDistance.suggestion(for: key, among: known) ?? "there are \(near.joined(separator: ", "))"
   }
 }
 

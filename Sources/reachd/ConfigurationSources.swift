@@ -16,32 +16,34 @@ struct ConfigurationSources {
   /// - Parameters:
   ///   - secrets: whether the files of tokens, certificates and keys are read, too; who only asks a service needs none of
   ///     them, and may not be allowed to.
-  ///   - isReload: whether a running service would follow: an empty file is somebody's half-written one then, and not the
-  ///     wish to lose every setting and target.
+  ///   - started: what a service that runs was started with, if one is to follow. An empty file is somebody's half-written
+  ///     one then, and not the wish to lose every setting and target; and where it listens, with the rules of each
+  ///     address, stays as it was: rules that are written for another address would open this one.
   /// - Returns: the settings.
   /// - Throws: all that is wrong, in the order of the sources.
-  func load(secrets: Bool = true, isReload: Bool = false) throws(ConfigurationErrors) -> Configuration {
+  func load(secrets: Bool = true, following started: Configuration? = nil) throws(ConfigurationErrors) -> Configuration
+  {
     var errors: [ConfigurationError] = []
     var configuration = Configuration()
-    func apply(_ setting: Setting, _ texts: [String], _ place: String) {
+    func apply(_ setting: Setting, _ texts: [String], shown: [String], _ place: String) {
       guard !setting.apply(&configuration, texts) else {
         configuration.given[setting.path] = texts
         return
       }
-      let shown = texts.isEmpty ? "an empty list" : texts.map(\.debugDescription).joined(separator: ", ")
+      let value = shown.isEmpty ? "an empty list" : shown.map(ConfigurationError.quote).joined(separator: ", ")
       errors.append(
         ConfigurationError(
-          place: place, path: setting.path, problem: "\(shown) is not possible",
+          place: place, path: setting.path, problem: "\(value) is not possible",
           hint: "expected \(setting.expectation)"))
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
-      switch Self.read(path, environment) {
-      case .success(let file) where file.isEmpty && isReload:
+      switch Self.read(path, environment, waiting: started == nil) {
+      case .success(let file) where file.isEmpty && started != nil:
         errors.append(
           ConfigurationError(place: path, problem: "the file is empty", hint: "{} says that nothing is set"))
       case .success(let file):
         errors += file.errors
-        for entry in file.entries { apply(entry.setting, entry.texts, entry.place) }
+        for entry in file.entries { apply(entry.setting, entry.texts, shown: entry.shown, entry.place) }
         for entry in file.records {
           entry.setting.apply(&configuration, entry.records)
           configuration.given[entry.setting.path] = entry.records.map(\.description)
@@ -53,28 +55,40 @@ struct ConfigurationSources {
       case .failure(let error): errors.append(error)
       }
     }
+    let written = configuration.listeners
     for setting in Setting.all {
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
       let texts = setting.isList ? text.split(separator: ",").map { Self.trimmed($0) } : [text]
-      apply(setting, texts, setting.variable)
+      apply(setting, texts, shown: texts, setting.variable)
     }
     for (path, flag, texts) in flags where !texts.isEmpty {
-      if let setting = Setting.all.first(where: { $0.path == path }) { apply(setting, texts, flag) }
+      if let setting = Setting.all.first(where: { $0.path == path }) { apply(setting, texts, shown: texts, flag) }
     }
     if secrets, let path = configuration.tokensFile {
-      switch Self.read(path, environment, of: .tokens) {
-      case .success(let file):
-        errors += file.errors
-        for entry in file.records {
-          entry.setting.apply(&configuration, entry.records)
-          configuration.given["tokensFile", default: []] += entry.records.map(\.description)
-        }
-      case .failure(let error): errors.append(error)
-      }
+      errors += loadTokens(path, waiting: started == nil, into: &configuration)
     }
+    configuration.overruled = written.filter { $0.hasRules && !configuration.listeners.contains($0) }.map(\.address)
     if secrets, errors.isEmpty { errors = configuration.contradictions + configuration.loadIdentities() }
+    if let started, errors.isEmpty {
+      configuration.listeners = started.listeners
+      errors = configuration.contradictions + configuration.loadIdentities()
+    }
     guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
     return configuration
+  }
+
+  private func loadTokens(
+    _ path: String, waiting: Bool, into configuration: inout Configuration
+  ) -> [ConfigurationError] {
+    switch Self.read(path, environment, of: .tokens, waiting: waiting) {
+    case .success(let file):
+      for entry in file.records {
+        entry.setting.apply(&configuration, entry.records)
+        configuration.given["tokensFile", default: []] += entry.records.map(\.description)
+      }
+      return file.errors
+    case .failure(let error): return [error]
+    }
   }
 
   /// A configuration file is some kilobytes, and some megabytes with ten thousand targets; this is what the YAML room
@@ -83,11 +97,11 @@ struct ConfigurationSources {
 
   /// Reads a file of all settings, or one that is the list of one setting.
   private static func read(
-    _ path: String, _ environment: [String: String], of setting: RecordSetting? = nil
+    _ path: String, _ environment: [String: String], of setting: RecordSetting? = nil, waiting: Bool
   ) -> Result<ConfigurationFile, ConfigurationError> {
     let bytes: [UInt8]
     do throws(FileReadError) {
-      bytes = try FileReader.bytes(of: path, limit: largestFile)
+      bytes = try FileReader.bytes(of: path, limit: largestFile, waiting: waiting)
     } catch {
       return .failure(ConfigurationError(place: path, problem: error.reason))
     }

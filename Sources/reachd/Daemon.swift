@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HostProcess
 internal import Logging
 internal import MicroHTTP
@@ -156,7 +157,9 @@ struct Daemon {
 
   /// SIGHUP has the configuration read again.
   private func hearHangups() async {
-    for await _ in await UnixSignalsSequence(trapping: .sighup) { reloading.reload() }
+    // Of its own: a file on a server that is gone is not to hold up the end of this process.
+    let queue = DispatchQueue(label: "reload")
+    for await _ in await UnixSignalsSequence(trapping: .sighup) { queue.async { reloading.reload() } }
   }
 
   /// Not ready, then no new connections, then farewell to the streams, then the last answers.

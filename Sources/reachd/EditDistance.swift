@@ -1,5 +1,16 @@
 /// How many letters must be put in, taken out or changed to make one word into another (Levenshtein).
 enum EditDistance {
+  /// A word that is this much longer than every known one is no misspelling of one.
+  private static let longestWord = 64
+
+  /// `did you mean …?` where a known word is at most so many letters away.
+  static func suggestion(for word: String, among known: [String], within most: Int = 2) -> String? {
+    guard word.utf8.count <= longestWord else { return nil }
+    let nearest = known.map { (word: $0, distance: between($0, word)) }.min { $0.distance < $1.distance }
+    guard let nearest, nearest.distance <= most else { return nil }
+    return "did you mean \(nearest.word)?"
+  }
+
   static func between(_ left: String, _ right: String) -> Int {
     var row = Array(0...right.utf8.count)
     for (i, a) in left.utf8.enumerated() {

@@ -6,7 +6,8 @@ struct HealthcheckCommand: AsyncParsableCommand {
     commandName: "healthcheck",
     abstract: "Exit 0 when the service is ready, 1 when it is not.",
     discussion: """
-      Asks /readyz. There is no other exit code than 0 and 1, because Docker reserves the others.
+      Asks /readyz. Whatever it finds it ends with 0 or 1, because Docker reserves the other codes; only a
+      command line that is wrong ends with 64.
 
       EXAMPLES
         reachd healthcheck

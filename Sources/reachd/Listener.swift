@@ -16,6 +16,9 @@ struct Listener: Sendable, Equatable {
   /// No TLS here, whatever holds elsewhere.
   var isPlain = false
 
+  /// Something is special there.
+  var hasRules: Bool { self != Listener(address) }
+
   init(_ address: ListenAddress) { self.address = address }
 }
 

@@ -58,7 +58,7 @@ final class Reloading: Sendable {
   /// Reads the sources again and takes over what may change.
   func reload() {
     do throws(ConfigurationErrors) {
-      let fresh = try sources.load(isReload: true)
+      let fresh = try sources.load(following: started)
       var changes: [@Sendable () -> Void] = []
       for step in steps { changes.append(try step.prepare(fresh)) }
       for change in changes { change() }
@@ -68,7 +68,7 @@ final class Reloading: Sendable {
         state.failures += 1
         state.failed = .now
       }
-      for error in error.errors { logger.error("configuration not reloaded", metadata: ["error": "\(error)"]) }
+      for line in error.lines { logger.error("configuration not reloaded", metadata: ["error": "\(line)"]) }
     }
   }
 

@@ -21,10 +21,9 @@ struct SectionReader {
   mutating func members(_ node: YAMLNode, _ path: String, known: [String]) -> [YAMLNode.Entry] {
     members(node, path).filter { member in
       if known.contains(member.name) { return true }
-      let nearest = known.min { EditDistance.between($0, member.name) < EditDistance.between($1, member.name) }
-      let isTypo = nearest.map { EditDistance.between($0, member.name) <= 2 } ?? false
-      let hint = isTypo ? "did you mean \(nearest ?? "")?" : "there are \(known.joined(separator: ", "))"
-      complain(member.key, "\(path).\(member.name)", "unknown key", hint)
+      let hint =
+        EditDistance.suggestion(for: member.name, among: known) ?? "there are \(known.joined(separator: ", "))"
+      complain(member.key, "\(path).\(ConfigurationError.shown(member.name))", "unknown key", hint)
       return false
     }
   }
@@ -62,7 +61,8 @@ struct SectionReader {
       return nil
     case .success(let text):
       if let value = parse(text) { return value }
-      complain(node, path, "\(text.debugDescription) is not possible", "expected \(expectation)")
+      // As written, so that what a variable holds stays there.
+      complain(node, path, "\(ConfigurationError.quote(raw)) is not possible", "expected \(expectation)")
       return nil
     }
   }
@@ -74,7 +74,8 @@ struct SectionReader {
 
   /// A duration within bounds.
   mutating func duration(_ node: YAMLNode, _ path: String, _ range: ClosedRange<Duration>) -> Duration? {
-    value(node, path, "a duration from \(range.lowerBound) to \(range.upperBound), such as 500ms") { text in
+    let bounds = "\(DurationText.shortest(range.lowerBound)) to \(DurationText.shortest(range.upperBound))"
+    return value(node, path, "a duration from \(bounds), such as 500ms") { text in
       DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
@@ -83,7 +84,10 @@ struct SectionReader {
   mutating func pattern(_ node: YAMLNode, _ path: String) -> String? {
     guard let text = text(node, path, "a regular expression") else { return nil }
     guard let complaint = PatternText.complaint(text) else { return text }
-    complain(node, path, complaint, "in single quotes a backslash is only itself")
+    let raw = node.scalar ?? ""
+    complain(
+      node, path, raw == text ? complaint : "\(ConfigurationError.quote(raw)) is no regular expression",
+      "in single quotes a backslash is only itself")
     return nil
   }
 

@@ -67,7 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
     let writer = LogWriter { Terminal.complain($0) }
     let style = LogStyle(configuration.logLevel, configuration.logFormat)
     let logger = LogOutput.logger(style, writer)
-    for complaint in StrayVariables.complaints(sources.environment) { logger.warning("\(complaint)") }
+    for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
     let daemon = Daemon(configuration, from: sources, ServiceManager(environment: sources.environment), style, writer)
     do throws(HTTPServerError) {
       try daemon.bind()

@@ -29,7 +29,10 @@ struct ServiceSettings: Sendable {
   func steps(service: StatusService, servers: [HTTPServer], _ logger: Logger) -> [Reloading.Step] {
     [
       Reloading.Step(change: { style.change($0.logLevel, $0.logFormat) }),
-      Reloading.Step(change: { monitor.settle = $0.settle }),
+      Reloading.Step(change: { configuration in
+        monitor.settle = configuration.settle
+        monitor.nameTimeout = configuration.resolverTimeout
+      }),
       Reloading.Step(change: { service.change(to: of($0)) }),
       Reloading.Step(change: { Self.configure(service.schedule, $0.targets, logger) }),
       Reloading.Step(change: { configuration in

@@ -36,7 +36,9 @@ struct Setting: Sendable {
     ) {
       let addresses = $1.compactMap { try? ListenAddress(parsing: $0) }
       guard !addresses.isEmpty, addresses.count == $1.count else { return false }
-      $0.listeners = addresses.map(Listener.init)
+      // A variable or a flag says where; what is special there, the file has said.
+      let written = $0.listeners
+      $0.listeners = addresses.map { address in written.first { $0.address == address } ?? Listener(address) }
       return true
     },
     Setting(path: "log.level", expectation: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))") {
@@ -119,7 +121,8 @@ struct Setting: Sendable {
     upTo most: Duration
   ) -> Setting {
     let range = least...most
-    return Setting(path: path, expectation: "a duration from \(least) to \(most), such as 500ms or 5s") {
+    let bounds = "\(DurationText.shortest(least)) to \(DurationText.shortest(most))"
+    return Setting(path: path, expectation: "a duration from \(bounds), such as 500ms or 5s") {
       set(&$0, key, $1.first.flatMap { DurationText.parse($0) }.flatMap { range.contains($0) ? $0 : nil })
     }
   }

@@ -21,7 +21,7 @@ extension ConfigurationSources {
     do {
       return try load(secrets: secrets)
     } catch {
-      for error in error.errors { Terminal.complain("reachd: \(error)") }
+      for line in error.lines { Terminal.complain("reachd: \(line)") }
       throw Exit.configuration
     }
   }

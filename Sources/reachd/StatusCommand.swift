@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import JSONTree
 internal import Logging
 internal import NetworkReachability
+internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd status`: this machine's verdict, from the service or straight from the kernel.
@@ -41,20 +43,30 @@ struct StatusCommand: AsyncParsableCommand {
     return Exit.code(reachable: snapshot.status.isReachable, known: snapshot.status != .unknown)
   }
 
+  /// The verdict in the service's answer; nil when it is somebody else's.
+  private static func status(in text: String, isDocument: Bool) -> String? {
+    let status =
+      isDocument
+      ? (try? JSONNode.parse(Array(text.utf8)))?["status"]?.string
+      : text.prefix { $0 != " " && $0 != ":" && $0 != "\n" }.description
+    return ["reachable", "notReachable", "unknown"].first { $0 == status }
+  }
+
   private func askService() throws -> ExitCode {
     // One question tells the status by its code, whatever the representation: 200 reachable, 503 not.
     let media = json ? "application/json" : "text/plain"
     do {
       let answer = try client.get("/status?require=reachable", accept: media, source)
       let body = String(decoding: answer.body, as: UTF8.self)
-      let isDocument = answer.contentType?.hasPrefix(media) == true
-      guard isDocument, [200, 503].contains(answer.status) else {
-        Terminal.complain("reachd: the service answered \(answer.status): \(body)")
+      let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
+      let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
+      // What a proxy says in our service's place is no verdict.
+      guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
+        Terminal.complain("reachd: the service answered \(answer.status): \(ConfigurationError.quote(text))")
         return Exit.unclear
       }
-      Terminal.line(body.hasSuffix("\n") ? body.dropLast() : body[...])
-      let isUnknown = body.hasPrefix("unknown") || body.hasPrefix("{\"status\":\"unknown\"")
-      return Exit.code(reachable: answer.status == 200, known: !isUnknown)
+      Terminal.line(text.withoutControls)
+      return Exit.code(reachable: status == "reachable", known: status != "unknown")
     } catch let error where !(error is ExitCode) {
       Terminal.complain("reachd: \(error)")
       Terminal.complain("reachd: is the service running? `reachd status --direct` asks the kernel without it")

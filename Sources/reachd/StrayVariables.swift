@@ -15,9 +15,8 @@ enum StrayVariables {
       guard name.hasPrefix("REACHD_"), !known.contains(name), !variables.contains(name),
         !name.hasPrefix("REACHD_PORT"), !name.hasPrefix("REACHD_SERVICE_")
       else { return nil }
-      let nearest = variables.min { EditDistance.between($0, name) < EditDistance.between($1, name) }
-      let isTypo = nearest.map { EditDistance.between($0, name) <= 3 } ?? false
-      return "\(name) is no setting" + (isTypo ? "; did you mean \(nearest ?? "")?" : " and is ignored")
+      let suggestion = EditDistance.suggestion(for: name, among: variables, within: 3)
+      return "\(name) is no setting" + (suggestion.map { "; \($0)" } ?? " and is ignored")
     }
   }
 }

@@ -14,10 +14,10 @@ enum Terminal {
   }
 
   /// Writes a line to standard error.
-  static func complain(_ text: some StringProtocol) {
-    // There is nobody left to tell when this is broken.
-    _ = write(text, to: .standardError)
-  }
+  ///
+  /// - Returns: whether it could be written; there is nobody left to tell when not.
+  @discardableResult
+  static func complain(_ text: some StringProtocol) -> Bool { write(text, to: .standardError) == nil }
 
   private static func write(_ text: some StringProtocol, to stream: FileDescriptor) -> Errno? {
     do {

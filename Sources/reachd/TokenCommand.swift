@@ -50,10 +50,12 @@ struct TokenCommand: AsyncParsableCommand {
         Terminal.complain("reachd: the system has no randomness to give")
         throw Exit.software
       }
-      Terminal.line(token.text)
       let scopes = scope.map { "\"\($0)\"" }.joined(separator: ", ")
       let end = try end().map { ", expires: \"\($0)\"" } ?? ""
-      Terminal.complain("  - { id: \"\(token.id)\", sha256: \"\(digest.hexadecimal)\", scopes: [\(scopes)]\(end) }")
+      let line = "  - { id: \"\(token.id)\", sha256: \"\(digest.hexadecimal)\", scopes: [\(scopes)]\(end) }"
+      // A token whose digest nobody has opens nothing: then there is none.
+      guard Terminal.complain(line) else { throw Exit.output }
+      Terminal.line(token.text)
     }
 
     private func end() throws -> Timestamp? {

@@ -72,7 +72,8 @@ struct WaitCommand: AsyncParsableCommand {
   private func routes(_ targets: [Target], _ monitor: ReachabilityMonitor, _ patience: Duration) async -> [String]? {
     let (any, negated) = (any, negated)
     let outcome = await monitor.wait(for: targets, timeout: patience) { verdicts in
-      let answers = verdicts.map { $0.isSurelyReachable != negated }
+      // What is not known is neither.
+      let answers = verdicts.map { negated ? $0.path.status == .notReachable : $0.isSurelyReachable }
       return any ? answers.contains(true) : answers.allSatisfy { $0 }
     }
     return outcome.isFulfilled ? nil : outcome.verdicts.map { "\($0.target): \(ChangeText.line($0))" }
@@ -85,7 +86,7 @@ struct WaitCommand: AsyncParsableCommand {
     let outcome = await checker.wait(
       for: targets.map { ProbeRequest($0, timeout: longest) }, timeout: patience
     ) { outcomes in
-      let answers = outcomes.map { ($0.result.state == .up) != negated }
+      let answers = outcomes.map { negated ? $0.isSurelyGone : $0.result.state == .up }
       return any ? answers.contains(true) : answers.allSatisfy { $0 }
     }
     return outcome.isFulfilled ? nil : outcome.outcomes.map { "\(CheckText.line($0))" }
@@ -98,4 +99,9 @@ struct WaitCommand: AsyncParsableCommand {
       throw ValidationError("\(text): \(error)")
     }
   }
+}
+
+extension CheckOutcome {
+  /// It was asked and did not answer, or there is no way to it.
+  fileprivate var isSurelyGone: Bool { result.state == .down || result.state == .unreachable }
 }

@@ -26,7 +26,7 @@ struct WatchCommand: AsyncParsableCommand {
   @Argument(help: "Names, addresses, default or local-link.")
   var hosts: [String] = []
 
-  @Flag(help: "Print JSON Lines, as the events of the HTTP stream.")
+  @Flag(help: "Print JSON Lines: the events of the HTTP stream, each with its type.")
   var json = false
 
   @Option(help: "A shell command to run for every line.")

@@ -215,6 +215,21 @@ extension ServerTests {
       #expect(try second.response().status == 200)
     }
 
+    @Test("An answer in pieces, which has an end, is none of the streams", arguments: StreamMode.both)
+    func answersInPieces(mode: StreamMode) throws {
+      let log = EventLog()
+      let fixture = try Fixture(mode, configure: { $0.streamLimit = 1 }) { request in
+        if request.path == "/e" { return Fixture.follow(log)(request) }
+        let pieces = EventLog()
+        let stream = HTTPStream(
+          feeds: [.init(log: pieces, cursor: pieces.end)], heartbeat: .init(bytes: [0x20]), endsAfter: 1)
+        return .now(HTTPResponse(body: .stream(stream)))
+      }
+      for _ in 0..<2 { try open(fixture, "/pieces").head() }
+      let stream = try open(fixture, "/e")
+      #expect(try stream.head().hasPrefix("HTTP/1.1 200 "))
+    }
+
     @Test(
       "Streams end with what is pending, the farewell and a proper end; new ones are refused",
       arguments: StreamMode.both)

@@ -25,6 +25,20 @@ import Testing
     #expect(batch.needsBarrier && batch.changes.isAny && batch.touchesTables && batch.isNews)
   }
 
+  @Test func bucketsOfAResilientGroupThatMove() {
+    let bytes: [UInt8] = [24, 0, 0, 0, UInt8(RTM_NEWNEXTHOPBUCKET), 0] + [UInt8](repeating: 0, count: 18)
+    let batch = batch([bytes])
+    #expect(batch.causes == [.nexthopChanged] && batch.changes.isAny && !batch.touchesTables)
+  }
+
+  @Test func aRouteByHandInTableLocalIsACause() {
+    var byHand = CapturedDatagrams.localRoute
+    #expect(batch([byHand]).causes.isEmpty)
+    // struct nlmsghdr has 16 bytes, and rtm_protocol is the sixth of struct rtmsg; 4 is RTPROT_STATIC.
+    byHand[21] = 4
+    #expect(batch([byHand]).causes == [.routeAdded])
+  }
+
   @Test func ofManyLinksAll() {
     let all = batch((1...20).map { link($0) })
     #expect(all.needsTables)

@@ -41,6 +41,19 @@ struct ProberLifeTests {
     #expect(most.withLock { $0.most } <= 64)
   }
 
+  @Test func anAddressWithoutAWayIsNotAsked() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let prober = ProberUnderTest()
+    let results = Results()
+    prober.prober.probe(try request("tcp://127.0.0.1:\(server.port)"), where: { _ in false }, results.take)
+    let result = try #require(try await results.wait(for: 1).first)
+    #expect(result.state == .unreachable && result.reason == .noRoute && result.address == IPAddress("127.0.0.1"))
+    #expect(result.phases.isEmpty && server.connections == 0)
+    prober.prober.probe(
+      try request("tcp://127.0.0.1:\(server.port)"), where: { $0 == IPAddress("127.0.0.1") }, results.take)
+    #expect(try await results.wait(for: 2).last?.state == .up)
+  }
+
   @Test func cancelling() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let prober = ProberUnderTest()

@@ -157,7 +157,7 @@ import Testing
       lines.drop { $0 != "#   \(key):" }.prefix { $0.hasPrefix("#   ") }.map { $0.dropFirst(4) }
     }
     let configuration = try ConfigurationTests.load(text.joined(separator: "\n"), ["TOKEN": "x"])
-    #expect(configuration.targets.map(\.id) == ["db", "site", "router"] && configuration.modules.count == 3)
+    #expect(configuration.targets.map(\.id) == ["db", "site", "router"] && configuration.modules.count == 4)
     for key in CheckSections.keys { #expect(lines.contains { $0.hasPrefix("\(key):") }, "\(key)") }
   }
 }

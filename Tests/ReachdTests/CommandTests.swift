@@ -68,7 +68,7 @@ import Testing
     #expect(
       errors == """
         reachd: /dev/stdin:2:3: log.levle: unknown key; did you mean log.level?
-        reachd: /dev/stdin:3:9: settle: "soon" is not possible; expected a duration from 0.0 seconds to 60.0 seconds, such as 500ms or 5s
+        reachd: /dev/stdin:3:9: settle: "soon" is not possible; expected a duration from 0s to 1m, such as 500ms or 5s
 
         """)
   }

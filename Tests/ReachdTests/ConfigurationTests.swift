@@ -103,7 +103,11 @@ import Testing
   @Test(arguments: [
     ("lisen: [127.0.0.1:1]", "FILE:1:1: lisen: unknown key; did you mean listen?"),
     ("\n\nlog:\n  levle: info", "FILE:4:3: log.levle: unknown key; did you mean log.level?"),
-    ("log: {format: text, color: always}", "FILE:1:21: log.color: unknown key; there are listen, log.level, "),
+    (
+      "log: {format: text, color: always}",
+      "FILE:1:21: log.color: unknown key; there are log.access, log.format, log.level"
+    ),
+    ("log.level: debug", "FILE:1:1: log.level: a key has no dots; write it as a mapping in a mapping"),
     ("interfaces:\n- match: usb0\n  typ: wwan", "FILE:3:3: interfaces[0].typ: unknown key; there are match, type, "),
     ("interfaces:\n- match: usb0\n  type: lte", "FILE:3:9: interfaces[0].type: this is not possible; expected one of"),
     ("interfaces:\n- expensive: yes\n  match: a", "FILE:2:14: interfaces[0].expensive: this is not possible; expect"),
@@ -115,7 +119,7 @@ import Testing
     ("- listen", "FILE:1:1: a mapping is expected here; write key: value"),
     (
       "settle: soon",
-      "FILE:1:9: settle: \"soon\" is not possible; expected a duration from 0.0 seconds to 60.0 seconds, such as"
+      "FILE:1:9: settle: \"soon\" is not possible; expected a duration from 0s to 1m, such as"
     ),
     ("listen: []", "FILE:1:9: listen: an empty list is not possible; expected an address with port"),
     ("listen:\n - 127.0.0.1:1\n - here", "FILE:2:2: listen: \"127.0.0.1:1\", \"here\" is not possible; expected an"),

@@ -25,6 +25,9 @@ import Testing
     ("text/plain; charset=utf-8", "unknown starting\n", []),
     ("application/json", "{\"status\":\"unknown\"}\n", ["--json"]),
     ("text/html", "<h1>Bad gateway</h1>", []), ("application/problem+json", "{}", ["--json"]),
+    // A proxy's own words, and those of nobody we know.
+    ("text/plain", "upstream connect error", []), ("text/plain", "", []), ("text/plain", "reachable eth0", []),
+    ("application/json", "{\"status\":\"reachable\"}", ["--json"]), ("application/json", "notReachable", ["--json"]),
   ])
   func anUnknownStateAndAStrangersAnswerEndWith2(type: String, body: String, arguments: [String]) throws {
     let stranger = HTTPServer(

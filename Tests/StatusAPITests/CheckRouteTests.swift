@@ -62,10 +62,10 @@ import Testing
 
   @Test func whatTheCallerSaysReachesTheProber() throws {
     answers(.up)
-    _ = try service.ask("/check?target=icmp://10.0.0.9&count=7&timeout=300ms&source=10.0.0.5&interface=eth0&ip=4")
+    _ = try service.ask("/check?target=icmp://10.0.0.9&count=3&timeout=300ms&source=10.0.0.5&interface=eth0&ip=4")
     let request = try #require(service.prober.requests.first)
     guard case .icmp(let recipe) = request.module.recipe else { throw TestFailure() }
-    #expect(recipe.count == 7)
+    #expect(recipe.count == 3)
     #expect(request.timeout == .milliseconds(300))
     #expect(request.source == IPAddress("10.0.0.5"))
     #expect(request.interface == "eth0")
@@ -76,7 +76,8 @@ import Testing
   @Test(arguments: [
     ("/check", "badTarget"), ("/check?target=ftp://a", "badTarget"), ("/check?target=tcp://a", "badTarget"),
     ("/check?target=tcp://a:1&count=0", "badRequest"), ("/check?target=tcp://a:1&count=11", "badRequest"),
-    ("/check?target=icmp://a&count=101", "badRequest"), ("/check?target=tcp://a:1&timeout=0s", "badRequest"),
+    ("/check?target=icmp://a&count=101", "badRequest"), ("/check?target=icmp://a&count=51", "badRequest"),
+    ("/check?target=tcp://a:1&timeout=0s", "badRequest"),
     ("/check?target=tcp://a:1&timeout=61s", "badRequest"), ("/check?target=tcp://a:1&timeout=1e9s", "badRequest"),
     ("/check?target=tcp://a:1&ip=5", "badRequest"), ("/check?target=tcp://a:1&module=icmp", "badRequest"),
     ("/check?target=tcp://a:1&module=none", "badRequest"), ("/check?target=tcp://a:1&maxAge=2h", "badRequest"),

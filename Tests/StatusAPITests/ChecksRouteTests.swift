@@ -33,6 +33,24 @@ import Testing
     #expect((results[1]["results"] as? [Any])?.count == 2)
   }
 
+  @Test func aModuleInTheStandardOnesPlaceIsTheOne() throws {
+    let own = ProbeModule(name: "tcp_connect", recipe: .tcp(TCPRecipe(send: "PING\r\n", expect: "PONG")))
+    let plan = try CheckPlan(.init(target: "tcp://10.0.0.9:2"), modules: ["tcp_connect": own], policy: nil)
+    #expect(plan.requests.map(\.module) == [own])
+  }
+
+  @Test(arguments: [("51", "5s"), ("100", "9900ms"), ("2", "100ms")])
+  func echoesThatCannotEndInTimeAreRefused(count: String, timeout: String) throws {
+    let wish = CheckPlan.Wish(target: "icmp://10.0.0.9", timeout: timeout, count: count)
+    let refusal = #expect(throws: CheckPlan.Refusal.self) {
+      try CheckPlan(wish, modules: CheckPlan.builtInModules, policy: nil)
+    }
+    #expect(refusal?.description.hasSuffix("take fewer, or a longer timeout.") == true)
+    var longer = wish
+    longer.timeout = "10s"
+    #expect(throws: Never.self) { try CheckPlan(longer, modules: CheckPlan.builtInModules, policy: nil) }
+  }
+
   @Test func linesComeAsTheyAreThere() throws {
     let headers: HTTPHeaders = ["Content-Type": "application/json", "Accept": "application/x-ndjson"]
     let answer = try post(#"["tcp://10.0.0.9:1", "tcp://10.0.0.9:2", "tcp://10.0.0.9:1"]"#, headers)

@@ -143,6 +143,22 @@ import Testing
     waiter.end()
   }
 
+  @Test func aNameWhoseServersFailHearsThatTheWayIsGone() throws {
+    // Nobody listens on port 1 of the loopback address.
+    let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
+    let target = "/hosts/db.internal?timeout=200ms"
+    let tag = try tag(target, service)
+    let waiter = try service.park(target + "&wait=1m", ["If-None-Match": tag])
+    service.kernel.change { $0.removeDefaults(.ipv4) }
+    #expect(
+      eventually {
+        service.kernel.advance(by: .seconds(1))
+        return waiter.answer != nil
+      })
+    #expect(try waiter.waitForAnswer().object()["reason"] as? String == "noRoute")
+    waiter.end()
+  }
+
   @Test func theOrderOfAddressesAndTheTimeAreNoNews() throws {
     let service = try ScriptedService()
     let first = try tag("/hosts/10.0.0.9", service)

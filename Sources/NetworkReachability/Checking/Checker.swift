@@ -74,8 +74,13 @@ public final class Checker: Sendable {
         return
       }
     }
+    let hasWay: @Sendable (IPAddress) -> Bool = { [self, before] address in
+      if before != nil { return true }
+      guard let verdict = verdict(over: way, at: address) else { return true }
+      return CheckRules.missingWay(verdict, startedAt: startedAt, duration: .zero) == nil
+    }
     run.began(
-      prober.probe(request) { [self, before] result in
+      prober.probe(request, where: hasWay) { [self, before] result in
         // Where it was there a moment ago and the target has answered, the kernel need not be asked again.
         let verdict = result.state == .up && before != nil ? before : verdict(over: way, after: result)
         finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path)
@@ -84,8 +89,13 @@ public final class Checker: Sendable {
 
   /// The way to the address that was asked; without one, to the host as far as it is known.
   private func verdict(over way: Target, after result: ProbeResult) -> HostVerdict? {
+    guard let address = result.address else { return try? monitor.evaluate(way) }
+    return verdict(over: way, at: address)
+  }
+
+  private func verdict(over way: Target, at address: IPAddress) -> HostVerdict? {
     var way = way
-    if let address = result.address { way.remote = .address(address) }
+    way.remote = .address(address)
     return try? monitor.evaluate(way)
   }
 

@@ -65,7 +65,7 @@ public struct Explanation: Hashable, Sendable {
     let failing = Self.failingRung(outcome, path)
     let rungs = Self.rungs(of: outcome.request)
     let failingPlace = failing.flatMap { rungs.firstIndex(of: $0) }
-    let text = ExplanationText(outcome: outcome, path: path)
+    let text = ExplanationText(outcome: outcome, path: path, machine: snapshot.machine.leading)
     steps = rungs.enumerated().compactMap { place, rung in
       guard rung != .policy || failing == .policy else { return nil }
       if place == failingPlace {
@@ -73,8 +73,10 @@ public struct Explanation: Hashable, Sendable {
       }
       // Without a failing rung but not up, nothing beyond what was reached is known.
       let isReached = failingPlace.map { place < $0 } ?? (outcome.result.state == .up)
-      guard isReached else { return Step(rung: rung, verdict: .notReached, evidence: "") }
-      return Step(rung: rung, verdict: .pass, evidence: text.success(rung))
+      guard isReached, let evidence = text.success(rung) else {
+        return Step(rung: rung, verdict: .notReached, evidence: "")
+      }
+      return Step(rung: rung, verdict: .pass, evidence: evidence)
     }
   }
 

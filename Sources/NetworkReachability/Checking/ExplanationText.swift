@@ -4,6 +4,8 @@ internal import ReachabilityModel
 struct ExplanationText {
   let outcome: CheckOutcome
   let path: Path
+  /// The way whose interface and source stand for this machine's where the target has none.
+  let machine: Path
 
   private var result: ProbeResult { outcome.result }
   private var target: ProbeTarget { outcome.request.target }
@@ -18,12 +20,13 @@ struct ExplanationText {
 
   // MARK: - What holds
 
-  /// The evidence that a rung holds.
-  func success(_ rung: Explanation.Rung) -> String {
+  /// The evidence that a rung holds; nil where nothing shows it.
+  func success(_ rung: Explanation.Rung) -> String? {
     switch rung {
     case .policy: "allowed"
-    case .link: "\(interface) is up"
-    case .address: path.source.map { "\($0) on \(interface)" } ?? "none is needed"
+    case .link: way.interface.map { "\($0.name) is up" }
+    case .address:
+      way.interface.map { interface in way.source.map { "\($0) on \(interface.name)" } ?? "none is needed" }
     case .route: route
     case .dns: result.address.map { "\(target.host.host) is \($0)\(after(.resolve))" } ?? "\(target.host.host) is known"
     case .icmp: echoes
@@ -32,6 +35,9 @@ struct ExplanationText {
     case .answer: answer
     }
   }
+
+  /// The target's own way, or this machine's where it has none.
+  private var way: Path { path.interface == nil && outcome.request.interface == nil ? machine : path }
 
   private var route: String {
     if path.flags.contains(.isLocalAddress) { return "the target is this machine" }
@@ -67,6 +73,14 @@ struct ExplanationText {
     return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " ms"
   }
 
+  /// What ip(8) is to be asked.
+  private var question: String {
+    var words = [result.address?.description ?? target.host.host]
+    if let source = outcome.request.source { words += ["from", source.description] }
+    if let interface = outcome.request.interface { words += ["oif", interface] }
+    return words.joined(separator: " ")
+  }
+
   // MARK: - What does not
 
   /// The evidence that a rung fails: what was seen, then the prober's own words.
@@ -89,7 +103,7 @@ struct ExplanationText {
     case .unknownInterface: "There is no interface \(interface) now; ip link lists what there is."
     case .noSource: "No own address can send there: ip address tells what is missing; is DHCP or RA running?"
     case .noRoute:
-      "No route covers the target: ip route get \(result.address?.description ?? target.host.host) repeats it."
+      "No route covers the target: ip route get \(question) repeats it."
     case .networkUnreachable:
       "This machine or a router on the way says that it knows no way: compare the routes of both."
     case .unreachableRoute, .blackhole:

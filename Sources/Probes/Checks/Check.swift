@@ -22,6 +22,8 @@ final class Check: @unchecked Sendable {
 
   let id: UInt64
   let request: ProbeRequest
+  /// Whether there is a way to an address.
+  let hasWay: @Sendable (IPAddress) -> Bool
   let completion: @Sendable (ProbeResult) -> Void
 
   var step = Step.waiting
@@ -51,8 +53,12 @@ final class Check: @unchecked Sendable {
   var exchange: (any Exchange)?
   var resolution: Resolver.Cancellation?
 
-  init(_ id: UInt64, _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) {
+  init(
+    _ id: UInt64, _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool = { _ in true },
+    _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) {
     let now = Instant.now
+    self.hasWay = hasWay
     self.id = id
     self.request = request
     self.completion = completion
@@ -110,7 +116,8 @@ final class Check: @unchecked Sendable {
 
   func result(_ finding: Finding, _ now: Instant) -> ProbeResult {
     var result = ProbeResult(
-      finding.state, finding.reason, detail: finding.detail, startedAt: startedAt, duration: begun.duration(to: now))
+      finding.state, finding.reason, detail: finding.detail?.withoutControls, startedAt: startedAt,
+      duration: begun.duration(to: now))
     // Whoever is denied learns neither what was resolved nor how long that took.
     if finding.reason == .policyDenied {
       result.duration = .zero

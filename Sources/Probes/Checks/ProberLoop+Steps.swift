@@ -94,8 +94,13 @@ extension ProberLoop {
     check.isResolved = true
     switch check.request.choose(peers) {
     case .failure(let finding): conclude(check, finding)
-    case .success(let chosen):
-      check.candidates = chosen
+    case .success(let all):
+      let chosen = all.filter { check.hasWay($0.address) }
+      guard !chosen.isEmpty else {
+        check.peer = all.first
+        return conclude(check, Finding(.unreachable, .noRoute, detail: "there is no way to any of its addresses"))
+      }
+      check.candidates = chosen[...]
       check.gateAddress = chosen.first?.address
       let address = check.gateAddress
       let verdict = isEcho(check) ? echoes.enter(check.id, address) : sockets.enter(check.id, address)

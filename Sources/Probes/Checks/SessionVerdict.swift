@@ -9,11 +9,14 @@ enum SessionVerdict {
   /// What the session tells, of a certificate that is refused, too.
   static func evidence(_ session: gnutls_session_t) -> ProbeResult.TLS {
     var evidence = ProbeResult.TLS()
-    if let name = unsafe gnutls_protocol_get_name(gnutls_protocol_get_version(session)) {
-      let text = unsafe String(cString: name)
-      evidence.version = text.hasPrefix("TLS") ? "TLSv" + text.dropFirst(3) : text
+    // Before the handshake there is a version all the same: the one that was offered.
+    if let cipher = unsafe gnutls_ciphersuite_get(session) {
+      evidence.cipher = unsafe String(cString: cipher)
+      if let name = unsafe gnutls_protocol_get_name(gnutls_protocol_get_version(session)) {
+        let text = unsafe String(cString: name)
+        evidence.version = text.hasPrefix("TLS") ? "TLSv" + text.dropFirst(3) : text
+      }
     }
-    if let cipher = unsafe gnutls_ciphersuite_get(session) { evidence.cipher = unsafe String(cString: cipher) }
     guard let chain = unsafe CertificateChain(of: session) else { return evidence }
     evidence.earliestExpiry = chain.earliestExpiry
     evidence.subject = chain.subject

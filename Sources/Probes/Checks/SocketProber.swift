@@ -28,10 +28,19 @@ public final class SocketProber: Prober {
   public func probe(
     _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation {
+    probe(request, where: { _ in true }, completion)
+  }
+
+  /// The same for the addresses to which there is a way, as ``Prober`` promises.
+  @discardableResult
+  public func probe(
+    _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool,
+    _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) -> any ProbeCancellation {
     let id = inbox.nextID()
     if let refusal = RequestRule.refusal(of: request) {
       completion(ProbeResult(.unknown, .cancelled, detail: refusal, startedAt: .now, duration: .zero))
-    } else if let failure = inbox.submit(Check(id, request, completion)) {
+    } else if let failure = inbox.submit(Check(id, request, where: hasWay, completion)) {
       completion(ProbeResult(.unknown, .cancelled, detail: failure, startedAt: .now, duration: .zero))
     }
     return Cancellation(inbox: inbox, id: id)

@@ -44,6 +44,32 @@ public protocol Prober: AnyObject, Sendable {
   /// - Returns: the means to end it early; letting it go does nothing.
   @discardableResult
   func probe(_ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) -> any ProbeCancellation
+
+  /// The same, but of a name only the addresses are asked to which there is a way: a packet to the others would be sent
+  /// for nothing, and the whole timeout waited for.
+  ///
+  /// - Parameters:
+  ///   - request: what to do.
+  ///   - hasWay: whether there is a way to an address; asked on the prober's thread, and must not block.
+  ///   - completion: as with ``probe(_:_:)``; the result of a name without such an address is `unreachable`, with the first
+  ///     of its addresses.
+  /// - Returns: the means to end it early.
+  @discardableResult
+  func probe(
+    _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool,
+    _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) -> any ProbeCancellation
+}
+
+extension Prober {
+  /// Asks every address.
+  @discardableResult
+  public func probe(
+    _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool,
+    _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) -> any ProbeCancellation {
+    probe(request, completion)
+  }
 }
 
 /// The means to end one check early.

@@ -107,7 +107,8 @@ public struct TargetDraft: Hashable, Sendable {
   }
 
   private func checkedTimes(_ interval: Duration) -> Result<(timeout: Duration, fastInterval: Duration), Fault> {
-    let timeout = timeout ?? min(TargetDefinition.Default.timeout, interval * 4 / 5)
+    let usual = TargetDefinition.Default.timeout
+    let timeout = timeout ?? (usual < interval ? usual : interval * 4 / 5)
     if case .failure(let fault) = Self.within(.timeout, timeout, Bounds.timeout) { return .failure(fault) }
     guard timeout < interval else {
       return .failure(

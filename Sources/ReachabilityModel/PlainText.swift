@@ -1,0 +1,21 @@
+extension String {
+  /// The text with its control characters written as escapes: what others said, on a line and a terminal of ours.
+  ///
+  /// A line break would begin a line that looks like one of ours, an escape sequence could rewrite what was shown before.
+  package var withoutControls: String {
+    guard unicodeScalars.contains(where: \.isControl) else { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar.isControl { text += scalar.escaped(asASCII: true) } else { text.unicodeScalars.append(scalar) }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// C0, DEL and C1, the breaks of lines and paragraphs, and what turns the direction of writing.
+  fileprivate var isControl: Bool {
+    switch value {
+    case 0x00...0x1f, 0x7f...0x9f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import HostProcess
+import StatusAPI
+import TestSupport
+import Testing
+
+@testable import reachd
+
+/// What is special at an address stays special, whoever else says where to listen.
+@Suite struct ListenRuleTests {
+  private static let token =
+    "tokens: [{ id: a, sha256: \"\(String(repeating: "0", count: 64))\", scopes: [read] }]\n"
+  private static let guarded = "listen: [{ address: '127.0.0.1:1', reads: token }]\n" + token
+
+  @Test(arguments: [["REACHD_LISTEN": "127.0.0.1:1"], [:]])
+  func aVariableOrAFlagSaysWhereAndTheFileWhatIsSpecialThere(environment: [String: String]) throws {
+    let flags = environment.isEmpty ? [("listen", "--listen", ["127.0.0.1:1"])] : []
+    let configuration = try ConfigurationTests.load(Self.guarded, environment, flags: flags)
+    #expect(configuration.listeners.map(\.reads) == [.token])
+    #expect(configuration.warnings([:]).isEmpty)
+  }
+
+  @Test func rulesThatAreLeftOutAreWarnedOf() throws {
+    let configuration = try ConfigurationTests.load(Self.guarded, ["REACHD_LISTEN": "127.0.0.1:2"])
+    #expect(configuration.listeners.map(\.reads) == [nil])
+    #expect(configuration.warnings([:]).count == 1)
+    #expect(configuration.warnings([:]).first?.contains("127.0.0.1:1") == true)
+    #expect(try ConfigurationTests.load("listen: '127.0.0.1:1'", ["REACHD_LISTEN": "127.0.0.1:2"]).warnings([:]) == [])
+  }
+
+  @Test(arguments: ["listen: [{ address: '127.0.0.1:2', reads: token }]\n", "listen: ['127.0.0.1:1']\n"])
+  func aReloadOpensNoAddressThatWasGuarded(listen: String) throws {
+    let path = try ConfigurationTests.file(Self.guarded)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let sources = ConfigurationSources(file: path, environment: [:])
+    let started = try sources.load()
+    try (listen + Self.token).write(toFile: path, atomically: true, encoding: .utf8)
+    let fresh = try sources.load(following: started)
+    #expect(fresh.listeners == started.listeners)
+    #expect(fresh.given["listen"] != started.given["listen"], "it is told that this waits for a restart")
+    // Without the token nobody could read there any more.
+    try listen.replacing("reads: token", with: "reads: open").write(toFile: path, atomically: true, encoding: .utf8)
+    #expect(throws: ConfigurationErrors.self) { try sources.load(following: started) }
+  }
+
+  @Test func anAddressIsListenedOnOnce() throws {
+    let twice = try ConfigurationTests.complaints("listen: ['127.0.0.1:1', '127.0.0.1:1']")
+    #expect(twice == ["configuration: listen: 127.0.0.1:1 is there 2 times; leave all but one out"])
+    #expect(try ConfigurationTests.complaints("listen: ['127.0.0.1:0', '127.0.0.1:0']") == [])
+  }
+
+  @Test(arguments: [
+    "settle: ${SECRET}", "modules: { m: { prober: http, headers: { A: \"${SECRET}\" } } }",
+    "modules: { m: { prober: http, expectBody: \"${SECRET}\" } }",
+  ])
+  func whatAVariableHoldsIsNotShown(text: String) throws {
+    let complaints = try ConfigurationTests.complaints(text, ["SECRET": "s3cr3t(\n"])
+    #expect(complaints.count == 1)
+    #expect(complaints.allSatisfy { $0.contains("${SECRET}") && !$0.contains("s3cr3t") }, "\(complaints)")
+  }
+
+  @Test func aWrongFileIsNotToldInFull() throws {
+    let text = (0..<1000).map { "key\($0)\(String(repeating: "x", count: 300)): 1\n" }.joined()
+    let errors = ConfigurationErrors(
+      errors: try ConfigurationTests.complaints(text).map { ConfigurationError(place: "FILE", problem: $0) })
+    #expect(errors.errors.count == 1000 && errors.lines.count == 101)
+    #expect(errors.lines.last == "and 900 more")
+    #expect(errors.lines.allSatisfy { $0.utf8.count < 2000 })
+  }
+
+  @Test func aReloadWaitsForNobodyToWriteAPipe() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString)").path
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    defer { unsafe unlink(path) }
+    #expect(throws: FileReadError(path: path, reason: "this is no plain file")) {
+      try FileReader.bytes(of: path, limit: 10, waiting: false)
+    }
+  }
+}
