@@ -16,12 +16,17 @@ public struct ProcessUsage: Sendable, Equatable {
   public static var current: ProcessUsage {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    var limit = rlimit()
-    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
     return ProcessUsage(
-      residentBytes: residentBytes, openDescriptors: openDescriptors, descriptorLimit: UInt64(limit.rlim_cur),
+      residentBytes: residentBytes, openDescriptors: openDescriptors, descriptorLimit: mostDescriptors,
       processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
+  }
+
+  /// The most descriptors that this process may open (`RLIMIT_NOFILE`, soft).
+  public static var mostDescriptors: UInt64 {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return UInt64(limit.rlim_cur)
   }
 
   private static var residentBytes: Int? {

@@ -5,12 +5,20 @@ internal import HostProcess
 /// Where the program begins: with one thread, for as long as that matters.
 @main
 enum Entry {
+  /// With fewer, threads of the system's libraries that cannot open what they need end the process without a word.
+  private static let fewestDescriptors: UInt64 = 32
+
   /// Prepares a service while there is only this thread; everything else is the command's own affair.
   ///
   /// The kernel keeps capabilities and signal masks per thread, so a service must be rid of them before the first thread
   /// is started; an asynchronous `main` would begin when the runtime has its threads already.
   static func main() {
     StandardStreams.fill()
+    let descriptors = ProcessUsage.mostDescriptors
+    guard descriptors >= fewestDescriptors else {
+      Terminal.complain("reachd: \(descriptors) open files are too few, it takes \(fewestDescriptors); see ulimit -n")
+      Reachd.exit(withError: Exit.unavailable)
+    }
     // First of all: a service manager may send SIGTERM at any moment, and expects 0 for it.
     if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName {
       ProcessSignals.holdRequests()
