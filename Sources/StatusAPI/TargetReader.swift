@@ -79,7 +79,7 @@ enum TargetReader {
         return nil
       }
       if member.name == field.rawValue + "Seconds" {
-        guard let seconds = value.seconds else { return "expected a number of seconds, found \(shown(value))" }
+        guard let seconds = value.seconds else { return "expected a number of seconds from 0 to 31536000, found \(shown(value))" }
         draft[keyPath: key] = seconds
         return nil
       }
@@ -126,6 +126,11 @@ enum TargetReader {
   }
 
   private static func shown(_ value: JSONNode) -> String {
+    switch value {
+    case .integer(let number): return "the number \(number)"
+    case .number(let number): return "the number \(number)"
+    default: break
+    }
     guard let text = value.string else { return value.kind }
     return text.count > 80 ? String(text.prefix(80)).debugDescription + "…" : text.debugDescription
   }
