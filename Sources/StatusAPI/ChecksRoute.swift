@@ -101,7 +101,8 @@ enum ChecksRoute {
       switch member.value {
       case .string(let text): wish[keyPath: key] = text
       case .integer(let number): wish[keyPath: key] = String(number)
-      default: throw CheckPlan.Refusal("\(member.name) is \(member.value.kind); a string or a whole number is expected.")
+      default:
+        throw CheckPlan.Refusal("\(member.name) is \(member.value.kind); a string or a whole number is expected.")
       }
     }
     return wish

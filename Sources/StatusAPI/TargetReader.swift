@@ -79,7 +79,9 @@ enum TargetReader {
         return nil
       }
       if member.name == field.rawValue + "Seconds" {
-        guard let seconds = value.seconds else { return "expected a number of seconds from 0 to 31536000, found \(shown(value))" }
+        guard let seconds = value.seconds else {
+          return "expected a number of seconds from 0 to 31536000, found \(shown(value))"
+        }
         draft[keyPath: key] = seconds
         return nil
       }
