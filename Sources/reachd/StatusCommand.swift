@@ -65,7 +65,8 @@ struct StatusCommand: AsyncParsableCommand {
         Terminal.complain("reachd: the service answered \(answer.status): \(ConfigurationError.quote(text))")
         return Exit.unclear
       }
-      Terminal.line(text.withoutControls)
+      // A document that was read has its control characters escaped in its own way.
+      Terminal.line(json ? text : text.withoutControls)
       return Exit.code(reachable: status == "reachable", known: status != "unknown")
     } catch let error where !(error is ExitCode) {
       Terminal.complain("reachd: \(error)")

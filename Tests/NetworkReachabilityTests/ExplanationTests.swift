@@ -4,7 +4,7 @@ import Testing
 @Suite("The ladder blames the rung that a reason belongs to")
 struct ExplanationTests {
   private func explanation(
-    _ target: String, _ state: ProbeResult.State, _ reason: Reason?, path: Path = Path(flags: [.reachable]),
+    _ target: String, _ state: ProbeResult.State, _ reason: Reason?, path: Path = ExplanationTests.wired,
     phases: [ProbeResult.Phase.Name] = [], address: String? = "192.0.2.9"
   ) throws -> Explanation {
     let request = ProbeRequest(try ProbeTarget(target))
@@ -12,6 +12,31 @@ struct ExplanationTests {
       state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 0),
       duration: .zero, phases: phases.map { .init($0, .milliseconds(1)) })
     return Explanation(of: CheckOutcome(request: request, result: result, path: path), in: .unknown(.starting))
+  }
+
+  /// A way through `eth0`.
+  private static var wired: Path {
+    var path = Path(flags: [.reachable])
+    path.interface = .init(
+      Interface(index: 2, name: "eth0", type: .ethernet, flags: .up, operationalState: .up, mtu: 1500))
+    return path
+  }
+
+  @Test("Of a machine that has no way at all nothing is said about links and addresses")
+  func nothing() throws {
+    let explanation = try explanation("tcp://10.0.0.9:1", .unreachable, .noRoute, path: .none(.noRoute))
+    #expect(explanation.answer?.rung == .route)
+    #expect(explanation.steps.prefix(2).map(\.verdict) == [.notReached, .notReached])
+  }
+
+  @Test("Where the target has no way, the machine's own stands for the links and addresses that are there")
+  func machine() throws {
+    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
+    let result = ProbeResult(.unreachable, .blackhole, startedAt: Timestamp(microseconds: 0), duration: .zero)
+    var snapshot = Snapshot.unknown(.starting)
+    snapshot.machine.ipv4 = Self.wired
+    let outcome = CheckOutcome(request: request, result: result, path: .none(.blackhole))
+    #expect(Explanation(of: outcome, in: snapshot).steps.first?.evidence == "eth0 is up")
   }
 
   static let reasons: [(String, Reason, Explanation.Rung)] = [
