@@ -98,8 +98,7 @@ let package = Package(
       name: "reachd",
       dependencies: [
         "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree",
-        "JSONTree",
-        "Locks", "HostProcess", "Credentials",
+        "JSONTree", "Locks", "HostProcess", "Credentials",
         arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),

@@ -85,8 +85,7 @@ public struct KernelReading: Sendable {
   /// A reading.
   public init(
     tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration,
-    time: Timestamp,
-    heard: Duration? = nil
+    time: Timestamp, heard: Duration? = nil
   ) {
     self.tables = tables
     self.answers = answers

@@ -157,9 +157,13 @@ struct Daemon {
 
   /// SIGHUP has the configuration read again.
   private func hearHangups() async {
-    // Of its own: a file on a server that is gone is not to hold up the end of this process.
-    let queue = DispatchQueue(label: "reload")
-    for await _ in await UnixSignalsSequence(trapping: .sighup) { queue.async { reloading.reload() } }
+    // On a queue of its own: a file on a server that is gone is not to hold up the end of this process. What is signalled
+    // while one reload is under way is one more, however often.
+    let source = DispatchSource.makeUserDataOrSource(queue: DispatchQueue(label: "reload"))
+    source.setEventHandler { [reloading] in reloading.reload() }
+    source.activate()
+    for await _ in await UnixSignalsSequence(trapping: .sighup) { source.or(data: 1) }
+    source.cancel()
   }
 
   /// Not ready, then no new connections, then farewell to the streams, then the last answers.

@@ -21,7 +21,9 @@ struct HealthcheckCommand: AsyncParsableCommand {
     do {
       let answer = try client.get("/readyz", accept: "text/plain", source)
       if answer.status == 200 { return }
-      Terminal.complain("reachd: not ready (\(answer.status)): \(String(decoding: answer.body, as: UTF8.self))")
+      let body = String(decoding: answer.body, as: UTF8.self)
+      let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
+      Terminal.complain("reachd: not ready (\(answer.status)): \(Terminal.shown(text))")
     } catch let error where !(error is ExitCode) {
       Terminal.complain("reachd: \(error)")
     } catch {

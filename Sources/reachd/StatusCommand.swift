@@ -62,7 +62,7 @@ struct StatusCommand: AsyncParsableCommand {
       let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
       // What a proxy says in our service's place is no verdict.
       guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
-        Terminal.complain("reachd: the service answered \(answer.status): \(ConfigurationError.quote(text))")
+        Terminal.complain("reachd: the service answered \(answer.status): \(Terminal.shown(text))")
         return Exit.unclear
       }
       // A document that was read has its control characters escaped in its own way.

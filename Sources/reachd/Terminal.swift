@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import ReachabilityModel
 internal import SystemPackage
 
 /// Lines to the standard streams, written at once and whole: a reader at the other end of a pipe waits for nothing.
@@ -18,6 +19,14 @@ enum Terminal {
   /// - Returns: whether it could be written; there is nobody left to tell when not.
   @discardableResult
   static func complain(_ text: some StringProtocol) -> Bool { write(text, to: .standardError) == nil }
+
+  /// Characters of a foreign answer that are shown: a problem document has a few hundred.
+  private static let shownCharacters = 2_000
+
+  /// What somebody else answered, for a line of ours.
+  static func shown(_ answer: String) -> String {
+    String(answer.prefix(shownCharacters)).withoutControls + (answer.count > shownCharacters ? "…" : "")
+  }
 
   private static func write(_ text: some StringProtocol, to stream: FileDescriptor) -> Errno? {
     do {

@@ -119,6 +119,17 @@ struct ClassTests {
     subscription.cancel()
   }
 
+  /// As ``started(_:)``, with a recorder of all that is told.
+  private static func recorded() throws -> (
+    ScriptedKernel, ReachabilityMonitor, [Target], UpdateRecorder, [Subscription]
+  ) {
+    let (counter, monitor, targets, subscription) = try started(2)
+    let recorder = UpdateRecorder()
+    let recording = try #require(
+      monitor.listen(to: .host, watching: targets, on: .immediate) { recorder.record($0) })
+    return (counter.kernel, monitor, targets, recorder, [subscription, recording])
+  }
+
   /// The router after which each target's transition says it came, and the router that it goes to.
   private static func routers(_ recorder: UpdateRecorder) -> [[String?]] {
     recorder.updates.compactMap { update in
@@ -129,12 +140,9 @@ struct ClassTests {
 
   @Test("Who leaves a class that changed as a whole leaves it with the path that was told last")
   func leaving() throws {
-    let (counter, monitor, targets, subscription) = try Self.started(2)
-    let recorder = UpdateRecorder()
-    let recording = try #require(
-      monitor.listen(to: .host, watching: targets, on: .immediate) { recorder.record($0) })
+    let (kernel, monitor, targets, recorder, subscriptions) = try Self.recorded()
     for router in ["10.0.0.2", "10.0.0.3"] {
-      counter.kernel.change {
+      kernel.change {
         $0.removeDefaults(.ipv4)
         $0.addDefault(via: router, on: 2)
       }
@@ -143,37 +151,33 @@ struct ClassTests {
     let back = Route(
       prefix: IPPrefix(IPAddress(ipv4: 0xc612_0000), length: 32),
       hops: [.init(interfaceIndex: 2, gateway: IPAddress("10.0.0.2"))])
-    counter.kernel.change { $0.routes.append(back) }
-    counter.kernel.change { $0.routes.removeAll { $0 == back } }
+    kernel.change { $0.routes.append(back) }
+    kernel.change { $0.routes.removeAll { $0 == back } }
     #expect(
       Self.routers(recorder) == [
         ["198.18.0.0", "10.0.0.1", "10.0.0.2"], ["198.18.0.1", "10.0.0.1", "10.0.0.2"],
         ["198.18.0.0", "10.0.0.2", "10.0.0.3"], ["198.18.0.1", "10.0.0.2", "10.0.0.3"],
         ["198.18.0.0", "10.0.0.3", "10.0.0.2"], ["198.18.0.0", "10.0.0.2", "10.0.0.3"],
       ])
-    recording.cancel()
-    subscription.cancel()
+    for target in targets { #expect(monitor.verdict(of: target)?.path.gateway == IPAddress("10.0.0.3")) }
+    subscriptions.forEach { $0.cancel() }
   }
 
   @Test("When the kernel fails after a class changed as a whole, all its members are told so")
   func failing() throws {
-    let (counter, monitor, targets, subscription) = try Self.started(2)
-    let recorder = UpdateRecorder()
-    let recording = try #require(
-      monitor.listen(to: .host, watching: targets, on: .immediate) { recorder.record($0) })
-    counter.kernel.change {
+    let (kernel, monitor, targets, recorder, subscriptions) = try Self.recorded()
+    kernel.change {
       $0.removeDefaults(.ipv4)
       $0.addDefault(via: "10.0.0.2", on: 2)
     }
-    counter.kernel.fail(KernelError(operation: "recv", errno: 5, message: ""))
+    kernel.fail(KernelError(operation: "recv", errno: 5, message: ""))
     #expect(
       Self.routers(recorder) == [
         ["198.18.0.0", "10.0.0.1", "10.0.0.2"], ["198.18.0.1", "10.0.0.1", "10.0.0.2"],
         ["198.18.0.0", "10.0.0.2", nil], ["198.18.0.1", "10.0.0.2", nil],
       ])
     #expect(targets.allSatisfy { monitor.verdict(of: $0)?.path.status == .unknown })
-    recording.cancel()
-    subscription.cancel()
+    subscriptions.forEach { $0.cancel() }
   }
 
   @Test("Whoever attaches hears which targets a change touched, whether or not it changed them")

@@ -30,7 +30,7 @@ public struct Explanation: Hashable, Sendable {
     case pass
     /// It does not: this is the answer.
     case fail
-    /// It was not reached.
+    /// It was not reached, or nothing shows how it holds.
     case notReached
   }
 
