@@ -20,7 +20,10 @@ internal import Probes
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
+  /// Asks for the names of what is watched and registered.
   let resolver: Resolver
+  /// Asks for the names that somebody wants to know once: those that no server answers keep no watched one waiting.
+  let visitors: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
   private let requirement: InterfaceRequirement
@@ -33,8 +36,9 @@ public final class ReachabilityMonitor: Sendable {
   public init(
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
-    resolver = Resolver(
-      Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
+    let names = Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)
+    resolver = Resolver(names)
+    visitors = Resolver(names)
     requirement = configuration.interfaceRequirement
     engine = Engine(
       settle: configuration.settle, permitting: requirement,
