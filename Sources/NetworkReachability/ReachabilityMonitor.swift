@@ -20,9 +20,10 @@ internal import Probes
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
-  /// Asks for the names of what is watched and registered.
+  // Of names that are watched, checked, and wanted once: those that no server answers hold a place for some seconds each, and
+  // keep none of another line waiting.
   let resolver: Resolver
-  /// Asks for the names that somebody wants to know once: those that no server answers keep no watched one waiting.
+  let checks: Resolver
   let visitors: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
@@ -37,13 +38,12 @@ public final class ReachabilityMonitor: Sendable {
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
     let names = Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)
-    resolver = Resolver(names)
-    visitors = Resolver(names)
+    (resolver, checks, visitors) = (Resolver(names), Resolver(names), Resolver(names))
     requirement = configuration.interfaceRequirement
     engine = Engine(
       settle: configuration.settle, permitting: requirement,
-      names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout), source: source,
-      logger: configuration.logger)
+      names: NameWatcher(resolver: resolver, beside: [checks, visitors], timeout: configuration.nameTimeout),
+      source: source, logger: configuration.logger)
     let logger = configuration.logger
     var settings = NetlinkSource.Settings()
     settings.interfaceOverrides = configuration.interfaceOverrides

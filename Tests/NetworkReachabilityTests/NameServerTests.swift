@@ -61,6 +61,24 @@ struct NameServerTests {
     // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
     let target = try Target(host: "other.example.")
     #expect(await monitor.waitUntilReachable(target, timeout: .seconds(30)))
+    let registered = ProbeRequest(try ProbeTarget("route://another.example."), timeout: .seconds(30))
+    #expect(await Checker(monitor: monitor).check(registered).result.state == .up)
+    watched.subscription.cancel()
+  }
+
+  @Test("Another way out makes all who ask for names forget what they know")
+  func everybodyForgets() async throws {
+    let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]], timeToLive: 3_000) }
+    defer { watched.server.stop() }
+    let monitor = watched.bench.monitor
+    let (old, new) = (IPAddress(ipv4: 0x0a00_0009), IPAddress(ipv4: 0x0a00_000a))
+    #expect(await monitor.resolve("other.example.", timeout: .seconds(30)) == .addresses([old]))
+    watched.server.answer { _, _ in .addresses([[10, 0, 0, 10]]) }
+    changeWay(watched.bench)
+    #expect(
+      await eventually(within: Self.wait) { () async in
+        await monitor.resolve("other.example.", timeout: .seconds(30)) == .addresses([new])
+      })
     watched.subscription.cancel()
   }
 

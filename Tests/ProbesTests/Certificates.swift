@@ -100,7 +100,8 @@ final class Certificates: Sendable {
     try template(kind.rawValue, text)
     try certtool(
       "--generate-certificate", "--load-privkey", path("\(kind.rawValue).key"), "--load-ca-certificate",
-      path("\(authority).pem"), "--load-ca-privkey", path("\(authority).key"), "--template", path("\(kind.rawValue).cfg"), "--outfile",
+      path("\(authority).pem"), "--load-ca-privkey", path("\(authority).key"), "--template",
+      path("\(kind.rawValue).cfg"), "--outfile",
       path("\(kind.rawValue).pem"))
   }
 

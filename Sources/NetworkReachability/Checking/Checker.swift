@@ -13,7 +13,7 @@ public final class Checker: Sendable {
 
   /// A checker that asks `prober` about targets and `monitor` about the way; both live at least as long as it does.
   public convenience init(monitor: ReachabilityMonitor, prober: any Prober) {
-    self.init(monitor: monitor, prober: prober, names: monitor.resolver)
+    self.init(monitor: monitor, prober: prober, names: monitor.checks)
   }
 
   /// A checker with real sockets; no thread runs before the first check.
@@ -21,9 +21,9 @@ public final class Checker: Sendable {
   /// - Parameters:
   ///   - monitor: knows the ways.
   ///   - forVisitors: whether its targets are what anybody asks for once. Their names are then not asked for in one line with
-  ///     those that are watched or checked again and again: names that no server answers could fill it.
+  ///     those that are checked again and again: names that no server answers could fill it.
   public convenience init(monitor: ReachabilityMonitor, forVisitors: Bool = false) {
-    let names = forVisitors ? monitor.visitors : monitor.resolver
+    let names = forVisitors ? monitor.visitors : monitor.checks
     self.init(monitor: monitor, prober: SocketProber(resolver: names), names: names)
   }
 

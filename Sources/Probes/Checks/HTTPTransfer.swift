@@ -153,6 +153,7 @@ internal import ReachabilityModel
   /// Where the answer sends us; nil if nowhere.
   ///
   /// - Parameter location: the answer's own words for it.
+  /// - Returns: the whole URL.
   func redirect(_ location: String?) -> String? {
     var text: UnsafePointer<CChar>?
     unsafe ccurl_get_string(handle, CURLINFO_REDIRECT_URL, &text)
