@@ -8,8 +8,12 @@ internal import ReachabilityModel
 /// `/etc/resolv.conf` or `/etc/hosts` changes and when it wakes from sleep, because another network may have other name
 /// servers and other answers. However often that happens, all names are asked anew at most once in
 /// ``Limits/renewalPause``, and at most ``Limits/namesAsked`` at a time.
+///
+/// With a source of the test's own nothing is asked and nothing waits: its answers are taken in when a name comes to be
+/// watched, and whenever the source says that they may be others.
 final class NameWatcher: Sendable {
   private let resolver: Resolver
+  private let source: (any NameSource)?
   /// How long the servers have for one name.
   var timeout: Duration {
     get { guarded.withLock(\.timeout) }
@@ -47,10 +51,12 @@ final class NameWatcher: Sendable {
     var isRenewalDue = false
   }
 
-  init(resolver: Resolver, timeout: Duration) {
+  init(resolver: Resolver, source: (any NameSource)? = nil, timeout: Duration) {
     self.resolver = resolver
+    self.source = source
     guarded = Locked(State(timeout: timeout))
     resolver.onChange { [weak self] in self?.renew() }
+    source?.onChange { [weak self] in self?.takeAll() }
   }
 
   /// Sends the answers to this engine, which owns the watcher.
@@ -58,13 +64,14 @@ final class NameWatcher: Sendable {
 
   /// Watches the name of a target for one subscription; nothing for targets that are no names.
   func watch(_ target: Target, for subscription: Int) {
-    guard case .name = target.remote else { return }
+    guard case .name(let name) = target.remote else { return }
     guarded.withLock { state in
       if state.watches[target] != nil {
         state.watches[target]?.subscriptions.insert(subscription)
       } else {
         state.watches[target] = Watch(subscriptions: [subscription])
-        ask(target, &state)
+        // The watcher's caller has the kernel asked about it.
+        if let source { note(source.resolution(of: name), for: target, &state) } else { ask(target, &state) }
       }
     }
   }
@@ -82,7 +89,7 @@ final class NameWatcher: Sendable {
   /// Asks again for every name: at once, or when the pause since the last time is over.
   func renew() {
     guarded.withLock { state in
-      guard !state.watches.isEmpty, !state.isRenewalDue else { return }
+      guard source == nil, !state.watches.isEmpty, !state.isRenewalDue else { return }
       let now = ContinuousClock.now
       guard let last = state.renewed, now < last + Limits.renewalPause else { return renewAll(&state, now) }
       state.isRenewalDue = true
@@ -152,18 +159,33 @@ final class NameWatcher: Sendable {
     guarded.withLock { state in
       state.asked -= 1
       askNext(&state)
-      guard var watch = state.watches[target], watch.generation == generation else { return false }
-      let resolution = NameResolution(answer)
-      switch resolution {
-      case .addresses(let addresses): watch.addresses = addresses
-      case .failed where !watch.addresses.isEmpty: return true
-      case .failed, .notFound, .pending: watch.addresses = []
-      }
-      state.watches[target] = watch
-      // Under the lock, so that the engine hears answers in order.
-      engine.withLock(\.engine)?.resolved(target, resolution)
+      guard state.watches[target]?.generation == generation else { return false }
+      note(NameResolution(answer), for: target, &state)
       return true
     }
+  }
+
+  /// Takes in what the source says of every name.
+  private func takeAll() {
+    guard let source else { return }
+    guarded.withLock { state in
+      for target in state.watches.keys {
+        if case .name(let name) = target.remote { note(source.resolution(of: name), for: target, &state) }
+      }
+    }
+    engine.withLock(\.engine)?.refreshSource()
+  }
+
+  private func note(_ resolution: NameResolution, for target: Target, _ state: inout State) {
+    guard var watch = state.watches[target] else { return }
+    switch resolution {
+    case .addresses(let addresses): watch.addresses = addresses
+    case .failed where !watch.addresses.isEmpty: return
+    case .failed, .notFound, .pending: watch.addresses = []
+    }
+    state.watches[target] = watch
+    // Under the lock, so that the engine hears answers in order.
+    engine.withLock(\.engine)?.resolved(target, resolution)
   }
 
   private func lifeHasEnded(of target: Target, _ generation: Int) {
@@ -171,13 +193,5 @@ final class NameWatcher: Sendable {
       guard state.watches[target]?.generation == generation else { return }
       ask(target, &state)
     }
-  }
-
-  /// How long an answer is trusted.
-  static func life(of answer: Result<[ResolvedAddress], ResolutionFailure>) -> Duration {
-    guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
-    // Addresses of the hosts file have no time to live of their own.
-    let life = addresses.compactMap(\.timeToLive).min() ?? Limits.longestNameLife
-    return min(max(life, Limits.shortestNameLife), Limits.longestNameLife)
   }
 }

@@ -21,6 +21,7 @@ internal import Probes
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
   let resolver: Resolver
+  let names: (any NameSource)?
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
   private let requirement: InterfaceRequirement
@@ -29,16 +30,20 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: its settings.
-  ///   - kernel: makes the source of kernel state, once a start; nil for the real kernel.
+  ///   - kernel: makes the source of kernel state, once a start and once an ``evaluate(_:resolution:)`` without one; nil
+  ///     for the real kernel.
+  ///   - names: what names resolve to; nil for the hosts file and the name servers.
   public init(
-    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
+    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil,
+    names: (any NameSource)? = nil
   ) {
+    self.names = names
     resolver = Resolver(
       Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
     requirement = configuration.interfaceRequirement
     engine = Engine(
       settle: configuration.settle, permitting: requirement,
-      names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout), source: source,
+      names: NameWatcher(resolver: resolver, source: names, timeout: configuration.nameTimeout), source: source,
       logger: configuration.logger)
     let logger = configuration.logger
     var settings = NetlinkSource.Settings()
@@ -67,7 +72,7 @@ public final class ReachabilityMonitor: Sendable {
       throw error
     }
     // A stop that came meanwhile may have found nothing to stop yet.
-    if source.current !== fresh.source { fresh.source.stop() }
+    if !source.holds(fresh.run) { fresh.stop() }
   }
 
   /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
@@ -101,6 +106,9 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// At rest it does so every ten seconds; several times that is a thread that is stuck.
   public var sinceProgress: Duration? { source.current?.sinceProgress }
+
+  /// Whether the first reading is there or about to be.
+  var isStarted: Bool { source.current != nil }
 
   /// What the source of kernel state has done since ``start()``; nil when the monitor is not started.
   public var kernelCounters: KernelCounters? { source.current?.counters }
