@@ -78,26 +78,20 @@ struct MainQueueTests {
     await #expect(processExitsWith: .success) {
       let network = Scripted()
       let steps = Log<String>()
-      for step in ["stopped", "dropped"] {
-        let (isIn, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      for (number, step) in ["stopped", "dropped"].enumerated() {
+        let isIn = DispatchSemaphore(value: 0)
         DispatchQueue.main.async {
           var manager: NetworkReachabilityManager? = network.manager()
           manager?.startListening(onQueue: .global()) { _ in
             isIn.signal()
             DispatchQueue.main.sync { steps.add("told") }
-            isOver.signal()
           }
           isIn.wait()
           if step == "stopped" { manager?.stopListening() } else { manager = nil }
           steps.add(step)
           withExtendedLifetime(manager) {}
         }
-        await withCheckedContinuation { continuation in
-          DispatchQueue.global().async {
-            isOver.wait()
-            continuation.resume()
-          }
-        }
+        await becomes { steps.values.count == 2 * (number + 1) }
       }
       await Self.exitWhen { steps.values == ["stopped", "told", "dropped", "told"] }
     }
@@ -137,7 +131,6 @@ struct MainQueueTests {
       network.unplug()
       let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
       await becomes { told.withLock(\.self) == 2 * managers.count }
-      print("threads", threads)
       exit(threads < 40 ? EXIT_SUCCESS : EXIT_FAILURE)
     }
   }
@@ -148,7 +141,13 @@ struct MainQueueTests {
       let manager = Scripted().manager()
       let steps = Log<String>()
       manager.startListening(onQueue: .global()) { _ in
-        DispatchQueue.main.sync { manager.stopListening() }
+        // Not by `sync`, which may run its block on the thread that waits, where no stop ever waited.
+        let hasStopped = DispatchSemaphore(value: 0)
+        DispatchQueue.main.async {
+          manager.stopListening()
+          hasStopped.signal()
+        }
+        hasStopped.wait()
         steps.add("stopped")
       }
       await Self.exitWhen { steps.values == ["stopped"] }
