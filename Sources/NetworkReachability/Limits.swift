@@ -49,6 +49,13 @@ enum Limits {
   /// Outcomes of checks that are remembered for those who content themselves with an older one: about 1 KiB each.
   static let rememberedOutcomes = 1_024
 
+  /// The longest wait, some 95 years: a clock cannot count much further.
+  static let longestWait = Duration.seconds(3_000_000_000)
+
+  /// How much longer than its time a wait on a started monitor goes on at the most to hear its first verdicts, which take
+  /// one question to the kernel.
+  static let firstVerdicts = Duration.seconds(1)
+
   /// How long after one check began a target that is waited for is asked again, unless its way changes before.
   static let waitRetry = Duration.seconds(1)
 

@@ -47,6 +47,7 @@ public final class Subscription: Sendable {
 final class Listener: Subscriber {
   private let body: @Sendable (ReachabilityUpdate) -> Void
   private let context: DeliveryContext
+  private let waitsAtEnd: Bool
   private let guarded = Locked(Guarded())
 
   private struct Guarded {
@@ -64,8 +65,10 @@ final class Listener: Subscriber {
     let end = DispatchSemaphore(value: 0)
   }
 
-  init(context: DeliveryContext, body: @escaping @Sendable (ReachabilityUpdate) -> Void) {
+  /// Made with whether ``end()`` waits for a call that is under way on another thread.
+  init(context: DeliveryContext, waitsAtEnd: Bool, body: @escaping @Sendable (ReachabilityUpdate) -> Void) {
     self.context = context
+    self.waitsAtEnd = waitsAtEnd
     self.body = body
   }
 
@@ -121,6 +124,7 @@ final class Listener: Subscriber {
 
   func end() {
     close()
+    guard waitsAtEnd else { return }
     let waiter = guarded.withLock { guarded -> Waiter? in
       guard let caller = guarded.caller, pthread_equal(caller, pthread_self()) == 0 else { return nil }
       let waiter = Waiter()

@@ -2,7 +2,8 @@ internal import Probes
 public import ReachabilityModel
 
 extension ReachabilityMonitor {
-  /// Resolves a name: one question, with a deadline, to the hosts file and the name servers.
+  /// Resolves a name: one question, with a deadline, to the hosts file and the name servers; or to what was given in their
+  /// place, for which the deadline is over at once when it has no answer.
   ///
   /// - Parameters:
   ///   - name: a host name in ASCII.
@@ -11,7 +12,12 @@ extension ReachabilityMonitor {
   public func resolve(
     _ name: String, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
   ) {
-    visitors.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
+    guard let names else {
+      return _ = lines.visitors.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
+    }
+    if let literal = IPAddress(name) { return completion(.addresses([literal])) }
+    let resolution = names.resolution(of: name)
+    completion(resolution == .pending ? .failed(.dnsTimeout) : resolution)
   }
 
   /// Resolves a name and waits for the answer; see ``resolve(_:timeout:_:)``.

@@ -8,10 +8,12 @@ internal import ReachabilityModel
 /// `/etc/resolv.conf` or `/etc/hosts` changes and when it wakes from sleep, because another network may have other name
 /// servers and other answers. However often that happens, all names are asked anew at most once in
 /// ``Limits/renewalPause``, and at most ``Limits/namesAsked`` at a time.
+///
+/// With a source of the test's own nothing is asked and nothing waits: its answers are taken in when a name comes to be
+/// watched, and whenever the source says that they may be others.
 final class NameWatcher: Sendable {
-  private let resolver: Resolver
-  /// Those who ask for other names, and forget what they know when all names are asked anew.
-  private let others: [Resolver]
+  private let lines: NameLines
+  private let source: (any NameSource)?
   /// How long the servers have for one name.
   var timeout: Duration {
     get { guarded.withLock(\.timeout) }
@@ -49,11 +51,12 @@ final class NameWatcher: Sendable {
     var isRenewalDue = false
   }
 
-  init(resolver: Resolver, beside others: [Resolver] = [], timeout: Duration) {
-    self.resolver = resolver
-    self.others = others
+  init(_ lines: NameLines, source: (any NameSource)? = nil, timeout: Duration) {
+    self.lines = lines
+    self.source = source
     guarded = Locked(State(timeout: timeout))
-    resolver.onChange { [weak self] in self?.renew() }
+    lines.watches.onChange { [weak self] in self?.renew() }
+    source?.onChange { [weak self] in self?.takeAll() }
   }
 
   /// Sends the answers to this engine, which owns the watcher.
@@ -61,13 +64,14 @@ final class NameWatcher: Sendable {
 
   /// Watches the name of a target for one subscription; nothing for targets that are no names.
   func watch(_ target: Target, for subscription: Int) {
-    guard case .name = target.remote else { return }
+    guard case .name(let name) = target.remote else { return }
     guarded.withLock { state in
       if state.watches[target] != nil {
         state.watches[target]?.subscriptions.insert(subscription)
       } else {
         state.watches[target] = Watch(subscriptions: [subscription])
-        ask(target, &state)
+        // The watcher's caller has the kernel asked about it.
+        if let source { note(source.resolution(of: name), for: target, &state) } else { ask(target, &state) }
       }
     }
   }
@@ -85,9 +89,9 @@ final class NameWatcher: Sendable {
   /// Asks again for every name: at once, or when the pause since the last time is over.
   func renew() {
     guarded.withLock { state in
+      guard source == nil, !state.isRenewalDue else { return }
       // What others know of names is out of date, too.
-      guard !state.watches.isEmpty else { return flush() }
-      guard !state.isRenewalDue else { return }
+      guard !state.watches.isEmpty else { return lines.flush() }
       let now = ContinuousClock.now
       guard let last = state.renewed, now < last + Limits.renewalPause else { return renewAll(&state, now) }
       state.isRenewalDue = true
@@ -107,17 +111,13 @@ final class NameWatcher: Sendable {
 
   private func renewAll(_ state: inout State, _ now: ContinuousClock.Instant) {
     state.renewed = now
-    flush()
+    lines.flush()
     for target in state.watches.keys {
       // What is under way asks the old servers, perhaps from an address that is gone.
       state.watches[target]?.task?.cancel()
       state.watches[target]?.generation += 1
       ask(target, &state)
     }
-  }
-
-  private func flush() {
-    for resolver in [resolver] + others { resolver.flush() }
   }
 
   // MARK: - Questions
@@ -135,7 +135,8 @@ final class NameWatcher: Sendable {
       watch.isQueued = false
       watch.generation += 1
       state.asked += 1
-      watch.task = Task { [weak self, resolver, timeout = state.timeout, generation = watch.generation] in
+      watch.task = Task {
+        [weak self, resolver = lines.watches, timeout = state.timeout, generation = watch.generation] in
         let answer: Result<[ResolvedAddress], ResolutionFailure>
         do throws(ResolutionFailure) {
           answer = .success(try await resolver.resolve(name, timeout: timeout))
@@ -161,18 +162,33 @@ final class NameWatcher: Sendable {
     guarded.withLock { state in
       state.asked -= 1
       askNext(&state)
-      guard var watch = state.watches[target], watch.generation == generation else { return false }
-      let resolution = NameResolution(answer)
-      switch resolution {
-      case .addresses(let addresses): watch.addresses = addresses
-      case .failed where !watch.addresses.isEmpty: return true
-      case .failed, .notFound, .pending: watch.addresses = []
-      }
-      state.watches[target] = watch
-      // Under the lock, so that the engine hears answers in order.
-      engine.withLock(\.engine)?.resolved(target, resolution)
+      guard state.watches[target]?.generation == generation else { return false }
+      note(NameResolution(answer), for: target, &state)
       return true
     }
+  }
+
+  /// Takes in what the source says of every name.
+  private func takeAll() {
+    guard let source else { return }
+    guarded.withLock { state in
+      for target in state.watches.keys {
+        if case .name(let name) = target.remote { note(source.resolution(of: name), for: target, &state) }
+      }
+    }
+    engine.withLock(\.engine)?.refreshSource()
+  }
+
+  private func note(_ resolution: NameResolution, for target: Target, _ state: inout State) {
+    guard var watch = state.watches[target] else { return }
+    switch resolution {
+    case .addresses(let addresses): watch.addresses = addresses
+    case .failed where !watch.addresses.isEmpty: return
+    case .failed, .notFound, .pending: watch.addresses = []
+    }
+    state.watches[target] = watch
+    // Under the lock, so that the engine hears answers in order.
+    engine.withLock(\.engine)?.resolved(target, resolution)
   }
 
   private func lifeHasEnded(of target: Target, _ generation: Int) {
@@ -180,13 +196,5 @@ final class NameWatcher: Sendable {
       guard state.watches[target]?.generation == generation else { return }
       ask(target, &state)
     }
-  }
-
-  /// How long an answer is trusted.
-  static func life(of answer: Result<[ResolvedAddress], ResolutionFailure>) -> Duration {
-    guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
-    // Addresses of the hosts file have no time to live of their own.
-    let life = addresses.compactMap(\.timeToLive).min() ?? Limits.longestNameLife
-    return min(max(life, Limits.shortestNameLife), Limits.longestNameLife)
   }
 }

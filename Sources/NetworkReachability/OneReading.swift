@@ -20,7 +20,7 @@ final class OneReading: KernelObserver {
   ) throws(KernelError) -> HostVerdict {
     let observer = OneReading(target, resolution, requirement)
     try source.start(observer)
-    defer { source.stop() }
+    defer { source.stop(for: observer) }
     guard let reading = observer.reading.withLock(\.self) else {
       throw KernelError(operation: "first reading", errno: 0, message: "the source started without one")
     }

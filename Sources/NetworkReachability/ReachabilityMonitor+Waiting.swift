@@ -20,7 +20,8 @@ extension ReachabilityMonitor {
   ///
   /// - Parameters:
   ///   - target: what to wait for; default this machine's way out.
-  ///   - timeout: how long at the most.
+  ///   - timeout: how long at the most, by the real clock; with zero, what the first verdict says. That is awaited on a
+  ///     started monitor however short the timeout is, which takes it one question to the kernel.
   /// - Returns: true when the target is reachable; false when the time is over, the task is cancelled, or the monitor
   ///   stops. A monitor that is not started yet may be started meanwhile.
   public func waitUntilReachable(_ target: Target = .default, timeout: Duration) async -> Bool {
@@ -31,7 +32,7 @@ extension ReachabilityMonitor {
   ///
   /// - Parameters:
   ///   - targets: what to judge; for none, the condition is asked once.
-  ///   - timeout: how long at the most.
+  ///   - timeout: how long at the most, by the real clock; but the first verdicts are awaited on a started monitor.
   ///   - condition: is asked with the verdict of each target, in no order, whenever one has changed and all are known.
   /// - Returns: whether the condition was fulfilled, which it was not when the time was over, the task cancelled or the
   ///   monitor stopped; and the last verdicts, of those targets that had one.
@@ -39,40 +40,65 @@ extension ReachabilityMonitor {
     for targets: [Target], timeout: Duration, until condition: @escaping @Sendable ([HostVerdict]) -> Bool
   ) async -> (isFulfilled: Bool, verdicts: [HostVerdict]) {
     if targets.isEmpty { return (condition([]), []) }
-    let verdicts = Verdicts()
+    let board = VerdictBoard(count: Set(targets).count)
     let updates = updates(of: .host, watching: targets)
-    let isFulfilled = await withTaskGroup(of: Bool.self) { group in
+    let isStarted = isStarted
+    let deadline = ContinuousClock.now + min(timeout, Limits.longestWait)
+    await withTaskGroup(of: Void.self) { group in
       group.addTask {
         for await update in updates {
-          guard let verdict = update.host else { continue }
-          let known = verdicts.note(verdict)
-          if known.count == Set(targets).count, condition(known) { return true }
+          guard let verdict = update.host, board.judge(verdict, by: condition) else { continue }
+          if board.isFulfilled || ContinuousClock.now >= deadline { return }
         }
-        return false
       }
       group.addTask {
-        try? await Task.sleep(for: timeout)
-        return false
+        try? await Task.sleep(until: deadline, clock: .continuous)
+        // Who comes too late for the end of the time, the other task looks at the clock itself.
+        if isStarted, !board.isJudged { try? await Task.sleep(for: Limits.firstVerdicts) }
       }
-      let result = await group.next() ?? false
+      await group.next()
       group.cancelAll()
-      return result
     }
-    return (isFulfilled, verdicts.all)
+    return (board.isFulfilled, board.all)
   }
 }
 
-/// The latest verdict of each target that is waited for.
-private final class Verdicts: Sendable {
-  private let byTarget = Locked<[Target: HostVerdict]>([:])
+/// The latest verdict of each target that is waited for, and what the condition said of them.
+private final class VerdictBoard: Sendable {
+  private struct State {
+    var verdicts: [Target: HostVerdict] = [:]
+    var isJudged = false
+    var isFulfilled = false
+  }
 
-  var all: [HostVerdict] { byTarget.withLock { Array($0.values) } }
+  private let count: Int
+  private let state = Locked(State())
 
-  func note(_ verdict: HostVerdict) -> [HostVerdict] {
-    byTarget.withLock { byTarget in
-      byTarget[verdict.target] = verdict
-      return Array(byTarget.values)
+  init(count: Int) { self.count = count }
+
+  var all: [HostVerdict] { state.withLock { Array($0.verdicts.values) } }
+
+  /// Whether the condition has been asked.
+  var isJudged: Bool { state.withLock(\.isJudged) }
+
+  /// Whether it said yes.
+  var isFulfilled: Bool { state.withLock(\.isFulfilled) }
+
+  /// Notes a verdict and, when all are known, asks the condition.
+  ///
+  /// - Returns: whether it was asked.
+  func judge(_ verdict: HostVerdict, by condition: ([HostVerdict]) -> Bool) -> Bool {
+    let known = state.withLock { state in
+      state.verdicts[verdict.target] = verdict
+      return Array(state.verdicts.values)
     }
+    guard known.count == count else { return false }
+    let isFulfilled = condition(known)
+    state.withLock { state in
+      state.isJudged = true
+      state.isFulfilled = isFulfilled
+    }
+    return true
   }
 }
 

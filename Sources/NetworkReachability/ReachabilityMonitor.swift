@@ -20,11 +20,8 @@ internal import Probes
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
-  // Of names that are watched, checked, and wanted once: those that no server answers hold a place for some seconds each, and
-  // keep none of another line waiting.
-  let resolver: Resolver
-  let checks: Resolver
-  let visitors: Resolver
+  let lines: NameLines
+  let names: (any NameSource)?
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
   private let requirement: InterfaceRequirement
@@ -33,17 +30,21 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: its settings.
-  ///   - kernel: makes the source of kernel state, once a start; nil for the real kernel.
+  ///   - kernel: makes the source of kernel state, once a start and once an ``evaluate(_:resolution:)`` without one; nil
+  ///     for the real kernel.
+  ///   - names: what names resolve to; nil for the hosts file and the name servers.
   public init(
-    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
+    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil,
+    names: (any NameSource)? = nil
   ) {
-    let names = Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)
-    (resolver, checks, visitors) = (Resolver(names), Resolver(names), Resolver(names))
+    self.names = names
+    lines = NameLines(
+      Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
     requirement = configuration.interfaceRequirement
     engine = Engine(
       settle: configuration.settle, permitting: requirement,
-      names: NameWatcher(resolver: resolver, beside: [checks, visitors], timeout: configuration.nameTimeout),
-      source: source, logger: configuration.logger)
+      names: NameWatcher(lines, source: names, timeout: configuration.nameTimeout), source: source,
+      logger: configuration.logger)
     let logger = configuration.logger
     var settings = NetlinkSource.Settings()
     settings.interfaceOverrides = configuration.interfaceOverrides
@@ -71,7 +72,7 @@ public final class ReachabilityMonitor: Sendable {
       throw error
     }
     // A stop that came meanwhile may have found nothing to stop yet.
-    if source.current !== fresh.source { fresh.source.stop() }
+    if !source.holds(fresh.run) { fresh.stop() }
   }
 
   /// Stops watching and ends every subscription: no listener is called and no update delivered after this returns.
@@ -105,6 +106,9 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// At rest it does so every ten seconds; several times that is a thread that is stuck.
   public var sinceProgress: Duration? { source.current?.sinceProgress }
+
+  /// Whether the first reading is there or about to be.
+  var isStarted: Bool { source.current != nil }
 
   /// What the source of kernel state has done since ``start()``; nil when the monitor is not started.
   public var kernelCounters: KernelCounters? { source.current?.counters }
@@ -142,56 +146,4 @@ public final class ReachabilityMonitor: Sendable {
     }
     return try OneReading.take(from: makeSource(), target, resolution, permitting: requirement)
   }
-
-  // MARK: - Subscriptions
-
-  /// The state as it is and then every change of the given kinds, as an asynchronous sequence.
-  ///
-  /// - Parameters:
-  ///   - kinds: which changes to hear of this machine; default its status and the way out.
-  ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
-  /// - Returns: a sequence; each iteration is a subscription of its own, and ends at once when more than 100,000 targets
-  ///   would be watched.
-  public func updates(
-    of kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = []
-  ) -> ReachabilityUpdates {
-    // The sequence does not keep the monitor alive: dropping the monitor ends it.
-    ReachabilityUpdates { [weak self] subscriber in
-      self?.subscribe(subscriber, to: kinds, watching: targets)
-    }
-  }
-
-  /// Calls a closure with the state as it is and then with every change of the given kinds, in order, one call at a time.
-  ///
-  /// - Parameters:
-  ///   - kinds: which changes to hear of this machine; default its status and the way out.
-  ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
-  ///   - context: where the closure runs; default the main queue.
-  ///   - body: the listener.
-  /// - Returns: what ends the subscription when it is cancelled or dropped; nil when more than 100,000 targets would be
-  ///   watched.
-  public func listen(
-    to kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = [],
-    on context: DeliveryContext = .main, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
-  ) -> Subscription? {
-    subscribe(Listener(context: context, body: body), to: kinds, watching: targets)
-  }
-
-  private func subscribe(
-    _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [Target]
-  ) -> Subscription? {
-    let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
-    guard let number = engine.subscribe(subscriber, interest) else { return nil }
-    // Weak, because the closure of a listener may hold its own subscription.
-    return Subscription { [engine, weak subscriber] in
-      engine.unsubscribe(number)
-      subscriber?.end()
-    }
-  }
-
-  /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.
-  package func attach(_ sink: any TransitionSink) { engine.attach(sink) }
-
-  /// Attaches who is told which watched targets' routes each change of the kernel touched.
-  package func attach(_ sink: any JudgementSink) { engine.attach(sink) }
 }

@@ -10,12 +10,17 @@ final class SourceSlot: Sendable {
     let source: any KernelSource
     let run: EngineRun
     let opening = Opening()
+
+    func stop() { source.stop(for: run) }
   }
 
   private let running = Locked<Running?>(nil)
 
   /// The source that runs; nil when none does.
   var current: (any KernelSource)? { running.withLock { $0?.source } }
+
+  /// Whether this run is the one that is on.
+  func holds(_ run: EngineRun) -> Bool { running.withLock { $0?.run === run } }
 
   /// Puts a new source in and begins its run, unless there is one.
   ///
@@ -37,10 +42,10 @@ final class SourceSlot: Sendable {
   }
 
   /// Takes the run out, with what `body` does in the same step.
-  func empty<Result>(_ body: () -> sending Result) -> (source: (any KernelSource)?, Result) {
+  func empty<Result>(_ body: () -> sending Result) -> (running: Running?, Result) {
     running.withLock { running in
       defer { running = nil }
-      return (running?.source, body())
+      return (running, body())
     }
   }
 }

@@ -10,7 +10,7 @@ protocol Subscriber: AnyObject, Sendable {
   func wake()
   /// Ends the subscription: no delivery begins after it returns; must not call foreign code.
   func close()
-  /// Closes, waits for a delivery that is under way, and lets go of who waits for one; called without locks.
+  /// Closes, waits for a delivery that is under way unless it was made not to, and lets go of who waits for one; called without locks.
   func end()
 }
 

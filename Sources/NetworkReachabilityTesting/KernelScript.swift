@@ -38,7 +38,9 @@ public struct KernelScript: Sendable {
   /// Adds an address written as `10.0.0.5/24`, and its on-link route; a malformed text adds nothing.
   public mutating func addAddress(_ text: String, to index: UInt32) {
     let parts = text.split(separator: "/")
-    guard parts.count == 2, let address = IPAddress(parts[0]), let length = UInt8(parts[1]) else { return }
+    guard parts.count == 2, let address = IPAddress(parts[0]), let length = UInt8(parts[1]),
+      length <= address.family.bitCount
+    else { return }
     let prefix = IPPrefix(address, length: length)
     addresses.append(InterfaceAddress(interfaceIndex: index, prefix: prefix))
     routes.append(Route(prefix: prefix.block, hops: [.init(interfaceIndex: index)]))

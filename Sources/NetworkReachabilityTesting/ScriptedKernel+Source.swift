@@ -3,17 +3,19 @@ public import ReachabilityModel
 
 extension ScriptedKernel: KernelSource {
   /// Delivers the first reading, or throws what ``refuseStart(_:)`` said.
+  ///
+  /// Unlike a real source a script may be started again, for as many observers at once as there are.
   public func start(_ observer: any KernelObserver) throws(KernelError) {
     if let error = guarded.withLock(\.startError) { throw error }
-    guarded.withLock { guarded in
+    let number = guarded.withLock { guarded in
       guarded.sessionCount += 1
-      guarded.session = Session(number: guarded.sessionCount, observer: observer)
-      guarded.changes.isAny = true
+      guarded.sessions.append(Session(number: guarded.sessionCount, observer: observer))
+      return guarded.sessionCount
     }
-    deliver([])
+    deliver([], to: number)
   }
 
-  /// Delivers a reading.
+  /// Delivers a reading to every observer.
   public func refresh() { deliver([]) }
 
   /// Answers from the script.
@@ -28,13 +30,19 @@ extension ScriptedKernel: KernelSource {
   /// A script is never stuck.
   public var sinceProgress: Duration { .zero }
 
-  /// Lets go of the observer; a reading that is being delivered on another thread may still reach it.
-  public func stop() {
-    // Let go outside the lock: the observer may go with it.
-    let last = guarded.withLock { guarded in
-      defer { guarded.session = nil }
-      return guarded.session
+  /// Lets go of every observer; a reading that is being delivered on another thread may still reach one.
+  public func stop() { end { _ in true } }
+
+  /// Lets go of one observer; a reading that is being delivered on another thread may still reach it.
+  public func stop(for observer: any KernelObserver) { end { $0.observer === observer } }
+
+  private func end(_ isMeant: (Session) -> Bool) {
+    // Let go outside the lock: the observers may go with it.
+    let ended = guarded.withLock { guarded in
+      let ended = guarded.sessions.filter(isMeant)
+      guarded.sessions.removeAll(where: isMeant)
+      return ended
     }
-    withExtendedLifetime(last) {}
+    withExtendedLifetime(ended) {}
   }
 }

@@ -14,25 +14,37 @@ public import ReachabilityModel
 /// returns; but while another reading is being delivered, on this thread or another, it follows that one instead, because
 /// a source delivers one at a time. Call ``change(_:_:)``, ``changeWithoutEvent(_:)`` and ``advance(by:)`` from one thread
 /// at a time.
+///
+/// Several monitors may have the same script at once, started or not: each hears every change.
 public final class ScriptedKernel: Sendable {
   let guarded: Locked<Guarded>
 
   struct Guarded {
     var script: KernelScript
-    var session: Session?
+    /// Those who observe, in the order of their starts.
+    var sessions: [Session] = []
     var sessionCount = 0
     var uptime = Duration.seconds(1000)
     var startError: KernelError?
     var lookUpCount = 0
-    /// The next reading is an audit.
-    var isAudit = false
-    var differences = 0
-    /// What was announced and not read yet.
-    var changes = RouteChanges(isAny: true)
 
     var now: Timestamp {
       let (seconds, attoseconds) = uptime.components
       return Timestamp(microseconds: bootTime + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    }
+
+    /// Changes one session; nil when it has ended.
+    mutating func withSession<Result>(_ number: Int, _ body: (inout Session) -> Result) -> Result? {
+      sessions.firstIndex { $0.number == number }.map { body(&sessions[$0]) }
+    }
+
+    /// Who wants to be called again first, and when.
+    var nextDeadline: (number: Int, deadline: Duration)? {
+      sessions.compactMap { session in session.deadline.map { (session.number, $0) } }.min { $0.1 < $1.1 }
+    }
+
+    mutating func withSessions(_ body: (inout Session) -> Void) {
+      for index in sessions.indices { body(&sessions[index]) }
     }
   }
 
@@ -44,6 +56,11 @@ public final class ScriptedKernel: Sendable {
     var isDelivering = false
     /// What was asked for while a reading was being delivered.
     var next: Set<Cause>?
+    /// The next reading is an audit.
+    var isAudit = false
+    var differences = 0
+    /// What was announced and not read yet.
+    var changes = RouteChanges(isAny: true)
   }
 
   /// 2026-01-01T00:00:00Z less the uptime at the start, so that tests see round times.
@@ -71,8 +88,10 @@ public final class ScriptedKernel: Sendable {
     changeWithoutEvent(body)
     guarded.withLock { guarded in
       let changes = guarded.script.changes(since: before)
-      guarded.changes.blocks.formUnion(changes.blocks)
-      guarded.changes.isAny = guarded.changes.isAny || changes.isAny || causes.contains(.resync)
+      guarded.withSessions { session in
+        session.changes.blocks.formUnion(changes.blocks)
+        session.changes.isAny = session.changes.isAny || changes.isAny || causes.contains(.resync)
+      }
     }
     deliver(causes)
   }
@@ -91,27 +110,27 @@ public final class ScriptedKernel: Sendable {
   public func advance(by duration: Duration) {
     let end = guarded.withLock { $0.uptime + duration }
     for _ in 0..<10_000 {
-      let isDue = guarded.withLock { guarded in
-        guard let deadline = guarded.session?.deadline, deadline <= end else {
+      let due = guarded.withLock { guarded -> Int? in
+        guard let (number, deadline) = guarded.nextDeadline, deadline <= end else {
           guarded.uptime = max(guarded.uptime, end)
-          return false
+          return nil
         }
         guarded.uptime = max(guarded.uptime, deadline)
-        guarded.session?.deadline = nil
-        return true
+        _ = guarded.withSession(number) { $0.deadline = nil }
+        return number
       }
-      guard isDue else { return }
-      deliver([])
+      guard let due else { return }
+      deliver([], to: due)
     }
   }
 
-  /// Tells the observer that the kernel can no longer be read.
+  /// Tells the observers that the kernel can no longer be read.
   public func fail(_ error: KernelError) {
-    let (observer, time) = guarded.withLock { guarded in
-      guarded.changes.isAny = true
-      return (guarded.session?.observer, guarded.now)
+    let (observers, time) = guarded.withLock { guarded in
+      guarded.withSessions { $0.changes.isAny = true }
+      return (guarded.sessions.map(\.observer), guarded.now)
     }
-    observer?.kernelFailed(error, at: time)
+    for observer in observers { observer.kernelFailed(error, at: time) }
   }
 
   /// Reads everything although nothing was announced, as a source does now and then, and compares.
@@ -119,72 +138,25 @@ public final class ScriptedKernel: Sendable {
   /// - Returns: how many things differed from what the observer held: changes that no event had told of; 0 when another
   ///   reading is being delivered.
   public func audit() -> Int {
-    guarded.withLock { $0.isAudit = true }
+    guarded.withLock { $0.withSessions { $0.isAudit = true } }
     deliver([])
     return guarded.withLock { guarded in
-      guarded.isAudit = false
-      defer { guarded.differences = 0 }
-      return guarded.differences
+      defer {
+        guarded.withSessions { session in
+          session.isAudit = false
+          session.differences = 0
+        }
+      }
+      return guarded.sessions.reduce(0) { $0 + $1.differences }
     }
   }
 
-  /// When the observer wants to be called again, on the reading's scale; nil for never.
-  public var deadline: Duration? { guarded.withLock { $0.session?.deadline } }
+  /// When the first observer wants to be called again, on the reading's scale; nil for never.
+  public var deadline: Duration? { guarded.withLock { $0.nextDeadline?.deadline } }
 
   /// The time on the script's clock since its boot.
   public var uptime: Duration { guarded.withLock(\.uptime) }
 
   /// How many questions were answered by ``lookUp(_:)``.
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
-
-  /// Delivers a reading, and after it those that were asked for meanwhile.
-  func deliver(_ causes: Set<Cause>) {
-    let session = guarded.withLock { guarded -> Session? in
-      guard let session = guarded.session else { return nil }
-      if session.isDelivering {
-        guarded.session?.next = (session.next ?? []).union(causes)
-        return nil
-      }
-      guarded.session?.isDelivering = true
-      return session
-    }
-    guard let session else { return }
-    var causes: Set<Cause>? = causes
-    while let now = causes {
-      let deadline = read(for: session.observer, now)
-      causes = guarded.withLock { guarded in
-        // The observer may have stopped, and perhaps started, this kernel meanwhile.
-        guard guarded.session?.number == session.number else { return nil }
-        let next = guarded.session?.next
-        guarded.session?.deadline = deadline
-        guarded.session?.isDelivering = next != nil
-        guarded.session?.next = nil
-        return next
-      }
-    }
-  }
-
-  private func read(for observer: any KernelObserver, _ causes: Set<Cause>) -> Duration? {
-    let isListed = observer.needsRouteBlocks(isAfterLoss: guarded.withLock { $0.changes.isAny || $0.isAudit })
-    var (script, survey, time) = guarded.withLock { guarded in
-      defer {
-        guarded.changes = RouteChanges()
-        guarded.isAudit = false
-      }
-      if guarded.isAudit { guarded.changes.isAny = true }
-      let survey = KernelSurvey(
-        tables: guarded.script.tables, changes: guarded.changes, uptime: guarded.uptime, isAudit: guarded.isAudit)
-      return (guarded.script, survey, guarded.now)
-    }
-    if isListed { survey.changes.allBlocks = script.blocks }
-    let answers = Dictionary(
-      observer.routeQueries(for: survey).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
-    let reading = KernelReading(
-      tables: survey.tables, answers: answers, causes: causes, uptime: survey.uptime, time: time)
-    if survey.isAudit {
-      let differences = observer.differences(in: reading)
-      guarded.withLock { $0.differences = differences }
-    }
-    return observer.ingest(reading)
-  }
 }

@@ -50,7 +50,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   }
 
   /// A manager for a target on a monitor that it may start and stop, told in this context.
-  package init(_ target: Target, on shared: SharedMonitor, context: DeliveryContext = .main) {
+  package init(_ target: Target, on shared: SharedMonitor, context: DeliveryContext = .named(.main)) {
     watched = WatchedTarget(target, on: shared)
     self.context = context
   }
@@ -92,9 +92,10 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     }
   }
 
-  /// Stops: nothing is told after this returns.
+  /// Stops: what is on its way is not told any more.
   ///
-  /// The block and the last status stay.
+  /// On the main queue, nothing is told after this returns. On another thread, what is being told there just now is not
+  /// waited for. The block and the last status stay.
   open func stopMonitoring() { watched.stop() }
 
   /// Sets the block that is called with each new status, in place of the one before; nil for none.

@@ -18,6 +18,8 @@ final class ListeningSession: Sendable {
   init(_ shared: SharedMonitor) { self.shared = shared }
 
   /// False when the listener must not be called any more.
+  ///
+  /// Asked on the listener's queue right before each call, so that what the end finds on its way there is not told.
   var isOpen: Bool { state.withLock { !$0.hasEnded } }
 
   /// Takes the subscription, which it cancels when it has ended meanwhile; nil when there could be none.

@@ -19,7 +19,9 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   public static let `default` = NetworkReachabilityManager()
 
   /// The queue that updates pass through on their way to the listener's queue.
-  public let reachabilityQueue = DispatchQueue(label: "reachability")
+  ///
+  /// On the global queue's threads, for a queue without a target may have a thread of its own, and managers are many.
+  public let reachabilityQueue = DispatchQueue(label: "reachability", target: .global())
 
   private let watched: WatchedTarget
   let alamofire4 = Locked(Alamofire4())
@@ -82,15 +84,16 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     listen(on: { queue }, listener)
   }
 
-  /// Removes the listener: no call of it begins after this returns.
+  /// Removes the listener: what is on its way to the listener's queue is not told any more.
   ///
-  /// It waits for a call that is under way on another thread. Harmless without a listener, and inside the listener.
+  /// On the listener's own queue, if it is serial, no call begins after this returns. On another, one that has been begun
+  /// may still be under way: it is not waited for. Harmless without a listener, and inside the listener.
   open func stopListening() { watched.stop() }
 
   func listen(on queue: @escaping @Sendable () -> DispatchQueue, _ listener: @escaping Listener) -> Bool {
     let last = LastTold<NetworkReachabilityStatus>()
     let context = DeliveryContext { [reachabilityQueue] work in
-      reachabilityQueue.async { queue().async(execute: work) }
+      reachabilityQueue.async { queue().enter(work) }
     }
     do throws(KernelError) {
       try watched.start(on: context) { path in

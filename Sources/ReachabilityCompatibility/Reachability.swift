@@ -69,7 +69,7 @@ public final class Reachability: @unchecked Sendable {
   }
 
   /// A reachability of a target on a monitor that it may start and stop, told in this context.
-  package init(_ target: Target, on shared: SharedMonitor? = nil, context: DeliveryContext = .main) {
+  package init(_ target: Target, on shared: SharedMonitor? = nil, context: DeliveryContext = .named(.main)) {
     watched = WatchedTarget(target, on: shared ?? .standard)
     isLocalWiFi = target == .localLink
     self.context = context
@@ -80,7 +80,7 @@ public final class Reachability: @unchecked Sendable {
   private static func context(
     _ qos: DispatchQoS, _ target: DispatchQueue?, _ queue: DispatchQueue?
   ) -> DeliveryContext {
-    .queue(queue ?? DispatchQueue(label: "reachability", qos: qos, target: target))
+    .named(queue ?? DispatchQueue(label: "reachability", qos: qos, target: target))
   }
 
   // MARK: - Now
@@ -121,9 +121,10 @@ public final class Reachability: @unchecked Sendable {
     }
   }
 
-  /// Stops: no closure is called and no notification posted after this returns.
+  /// Stops: what is on its way to the notification queue is not told any more.
   ///
-  /// Harmless when not started, and inside a closure.
+  /// On that queue, no closure is called and no notification posted for any change after this returns. On another thread,
+  /// what is being told just now is not waited for. Harmless when not started, and inside a closure.
   public func stopNotifier() { watched.stop() }
 
   private func tell(_ flags: SCNetworkReachabilityFlags) {

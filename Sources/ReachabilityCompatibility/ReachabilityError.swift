@@ -14,6 +14,20 @@ public enum ReachabilityError: Error {
   case unableToGetFlags(Int32)
 }
 
+extension ReachabilityError: LocalizedError {
+  /// What was refused, and what to do about it where there is something.
+  public var errorDescription: String? {
+    switch self {
+    case .failedToCreateWithAddress(_, let errno): "The address cannot be watched (errno \(errno))."
+    case .failedToCreateWithHostname(let text, _):
+      "“\(text)” is no host: give a name or an address alone, without scheme, port or path."
+    case .unableToSetCallback(let errno): "Too many targets are watched (errno \(errno))."
+    case .unableToSetDispatchQueue(let errno): "The queue cannot be used (errno \(errno))."
+    case .unableToGetFlags(let errno): "The kernel cannot be asked about the network (errno \(errno))."
+    }
+  }
+}
+
 extension Notification.Name {
   /// Posted by a ``Reachability`` whenever its flags change, and once at each start; the object is the `Reachability`.
   public static let reachabilityChanged = Notification.Name("reachabilityChanged")

@@ -49,7 +49,7 @@ final class WatchedTarget: Sendable {
     // Before the subscription, because the first call may come before that is made, and stop or start anew.
     replaceSession(with: session)
     let isMachine = target == .default
-    let subscription = shared.monitor.listen(
+    let subscription = shared.monitor.listenWithoutWaiting(
       to: isMachine ? [.status, .path] : [], watching: isMachine ? [] : [target], on: context
     ) { update in
       let path = isMachine ? update.snapshot.machine.leading : update.host?.path
@@ -63,7 +63,7 @@ final class WatchedTarget: Sendable {
     }
   }
 
-  /// Ends the listening: no call of its listener begins after this returns.
+  /// Ends the listening, without waiting for a call that is under way.
   ///
   /// Harmless when there is none, and inside the listener.
   func stop() { replaceSession(with: nil) }

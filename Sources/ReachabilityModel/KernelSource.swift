@@ -24,11 +24,19 @@ public protocol KernelSource: AnyObject, Sendable {
 
   /// Ends the source; no call to the observer begins after it returns, except when called by the observer itself.
   func stop()
+
+  /// Ends the source for the observer that it was started with, and goes on for others if it has several at once.
+  ///
+  /// Only a source that can be started more than once need tell them apart; others stop.
+  func stop(for observer: any KernelObserver)
 }
 
 extension KernelSource {
   /// Nothing is counted.
   public var counters: KernelCounters { KernelCounters() }
+
+  /// Stops.
+  public func stop(for observer: any KernelObserver) { stop() }
 }
 
 /// Who asks the questions and receives the readings of a ``KernelSource``.

@@ -52,14 +52,25 @@ extension ReachabilityStatus {
   }
 }
 
+extension ReachabilityStatus: CustomStringConvertible {
+  /// As Swift spells it: `unknown`, `notReachable`, `reachable(ethernetOrWiFi)`, `reachable(wwan)`.
+  public var description: String {
+    guard case .reachable(let type) = self else { return name }
+    return "\(name)(\(type.rawValue))"
+  }
+}
+
 /// Why a verdict is not plainly reachable.
 ///
 /// Open: later versions may add reasons.
-public struct Reason: RawRepresentable, Hashable, Sendable {
+public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The reason's name on the wire.
   public let rawValue: String
   /// A reason from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The reason's name on the wire.
+  public var description: String { rawValue }
 
   /// No route covers the target, or a rule or table refuses it as unreachable, or the interface is switched off.
   public static let noRoute = Reason(rawValue: "noRoute")
@@ -94,11 +105,14 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
 /// What made a verdict change.
 ///
 /// Open: later versions may add causes.
-public struct Cause: RawRepresentable, Hashable, Sendable {
+public struct Cause: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The cause's name on the wire.
   public let rawValue: String
   /// A cause from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The cause's name on the wire.
+  public var description: String { rawValue }
 
   /// An interface was switched on.
   public static let linkUp = Cause(rawValue: "linkUp")

@@ -7,8 +7,8 @@ import Testing
 /// The articles' code as it stands there (TidyTests hold the articles to it), and that it does what they say.
 @Suite("What the articles show")
 struct DocumentationTests {
-  @Test("Testing your code: a script takes the kernel's place")
-  func testingYourCode() throws {
+  @Test("Testing your code: a script takes the kernel's place, and another the name servers'")
+  func testingYourCode() async throws {
     let kernel = ScriptedKernel()
     let monitor = ReachabilityMonitor(kernel: { kernel })
     try monitor.start()
@@ -22,13 +22,24 @@ struct DocumentationTests {
     #expect(monitor.snapshot.status.isReachable, "not told yet")
     kernel.advance(by: .milliseconds(10))
     #expect(monitor.snapshot.status == .notReachable)
+    #expect(await monitor.waitUntilReachable(timeout: .zero) == false)
+    let names = ScriptedNames(["db.internal": ["10.0.0.9"]])
+    let watching = ReachabilityMonitor(kernel: { kernel }, names: names)
+    try watching.start()
+    let database = try Target(host: "db.internal")
+    let hosts = UpdateRecorder()
+    let watch = watching.listen(to: .host, watching: [database], on: .immediate) { hosts.record($0) }
+    #expect(watching.verdict(of: database)?.addresses.map(\.address.description) == ["10.0.0.9"])
+    names.change("db.internal", to: .notFound)
+    kernel.advance(by: .milliseconds(10))
+    #expect(hosts.updates.last?.host?.path.reason == .dnsNotFound)
     let recorder = UpdateRecorder()
     let subscription = monitor.listen(on: .immediate) { recorder.record($0) }
     kernel.change { $0.addDefault(via: "10.0.0.2", on: 2) }
     #expect(recorder.statuses == [.notReachable, .reachable(.ethernetOrWiFi)])
     kernel.fail(KernelError(operation: "read", errno: 5, message: "Input/output error"))
     #expect(monitor.snapshot.status == .unknown)
-    withExtendedLifetime(subscription) {}
+    withExtendedLifetime((subscription, watch)) {}
   }
 
   @Test("Getting started: ask once", .enabled(if: Namespace.isSupported))

@@ -178,10 +178,10 @@ struct NameServerTests {
   func many() async throws {
     let server = try DNSServer { _, _ in .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }
-    let resolver = Resolver(.init(servers: [server.address]))
-    let names = NameWatcher(resolver: resolver, timeout: .seconds(30))
+    let lines = NameLines(.init(servers: [server.address]))
+    let names = NameWatcher(lines, timeout: .seconds(30))
     for number in 0..<4500 { names.watch(Target(.name("n\(number).example.")), for: 1) }
     #expect(await eventually(within: Self.wait) { () async in server.total >= 9000 })
-    resolver.stop()
+    lines.watches.stop()
   }
 }

@@ -95,6 +95,41 @@ struct ScriptedKernelTests {
     }
   }
 
+  @Test("Several monitors may have one script: each hears every change, with a settle time of its own")
+  func sharedKernel() throws {
+    let kernel = ScriptedKernel(.wired)
+    let monitors = [Duration.milliseconds(10), .milliseconds(20)].map { settle in
+      ReachabilityMonitor(configuration: .init(settle: settle), kernel: { kernel })
+    }
+    for monitor in monitors { try monitor.start() }
+    // A monitor that is not started begins and ends a reading of its own.
+    #expect(try ReachabilityMonitor(kernel: { kernel }).evaluate(.default).path.status == online)
+    kernel.change([.routeRemoved]) { $0.removeDefaults(.ipv4) }
+    #expect(monitors.map(\.snapshot.status) == [online, online])
+    kernel.advance(by: .milliseconds(10))
+    #expect(monitors.map(\.snapshot.status) == [.notReachable, online])
+    kernel.advance(by: .milliseconds(10))
+    #expect(monitors.map(\.snapshot.status) == [.notReachable, .notReachable])
+    kernel.changeWithoutEvent { $0.addDefault(via: "10.0.0.1", on: 2) }
+    #expect(kernel.audit() == 2)
+    monitors[0].stop()
+    kernel.change([.routeRemoved]) { $0.removeDefaults(.ipv4) }
+    kernel.advance(by: .seconds(1))
+    #expect(monitors.map(\.snapshot.status) == [.unknown, .notReachable])
+    try monitors[0].start()
+    kernel.fail(KernelError(operation: "read", errno: 5, message: "Input/output error"))
+    #expect(monitors.map(\.snapshot.status) == [.unknown, .unknown])
+    kernel.change()
+    #expect(monitors.map(\.snapshot.status) == [.notReachable, .notReachable])
+  }
+
+  @Test("A malformed address adds nothing", arguments: ["10.0.0.5", "10.0.0.5/33", "10.0.0.5/x", "fd00::1/129", "/24"])
+  func malformed(_ text: String) {
+    var script = KernelScript()
+    script.addInterface(2, "eth0", addresses: [text])
+    #expect(script.addresses.isEmpty && script.routes.isEmpty)
+  }
+
   @Test("A multipath route loses the legs whose interface is off, and goes with the last of them")
   func multipath() throws {
     var script = KernelScript.withoutDefault

@@ -1,6 +1,18 @@
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
+
+/// A kernel that answers nothing after its first reading.
+private final class SilentKernel: KernelSource {
+  private let kernel = ScriptedKernel(.wired)
+  let sinceProgress = Duration.zero
+
+  func start(_ observer: any KernelObserver) throws(KernelError) { try kernel.start(observer) }
+  func refresh() {}
+  func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try kernel.lookUp(queries) }
+  func stop() { kernel.stop() }
+}
 
 /// Waiting for a way to come back, as a retry after an offline error does.
 @Suite
@@ -19,6 +31,57 @@ struct WaitingTests {
     let monitor = ReachabilityMonitor(kernel: { kernel })
     try monitor.start()
     #expect(await monitor.waitUntilReachable(timeout: Self.patience))
+  }
+
+  @Test(
+    "However short the time is, the first verdicts of a started monitor are judged",
+    arguments: [.zero, .milliseconds(1), .seconds(-1), .seconds(Int64.min)] as [Duration])
+  func noTime(_ timeout: Duration) async throws {
+    let kernel = ScriptedKernel()
+    kernel.change { Self.plug(&$0) }
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { kernel })
+    try monitor.start()
+    for target in [.default, try Target(host: "10.0.0.9"), try Target(host: "192.0.2.1")] {
+      for _ in 0..<20 { #expect(await monitor.waitUntilReachable(target, timeout: timeout)) }
+    }
+    kernel.change { $0.removeDefaults(.ipv4) }
+    #expect(await !monitor.waitUntilReachable(timeout: timeout))
+    monitor.stop()
+    #expect(await !monitor.waitUntilReachable(timeout: timeout))
+  }
+
+  @Test("The real kernel's first verdicts are judged, however short the time", .enabled(if: Namespace.isSupported))
+  func noTimeForTheKernel() async throws {
+    let pair = try VethPair()
+    let monitor = ReachabilityMonitor()
+    try pair.addDefaultRoutes()
+    try pair.client.run { try monitor.start() }
+    for _ in 0..<5 { #expect(await monitor.waitUntilReachable(timeout: .zero)) }
+    #expect(await monitor.waitUntilReachable(try Target(host: "192.0.2.1"), timeout: .zero))
+    monitor.stop()
+  }
+
+  @Test("A wait for a kernel that says nothing any more ends all the same")
+  func silentKernel() async throws {
+    let kernel = SilentKernel()
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    #expect(await !monitor.waitUntilReachable(timeout: .zero))
+  }
+
+  @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
+  func longestTimes(_ timeout: Duration) async throws {
+    let kernel = ScriptedKernel()
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let waiter = Task { await monitor.waitUntilReachable(timeout: timeout) }
+    while monitor.verdict(of: .default) == nil { await Task.yield() }
+    kernel.change { Self.plug(&$0) }
+    #expect(await waiter.value)
+    let checker = Checker(monitor: monitor, prober: ScriptedProber { _ in nil })
+    let checking = Task { await checker.wait(for: [], timeout: timeout) { _ in true } }
+    checking.cancel()
+    #expect(await !checking.value.isFulfilled)
   }
 
   @Test("AO-1, AO-4 all who wait at one monitor are released when the way comes back")

@@ -77,6 +77,9 @@ struct ReachabilitySwiftTests {
     } catch ReachabilityError.failedToCreateWithHostname(let text, let code) {
       #expect(text == "https://www.example.com" && code == EINVAL)
     }
+    let error: any Error = ReachabilityError.failedToCreateWithHostname("https://www.example.com", EINVAL)
+    #expect(error.localizedDescription.contains("“https://www.example.com” is no host"))
+    #expect((ReachabilityError.unableToGetFlags(13) as any Error).localizedDescription.contains("errno 13"))
   }
 
   @Test("E5-3 connections have Reachability.swift's words")

@@ -14,6 +14,14 @@ struct ReachabilityStatusTests {
     }
   }
 
+  @Test("Printed, statuses, reasons and causes are the words that everything else has for them")
+  func descriptions() {
+    let statuses: [ReachabilityStatus] = [.unknown, .notReachable, .reachable(.ethernetOrWiFi), .reachable(.wwan)]
+    #expect(
+      statuses.map { "\($0)" } == ["unknown", "notReachable", "reachable(ethernetOrWiFi)", "reachable(wwan)"])
+    #expect("\(Reason.noRoute)" == "noRoute" && "\([Cause.linkUp, .routeAdded])" == "[linkUp, routeAdded]")
+  }
+
   /// The table, row by row, without the cleverness of the rule under test.
   private static func table(_ flags: ReachabilityFlags) -> ReachabilityStatus {
     let automatic = flags.contains(.connectionOnTraffic) || flags.contains(.connectionOnDemand)

@@ -21,7 +21,7 @@ extension Checker {
         group.addTask { await self.repeatCheck(request) { board.note($0, at: index).map(condition) ?? false } }
       }
       group.addTask {
-        try? await Task.sleep(for: timeout)
+        try? await Task.sleep(for: min(timeout, Limits.longestWait))
         return false
       }
       let result = await group.next() ?? false

@@ -13,7 +13,7 @@ public final class Checker: Sendable {
 
   /// A checker that asks `prober` about targets and `monitor` about the way; both live at least as long as it does.
   public convenience init(monitor: ReachabilityMonitor, prober: any Prober) {
-    self.init(monitor: monitor, prober: prober, names: monitor.checks)
+    self.init(monitor: monitor, prober: prober, names: monitor.lines.checks)
   }
 
   /// A checker with real sockets; no thread runs before the first check.
@@ -23,7 +23,7 @@ public final class Checker: Sendable {
   ///   - forVisitors: whether its targets are what anybody asks for once. Their names are then not asked for in one line with
   ///     those that are checked again and again: names that no server answers could fill it.
   public convenience init(monitor: ReachabilityMonitor, forVisitors: Bool = false) {
-    let names = forVisitors ? monitor.visitors : monitor.checks
+    let names = forVisitors ? monitor.lines.visitors : monitor.lines.checks
     self.init(monitor: monitor, prober: SocketProber(resolver: names), names: names)
   }
 
@@ -122,6 +122,8 @@ public final class Checker: Sendable {
       finish(run, CheckRules.result(of: verdict, startedAt: startedAt, duration: .now - start), verdict.path)
     }
     guard case .name(let name) = way.remote else { return judge(.pending) }
+    // What a test scripts is not asked for.
+    guard monitor.names == nil else { return monitor.resolve(name, timeout: run.request.timeout, judge) }
     names.resolve(name, timeout: run.request.timeout) { judge(NameResolution($0)) }
   }
 

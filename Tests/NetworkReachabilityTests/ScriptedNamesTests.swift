@@ -1,0 +1,92 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@Suite("Names of a script")
+struct ScriptedNamesTests {
+  private let kernel = ScriptedKernel(.wired)
+  private let names = ScriptedNames(["db.internal": ["10.0.0.9"], "nowhere.internal": ["10.0.0", "nonsense"]])
+
+  private func monitor() throws -> ReachabilityMonitor {
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { [kernel] in kernel }, names: names)
+    try monitor.start()
+    return monitor
+  }
+
+  @Test("The first verdict over a name is by its addresses, whatever its case, and each change is told at once")
+  func told() throws {
+    let monitor = try monitor()
+    let target = try Target(host: "DB.internal")
+    let recorder = UpdateRecorder()
+    let subscription = monitor.listen(to: .host, watching: [target], on: .immediate) { recorder.record($0) }
+    #expect(recorder.hosts.map(\.phase) == [.resolved] && recorder.hosts.last?.isSurelyReachable == true)
+    names.change("db.internal.", to: ["192.0.2.1", "192.0.2.2"])
+    #expect(recorder.hosts.last?.addresses.map(\.address.description) == ["192.0.2.1", "192.0.2.2"])
+    #expect(recorder.transitions.last?.causes == [.dnsChanged])
+    kernel.change { $0.removeDefaults(.ipv4) }
+    #expect(recorder.hosts.last?.path.status == .notReachable)
+    names.change("db.internal", to: ["10.0.0.9"])
+    #expect(recorder.hosts.last?.isSurelyReachable == true)
+    let count = recorder.hosts.count
+    names.change("db.internal", to: .failed(.dnsServerFailure))
+    names.change("other.internal", to: ["10.0.0.8"])
+    #expect(recorder.hosts.count == count, "servers that fail take nothing away, and other names do not matter")
+    names.change("db.internal", to: [])
+    #expect(recorder.hosts.last?.path.reason == .dnsNotFound)
+    subscription?.cancel()
+    names.change("db.internal", to: ["10.0.0.9"])
+    #expect(recorder.hosts.count == count + 1)
+  }
+
+  @Test("A name that the script does not have does not exist, and one that nobody answers for stays optimistic")
+  func unknown() throws {
+    let monitor = try monitor()
+    names.change("slow.internal", to: .pending)
+    names.change("broken.internal", to: .failed(.dnsTimeout))
+    let found = try ["localhost", "nowhere.internal", "slow.internal", "broken.internal"].map { name in
+      let target = try Target(host: name)
+      let subscription = monitor.listen(to: [], watching: [target], on: .immediate) { _ in }
+      defer { subscription?.cancel() }
+      let verdict = try #require(monitor.verdict(of: target))
+      return "\(verdict.path.status) \(verdict.phase) \(verdict.path.reason?.description ?? "-")"
+    }
+    #expect(
+      found == [
+        "notReachable resolved dnsNotFound", "notReachable resolved dnsNotFound",
+        "reachable(ethernetOrWiFi) optimistic -", "reachable(ethernetOrWiFi) optimistic dnsTimeout",
+      ])
+  }
+
+  @Test("A wait for a name ends when the script gives it an address to which there is a way")
+  func waiting() async throws {
+    let monitor = try monitor()
+    let target = try Target(host: "late.internal")
+    #expect(await !monitor.waitUntilReachable(target, timeout: .zero))
+    let waiter = Task { await monitor.waitUntilReachable(target, timeout: .seconds(30)) }
+    while monitor.verdict(of: target) == nil { await Task.yield() }
+    names.change("late.internal", to: ["10.0.0.7"])
+    #expect(await waiter.value)
+    #expect(await monitor.waitUntilReachable(target, timeout: .zero))
+  }
+
+  @Test("Asked outright, the script answers; literals are what they are, and silence is a timeout")
+  func asked() async throws {
+    let monitor = try monitor()
+    names.change("slow.internal", to: .pending)
+    let address = try #require(IPAddress("10.0.0.9"))
+    #expect(await monitor.resolve("db.internal", timeout: .seconds(1)) == .addresses([address]))
+    #expect(await monitor.resolve("10.0.0.9", timeout: .seconds(1)) == .addresses([address]))
+    #expect(await monitor.resolve("nowhere.internal", timeout: .seconds(1)) == .notFound)
+    #expect(await monitor.resolve("slow.internal", timeout: .seconds(1)) == .failed(.dnsTimeout))
+  }
+
+  @Test("Two monitors may have the same names")
+  func shared() throws {
+    let target = try Target(host: "db.internal")
+    let monitors = [try monitor(), try monitor()]
+    let subscriptions = monitors.map { $0.listen(watching: [target], on: .immediate) { _ in } }
+    names.change("db.internal", to: .notFound)
+    for monitor in monitors { #expect(monitor.verdict(of: target)?.path.reason == .dnsNotFound) }
+    withExtendedLifetime(subscriptions) {}
+  }
+}
