@@ -95,9 +95,12 @@ extension ProberLoop {
     switch check.request.choose(peers) {
     case .failure(let finding): conclude(check, finding)
     case .success(let all):
-      let chosen = all.filter { check.hasWay($0.address) }
+      let judged = all.map { (peer: $0, passage: check.passage($0.address, $0.port == 0 ? nil : $0.port)) }
+      let allowed = judged.filter { $0.passage != .denied }
+      guard !allowed.isEmpty else { return conclude(check, .denied) }
+      let chosen = allowed.filter { $0.passage == .open }.map(\.peer)
       guard !chosen.isEmpty else {
-        check.peer = all.first
+        check.peer = allowed.first?.peer
         return conclude(check, Finding(.unreachable, .noRoute, detail: "there is no way to any of its addresses"))
       }
       check.candidates = chosen[...]
