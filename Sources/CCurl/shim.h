@@ -32,7 +32,7 @@ static inline CURLcode ccurl_get_string(CURL *handle, CURLINFO key, const char *
   return curl_easy_getinfo(handle, key, value);
 }
 
-static inline CURLcode ccurl_get_microseconds(CURL *handle, CURLINFO key, curl_off_t *value) {
+static inline CURLcode ccurl_get_large(CURL *handle, CURLINFO key, curl_off_t *value) {
   return curl_easy_getinfo(handle, key, value);
 }
 

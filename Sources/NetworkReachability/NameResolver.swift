@@ -11,7 +11,7 @@ extension ReachabilityMonitor {
   public func resolve(
     _ name: String, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
   ) {
-    resolver.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
+    visitors.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
   }
 
   /// Resolves a name and waits for the answer; see ``resolve(_:timeout:_:)``.

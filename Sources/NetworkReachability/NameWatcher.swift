@@ -10,6 +10,8 @@ internal import ReachabilityModel
 /// ``Limits/renewalPause``, and at most ``Limits/namesAsked`` at a time.
 final class NameWatcher: Sendable {
   private let resolver: Resolver
+  /// Those who ask for other names, and forget what they know when all names are asked anew.
+  private let others: [Resolver]
   /// How long the servers have for one name.
   var timeout: Duration {
     get { guarded.withLock(\.timeout) }
@@ -47,8 +49,9 @@ final class NameWatcher: Sendable {
     var isRenewalDue = false
   }
 
-  init(resolver: Resolver, timeout: Duration) {
+  init(resolver: Resolver, beside others: [Resolver] = [], timeout: Duration) {
     self.resolver = resolver
+    self.others = others
     guarded = Locked(State(timeout: timeout))
     resolver.onChange { [weak self] in self?.renew() }
   }
@@ -82,7 +85,9 @@ final class NameWatcher: Sendable {
   /// Asks again for every name: at once, or when the pause since the last time is over.
   func renew() {
     guarded.withLock { state in
-      guard !state.watches.isEmpty, !state.isRenewalDue else { return }
+      // What others know of names is out of date, too.
+      guard !state.watches.isEmpty else { return flush() }
+      guard !state.isRenewalDue else { return }
       let now = ContinuousClock.now
       guard let last = state.renewed, now < last + Limits.renewalPause else { return renewAll(&state, now) }
       state.isRenewalDue = true
@@ -102,13 +107,17 @@ final class NameWatcher: Sendable {
 
   private func renewAll(_ state: inout State, _ now: ContinuousClock.Instant) {
     state.renewed = now
-    resolver.flush()
+    flush()
     for target in state.watches.keys {
       // What is under way asks the old servers, perhaps from an address that is gone.
       state.watches[target]?.task?.cancel()
       state.watches[target]?.generation += 1
       ask(target, &state)
     }
+  }
+
+  private func flush() {
+    for resolver in [resolver] + others { resolver.flush() }
   }
 
   // MARK: - Questions

@@ -20,7 +20,11 @@ internal import Probes
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
+  // Of names that are watched, checked, and wanted once: those that no server answers hold a place for some seconds each, and
+  // keep none of another line waiting.
   let resolver: Resolver
+  let checks: Resolver
+  let visitors: Resolver
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()
   private let requirement: InterfaceRequirement
@@ -33,13 +37,13 @@ public final class ReachabilityMonitor: Sendable {
   public init(
     configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil
   ) {
-    resolver = Resolver(
-      Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout))
+    let names = Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)
+    (resolver, checks, visitors) = (Resolver(names), Resolver(names), Resolver(names))
     requirement = configuration.interfaceRequirement
     engine = Engine(
       settle: configuration.settle, permitting: requirement,
-      names: NameWatcher(resolver: resolver, timeout: configuration.nameTimeout), source: source,
-      logger: configuration.logger)
+      names: NameWatcher(resolver: resolver, beside: [checks, visitors], timeout: configuration.nameTimeout),
+      source: source, logger: configuration.logger)
     let logger = configuration.logger
     var settings = NetlinkSource.Settings()
     settings.interfaceOverrides = configuration.interfaceOverrides

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// Every bound of this room, with its unit and its reason.
 enum Limits {
   /// Names asked at once.
@@ -5,6 +7,9 @@ enum Limits {
   /// Each costs two datagrams (A and AAAA), so 128 are on the way at most: c-ares keeps one UDP
   /// socket per server, and with 512 answers on their way a default receive buffer drops some.
   static let namesInFlight = 64
+
+  /// How long the other family is waited for, once one has an address: more than a server needs that answers at all.
+  static let otherFamily: Duration = .milliseconds(300)
 
   /// Names waiting for their turn: a restart with 1,000 named targets asks for all of them in the same moment.
   static let namesWaiting = 1_024
@@ -122,7 +127,7 @@ enum Limits {
 
   /// Echo requests of one check, bytes of payload (a packet of 1,500 bytes), and the shortest pause between two.
   static let echoCount = 100
-  static let echoPayload = 1_472
+  static let echoPayload = ICMPRecipe.largestPayload
   static let echoPause: Duration = .milliseconds(1)
 
   /// How long a DNS server may be silent before it is asked again; doubled each time.
@@ -138,6 +143,9 @@ enum Limits {
   static let certificateNames = 100
   static let namesTold = 5
 
+  /// The last second that can be told: certificates without an end say that of the year 9999, in seconds since 1970.
+  static let latestSecond = 253_402_300_799
+
   /// Authorities' files kept read: each is some MiB.
   static let trustStores = 8
 
@@ -147,9 +155,6 @@ enum Limits {
   /// Bytes of an HTTP answer's head and of its body that are read.
   static let httpHeadBytes = 65_536
   static let httpBodyBytes = 1 << 20
-
-  /// Redirects followed at most.
-  static let httpRedirects = 3
 
   /// Transfers of libcurl in one group: each costs the others of its group some nanoseconds when one of them ends.
   static let curlGroup = 64

@@ -11,6 +11,8 @@ struct NameQuery {
   var earlierFailure: String?
   /// Flushed while under way: the answer is for those who wait, not for the memory.
   var isForgotten = false
+  /// How long the other family is waited for, once one has an address.
+  var graceEnds: Instant?
   var ipv4: Result<[ResolvedAddress], AresChannel.Refusal>?
   var ipv6: Result<[ResolvedAddress], AresChannel.Refusal>?
 

@@ -45,6 +45,7 @@ extension ResolverLoop {
       query.attempt += 1
       query.ipv4 = nil
       query.ipv6 = nil
+      query.graceEnds = nil
       queries[id] = query
       let name = query.candidates?.first ?? query.name
       inFlight.insert(id)
@@ -76,10 +77,40 @@ extension ResolverLoop {
       } else {
         queries[answer.query]?.ipv6 = answer.outcome
       }
-      guard let verdict = queries[answer.query]?.verdict else { continue }
+      guard let verdict = queries[answer.query]?.verdict else {
+        limitGrace(of: answer.query)
+        continue
+      }
       inFlight.remove(answer.query)
       conclude(answer.query, verdict)
     }
+  }
+
+  /// Waits for the other family only so much longer once one has an address: there are servers that never answer for IPv6,
+  /// and what they do answer is enough.
+  private func limitGrace(of id: UInt64) {
+    guard let query = queries[id], query.graceEnds == nil, !query.addresses.isEmpty else { return }
+    let end = Instant.now.advanced(by: Limits.otherFamily)
+    queries[id]?.graceEnds = end
+    nextGrace = min(nextGrace ?? end, end)
+  }
+
+  /// Completes the names whose other family has had its time.
+  func endGraces() {
+    let now = Instant.now
+    guard let due = nextGrace, due <= now else { return }
+    for id in inFlight.sorted() {
+      guard let query = queries[id], let end = query.graceEnds, end <= now else { continue }
+      inFlight.remove(id)
+      if query.earlierFailure == nil, !query.isForgotten {
+        // For a while only: the other family may have been lost on its way.
+        let brief = inbox.configuration.negativeTimeToLive
+        let addresses = query.addresses.map { $0.with(timeToLive: min($0.timeToLive ?? brief, brief)) }
+        cache.store(query.name, addresses, now: .now)
+      }
+      finish(id, .success(query.addresses))
+    }
+    nextGrace = inFlight.compactMap { queries[$0]?.graceEnds }.min()
   }
 
   private func conclude(_ id: UInt64, _ verdict: NameQuery.Verdict) {

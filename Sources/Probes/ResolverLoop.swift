@@ -25,6 +25,8 @@ final class ResolverLoop {
   private var lastQuery: UInt64 = 0
   /// No waiter's deadline is earlier; it may be that of one that is answered already.
   private var nextDeadline: Instant?
+  /// No query's ``NameQuery/graceEnds`` is earlier.
+  var nextGrace: Instant?
   /// Completed requests, whose completions run when the state is in order: they may do what they like.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
 
@@ -64,6 +66,7 @@ final class ResolverLoop {
         for id in waiters.keys { complete(id, .failure(.cancelled)) }
       }
       settle()
+      endGraces()
       expire()
       startWaiting()
       runCompletions()
@@ -132,7 +135,8 @@ final class ResolverLoop {
 
   private func untilNextTimer() -> Duration? {
     let deadline = nextDeadline.map { Instant.now.duration(to: $0) }
-    return [deadline, dns?.nextTimeout].compactMap { $0 }.min()
+    let grace = nextGrace.map { Instant.now.duration(to: $0) }
+    return [deadline, grace, dns?.nextTimeout].compactMap { $0 }.min()
   }
 
   /// Forgets what is remembered, and lets nobody else join what was asked before.

@@ -33,10 +33,11 @@ enum ProbeRoutes {
       throw Problem(.badTarget, "The target is missing; write /probe?target=db:5432&module=tcp_connect.")
     }
     let name = exchange.query["module"] ?? standardModule
-    guard let module = exchange.service.checks.modules[name] else {
-      let known = exchange.service.checks.modules.keys.sorted().joined(separator: ", ")
-      throw Problem(.badRequest, "There is no module \(name.debugDescription); there are \(known).")
+    guard let known = exchange.service.checks.modules[name] else {
+      let names = exchange.service.checks.modules.keys.sorted().joined(separator: ", ")
+      throw Problem(.badRequest, "There is no module \(name.debugDescription); there are \(names).")
     }
+    let module = asThere(known)
     let timeout = try timeout(exchange.request.headers)
     do throws(TargetError) {
       return ProbeRequest(
@@ -44,6 +45,15 @@ enum ProbeRoutes {
     } catch {
       throw Problem(.badTarget, "\(error.problem); \(error.hint).")
     }
+  }
+
+  /// A built-in module as blackbox_exporter's configuration has it: there HTTP follows redirects unless told otherwise.
+  private static func asThere(_ module: ProbeModule) -> ProbeModule {
+    guard case .http(var recipe) = module.recipe, ProbeModule.builtIn.contains(module) else { return module }
+    recipe.maximumRedirects = HTTPRecipe.mostRedirects
+    var module = module
+    module.recipe = .http(recipe)
+    return module
   }
 
   /// The target as blackbox_exporter's users write it: without a scheme, which the module knows.

@@ -41,7 +41,7 @@ struct Daemon {
     let addresses = listeners.map(\.address)
     let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
     let service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor), registered: Checker(monitor: monitor),
+      monitor: monitor, checker: Checker(monitor: monitor, forVisitors: true), registered: Checker(monitor: monitor),
       configuration: settings.of(configuration), logger: logger)
     self.service = service
     servers = listeners.enumerated().map { number, listener in

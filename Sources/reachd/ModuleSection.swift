@@ -91,7 +91,7 @@ enum ModuleSection {
       var recipe = ICMPRecipe()
       set("count", &recipe.count, &reader) { $2.integer($0, $1, 1...ICMPRecipe.mostEchoes) }
       set("spacing", &recipe.spacing, &reader) { $2.duration($0, $1, .milliseconds(1) ... .seconds(10)) }
-      set("payloadBytes", &recipe.payloadBytes, &reader) { $2.integer($0, $1, 0...65_000) }
+      set("payloadBytes", &recipe.payloadBytes, &reader) { $2.integer($0, $1, 0...ICMPRecipe.largestPayload) }
       set("maximumLoss", &recipe.maximumLoss, &reader) { $2.share($0, $1) }
       set("maximumRoundTrip", &recipe.maximumRoundTrip, &reader) {
         $2.duration($0, $1, .microseconds(1) ... .seconds(60))
@@ -114,7 +114,7 @@ enum ModuleSection {
       set("expectBody", &recipe.expectBody, &reader) { $2.pattern($0, $1) }
       set("rejectBody", &recipe.rejectBody, &reader) { $2.pattern($0, $1) }
       set("expectHeaders", &recipe.expectHeaders, &reader) { ModuleSection.headers($0, $1, &$2) { $2.pattern($0, $1) } }
-      set("maximumRedirects", &recipe.maximumRedirects, &reader) { $2.integer($0, $1, 0...3) }
+      set("maximumRedirects", &recipe.maximumRedirects, &reader) { $2.integer($0, $1, 0...HTTPRecipe.mostRedirects) }
       recipe.tls = tls(&reader)
       return recipe
     }

@@ -51,6 +51,37 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
+  @Test("Names that somebody asks for and no server answers keep no watched name waiting")
+  func visitorsHaveALineOfTheirOwn() async throws {
+    let watched = try watch { name, _ in name.hasPrefix("silent") ? .silence : .addresses([[10, 0, 0, 9]]) }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    let monitor = watched.bench.monitor
+    for number in 0..<1_000 { monitor.resolve("silent\(number).example.", timeout: .seconds(600)) { _ in } }
+    // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
+    let target = try Target(host: "other.example.")
+    #expect(await monitor.waitUntilReachable(target, timeout: .seconds(30)))
+    let registered = ProbeRequest(try ProbeTarget("route://another.example."), timeout: .seconds(30))
+    #expect(await Checker(monitor: monitor).check(registered).result.state == .up)
+    watched.subscription.cancel()
+  }
+
+  @Test("Another way out makes all who ask for names forget what they know")
+  func everybodyForgets() async throws {
+    let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]], timeToLive: 3_000) }
+    defer { watched.server.stop() }
+    let monitor = watched.bench.monitor
+    let (old, new) = (IPAddress(ipv4: 0x0a00_0009), IPAddress(ipv4: 0x0a00_000a))
+    #expect(await monitor.resolve("other.example.", timeout: .seconds(30)) == .addresses([old]))
+    watched.server.answer { _, _ in .addresses([[10, 0, 0, 10]]) }
+    changeWay(watched.bench)
+    #expect(
+      await eventually(within: Self.wait) { () async in
+        await monitor.resolve("other.example.", timeout: .seconds(30)) == .addresses([new])
+      })
+    watched.subscription.cancel()
+  }
+
   @Test("E3-6 the answer of a question that was asked before the network changed is dropped, however late it comes")
   func lateAnswer() async throws {
     let watched = try watch { _, _ in .held([[203, 0, 113, 1]]) }

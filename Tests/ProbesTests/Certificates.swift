@@ -17,10 +17,20 @@ final class Certificates: Sendable {
     case otherName
     /// By itself, for localhost and 127.0.0.1.
     case selfSigned
+    /// As `good`, but meant for clients.
+    case clientOnly
+    /// As `good`, by an authority that ended in 2021.
+    case byExpired
+    /// `good`, shown together with our authority's certificate by that expired authority, as old clients need it.
+    case crossSigned
+    /// `good`, shown together with one that has nothing to do with it and has expired.
+    case withExpired
   }
 
   let directory: String
   var authority: String { "\(directory)/authority.pem" }
+  /// The one that has expired.
+  var oldAuthority: String { "\(directory)/oldAuthority.pem" }
 
   static let isPossible = unsafe access("/usr/bin/certtool", X_OK) == 0
 
@@ -34,10 +44,10 @@ final class Certificates: Sendable {
     let local =
       "cn = \"localhost\"\ndns_name = \"localhost\"\nip_address = \"127.0.0.1\"\ntls_www_server\nsigning_key\n"
     let days = "expiration_days = 30\n"
+    let past = "activation_date = \"2020-01-01 00:00:00 UTC\"\nexpiration_date = \"2021-01-01 00:00:00 UTC\"\n"
     try issue(.good, local + days)
     try issue(
-      .expired,
-      local + "activation_date = \"2020-01-01 00:00:00 UTC\"\nexpiration_date = \"2021-01-01 00:00:00 UTC\"\n")
+      .expired, local + past)
     try issue(
       .early,
       local + "activation_date = \"2099-01-01 00:00:00 UTC\"\nexpiration_date = \"2099-12-01 00:00:00 UTC\"\n")
@@ -47,6 +57,31 @@ final class Certificates: Sendable {
     try certtool(
       "--generate-self-signed", "--load-privkey", path("selfSigned.key"), "--template", path("selfSigned.cfg"),
       "--outfile", path("selfSigned.pem"))
+    try issue(.clientOnly, local.replacing("tls_www_server", with: "tls_www_client") + days)
+    try makeOldAuthority(past)
+    try issue(.byExpired, local + days, by: "oldAuthority")
+    try show(.crossSigned, "good", "authorityCross")
+    try show(.withExpired, "good", "expired")
+  }
+
+  /// An authority that has expired, and ours as it once vouched for it.
+  private func makeOldAuthority(_ past: String) throws {
+    try key("oldAuthority")
+    try template("oldAuthority", "cn = \"Old Authority\"\nca\ncert_signing_key\n" + past)
+    try certtool(
+      "--generate-self-signed", "--load-privkey", path("oldAuthority.key"), "--template", path("oldAuthority.cfg"),
+      "--outfile", oldAuthority)
+    try template("authorityCross", "cn = \"Test Authority\"\nca\ncert_signing_key\n" + past)
+    try certtool(
+      "--generate-certificate", "--load-privkey", path("authority.key"), "--load-ca-certificate", oldAuthority,
+      "--load-ca-privkey", path("oldAuthority.key"), "--template", path("authorityCross.cfg"), "--outfile",
+      path("authorityCross.pem"))
+  }
+
+  /// A kind whose server shows the first of these and the others behind it.
+  private func show(_ kind: Kind, _ names: String...) throws {
+    try Self.write(try names.map { try text("\($0).pem") }.joined(), to: path("\(kind.rawValue).pem"))
+    try Self.write(try text("\(names[0]).key"), to: path("\(kind.rawValue).key"))
   }
 
   deinit { _ = try? Child("/bin/rm", ["-r", directory]).wait() }
@@ -60,12 +95,13 @@ final class Certificates: Sendable {
 
   func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-  private func issue(_ kind: Kind, _ text: String) throws {
+  private func issue(_ kind: Kind, _ text: String, by authority: String = "authority") throws {
     try key(kind.rawValue)
     try template(kind.rawValue, text)
     try certtool(
-      "--generate-certificate", "--load-privkey", path("\(kind.rawValue).key"), "--load-ca-certificate", authority,
-      "--load-ca-privkey", path("authority.key"), "--template", path("\(kind.rawValue).cfg"), "--outfile",
+      "--generate-certificate", "--load-privkey", path("\(kind.rawValue).key"), "--load-ca-certificate",
+      path("\(authority).pem"), "--load-ca-privkey", path("\(authority).key"), "--template",
+      path("\(kind.rawValue).cfg"), "--outfile",
       path("\(kind.rawValue).pem"))
   }
 

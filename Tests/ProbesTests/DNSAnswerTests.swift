@@ -35,6 +35,17 @@ struct DNSAnswerTests {
     (99, [1, 0xFF], "\\# 2 01ff"),
   ]
 
+  @Test("A server that cannot read the question need not repeat it")
+  func withoutTheQuestion() {
+    func bare(id: UInt8 = 0x34, code: UInt8 = 1, answers: UInt8 = 0) -> [UInt8] {
+      [0x12, id, 0x81, code, 0, 0, 0, answers, 0, 0, 0, 0]
+    }
+    #expect(DNSAnswer(bare(), to: question(1))?.code == "FORMERR")
+    #expect(DNSAnswer(bare(id: 0x35), to: question(1)) == nil)
+    #expect(DNSAnswer(bare(code: 0), to: question(1)) == nil)
+    #expect(DNSAnswer(bare(answers: 1), to: question(1)) == nil)
+  }
+
   @Test(arguments: texts)
   func text(type: UInt16, data: [UInt8], text: String) throws {
     let parsed = try #require(DNSAnswer(answer(type, data), to: question(type)))

@@ -21,18 +21,19 @@ struct HTTPCheckTests {
   }
 
   private func secure(
-    _ kind: Certificates.Kind, host: String = "localhost", _ change: (inout HTTPRecipe) -> Void = { _ in }
+    _ kind: Certificates.Kind, _ path: String = "/", host: String = "localhost",
+    _ change: (inout HTTPRecipe) -> Void = { _ in }
   ) async throws -> ProbeResult {
     var recipe = HTTPRecipe()
     recipe.tls.authorityFile = server.certificates.authority
     change(&recipe)
-    return try await prober.check("https://\(host):\(server.port(kind))/", .http(recipe))
+    return try await prober.check("https://\(host):\(server.port(kind))\(path)", .http(recipe))
   }
 
   @Test func plainAnswer() async throws {
     let result = try await get()
     #expect(result.state == .up)
-    #expect(result.evidence.http == ProbeResult.HTTP(status: 200, version: "1.1", bodyBytes: 11))
+    #expect(result.evidence.http == ProbeResult.HTTP(status: 200, version: "1.1", bodyBytes: 11, contentLength: 11))
     #expect(result.phases.map(\.name) == [.connect, .processing, .transfer])
     #expect(result.source == IPAddress("127.0.0.1"))
   }
@@ -86,6 +87,43 @@ struct HTTPCheckTests {
     #expect(result.reason == .httpStatus)
     #expect(result.evidence.http?.redirects == 3)
     #expect(try await get("/nowhere") { $0.maximumRedirects = 3 }.reason == .httpStatus)
+  }
+
+  @Test("Only some of 300 to 399 send a client on, and a Location as servers write it is understood")
+  func whatIsARedirect() async throws {
+    #expect(try await get("/choices") { $0.maximumRedirects = 1 }.evidence.http?.status == 300)
+    #expect(try await get("/spaced") { $0.maximumRedirects = 1 }.state == .up)
+    #expect(try await get("/nowhere") { $0.maximumRedirects = 1 }.detail?.contains("ftp") == false)
+  }
+
+  @Test("The name that a recipe gives is that of the handshake; the request is for the target's own")
+  func nameInTheHandshake() async throws {
+    let named = try await secure(.otherName, "/sni") {
+      $0.tls.serverName = "other.test"
+      $0.expectBody = "^other.test localhost:\\d+$"
+    }
+    #expect(named.state == .up, "\(named.detail ?? "")")
+    let bounced = try await secure(.otherName, "/bounce") {
+      $0.tls.serverName = "other.test"
+      $0.tls.verify = false
+      $0.maximumRedirects = 1
+      $0.expectBody = "^localhost localhost:\\d+$"
+    }
+    #expect(bounced.state == .up, "\(bounced.detail ?? "")")
+  }
+
+  @Test("For an https check nobody reads all the authorities that the system has")
+  func readsNoAuthorities() async throws {
+    let watch = inotify_init1(Int32(IN_NONBLOCK))
+    defer { close(watch) }
+    let directory = "/etc/ssl/certs"
+    try #require(unsafe inotify_add_watch(watch, directory, UInt32(IN_OPEN)) >= 0)
+    #expect(try await secure(.good).state == .up)
+    var events = [UInt8](repeating: 0, count: 4_096)
+    #expect(unsafe read(watch, &events, events.count) < 0, "some 30 ms for each check, on the thread of all")
+    // This would have seen it.
+    close(unsafe open("\(directory)/ca-certificates.crt", O_RDONLY))
+    #expect(unsafe read(watch, &events, events.count) > 0)
   }
 
   @Test("A redirect is judged by the policy like a target, and leads to nobody who may not be contacted")

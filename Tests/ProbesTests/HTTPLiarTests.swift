@@ -30,6 +30,29 @@ struct HTTPLiarTests {
     let result = try await check { Self.say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", to: $0) }
     #expect(result.state == .down)
     #expect(result.reason == .reset)
+    let told = ProbeResult.HTTP(status: 200, version: "1.1", bodyBytes: 5, contentLength: 100)
+    #expect(result.evidence.http == told, "as far as it came")
+  }
+
+  @Test func onlyProvisionalAnswers() async throws {
+    let result = try await check(timeout: .milliseconds(200)) { peer in
+      Self.say("HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n", to: peer)
+      TCPServer.untilClosed(peer)
+    }
+    #expect(result.reason == .timeout)
+    #expect(result.evidence.http == nil)
+  }
+
+  @Test("What must not be there and cannot be looked for is no success")
+  func expensiveRejection() async throws {
+    let server = try TCPServer { peer in
+      _ = Loopback.receive(4_096, from: peer)
+      Self.say("HTTP/1.1 200 OK\r\n\r\n\(String(repeating: "z", count: 40)) fatal error", to: peer)
+    }
+    var recipe = HTTPRecipe()
+    recipe.rejectBody = "(?s)^(z+)+y|error"
+    let result = try await prober.check("http://127.0.0.1:\(server.port)/", .http(recipe))
+    #expect(result.state == .unknown)
   }
 
   @Test func moreThanWasPromised() async throws {
@@ -47,7 +70,9 @@ struct HTTPLiarTests {
   }
 
   @Test func noHTTPAtAll() async throws {
-    #expect(try await check { Self.say("SSH-2.0-OpenSSH_9.2\r\n", to: $0) }.reason == .noReply)
+    let result = try await check { Self.say("SSH-2.0-OpenSSH_9.2\r\n", to: $0) }
+    #expect(result.reason == .noReply)
+    #expect(result.detail == "the answer is not HTTP")
   }
 
   @Test func headersWithoutEnd() async throws {

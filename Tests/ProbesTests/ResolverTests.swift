@@ -101,6 +101,21 @@ extension Resolver {
     #expect(result == .success([four]))
   }
 
+  @Test("A family that never answers is not waited for to the end")
+  func oneFamilyIsEnoughAfterAWhile() async throws {
+    let server = try DNSServer { name, type in
+      name == "half.test" && type == DNSMessage.a ? .addresses([four]) : .silence
+    }
+    defer { server.stop() }
+    let resolver = Resolver(asking: [server])
+    let (half, silent) = (Outcomes(), Outcomes())
+    // On one thread: its deadline comes after what was due before.
+    resolver.resolve("half.test", timeout: patience, half.take)
+    resolver.resolve("silent.test", timeout: .seconds(2), silent.take)
+    #expect(try await silent.wait(for: 1) == [.failure(.timeout)])
+    #expect(half.all.map { try? $0.get().map(\.bytes) } == [[four]])
+  }
+
   @Test func noTimeAtAllIsATimeout() async throws {
     #expect(try await outcome(timeout: .zero) { _, _ in .addresses([four]) } == .failure(.timeout))
     #expect(try await outcome(timeout: .seconds(-1)) { _, _ in .addresses([four]) } == .failure(.timeout))

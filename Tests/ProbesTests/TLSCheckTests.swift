@@ -66,6 +66,29 @@ struct TLSCheckTests {
     #expect(try await shake(.good) { $0.serverName = "other.test" }.reason == .certificateNameMismatch)
   }
 
+  @Test("What is shown besides the way to an authority does not count, and what is on it does")
+  func datesOfTheWay() async throws {
+    #expect(try await shake(.crossSigned).state == .up)
+    #expect(try await shake(.withExpired).state == .up)
+    #expect(try await shake(.crossSigned) { $0.minimumValidity = .seconds(20 * 86_400) }.state == .up)
+    let result = try await shake(.byExpired) { $0.authorityFile = server.certificates.oldAuthority }
+    #expect(result.reason == .certificateExpired)
+    #expect(result.detail?.contains("the certificate above it expired at 2021-01-01") == true)
+  }
+
+  @Test func meantForClients() async throws {
+    let result = try await shake(.clientOnly)
+    #expect(result.reason == .certificateUntrusted)
+    #expect(result.detail?.contains("not meant for servers") == true)
+  }
+
+  @Test("Versions that must not be used any more (RFC 8996) are not used", arguments: ["tls", "https"])
+  func outdatedVersions(scheme: String) async throws {
+    let result = try await prober.check("\(scheme)://localhost:\(server.outdated)")
+    #expect(result.state == .down)
+    #expect(result.reason == .tlsHandshake)
+  }
+
   @Test func expiresTooSoon() async throws {
     #expect(try await shake(.good) { $0.minimumValidity = .seconds(20 * 86_400) }.state == .up)
     #expect(try await shake(.good) { $0.minimumValidity = .seconds(40 * 86_400) }.reason == .certificateExpired)

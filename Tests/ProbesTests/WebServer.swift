@@ -5,6 +5,8 @@ import TestSupport
 final class WebServer: Sendable {
   let certificates: Certificates
   let port: UInt16
+  /// Knows only TLS 1.0 and 1.1.
+  let outdated: UInt16
   private let ports: [Certificates.Kind: UInt16]
   private let child: Child
 
@@ -28,9 +30,12 @@ final class WebServer: Sendable {
         ssl_certificate_key \(directory)/\(kind.rawValue).key;
         location / { add_header X-Kind \(kind.rawValue); return 200 "all is well"; }
         location = /down { return 302 http://127.0.0.1:\(port)/; }
+        location = /sni { return 200 "$ssl_server_name $http_host"; }
+        location = /bounce { absolute_redirect off; return 302 /sni; }
       }
       """
     }
+    outdated = try Loopback.deadPort()
     let text = """
       daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/error.log;
       events { worker_connections 512; }
@@ -46,6 +51,8 @@ final class WebServer: Sendable {
           location = /moved-by-name { return 302 http://localhost:\(port)/; }
           location = /metadata { return 302 http://169.254.169.254/latest; }
           location = /secure { return 302 https://localhost:\(ports[.good] ?? 0)/; }
+          location = /choices { add_header Location http://127.0.0.1:\(port)/ always; return 300; }
+          location = /spaced { return 302 "http://127.0.0.1:\(port)/with space"; }
           location = /loop { return 302 /loop; }
           location = /nowhere { return 302 "ftp://localhost/"; }
           location = /hidden { return 302 "http://0xa9fea9fe/latest"; }
@@ -53,11 +60,17 @@ final class WebServer: Sendable {
           location = /bounce { return 302 /echo; }
         }
         \(secure.joined(separator: "\n"))
+        server {
+          listen 127.0.0.1:\(outdated) ssl;
+          ssl_protocols TLSv1 TLSv1.1; ssl_ciphers DEFAULT:@SECLEVEL=0;
+          ssl_certificate \(directory)/good.pem;
+          ssl_certificate_key \(directory)/good.key;
+        }
       }
       """
     try Certificates.write(text, to: "\(directory)/nginx.conf")
     child = try Child(Self.nginx, ["-p", directory, "-c", "nginx.conf", "-e", "\(directory)/error.log"])
-    let all = [port] + ports.values
+    let all = [port, outdated] + ports.values
     guard try eventually({ try all.allSatisfy(Self.listens(at:)) }) else { throw TestError("nginx: \(child.errors)") }
   }
 

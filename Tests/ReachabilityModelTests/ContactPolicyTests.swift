@@ -18,7 +18,8 @@ struct ContactPolicyTests {
     "64:ff9b::127.0.0.1", "64:ff9b::169.254.169.254", "64:ff9b::100.64.0.1", "64:ff9b:1::8.8.8.8", "100::1",
     "2001::1", "2001:0:7f00:1::1", "2001:0:4136:e378:8000:63bf:80ff:fffe", "2001:db8::1", "2002:7f00:1::1",
     "2002:a9fe:a9fe::1", "2606:4700::5efe:127.0.0.1", "2606:4700::200:5efe:169.254.169.254", "3fff::1", "5f00::1",
-    "fd00:ec2::254", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ff0e::1", "4000::1", "e000::1",
+    "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42", "fd00:c1::a9fe:a9fe", "fe80::1", "febf::1",
+    "fec0::1", "ff02::1", "ff0e::1", "4000::1", "e000::1",
   ]
 
   static let ordinary = [
@@ -63,6 +64,16 @@ struct ContactPolicyTests {
     #expect(policy.allows(try address("10.1.2.3"), port: 80))
     #expect(!policy.allows(try address("10.2.0.1"), port: 80))
     #expect(!policy.allows(try address("::1"), port: 80))
+  }
+
+  @Test(
+    "No block that is larger opens an address with a cloud's secrets",
+    arguments: ["169.254.169.254", "169.254.170.2", "169.254.170.23", "192.0.0.192", "fd20:ce::254", "fe80::a9fe:a9fe"])
+  func metadataByItsOwnAddressOnly(text: String) throws {
+    let blocks = ["169.254.0.0/16", "192.0.0.0/24", "fc00::/7", "fe80::/10"]
+    #expect(!ContactPolicy(allow: try blocks.map(prefix)).allows(try address(text), port: 80))
+    let own = IPPrefix(try address(text), length: try address(text).family.bitCount)
+    #expect(ContactPolicy(allow: [own]).allows(try address(text), port: 80))
   }
 
   @Test("An allowed IPv6 block does not allow what it wraps")

@@ -93,7 +93,7 @@ import Testing
     ("m: {prober: icmp, count: 0}", "FILE:2:28: modules.m.count: \"0\" is not possible; expected a whole number from"),
     ("m: {prober: icmp, count: 101}", "FILE:2:28: modules.m.count: \"101\" is not possible"),
     ("m: {prober: icmp, spacing: 0s}", "FILE:2:30: modules.m.spacing: \"0s\" is not possible; expected a duration fr"),
-    ("m: {prober: icmp, payloadBytes: 65001}", "FILE:2:35: modules.m.payloadBytes: \"65001\" is not possible"),
+    ("m: {prober: icmp, payloadBytes: 1473}", "FILE:2:35: modules.m.payloadBytes: \"1473\" is not possible"),
     ("m: {prober: icmp, maximumLoss: 20%}", "FILE:2:34: modules.m.maximumLoss: \"20%\" is not possible; expected a n"),
     ("m: {prober: icmp, maximumRoundTrip: x}", "FILE:2:39: modules.m.maximumRoundTrip: \"x\" is not possible"),
     ("m: {prober: http, method: get}", "FILE:2:29: modules.m.method: \"get\" is not possible; expected a method in"),
@@ -113,7 +113,7 @@ import Testing
     ("m: {prober: http, expectBody: '(a'}", "FILE:2:33: modules.m.expectBody: \"(a\" is no regular expression"),
     ("m: {prober: http, rejectBody: '*'}", "FILE:2:33: modules.m.rejectBody: \"*\" is no regular expression"),
     ("m: {prober: http, expectHeaders: {A: '('}}", "FILE:2:40: modules.m.expectHeaders.A: \"(\" is no regular"),
-    ("m: {prober: http, maximumRedirects: 4}", "FILE:2:39: modules.m.maximumRedirects: \"4\" is not possible"),
+    ("m: {prober: http, maximumRedirects: 11}", "FILE:2:39: modules.m.maximumRedirects: \"11\" is not possible"),
     (
       "m: {prober: tls, serverName: 'a b'}", "FILE:2:32: modules.m.serverName: \"a b\" is not possible; expected a host"
     ),

@@ -8,17 +8,29 @@ public import ReachabilityModel
 public final class Checker: Sendable {
   let monitor: ReachabilityMonitor
   private let prober: any Prober
+  private let names: Resolver
   private let board = CheckBoard()
 
   /// A checker that asks `prober` about targets and `monitor` about the way; both live at least as long as it does.
-  public init(monitor: ReachabilityMonitor, prober: any Prober) {
-    self.monitor = monitor
-    self.prober = prober
+  public convenience init(monitor: ReachabilityMonitor, prober: any Prober) {
+    self.init(monitor: monitor, prober: prober, names: monitor.checks)
   }
 
-  /// A checker with real sockets, whose names are those of `monitor`; no thread runs before the first check.
-  public convenience init(monitor: ReachabilityMonitor) {
-    self.init(monitor: monitor, prober: SocketProber(resolver: monitor.resolver))
+  /// A checker with real sockets; no thread runs before the first check.
+  ///
+  /// - Parameters:
+  ///   - monitor: knows the ways.
+  ///   - forVisitors: whether its targets are what anybody asks for once. Their names are then not asked for in one line with
+  ///     those that are checked again and again: names that no server answers could fill it.
+  public convenience init(monitor: ReachabilityMonitor, forVisitors: Bool = false) {
+    let names = forVisitors ? monitor.visitors : monitor.checks
+    self.init(monitor: monitor, prober: SocketProber(resolver: names), names: names)
+  }
+
+  private init(monitor: ReachabilityMonitor, prober: any Prober, names: Resolver) {
+    self.monitor = monitor
+    self.prober = prober
+    self.names = names
   }
 
   /// Makes one check, or shares one that is under way or fresh enough.
@@ -136,7 +148,7 @@ public final class Checker: Sendable {
       finish(run, CheckRules.result(of: verdict, startedAt: startedAt, duration: .now - start), verdict.path)
     }
     guard case .name(let name) = way.remote else { return judge(.pending) }
-    monitor.resolve(name, timeout: run.request.timeout, judge)
+    names.resolve(name, timeout: run.request.timeout) { judge(NameResolution($0)) }
   }
 
   private func finish(_ run: CheckRun, _ result: ProbeResult, _ path: Path?) {

@@ -20,14 +20,48 @@ internal import ReachabilityModel
 
   deinit { unsafe certificates.forEach { unsafe gnutls_x509_crt_deinit($0) } }
 
-  /// The end of the first to expire.
-  var earliestExpiry: Timestamp? { unsafe times(gnutls_x509_crt_get_expiration_time).min() }
+  /// The end of the first to expire of all that were shown, whether or not they are needed.
+  var earliestExpiry: Timestamp? {
+    unsafe certificates.map { unsafe Self.time(gnutls_x509_crt_get_expiration_time($0)) }.min()
+  }
 
-  /// The begin of the last to become valid.
-  var latestActivation: Timestamp? { unsafe times(gnutls_x509_crt_get_activation_time).max() }
+  /// From when to when a certificate is valid.
+  struct Validity {
+    let begin: Timestamp
+    let end: Timestamp
+  }
 
-  private func times(_ read: (gnutls_x509_crt_t?) -> time_t) -> [Timestamp] {
-    unsafe certificates.map { Timestamp(microseconds: Int64(clamping: unsafe read($0)) * 1_000_000) }
+  /// The validity of the peer's own certificate, of those that were shown and lead from it to an authority, and of the
+  /// authority's if `store` has it.
+  ///
+  /// What was shown besides has no part in it: servers add certificates that have expired, for old clients' sake.
+  func validities(upTo store: TrustStore) -> [Validity] {
+    var found: [Validity] = []
+    var current = unsafe certificates.first ?? nil
+    for _ in 0..<Limits.certificates {
+      guard let certificate = unsafe current else { break }
+      found.append(unsafe Self.validity(certificate))
+      if unsafe gnutls_x509_crt_check_issuer(certificate, certificate) != 0 { break }
+      var authority: gnutls_x509_crt_t?
+      if unsafe gnutls_x509_trust_list_get_issuer(store.list, certificate, &authority, 0) == 0,
+        let authority = unsafe authority
+      {
+        found.append(unsafe Self.validity(authority))
+        break
+      }
+      unsafe current = certificates.first { unsafe gnutls_x509_crt_check_issuer(certificate, $0) != 0 } ?? nil
+    }
+    return found
+  }
+
+  private static func validity(_ certificate: gnutls_x509_crt_t) -> Validity {
+    unsafe Validity(
+      begin: time(gnutls_x509_crt_get_activation_time(certificate)),
+      end: time(gnutls_x509_crt_get_expiration_time(certificate)))
+  }
+
+  private static func time(_ seconds: time_t) -> Timestamp {
+    Timestamp(microseconds: Int64(clamping: min(seconds, Limits.latestSecond)) * 1_000_000)
   }
 
   /// The subject of the peer's own (RFC 4514).
@@ -68,17 +102,17 @@ internal import ReachabilityModel
     return unsafe gnutls_x509_crt_check_hostname(first, name) != 0
   }
 
-  /// Whether it leads to an authority of `store`, whatever its dates are; if not, why.
+  /// Whether it leads to an authority of `store` and is meant for servers, whatever its dates are; if not, why.
+  ///
+  /// Dates are judged apart, so that an expired certificate of a known authority is not called untrusted.
   func distrust(by store: TrustStore) -> String? {
-    var status: UInt32 = 0
-    // Dates are judged apart, so that an expired certificate of a known authority is not called untrusted.
     let flags = UInt32(GNUTLS_VERIFY_DISABLE_TIME_CHECKS.rawValue | GNUTLS_VERIFY_DISABLE_TRUSTED_TIME_CHECKS.rawValue)
-    let code = unsafe certificates.withUnsafeMutableBufferPointer { chain in
-      unsafe gnutls_x509_trust_list_verify_crt2(
-        store.list, chain.baseAddress, UInt32(chain.count), nil, 0, flags, &status, nil)
-    }
+    let (code, status) = verify(by: store, flags)
     guard code == 0 else { return unsafe String(cString: gnutls_strerror(code)) }
     guard status != 0 else { return nil }
+    if status & UInt32(GNUTLS_CERT_PURPOSE_MISMATCH.rawValue) != 0 {
+      return "it is not meant for servers (its extended key usage)"
+    }
     var words = unsafe gnutls_datum_t()
     guard unsafe gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words, 0) == 0 else {
       return "it cannot be verified"
@@ -86,6 +120,27 @@ internal import ReachabilityModel
     defer { unsafe CGnuTLS_free(words.data) }
     return unsafe String(decoding: UnsafeBufferPointer(start: words.data, count: Int(words.size)), as: UTF8.self)
       .replacing("\0", with: "").trimmed
+  }
+}
+
+// What GnuTLS says of the whole.
+extension CertificateChain {
+  /// Whether the chain that GnuTLS finds to an authority of `store` is in order now, dates included.
+  func isGoodNow(by store: TrustStore) -> Bool { verify(by: store, 0) == (0, 0) }
+
+  private func verify(by store: TrustStore, _ flags: UInt32) -> (code: Int32, status: UInt32) {
+    var status: UInt32 = 0
+    var purpose = Array(GNUTLS_KP_TLS_WWW_SERVER.utf8) + [0]
+    let code = unsafe purpose.withUnsafeMutableBytes { purpose in
+      var wanted = unsafe gnutls_typed_vdata_st(
+        type: GNUTLS_DT_KEY_PURPOSE_OID, data: purpose.bindMemory(to: UInt8.self).baseAddress, size: 0)
+      var chain = unsafe certificates
+      return unsafe chain.withUnsafeMutableBufferPointer { chain in
+        unsafe gnutls_x509_trust_list_verify_crt2(
+          store.list, chain.baseAddress, UInt32(chain.count), &wanted, 1, flags, &status, nil)
+      }
+    }
+    return (code, status)
   }
 }
 

@@ -14,16 +14,22 @@ struct DNSAnswer: Equatable {
 
   /// Reads the answer to `question`, a whole packet; nil if these bytes are another's, or no answer at all.
   init?(_ bytes: [UInt8], to question: [UInt8]) {
-    guard bytes.count >= question.count, question.count > DNSPacket.headerBytes else { return nil }
-    // QR and the opcode; the id; the same question, whose letters may come back in another case.
-    guard bytes[2] & 0xF8 == 0x80, bytes.prefix(2) == question.prefix(2), DNSPacket.number(bytes, 4) == 1 else {
-      return nil
-    }
-    let asked = question[DNSPacket.headerBytes...].map(DNSPacket.lowercased)
-    guard bytes[DNSPacket.headerBytes..<question.count].map(DNSPacket.lowercased) == asked else { return nil }
+    guard bytes.count >= DNSPacket.headerBytes, question.count > DNSPacket.headerBytes else { return nil }
+    // QR and the opcode; the id.
+    guard bytes[2] & 0xF8 == 0x80, bytes.prefix(2) == question.prefix(2) else { return nil }
     isTruncated = bytes[2] & 0x02 != 0
     code = DNSPacket.codes[bytes[3] & 0x0F] ?? "RCODE\(bytes[3] & 0x0F)"
     counts = [6, 8, 10].map { Int(DNSPacket.number(bytes, $0) ?? 0) }
+    // A server that cannot read a question, or wants none, need not repeat it.
+    if DNSPacket.number(bytes, 4) == 0, code != "NOERROR", counts == [0, 0, 0] {
+      answers = []
+      return
+    }
+    // The same question, whose letters may come back in another case.
+    let asked = question[DNSPacket.headerBytes...].map(DNSPacket.lowercased)
+    guard DNSPacket.number(bytes, 4) == 1, bytes.count >= question.count,
+      bytes[DNSPacket.headerBytes..<question.count].map(DNSPacket.lowercased) == asked
+    else { return nil }
     var reader = DNSPacket(bytes: bytes, at: question.count)
     var answers: [String] = []
     for _ in 0..<min(counts[0], Limits.dnsAnswers) {

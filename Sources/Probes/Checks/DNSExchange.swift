@@ -128,7 +128,7 @@ final class DNSExchange: Exchange, Watcher {
     guard let text = recipe.expectAnswer else { return loop.conclude(check, .up) }
     do throws(PatternError) {
       let pattern = try loop.patterns.pattern(text)
-      let isThere = reply.answers.contains { pattern.matches(Array($0.utf8)) }
+      let isThere = try pattern.matches(anyOf: reply.answers)
       let words = "none of \(reply.answers.count) answers is as expected"
       loop.conclude(check, isThere ? .up : Finding(.down, .noReply, detail: words))
     } catch {

@@ -8,6 +8,7 @@ enum EchoPacket {
   static let reply4: UInt8 = 0
   static let reply6: UInt8 = 129
   static let headerBytes = 8
+  static let cookieBytes = 8
 
   /// What is read of a packet.
   struct Head: Equatable {

@@ -22,8 +22,12 @@ extension EchoSocket {
   /// A reply finds its request by its number; identifier, cookie and address must be right as well.
   private func take(_ index: Int32, _ now: Instant) {
     guard let (head, peer) = packet(index, skipsHeader: isRaw && !isIPv6) else { return }
-    guard head.type == (isIPv6 ? EchoPacket.reply6 : EchoPacket.reply4), head.cookie == nil || head.cookie == cookie,
-      flights[head.sequence]?.exchange.peer.address == peer.address, let flight = flights.land(head.sequence)
+    guard head.type == (isIPv6 ? EchoPacket.reply6 : EchoPacket.reply4),
+      let asked = flights[head.sequence]?.exchange, asked.peer.address == peer.address
+    else { return }
+    // What was sent must come back (RFC 792); a request that had no room for the cookie proves less.
+    guard head.cookie == cookie || head.cookie == nil && asked.payload < EchoPacket.cookieBytes,
+      let flight = flights.land(head.sequence)
     else { return }
     let beside = unsafe csockets_look(incoming, index)
     flight.exchange.received(

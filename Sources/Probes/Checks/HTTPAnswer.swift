@@ -11,6 +11,11 @@ struct HTTPAnswer {
   private(set) var isCut = false
   /// The head is longer than any honest one.
   private(set) var hasEndlessHead = false
+  /// The head of the last answer is there: none that is provisional (RFC 9110 §15.2).
+  private(set) var hasHead = false
+  private var isProvisional = false
+  /// Where the answer leads, as it says so itself.
+  private(set) var location: String?
 
   init(_ recipe: HTTPRecipe) { self.recipe = recipe }
 
@@ -26,14 +31,17 @@ struct HTTPAnswer {
       hasEndlessHead = true
       return false
     }
-    guard !recipe.expectHeaders.isEmpty else { return true }
     let line = String(decoding: bytes, as: UTF8.self)
     if line.hasPrefix("HTTP/") {
-      // What came before was a provisional answer (RFC 9110 §15.2).
+      // What came before was provisional.
       fields = []
+      isProvisional = line.drop { $0 != " " }.dropFirst().first == "1"
+    } else if Self.trimmed(line[...]).isEmpty {
+      hasHead = hasHead || !isProvisional
     } else if let colon = line.firstIndex(of: ":") {
-      let value = line[line.index(after: colon)...]
-      fields.append((line[..<colon].lowercased(), Self.trimmed(value)))
+      let (name, value) = (line[..<colon].lowercased(), Self.trimmed(line[line.index(after: colon)...]))
+      if name == "location", !hasHead { location = value }
+      if !recipe.expectHeaders.isEmpty { fields.append((name, value)) }
     }
     return true
   }
@@ -62,9 +70,7 @@ struct HTTPAnswer {
     }
     for field in recipe.expectHeaders {
       let pattern = try patterns.pattern(field.value)
-      let isThere = fields.contains {
-        $0.name == field.name.lowercased() && pattern.matches(Array($0.value.utf8))
-      }
+      let isThere = try pattern.matches(anyOf: fields.lazy.filter { $0.name == field.name.lowercased() }.map(\.value))
       if !isThere { return Finding(.down, .httpBody, detail: "the header field \(field.name) is not as expected") }
     }
     let extent = isCut ? "the first \(Limits.httpBodyBytes) bytes of the body do" : "the body does"

@@ -6,11 +6,10 @@ extension HTTPExchange {
   func follow(_ location: String) {
     endTransfer()
     redirects += 1
-    let next: ProbeTarget
-    do throws(TargetError) {
-      next = try ProbeTarget(String(location.prefix { $0 != "#" }))
-    } catch {
-      return loop.conclude(check, Finding(.down, .httpStatus, detail: "the redirect leads nowhere: \(error.problem)"))
+    // What is wrong with it is not told: the words would be the peer's.
+    guard let next = try? ProbeTarget(Self.encoded(location.prefix { $0 != "#" })) else {
+      let words = "the redirect leads nowhere: its Location is no URL that can be asked"
+      return loop.conclude(check, Finding(.down, .httpStatus, detail: words))
     }
     guard next.scheme == target.scheme || next.scheme == .https else {
       return loop.conclude(
@@ -41,11 +40,23 @@ extension HTTPExchange {
     }
   }
 
+  /// Spaces and letters beyond ASCII as %XX, as browsers have them: many servers send them as they are.
+  private static func encoded(_ location: Substring) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let bytes = location.utf8.flatMap { byte in
+      (0x21...0x7e).contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private func connect(_ peers: [Peer]) {
     switch check.request.choose(peers) {
     case .failure(let finding): loop.conclude(check, finding)
-    case .success(let chosen):
-      guard let first = chosen.first else { return }
+    case .success(let allowed):
+      guard let first = allowed.first(where: { check.hasWay($0.address) }) else {
+        let words = "there is no way to any address of the host that the redirect leads to"
+        return loop.conclude(check, Finding(.unreachable, .noRoute, detail: words))
+      }
       peer = first
       check.peer = first
       begin()

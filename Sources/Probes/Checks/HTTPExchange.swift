@@ -116,13 +116,13 @@ final class HTTPExchange: Exchange, Watcher {
   /// The transfer is over, well or not.
   func finished(_ code: CURLcode) {
     guard let transfer else { return }
-    notePhases(transfer)
+    note(transfer)
     if let fault { return loop.conclude(check, fault) }
     guard code == CURLE_OK || answer.isCut else { return loop.conclude(check, Self.finding(code, answer)) }
     let status = transfer.status
-    check.evidence.http = ProbeResult.HTTP(
-      status: status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes)
-    if let location = transfer.redirect, redirects < min(recipe.maximumRedirects, Limits.httpRedirects) {
+    if let location = transfer.redirect(answer.location),
+      redirects < min(recipe.maximumRedirects, HTTPRecipe.mostRedirects)
+    {
       return follow(location)
     }
     do throws(PatternError) {
@@ -132,7 +132,13 @@ final class HTTPExchange: Exchange, Watcher {
     }
   }
 
-  private func notePhases(_ transfer: HTTPTransfer) {
+  /// Notes what is known of an answer, whole or not.
+  private func note(_ transfer: HTTPTransfer) {
+    if answer.hasHead {
+      check.evidence.http = ProbeResult.HTTP(
+        status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
+        contentLength: transfer.contentLength)
+    }
     let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
     if let ready { check.add(.tls, ready) }
     guard let first = transfer.moment(CURLINFO_STARTTRANSFER_TIME_T) else { return }
@@ -144,7 +150,13 @@ final class HTTPExchange: Exchange, Watcher {
     if answer.hasEndlessHead {
       return Finding(.down, .noReply, detail: "the answer's head is longer than \(Limits.httpHeadBytes) bytes")
     }
-    let words = unsafe String(cString: curl_easy_strerror(code))
+    let words =
+      switch code {
+      // Its own words for these would be read as ours.
+      case CURLE_OUT_OF_MEMORY: "the answer's head has a line that is too long"
+      case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
+      default: unsafe String(cString: curl_easy_strerror(code))
+      }
     let reason: Reason =
       switch code {
       case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION: .tlsHandshake
@@ -159,7 +171,7 @@ final class HTTPExchange: Exchange, Watcher {
     case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
     case .resolving: return Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
     case .transferring:
-      if let transfer { notePhases(transfer) }
+      if let transfer { note(transfer) }
       let words = answer.hasBegun ? "the answer was not complete in time" : "connected, but no answer came in time"
       return Finding(.down, .timeout, detail: words)
     }

@@ -13,6 +13,7 @@ internal import ReachabilityModel
   private unowned let exchange: HTTPExchange
   private let group: CurlGroup
   private var isStarted = false
+  private var stage: HTTPStage?
 
   init(_ handle: UnsafeMutableRawPointer, _ group: CurlGroup, _ exchange: HTTPExchange) {
     unsafe self.handle = handle
@@ -36,13 +37,15 @@ internal import ReachabilityModel
 
   /// Sets everything up; false if libcurl refuses.
   func prepare(_ target: ProbeTarget, _ peer: Peer, _ recipe: HTTPRecipe, isFirst: Bool) -> Bool {
+    let stage = HTTPStage(target, recipe, isFirst: isFirst)
+    self.stage = stage
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
     let address = peer.address.unmapped
     // Any host and port of the URL is at this address: so that nothing is resolved. The socket is ours all the same.
     let place = unsafe list(["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"])
     var codes = [
-      unsafe ccurl_set_string(handle, CURLOPT_URL, target.description),
+      unsafe ccurl_set_string(handle, CURLOPT_URL, stage.url.description),
       unsafe ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, target.scheme.rawValue),
       unsafe ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),
       unsafe ccurl_set_string(handle, CURLOPT_PROXY, ""),
@@ -53,10 +56,14 @@ internal import ReachabilityModel
       unsafe ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
       unsafe ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
       unsafe ccurl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0),
-      // We judge the certificate ourselves, before the request: libcurl would tell nothing of one that it refuses, and
-      // read the authorities' file for each connection.
+      // We judge the certificate ourselves, before the request: libcurl would tell nothing of one that it refuses. It
+      // reads the authorities for each connection, some 30 ms on this thread, unless it knows of none.
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0),
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0),
+      unsafe ccurl_set_string(handle, CURLOPT_CAINFO, nil),
+      unsafe ccurl_set_string(handle, CURLOPT_CAPATH, nil),
+      // RFC 8996.
+      unsafe ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
       unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, place),
       // The addresses that were "resolved" so need no remembering: at the end of each transfer libcurl walks through all
@@ -75,12 +82,12 @@ internal import ReachabilityModel
       unsafe ccurl_set_header_callback(handle, curlReceivesHeader),
       unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context),
     ]
-    codes += request(recipe, isFirst: isFirst)
+    codes += request(recipe, stage, isFirst: isFirst)
     return codes.allSatisfy { $0 == CURLE_OK }
   }
 
   /// Method, headers and body; after a redirect none of the caller's: they were meant for the first host.
-  private func request(_ recipe: HTTPRecipe, isFirst: Bool) -> [CURLcode] {
+  private func request(_ recipe: HTTPRecipe, _ stage: HTTPStage, isFirst: Bool) -> [CURLcode] {
     var codes: [CURLcode] = []
     if recipe.method == "HEAD" {
       codes.append(unsafe ccurl_set_long(handle, CURLOPT_NOBODY, 1))
@@ -100,6 +107,9 @@ internal import ReachabilityModel
       let own = recipe.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
       fields.removeAll { field in recipe.headers.contains { $0.name.lowercased() + ":" == field.lowercased() } }
       fields += own
+      if let host = stage.host, !recipe.headers.contains(where: { $0.name.lowercased() == "host" }) {
+        fields.append("Host: \(host)")
+      }
     }
     codes.append(unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list(fields)))
     return codes
@@ -132,67 +142,30 @@ internal import ReachabilityModel
     }
   }
 
+  /// Bytes of the body, as the answer's head announces them; nil if it does not.
+  var contentLength: Int? {
+    var length: curl_off_t = -1
+    guard unsafe ccurl_get_large(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK, length >= 0
+    else { return nil }
+    return length
+  }
+
   /// Where the answer sends us; nil if nowhere.
-  var redirect: String? {
+  ///
+  /// - Parameter location: the answer's own words for it.
+  /// - Returns: the whole URL.
+  func redirect(_ location: String?) -> String? {
     var text: UnsafePointer<CChar>?
     unsafe ccurl_get_string(handle, CURLINFO_REDIRECT_URL, &text)
-    return unsafe text.map { unsafe String(cString: $0) }
+    guard HTTPStage.redirects.contains(status), let text = unsafe text else { return nil }
+    let url = unsafe String(cString: text)
+    return stage?.redirect(url, location) ?? url
   }
 
   /// When a step was done, from the start of the transfer; nil if it was not reached.
   func moment(_ key: CURLINFO) -> Duration? {
     var microseconds: curl_off_t = 0
-    guard unsafe ccurl_get_microseconds(handle, key, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
+    guard unsafe ccurl_get_large(handle, key, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
     return .microseconds(microseconds)
   }
-}
-
-private func exchange(_ context: UnsafeMutableRawPointer?) -> HTTPExchange? {
-  unsafe context.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
-}
-
-/// CURLOPT_OPENSOCKETFUNCTION: hands over the connected socket; a second one there is not.
-private func curlOpens(
-  _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-  unsafe exchange(context)?.handOver() ?? curl_socket_t(CURL_SOCKET_BAD)
-}
-
-/// CURLOPT_SOCKOPTFUNCTION: there is nothing to connect any more.
-private func curlConnects(
-  _ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ purpose: curlsocktype
-) -> Int32 { CURL_SOCKOPT_ALREADY_CONNECTED }
-
-/// CURLOPT_CLOSESOCKETFUNCTION.
-private func curlCloses(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
-  if let context = unsafe context {
-    unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().close(descriptor)
-  }
-  return 0
-}
-
-/// CURLOPT_PREREQFUNCTION: the connection is ready, TLS included, and the request is not sent yet.
-private func curlRequests(
-  _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
-  _ remotePort: Int32, _ localPort: Int32
-) -> Int32 {
-  unsafe exchange(context)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-}
-
-/// CURLOPT_WRITEFUNCTION: any count but the one given ends the transfer.
-private func curlReceives(
-  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-  let total = size * count
-  let room = unsafe UnsafeRawBufferPointer(start: bytes, count: total)
-  return unsafe exchange(context)?.take(body: room) == true ? total : 0
-}
-
-/// CURLOPT_HEADERFUNCTION: one line, also of answers before the last (1xx).
-private func curlReceivesHeader(
-  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-  let total = size * count
-  let room = unsafe UnsafeRawBufferPointer(start: bytes, count: total)
-  return unsafe exchange(context)?.take(header: room) == true ? total : 0
 }

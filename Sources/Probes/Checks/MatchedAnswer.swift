@@ -20,16 +20,16 @@ struct MatchedAnswer {
   /// Whether there is something that was not matched yet.
   var isStale: Bool { tried < bytes.count }
 
-  mutating func take(_ more: [UInt8]) -> Outcome {
+  mutating func take(_ more: [UInt8]) throws(PatternError) -> Outcome {
     bytes.append(contentsOf: more.prefix(limit - bytes.count))
-    if (bytes.count - tried) * 8 >= tried || bytes.count == limit, match() { return .matched }
+    if (bytes.count - tried) * 8 >= tried || bytes.count == limit, try match() { return .matched }
     return bytes.count == limit ? .full : .more
   }
 
   /// Matches now, unless nothing has come since the last time.
-  mutating func match() -> Bool {
+  mutating func match() throws(PatternError) -> Bool {
     guard isStale else { return false }
     tried = bytes.count
-    return pattern.matches(bytes)
+    return try pattern.matches(bytes)
   }
 }

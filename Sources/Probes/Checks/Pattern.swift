@@ -52,11 +52,21 @@ struct PatternError: Error, Equatable {
     unsafe pcre2_code_free_8(code)
   }
 
-  /// Whether it occurs anywhere in `bytes`; false also if finding that out costs more than it may.
-  func matches(_ bytes: some Sequence<UInt8>) -> Bool {
+  /// Whether it occurs anywhere in `bytes`.
+  ///
+  /// - Throws: ``PatternError`` if finding that out costs more than it may: neither yes nor no would be true.
+  func matches(_ bytes: some Sequence<UInt8>) throws(PatternError) -> Bool {
     let subject = Array(bytes)
+    let code = unsafe pcre2_match_8(code, subject, subject.count, 0, 0, room, bounds)
     // 0: a match with more groups than there is room for.
-    return unsafe pcre2_match_8(code, subject, subject.count, 0, 0, room, bounds) >= 0
+    guard code < 0, code != PCRE2_ERROR_NOMATCH else { return code >= 0 }
+    throw PatternError(words: "whether the expression matches cannot be found out: \(Self.words(code))")
+  }
+
+  /// Whether it occurs in any of some texts.
+  func matches(anyOf texts: some Sequence<String>) throws(PatternError) -> Bool {
+    for text in texts where try matches(text.utf8) { return true }
+    return false
   }
 
   private static func words(_ number: Int32) -> String {

@@ -51,6 +51,11 @@ extension ProberLoop {
     check.note(.resolve, since: check.begun, now)
     leaveNames()
     check.step = .resolved
+    // Some addresses may have come in the last moment: there is no time left in which a target could be blamed.
+    if case .success = outcome, check.deadline <= now {
+      let words = "the DNS servers took all the time there was"
+      return conclude(check, Finding(.unknown, .dnsTimeout, detail: words))
+    }
     switch Self.peers(outcome, check.request) {
     case .failure(let finding): conclude(check, finding)
     case .success(let peers): judge(check, peers)
@@ -165,6 +170,10 @@ extension ProbeRequest {
       peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
     }
     if allowed?.isEmpty == true { return .failure(.denied) }
+    // The kernel would call the packet invalid, in the words that it has for a blackhole.
+    if let source, source.isLoopback, !peers.contains(where: \.address.isLoopback) {
+      return .failure(Finding(.unreachable, .noSource, detail: "\(source) can send to this machine only"))
+    }
     let fitting = (allowed ?? peers).filter { peer in
       let its = peer.address.unmapped.family
       // An own address to send from decides as well.

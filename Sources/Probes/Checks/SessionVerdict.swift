@@ -41,7 +41,7 @@ enum SessionVerdict {
     }
     var faults: [(Reason, String)] = []
     if let words = chain.distrust(by: store) { faults.append((.certificateUntrusted, words)) }
-    if let words = dates(chain, recipe) { faults.append((.certificateExpired, words)) }
+    if let words = dates(chain, store, recipe) { faults.append((.certificateExpired, words)) }
     if !chain.isFor(name) {
       let names = chain.names.prefix(Limits.namesTold).joined(separator: ", ")
       faults.append((.certificateNameMismatch, "it is not for \(name), but for: \(names.isEmpty ? "nobody" : names)"))
@@ -50,11 +50,17 @@ enum SessionVerdict {
     return Finding(.down, first.0, detail: "the certificate: " + faults.map(\.1).joined(separator: "; "))
   }
 
-  private static func dates(_ chain: CertificateChain, _ recipe: TLSRecipe) -> String? {
+  private static func dates(_ chain: CertificateChain, _ store: TrustStore, _ recipe: TLSRecipe) -> String? {
     let now = Timestamp.now
-    if let begin = chain.latestActivation, begin > now { return "it is not valid before \(begin)" }
-    guard let end = chain.earliestExpiry else { return nil }
-    if end <= now { return "it expired at \(end)" }
+    let all = chain.validities(upTo: store)
+    // There may be several ways to an authority: what has expired on this one is no matter if GnuTLS finds another.
+    let isGood = all.contains { $0.end <= now || $0.begin > now } && chain.isGoodNow(by: store)
+    for (place, validity) in all.enumerated() where !isGood {
+      let whose = place == 0 ? "it" : "the certificate above it"
+      if validity.begin > now { return "\(whose) is not valid before \(validity.begin)" }
+      if validity.end <= now { return "\(whose) expired at \(validity.end)" }
+    }
+    guard let end = all.map(\.end).filter({ $0 > now }).min() else { return nil }
     let left = Duration.microseconds(end.microseconds - now.microseconds)
     return left < recipe.minimumValidity ? "it expires at \(end), sooner than it may" : nil
   }

@@ -98,21 +98,15 @@ final class TCPExchange: Exchange, Watcher {
       case .nothing: break
       case .failed(let code): return broken(.later(code))
       case .end:
-        if answer?.match() == true { return succeed(since) }
+        if matches(since) { return }
         let words = answer?.isEmpty == true ? "without a word" : "after an answer that does not match"
         return loop.conclude(
           check,
           Finding(.down, answer?.isEmpty == true ? .reset : .noReply, detail: "the peer closed the connection \(words)")
         )
       case .bytes(let bytes):
-        switch answer?.take(bytes) {
-        case .matched: return succeed(since)
-        case .full:
-          return loop.conclude(
-            check,
-            Finding(.down, .noReply, detail: "the first \(Limits.dialogueBytes) bytes of the answer do not match"))
-        default: continue
-        }
+        if isDecided(by: bytes, since) { return }
+        continue
       }
       break
     }
@@ -120,8 +114,35 @@ final class TCPExchange: Exchange, Watcher {
     if answer?.isStale == true, check.wake == nil { loop.wake(check, at: .now.advanced(by: Limits.matchPause)) }
   }
 
+  /// Takes a piece of the answer; true when no more is needed, and the check has its end.
+  private func isDecided(by bytes: [UInt8], _ since: Instant) -> Bool {
+    do throws(PatternError) {
+      switch try answer?.take(bytes) {
+      case .matched: succeed(since)
+      case .full:
+        let words = "the first \(Limits.dialogueBytes) bytes of the answer do not match"
+        loop.conclude(check, Finding(.down, .noReply, detail: words))
+      default: return false
+      }
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+    return true
+  }
+
+  /// Matches what has come; true when that is the end of the check.
+  private func matches(_ since: Instant) -> Bool {
+    do throws(PatternError) {
+      guard try answer?.match() == true else { return false }
+      succeed(since)
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+    return true
+  }
+
   func awake() {
-    if case .talking(let since) = step, answer?.match() == true { succeed(since) }
+    if case .talking(let since) = step { _ = matches(since) }
   }
 
   private func succeed(_ since: Instant) {
@@ -137,9 +158,13 @@ final class TCPExchange: Exchange, Watcher {
     switch step {
     case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
     case .talking(let since):
-      if answer?.match() == true {
-        check.note(.processing, since: since)
-        return .up
+      do throws(PatternError) {
+        if try answer?.match() == true {
+          check.note(.processing, since: since)
+          return .up
+        }
+      } catch {
+        return error.finding
       }
       let isSilent = answer?.isEmpty != false
       return Finding(

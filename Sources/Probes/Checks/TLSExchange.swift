@@ -61,7 +61,8 @@ internal import ReachabilityModel
     guard unsafe gnutls_init(&new, CGnuTLS_client_flags()) == 0, let new = unsafe new else { return nil }
     let name = check.request.tlsName(recipe)
     var codes = [
-      unsafe gnutls_set_default_priority(new),
+      // RFC 8996.
+      unsafe gnutls_set_default_priority_append(new, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0),
       unsafe gnutls_credentials_set(new, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.handle)),
     ]
     // An address is no server name (RFC 6066 §3).

@@ -45,15 +45,22 @@ extension ContactPolicy {
     address.isLoopback || address.isUnspecified || own.contains(address)
   }
 
-  /// The addresses where clouds tell a machine its secrets: Amazon, Google, Azure and others; Amazon over IPv6; Alibaba;
-  /// Azure's wire server.
+  /// The addresses where clouds tell a machine, or a container on it, its secrets.
   ///
   /// No block that is larger than the address opens them.
   static let metadata: Set<IPAddress> = [
-    IPAddress(ipv4: 0xa9fe_a9fe),  // 169.254.169.254
-    IPAddress(ipv6: 0xfd00_0ec2_0000_0000, 0x254),  // fd00:ec2::254
-    IPAddress(ipv4: 0x6464_64c8),  // 100.100.100.200
-    IPAddress(ipv4: 0xa83f_8110),  // 168.63.129.16
+    IPAddress(ipv4: 0xa9fe_a9fe),  // 169.254.169.254: Amazon, Google, Azure and others
+    IPAddress(ipv6: 0xfd00_0ec2_0000_0000, 0x254),  // fd00:ec2::254: Amazon
+    IPAddress(ipv4: 0xa9fe_aa02),  // 169.254.170.2: Amazon's tasks
+    IPAddress(ipv4: 0xa9fe_aa17),  // 169.254.170.23: Amazon's pods
+    IPAddress(ipv6: 0xfd00_0ec2_0000_0000, 0x23),  // fd00:ec2::23: Amazon's pods
+    IPAddress(ipv6: 0xfd20_00ce_0000_0000, 0x254),  // fd20:ce::254: Google
+    IPAddress(ipv6: 0xfe80_0000_0000_0000, 0xa9fe_a9fe),  // fe80::a9fe:a9fe: OpenStack
+    IPAddress(ipv6: 0xfd00_00c1_0000_0000, 0xa9fe_a9fe),  // fd00:c1::a9fe:a9fe: Oracle
+    IPAddress(ipv4: 0xc000_00c0),  // 192.0.0.192: Oracle, of old
+    IPAddress(ipv6: 0xfd00_0042_0000_0000, 0x42),  // fd00:42::42: Scaleway
+    IPAddress(ipv4: 0x6464_64c8),  // 100.100.100.200: Alibaba
+    IPAddress(ipv4: 0xa83f_8110),  // 168.63.129.16: Azure's wire server
   ]
 
   /// What is no ordinary host: the registries of RFC 6890 (as IANA keeps them), and multicast.

@@ -96,12 +96,14 @@ public struct TCPRecipe: Hashable, Sendable {
 public struct ICMPRecipe: Hashable, Sendable {
   /// The most echo requests of one check.
   public static let mostEchoes = 100
+  /// The most bytes of payload: an IPv4 packet of 1,500 bytes.
+  public static let largestPayload = 1_472
 
   /// How many are sent, 1…100.
   public var count: Int
   /// The time between two.
   public var spacing: Duration
-  /// Bytes of payload in each.
+  /// Bytes of payload in each, 0…1,472.
   public var payloadBytes: Int
   /// The share of them that may be lost, 0…1; more is `down` with `packetLoss`.
   ///
@@ -141,6 +143,9 @@ public struct HTTPRecipe: Hashable, Sendable {
     }
   }
 
+  /// The most redirects that are followed.
+  public static let mostRedirects = 10
+
   /// The method.
   public var method = "GET"
   /// Sent besides `Host`, `User-Agent` and `Accept`, or in their place.
@@ -155,7 +160,7 @@ public struct HTTPRecipe: Hashable, Sendable {
   public var rejectBody: String?
   /// Header fields that the answer must have.
   public var expectHeaders: [Field] = []
-  /// How many redirects are followed, each checked by the policy again; 0…3.
+  /// How many redirects are followed, each checked by the policy again; 0…10.
   public var maximumRedirects = 0
   /// What is asked of the certificate when the target says `https`.
   public var tls = TLSRecipe()
