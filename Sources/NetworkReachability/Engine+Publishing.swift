@@ -27,6 +27,14 @@ extension Engine.Guarded {
     return woken.compactMap { subscriptions[$0]?.subscriber }
   }
 
+  /// Puts the verdict over a watched target among what its sink was told, if there is one.
+  ///
+  /// Under the same lock as every change: put there later, it could stand behind one that is younger, for good.
+  func tell(_ target: Target, to sink: WaySink) {
+    guard let verdict = state.verdict(of: target) else { return }
+    sink.put([.init(verdict: verdict, isFirst: true, causes: [])])
+  }
+
   private func offer(_ update: ReachabilityUpdate, to interested: some Sequence<Int>, _ woken: inout Set<Int>) {
     for number in interested {
       subscriptions[number]?.subscriber.offer(update)

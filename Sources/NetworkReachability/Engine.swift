@@ -122,15 +122,20 @@ final class Engine: Sendable {
 
   /// Watches a target without a subscription, for a schedule; its transitions come to the sinks.
   ///
-  /// - Returns: the verdict as it is, if there is one.
-  func watch(_ target: Target, for watcher: Int) -> HostVerdict? {
-    let verdict = guarded.withLock { guarded in
+  /// - Parameters:
+  ///   - target: what is watched.
+  ///   - watcher: for whom.
+  ///   - sink: takes the verdict as it is, if there is one.
+  func watch(_ target: Target, for watcher: Int, telling sink: WaySink) {
+    guarded.withLock { guarded in
       _ = guarded.state.watch(target, forSchedule: true)
-      return guarded.state.verdict(of: target)
+      guarded.tell(target, to: sink)
     }
     names.watch(target, for: watcher)
-    return verdict
   }
+
+  /// Tells a sink once more what the verdict over a watched target is.
+  func tell(_ target: Target, to sink: WaySink) { guarded.withLock { $0.tell(target, to: sink) } }
 
   /// A number for one who watches without a subscription.
   func makeWatcher() -> Int {

@@ -217,7 +217,7 @@ struct EngineState {
     lastNumber += 1
     return Transition(
       sequence: lastNumber, time: time, causes: Cause.sorted(news.causes),
-      change: .target(from: news.from, to: news.report))
+      change: .target(from: news.from, to: news.report, removed: news.isRemoved))
   }
 
   // MARK: - This machine

@@ -31,9 +31,10 @@ public struct ReachabilityUpdate: Hashable, Sendable {
   /// This machine's status.
   public var status: ReachabilityStatus { snapshot.status }
 
-  /// The registered target that this update is about; nil when it is about something else.
+  /// The registered target that this update is about, also when it has just been removed; nil when it is about something
+  /// else.
   public var registeredTarget: TargetReport? {
-    guard case .target(_, let report) = transition?.change else { return nil }
+    guard case .target(_, let report, _) = transition?.change else { return nil }
     return report
   }
 

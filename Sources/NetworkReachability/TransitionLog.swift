@@ -32,13 +32,13 @@ enum TransitionLog {
       facts["host"] = "\(to.target)"
       describe(to.path, into: &facts)
       logger.info("host changed", metadata: facts)
-    case .target(let from, let to):
+    case .target(let from, let to, let removed):
       facts["target"] = "\(to.definition.id)"
       facts["from"] = "\(from.rawValue)"
       facts["state"] = "\(to.status.state.rawValue)"
       if to.status.isFlapping { facts["flapping"] = "true" }
       if let reason = to.status.reason { facts["reason"] = "\(reason.rawValue)" }
-      logger.info("target changed", metadata: facts)
+      logger.info(removed ? "target removed" : "target changed", metadata: facts)
     }
   }
 

@@ -40,6 +40,9 @@ enum Limits {
   /// A share below 100 ms gives up on servers that are merely far away; above 2 s one lost datagram costs too much.
   static let dnsShare: ClosedRange<Duration> = .milliseconds(100) ... .seconds(2)
 
+  /// Bytes of resolv.conf(5) in which servers are looked for: it has three of them, and comments.
+  static let resolvConfBytes = 16_384
+
   /// Bytes of inotify(7) events read at once: 16 and a name of up to 256 each; the rest stays in the kernel's queue.
   static let inotifyBytes = 4_096
 

@@ -14,6 +14,9 @@ public final class Resolver: Sendable {
 
   deinit { inbox.stop() }
 
+  /// What it was made with.
+  var configuration: Configuration { inbox.configuration }
+
   /// Asks for all addresses of `name`.
   ///
   /// `completion` runs exactly once. A request that is refused at once (`badName`, `tooManyQueries`, `cancelled` after

@@ -77,8 +77,9 @@ public struct Transition: Hashable, Sendable {
     case interface(InterfaceState, removed: Bool)
     /// A watched target's verdict; no `from` for its first one.
     case host(from: HostVerdict?, to: HostVerdict)
-    /// A registered target's state, or whether it flaps (then `from` is the state that it has).
-    case target(from: TargetState, to: TargetReport)
+    /// A registered target's state, or whether it flaps; or it was registered, changed what it is, or went away
+    /// (`removed`): then `from` is the state that it has.
+    case target(from: TargetState, to: TargetReport, removed: Bool)
   }
 
   /// The kind of a change, for choosing which to hear.
@@ -95,7 +96,7 @@ public struct Transition: Hashable, Sendable {
     public static let interface = Kinds(rawValue: 1 << 2)
     /// ``Change/host(from:to:)``.
     public static let host = Kinds(rawValue: 1 << 3)
-    /// ``Change/target(from:to:)``.
+    /// ``Change/target(from:to:removed:)``.
     public static let target = Kinds(rawValue: 1 << 4)
     /// Every kind.
     public static let all: Kinds = [.status, .path, .interface, .host, .target]

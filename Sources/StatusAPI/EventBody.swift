@@ -35,7 +35,7 @@ enum EventBody {
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("interface", StatusBody.interface(state, among: snapshot.interfaces))
       add("removed", .bool(removed))
-    case .target(let from, let report):
+    case .target(let from, let report, let removed):
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("from", .string(from.rawValue))
       add("to", .string(report.status.state.rawValue))
@@ -44,6 +44,7 @@ enum EventBody {
       let isFound = transition.causes.contains(.check)
       add("durationSeconds", isFound ? TargetBody.seconds(report.status.lastResult?.duration) : .null)
       add("target", .object(TargetBody.summary(report)))
+      add("removed", .bool(removed))
     case .host: break
     }
     return .object(members)

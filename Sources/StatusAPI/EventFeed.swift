@@ -110,6 +110,11 @@ final class EventFeed: TransitionSink {
   /// The documents as they are.
   var documents: Documents { guarded.withLock(\.self) }
 
+  /// The id of the last event.
+  ///
+  /// Whoever reads it before the registered targets misses nothing of them by what comes after it.
+  var lastEvent: EventID { guarded.withLock { EventID(epoch: epoch, sequence: $0.lastNumber) } }
+
   /// The snapshot's `/status` document and the place in the log right after it, as of one moment.
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
     guarded.withLock { documents in

@@ -39,7 +39,7 @@ struct OriginRule: Sendable {
     return [
       "Access-Control-Allow-Origin": origin,
       "Access-Control-Expose-Headers":
-        "ETag, Link, Location, Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id",
+        "ETag, Last-Event-ID, Link, Location, Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id",
     ]
   }
 

@@ -10,6 +10,15 @@ struct TargetDesk: Sendable {
 
   var modules: [ProbeModule] { more() }
 
+  /// The modules that a definition of a target may name: also the one that it has, which a reload may have removed.
+  func modules(for id: String?) -> [ProbeModule] {
+    let known = more()
+    guard let own = id.flatMap({ schedule.report(of: $0) })?.definition.module,
+      !(known + ProbeModule.builtIn).contains(where: { $0.name == own.name })
+    else { return known }
+    return known + [own]
+  }
+
   /// What is wrong with a caller's target by its address itself; a name is judged at each check, by what it resolves to.
   func denial(_ definition: TargetDefinition) -> Problem? {
     guard definition.target.scheme != .route, case .address(let address) = definition.target.host.remote,

@@ -19,6 +19,7 @@ enum TargetListRoutes {
     if let cursor, !TargetDraft.isID(cursor) {
       throw Problem(.badRequest, "cursor=\(cursor.prefix(80).debugDescription) is none that was given out.")
     }
+    let last = exchange.service.feed.lastEvent
     // One more than is wanted shows whether there is a next page.
     let reports = exchange.service.targets.schedule.reports(after: cursor, limit: limit + 1) { report in
       (states.isEmpty || states.contains(report.status.state)) && labels.allSatisfy { $0.matches(report.definition) }
@@ -29,6 +30,7 @@ enum TargetListRoutes {
       "targets": .array(page.map { TargetBody.document($0, exchange.service.monitor) }), "next": .text(next),
     ])
     var headers = StateHeaders.headers(.json)
+    headers["Last-Event-ID"] = last.description
     if let next { headers["Link"] = "<\(link(exchange, next, limit))>; rel=\"next\"" }
     return .now(HTTPResponse(headers: headers, body: .bytes(body.bytes + [0x0a])))
   }
@@ -92,7 +94,8 @@ enum TargetListRoutes {
   ) throws(Problem) -> TargetDefinition {
     let definition: TargetDefinition
     do throws(TargetReader.Faults) {
-      definition = try TargetReader.definition(item, at: pointer, modules: exchange.service.targets.modules)
+      let modules = exchange.service.targets.modules(for: item["id"]?.string)
+      definition = try TargetReader.definition(item, at: pointer, modules: modules)
     } catch {
       throw Problem(fields: error.errors)
     }

@@ -9,7 +9,10 @@ enum TargetRoutes {
   static let get = Route(
     pattern: "/targets/{id}", offers: [.json], summary: "one registered target with its state"
   ) { (exchange) throws(Problem) in
-    .now(answer(try report(exchange), exchange))
+    let last = exchange.service.feed.lastEvent
+    var response = answer(try report(exchange), exchange)
+    response.headers["Last-Event-ID"] = last.description
+    return .now(response)
   }
 
   static let put = Route(
@@ -20,7 +23,8 @@ enum TargetRoutes {
     let body = try RequestBody.json(exchange.request)
     let definition: TargetDefinition
     do throws(TargetReader.Faults) {
-      definition = try TargetReader.definition(body, at: "", id: id, modules: exchange.service.targets.modules)
+      let modules = exchange.service.targets.modules(for: id)
+      definition = try TargetReader.definition(body, at: "", id: id, modules: modules)
     } catch {
       throw Problem(fields: error.errors)
     }
@@ -78,8 +82,12 @@ enum TargetRoutes {
 
   private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(exchange)
-    guard let report = exchange.service.targets.schedule.pause(id, isPaused) else { throw Problem(.missing, id) }
-    return .now(answer(report, exchange))
+    do throws(CheckSchedule.Refusal) {
+      let report = try exchange.service.targets.schedule.pause(id, isPaused, if: precondition(exchange))
+      return .now(answer(report, exchange))
+    } catch {
+      throw Problem(error, id)
+    }
   }
 
   // MARK: - Parts
@@ -113,21 +121,33 @@ enum TargetRoutes {
     return HTTPResponse(status: status, headers: headers, body: .bytes(body))
   }
 
-  /// What `If-Match` and `If-None-Match` ask for; the first wins (RFC 9110 §13.2.2).
+  /// What `If-Match` and `If-None-Match` ask for: each must hold (RFC 9110 §13.2.2).
   private static func precondition(_ exchange: Exchange) -> CheckSchedule.Precondition {
     let headers = exchange.request.headers
-    if let match = headers["If-Match"] {
-      let tags = match.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-      if tags == ["*"] { return .present }
-      let own = tags.compactMap { tag -> UInt64? in
-        guard tag.hasPrefix("\""), tag.hasSuffix("\""), let id = EventID(String(tag.dropFirst().dropLast())),
-          id.epoch == exchange.service.feed.epoch
-        else { return nil }
-        return id.sequence
-      }
-      return .revisions(own)
+    let match = headers["If-Match"].map { list -> CheckSchedule.Precondition in
+      let tags = tags(list)
+      return tags == ["*"] ? .present : .revisions(tags.compactMap { revision($0, exchange) })
     }
-    return headers["If-None-Match"] == "*" ? .absent : .none
+    let noneMatch = headers["If-None-Match"].map { list -> CheckSchedule.Precondition in
+      let tags = tags(list)
+      // The comparison is the weak one here (§13.1.2).
+      let own = tags.compactMap { revision($0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0, exchange) }
+      return tags.contains("*") ? .absent : .otherThan(own)
+    }
+    guard let match, let noneMatch else { return match ?? noneMatch ?? .none }
+    return .both(match, noneMatch)
+  }
+
+  private static func tags(_ list: String) -> [String] {
+    list.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+  }
+
+  /// The definition of a strong tag; nil when it is none of ours.
+  private static func revision(_ tag: String, _ exchange: Exchange) -> UInt64? {
+    guard tag.hasPrefix("\""), tag.hasSuffix("\""), let id = EventID(String(tag.dropFirst().dropLast())),
+      id.epoch == exchange.service.feed.epoch
+    else { return nil }
+    return id.sequence
   }
 }
 

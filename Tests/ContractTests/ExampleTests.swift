@@ -133,6 +133,9 @@ import Testing
       script.routes.removeAll { $0.hops.contains { $0.interfaceIndex == 2 } }
       script.addDefault(via: "100.64.0.1", on: 3)
     }
+    for body in [#"{"target": "tcp://10.0.0.9:1", "paused": true}"#, ""] {
+      _ = try machine.ask("/targets/db", method: body.isEmpty ? "DELETE" : "PUT", body: body)
+    }
     machine.kernel.change { $0.removeDefaults(.ipv4) }
     machine.kernel.advance(by: .seconds(1))
     machine.kernel.fail(KernelError(operation: "recvmsg", errno: 5, message: "I/O error"))
@@ -147,6 +150,6 @@ import Testing
       #expect(lines.contains { $0.hasPrefix("id: ") } == !["gap", "bye"].contains(event))
       seen.insert(String(event))
     }
-    #expect(seen == ["gap", "snapshot", "path", "interface", "status", "bye"])
+    #expect(seen == ["gap", "snapshot", "path", "interface", "status", "target", "bye"])
   }
 }

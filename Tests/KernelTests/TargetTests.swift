@@ -113,6 +113,22 @@ import Testing
     #expect(try daemon.get("/targets/t0").json["lastCheck"]?["checkedAt"]?.text == near)
   }
 
+  @Test("What a local route delivers here is ours, which callers may not have contacted, and the file may")
+  func anyIP() throws {
+    let pair = try VethPair()
+    let port = try OpenPort(in: pair.client)
+    // As cloud agents do it: no interface has the address.
+    try pair.client.ip("route add local 10.77.0.0/16 dev lo")
+    let daemon = try DaemonUnderTest(
+      in: pair.client,
+      configuration: "targets:\n  - {id: ours, target: \"tcp://10.77.0.5:\(port.number)\", interval: 1h}\n")
+    try waitUntilUp(1, daemon)
+    let denied = try daemon.get("/check?target=tcp://10.77.0.5:\(port.number)").json
+    #expect(denied["code"]?.text == "policyDenied", "\(denied)")
+    let far = try daemon.get("/check?target=tcp://10.9.0.1:1").json
+    #expect(far["reason"]?.text == "refused", "\(far)")
+  }
+
   @Test("A stop of five seconds makes no target down")
   func stopped() throws {
     let pair = try VethPair()

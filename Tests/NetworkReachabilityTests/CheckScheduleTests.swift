@@ -1,7 +1,8 @@
 import Locks
-import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
+
+@testable import NetworkReachability
 
 @Suite("Registered targets are checked, and their changes told in the machine's one history")
 struct CheckScheduleTests {
@@ -43,11 +44,11 @@ struct CheckScheduleTests {
     try await state(of: "db", becomes: .up)
     bench.kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
     let transitions = recorder.updates.compactMap(\.transition)
-    #expect(transitions.map(\.kind) == [.target, .interface])
-    #expect(transitions.map(\.sequence) == [2, 3])
-    guard case .target(let from, let report) = transitions.first?.change else { return }
-    #expect(from == .unknown && report.status.state == .up && transitions.first?.causes == [.check])
-    #expect(bench.monitor.snapshot.sequence == 3)
+    #expect(transitions.map(\.kind) == [.target, .target, .interface])
+    #expect(transitions.map(\.sequence) == [2, 3, 4])
+    guard transitions.count > 1, case .target(let from, let report, false) = transitions[1].change else { return }
+    #expect(from == .unknown && report.status.state == .up && transitions[1].causes == [.check])
+    #expect(bench.monitor.snapshot.sequence == 4)
     subscription.cancel()
   }
 
@@ -83,7 +84,7 @@ struct CheckScheduleTests {
     let heard = recorder.updates.compactMap(\.transition)
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
     for transition in heard {
-      guard case .target(_, let report) = transition.change else { continue }
+      guard case .target(_, let report, _) = transition.change else { continue }
       #expect(report.status.state != .down)
     }
     #expect(schedule.figures.targets[.up] == 1000)
@@ -102,7 +103,7 @@ struct CheckScheduleTests {
   @Test("The configuration's targets are its own: it adds, changes and removes them, and nobody else does")
   func configured() async throws {
     schedule.put(try definition("own"))
-    #expect(schedule.configure([try definition("a"), try definition("b")]).isEmpty)
+    #expect(schedule.configure([try definition("a"), try definition("b")]) == CheckSchedule.Reconfiguration())
     try await state(of: "a", becomes: .up)
     #expect(schedule.put(try definition("a", "tcp://10.0.0.8:1")) == .refused(.configured))
     #expect(throws: CheckSchedule.Refusal.configured) { try schedule.remove("a") }
@@ -132,6 +133,10 @@ struct CheckScheduleTests {
     #expect(throws: CheckSchedule.Refusal.precondition) {
       try schedule.remove("db", if: .revisions([report.revision]))
     }
+    let both = CheckSchedule.Precondition.both(.present, .otherThan([changed.revision]))
+    #expect(throws: CheckSchedule.Refusal.precondition) { try schedule.pause("db", if: both) }
+    #expect(throws: CheckSchedule.Refusal.missing) { try schedule.pause("nobody", if: .none) }
+    #expect(try schedule.pause("db", false, if: .otherThan([report.revision])) == changed)
     try schedule.remove("db", if: .revisions([changed.revision]))
     #expect(throws: CheckSchedule.Refusal.missing) { try schedule.remove("db") }
   }

@@ -12,7 +12,8 @@ struct CheckerTests {
 
   init() throws {
     let kernel = kernel
-    monitor = ReachabilityMonitor(kernel: { kernel })
+    // Beyond the default route; nobody is asked.
+    monitor = ReachabilityMonitor(configuration: .init(nameServers: ["192.0.2.53"]), kernel: { kernel })
     try monitor.start()
     checker = Checker(monitor: monitor, prober: prober)
     kernel.change {
@@ -80,6 +81,106 @@ struct CheckerTests {
     let outcome = await checker.check(try request("tcp://db:5432"))
     #expect(outcome.result.state == .unreachable)
     #expect(outcome.result.reason == .noRoute)
+  }
+
+  /// A checker of a machine like this one, with other name servers.
+  private func checker(nameServer: String) throws -> (Checker, ReachabilityMonitor) {
+    let monitor = ReachabilityMonitor(
+      configuration: .init(settle: .zero, nameServers: [nameServer]), kernel: { [kernel] in kernel })
+    try monitor.start()
+    return (Checker(monitor: monitor, prober: prober), monitor)
+  }
+
+  @Test(
+    "Without a way out, a name server that is near may still be asked: that it fails is not for our way to answer",
+    arguments: [(ProbeResult.State.down, Reason.dnsNotFound), (.unknown, .dnsTimeout), (.unknown, .dnsServerFailure)],
+    ["10.0.0.53", "127.0.0.1:53"])
+  func nearServer(_ found: (ProbeResult.State, Reason), _ server: String) async throws {
+    kernel.change { $0.removeDefaults(.ipv4) }
+    let (checker, monitor) = try checker(nameServer: server)
+    prober.follow { _ in Self.result(found.0, found.1) }
+    let outcome = await checker.check(try request("tcp://db.lan:5432"))
+    #expect(outcome.result.state == found.0 && outcome.result.reason == found.1)
+    monitor.stop()
+  }
+
+  @Test(
+    "With its cable pulled, a name is unreachable, wherever its server is", arguments: ["10.0.0.53", "127.0.0.1:53"])
+  func noCable(_ server: String) async throws {
+    kernel.change { script in
+      script.removeDefaults(.ipv4)
+      script.change("eth0") {
+        $0.operationalState = .down
+        $0.flags.subtract([.running, .lowerUp])
+      }
+      script.routes = []
+    }
+    let (checker, monitor) = try checker(nameServer: server)
+    prober.follow { _ in Self.result(.unknown, .dnsTimeout) }
+    let outcome = await checker.check(try request("tcp://db.lan:5432"))
+    #expect(outcome.result.state == .unreachable)
+    prober.follow { _ in Self.result(.down, .dnsNotFound) }
+    #expect(await checker.check(try request("tcp://db.lan:5432")).result.state == .down, "somebody has answered")
+    monitor.stop()
+  }
+
+  @Test("The way of a check is that of the host which answered in the end, not of the one that was asked first")
+  func redirected() async throws {
+    kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
+    prober.follow { _ in Self.result(.up, nil, "10.1.0.9") }
+    let outcome = await checker.check(try request("http://10.0.0.9/"))
+    #expect(outcome.path?.interface?.name == "eth1")
+  }
+
+  /// A route that leads to this machine though no interface has its addresses.
+  private func addAnyIP() {
+    kernel.change {
+      $0.routes.append(
+        Route(
+          type: .local, prefix: IPPrefix(IPAddress(ipv4: 0x0a4d_0000), length: 16), hops: [.init(interfaceIndex: 1)]))
+    }
+  }
+
+  @Test(
+    "An address that a local route leads to counts as our own: callers reach it only where the policy allows it",
+    arguments: [
+      (ContactPolicy(), false), (ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x0a4d_0000), length: 16)]), true),
+      (ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x0a4d_0000), length: 16)], ownPorts: [5432]), false),
+    ])
+  func anyIP(_ policy: ContactPolicy, _ isAllowed: Bool) async throws {
+    addAnyIP()
+    prober.follow { _ in Self.result(.up, nil, "10.77.0.5") }
+    var request = try request("tcp://10.77.0.5:5432")
+    request.policy = policy
+    let result = await checker.check(request).result
+    #expect(result.state == (isAllowed ? .up : .unknown))
+    #expect(result.reason == (isAllowed ? nil : .policyDenied) && prober.requests.isEmpty != isAllowed)
+    if !isAllowed { #expect(result.address == nil && result.duration == .zero) }
+    // What stands in the configuration may.
+    request.policy = nil
+    #expect(await checker.check(request).result.state == .up)
+  }
+
+  @Test("The prober may ask of any address whether it may be asked")
+  func passages() async throws {
+    addAnyIP()
+    let asking = AskingProber(["10.77.0.5", "10.0.0.9", "192.0.2.9", "10.0.0.255"])
+    kernel.change { script in
+      script.removeDefaults(.ipv4)
+      script.routes.append(
+        Route(
+          type: .broadcast, prefix: IPPrefix(IPAddress(ipv4: 0x0a00_00ff), length: 32), hops: [.init(interfaceIndex: 2)]
+        ))
+    }
+    let checker = Checker(monitor: monitor, prober: asking)
+    for target in ["tcp://db.lan:5432", "tcp://10.0.0.9:5432"] {
+      var request = try request(target)
+      _ = await checker.check(request)
+      #expect(asking.passages == [.open, .open, .missing, .open], "\(target)")
+      request.policy = ContactPolicy()
+      _ = await checker.check(request)
+      #expect(asking.passages == [.denied, .open, .missing, .denied], "\(target)")
+    }
   }
 
   @Test("What the policy denies stays denied without a way, for a denial tells nothing else")
@@ -153,5 +254,33 @@ struct CheckerTests {
     while prober.open.isEmpty { await Task.yield() }
     task.cancel()
     #expect(await task.value.result.reason == .cancelled)
+  }
+}
+
+/// Asks about some addresses, as the real one does of a name and of redirects.
+private final class AskingProber: Prober {
+  private let addresses: [IPAddress]
+  private let found = Locked<[Passage]>([])
+
+  init(_ texts: [String]) { addresses = texts.compactMap { IPAddress($0) } }
+
+  var passages: [Passage] { found.withLock(\.self) }
+
+  func probe(_ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) -> any ProbeCancellation
+  {
+    probe(request, where: { _, _ in .open }, completion)
+  }
+
+  func probe(
+    _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
+    _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) -> any ProbeCancellation {
+    found.withLock { $0 = addresses.map { passage($0, request.target.port) } }
+    completion(ProbeResult(.up, startedAt: Timestamp(microseconds: 0), duration: .zero))
+    return Nothing()
+  }
+
+  private struct Nothing: ProbeCancellation {
+    func cancel() {}
   }
 }

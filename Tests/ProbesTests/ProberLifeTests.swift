@@ -45,13 +45,18 @@ struct ProberLifeTests {
     let server = try TCPServer(TCPServer.untilClosed)
     let prober = ProberUnderTest()
     let results = Results()
-    prober.prober.probe(try request("tcp://127.0.0.1:\(server.port)"), where: { _ in false }, results.take)
+    prober.prober.probe(try request("tcp://127.0.0.1:\(server.port)"), where: { _, _ in .missing }, results.take)
     let result = try #require(try await results.wait(for: 1).first)
     #expect(result.state == .unreachable && result.reason == .noRoute && result.address == IPAddress("127.0.0.1"))
     #expect(result.phases.isEmpty && server.connections == 0)
     prober.prober.probe(
-      try request("tcp://127.0.0.1:\(server.port)"), where: { $0 == IPAddress("127.0.0.1") }, results.take)
+      try request("tcp://127.0.0.1:\(server.port)"),
+      where: { $0 == IPAddress("127.0.0.1") && $1 == server.port ? .open : .missing }, results.take)
     #expect(try await results.wait(for: 2).last?.state == .up)
+    prober.prober.probe(try request("tcp://localhost:\(server.port)"), where: { _, _ in .denied }, results.take)
+    let denied = try #require(try await results.wait(for: 3).last)
+    #expect(denied.state == .unknown && denied.reason == .policyDenied && denied.address == nil)
+    #expect(denied.duration == .zero)
   }
 
   @Test func cancelling() async throws {

@@ -81,6 +81,66 @@ import Testing
     #expect(try ask("DELETE", "/targets/db", "", ["If-Match": "*"]).status == 204)
   }
 
+  @Test func bothPreconditionsCountAndAListOfTagsDoes() throws {
+    let body = #"{"target": "tcp://10.0.0.9:1"}"#
+    let tag = try #require(try ask("PUT", "/targets/db", body).headers["ETag"])
+    let refused: [HTTPHeaders] = [
+      ["If-None-Match": tag], ["If-None-Match": "W/" + tag], ["If-None-Match": "\"x\", \(tag)"],
+      ["If-None-Match": "\"x\", *"], ["If-Match": "*", "If-None-Match": "*"],
+      ["If-Match": tag, "If-None-Match": tag], ["If-Match": "\"x\"", "If-None-Match": "\"x\""],
+    ]
+    for headers in refused {
+      for method in ["PUT", "DELETE"] {
+        #expect(try ask(method, "/targets/db", method == "PUT" ? body : "", headers).status == 412, "\(headers)")
+      }
+      for verb in ["pause", "resume"] {
+        #expect(try ask("POST", "/targets/db/\(verb)", "", headers).status == 412, "\(headers)")
+      }
+    }
+    #expect(try ask("GET", "/targets/db").headers["ETag"] == tag, "nothing has happened")
+    for headers: HTTPHeaders in [["If-None-Match": "\"x\""], ["If-Match": tag, "If-None-Match": "\"x\""]] {
+      #expect(try ask("PUT", "/targets/db", body, headers).status == 200, "\(headers)")
+    }
+    #expect(try ask("POST", "/targets/db/pause", "", ["If-Match": tag]).status == 200)
+    #expect(try ask("POST", "/targets/db/resume", "", ["If-Match": tag]).status == 412, "it has another by now")
+  }
+
+  @Test func theListAndTheStreamAreOneStory() throws {
+    _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1"}"#)
+    try service.wait(for: "db", toBe: "up")
+    let position = try #require(try ask("GET", "/targets").headers["Last-Event-ID"])
+    #expect(try ask("GET", "/targets/db").headers["Last-Event-ID"] == position)
+    _ = try ask("PUT", "/targets/late", #"{"target": "tcp://10.0.0.9:2", "paused": true}"#)
+    _ = try ask("PUT", "/targets/late", #"{"target": "tcp://10.0.0.9:2", "paused": true, "labels": {"a": "b"}}"#)
+    _ = try ask("DELETE", "/targets/db")
+    let events = try service.ask("/events?lastEventId=\(position)", ["Accept": "application/json"]).array()
+    let told = events.map { event in
+      let target = event["target"] as? [String: Any]
+      return [
+        target?["id"] as? String, event["from"] as? String, event["to"] as? String,
+        (event["removed"] as? Bool).map { "\($0)" }, (target?["labels"] as? [String: String])?["a"],
+      ]
+    }
+    #expect(
+      told == [
+        ["late", "paused", "paused", "false", nil], ["late", "paused", "paused", "false", "b"],
+        ["db", "up", "up", "true", nil],
+      ])
+    #expect(events.allSatisfy { $0["cause"] as? [String] == ["configuration"] })
+  }
+
+  @Test func aModuleThatAReloadRemovedMayStillBeNamedByTheTargetsThatHaveIt() throws {
+    let own = ProbeModule(name: "own", recipe: .tcp(TCPRecipe()))
+    service.service.change(to: .init(modules: [own]))
+    _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "module": "own"}"#)
+    service.service.change(to: .init())
+    let read = try ask("GET", "/targets/db")
+    #expect(try ask("PUT", "/targets/db", read.text).headers["ETag"] == read.headers["ETag"])
+    let results = try service.send("POST", "/targets", "[\(read.text)]").object()["results"] as? [[String: Any]]
+    #expect(results?.first?["status"] as? Int == 200)
+    #expect(try ask("PUT", "/targets/other", #"{"target": "tcp://10.0.0.9:1", "module": "own"}"#).status == 422)
+  }
+
   @Test func aTargetIsPausedResumedAndCheckedNow() throws {
     _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "interval": "24h"}"#)
     try service.wait(for: "db", toBe: "up")

@@ -79,30 +79,56 @@ public final class Checker: Sendable {
     }
     // Of a name nothing is known yet: its addresses may be near though the way out as such is missing.
     var before: HostVerdict?
-    if case .address = way.remote {
+    if case .address(let address) = way.remote {
       before = try? monitor.evaluate(way)
-      if let before, let result = CheckRules.missingWay(before, startedAt: startedAt, duration: .now - start) {
-        finish(run, result, before.path)
+      if let result = refusal(request, address, before, startedAt, start) {
+        finish(run, result, result.state == .unreachable ? before?.path : nil)
         return
       }
     }
-    let hasWay: @Sendable (IPAddress) -> Bool = { [self, before] address in
-      if before != nil { return true }
-      guard let verdict = verdict(over: way, at: address) else { return true }
-      return CheckRules.missingWay(verdict, startedAt: startedAt, duration: .zero) == nil
+    let passage: @Sendable (IPAddress, UInt16?) -> Passage = { [self, before] address, port in
+      let known = way.remote == .address(address) ? before : nil
+      return CheckRules.passage(request, to: address, port, known ?? verdict(over: way, at: address))
     }
     run.began(
-      prober.probe(request, where: hasWay) { [self, before] result in
-        // Where it was there a moment ago and the target has answered, the kernel need not be asked again.
-        let verdict = result.state == .up && before != nil ? before : verdict(over: way, after: result)
+      prober.probe(request, where: passage) { [self, before] result in
+        // Where it was there a moment ago and the target has answered, the kernel need not be asked again; another host
+        // may have answered in the end.
+        let isSame = result.state == .up && result.address.map { way.remote == .address($0) } == true
+        let verdict = isSame && before != nil ? before : verdict(over: way, after: result)
         finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path)
       })
   }
 
-  /// The way to the address that was asked; without one, to the host as far as it is known.
+  /// The result of a check of an address that is not made, because its way is missing, leads where the caller may not go,
+  /// or is not known; nil when it is made.
+  private func refusal(
+    _ request: ProbeRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ startedAt: Timestamp,
+    _ start: ContinuousClock.Instant
+  ) -> ProbeResult? {
+    switch CheckRules.passage(request, to: address, request.target.port, verdict) {
+    case .open: nil
+    case .missing: verdict.flatMap { CheckRules.missingWay($0, startedAt: startedAt, duration: .now - start) }
+    case .denied where verdict == nil:
+      ProbeResult(.unknown, .kernelUnavailable, startedAt: startedAt, duration: .now - start)
+    case .denied:
+      ProbeResult(
+        .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: startedAt,
+        duration: .zero)
+    }
+  }
+
+  /// The way to the address that was asked; where there was none, to the last known ones, or to the host as such when its
+  /// name could not be asked for at all.
   private func verdict(over way: Target, after result: ProbeResult) -> HostVerdict? {
-    guard let address = result.address else { return try? monitor.evaluate(way) }
-    return verdict(over: way, at: address)
+    if let address = result.address { return verdict(over: way, at: address) }
+    // That there is no such name is an answer: somebody was reached.
+    guard result.reason != .dnsNotFound else { return nil }
+    if let known = monitor.verdict(of: way), known.phase == .resolved, !known.addresses.isEmpty {
+      return try? monitor.evaluate(way, resolution: .addresses(known.addresses.map(\.address)))
+    }
+    guard let verdict = try? monitor.evaluate(way) else { return nil }
+    return CheckRules.isWayMissing(verdict, monitor.reachesNameServer) ? verdict : nil
   }
 
   private func verdict(over way: Target, at address: IPAddress) -> HostVerdict? {

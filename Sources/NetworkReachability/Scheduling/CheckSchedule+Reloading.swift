@@ -5,29 +5,34 @@ extension CheckSchedule {
   /// Makes the targets of the configuration be these: others of its own go, the runtime's stay, what is unchanged keeps
   /// its state, and what was paused or resumed since stays so until the configuration itself says otherwise.
   ///
-  /// - Returns: the ids for which there was no room.
+  /// Those that the first configuration brings are no news: whoever asks afterwards finds them. Later ones are.
+  ///
+  /// - Returns: what is worth a word.
   @discardableResult
-  public func configure(_ definitions: [TargetDefinition]) -> [String] {
+  public func configure(_ definitions: [TargetDefinition]) -> Reconfiguration {
     let wanted = Set(definitions.map(\.id))
-    let (gone, kept) = guarded.withLock { guarded in
+    let (gone, kept, takenOver, isFirst) = guarded.withLock { guarded in
       let gone = guarded.state.entries.values.filter {
         $0.report.origin == .configuration && !wanted.contains($0.definition.id)
       }
       let kept = definitions.map { definition in
         var definition = definition
-        if guarded.configured[definition.id]?.isPaused == definition.isPaused,
+        if guarded.configured?[definition.id]?.isPaused == definition.isPaused,
           let entry = guarded.state.entries[definition.id], entry.report.origin == .configuration
         {
           definition.isPaused = entry.definition.isPaused
         }
         return definition
       }
+      let isFirst = guarded.configured == nil
       guarded.configured = Dictionary(definitions.map { ($0.id, $0) }) { $1 }
-      return (gone.map(\.definition.id), kept)
+      let takenOver = definitions.map(\.id).filter { guarded.state.entries[$0]?.report.origin == .runtime }
+      return (gone.map(\.definition.id), kept, takenOver, isFirst)
     }
     for id in gone { try? remove(id, origin: .configuration) }
-    let placements = put(kept, origin: .configuration)
-    return zip(definitions, placements).filter { $0.1 == .refused(.full) }.map(\.0.id)
+    let placements = put(kept, .configuration, isTold: !isFirst)
+    let refused = zip(definitions, placements).filter { $0.1 == .refused(.full) }.map(\.0.id)
+    return Reconfiguration(refused: refused, takenOver: takenOver)
   }
 
   /// Has the runtime's targets be checked by these modules where they name one of them that has changed, or a built-in

@@ -16,7 +16,12 @@ extension CheckSchedule {
   ///
   /// - Returns: what became of each, in their order.
   public func put(_ definitions: [TargetDefinition], origin: TargetOrigin = .runtime) -> [Placement] {
-    let placements = definitions.map { place($0, origin, .none) }
+    put(definitions, origin, isTold: true)
+  }
+
+  /// The same; `isTold` says whether new ones are news.
+  func put(_ definitions: [TargetDefinition], _ origin: TargetOrigin, isTold: Bool) -> [Placement] {
+    let placements = definitions.map { place($0, origin, .none, isTold: isTold) }
     awaken()
     return placements
   }
@@ -28,11 +33,11 @@ extension CheckSchedule {
   }
 
   private func place(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, isTold: Bool = true
   ) -> Placement {
     let deed = guarded.withLock { guarded in
       let now = now()
-      let deed = put(definition, origin, precondition, &guarded, now)
+      let deed = put(definition, origin, precondition, isTold: isTold, &guarded, now)
       rearm(&guarded, now)
       return deed
     }
@@ -51,8 +56,8 @@ extension CheckSchedule {
   }
 
   private func put(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, _ guarded: inout Guarded,
-    _ now: ScheduleState.Moment
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, isTold: Bool,
+    _ guarded: inout Guarded, _ now: ScheduleState.Moment
   ) -> Deed {
     let old = guarded.state.entries[definition.id]?.report
     if let refusal = refusal(old, origin, precondition, guarded) { return Deed(placement: .refused(refusal)) }
@@ -70,19 +75,14 @@ extension CheckSchedule {
       placement: old == nil ? .created(report) : .replaced(report),
       cancellation: cancelled.flatMap { guarded.cancellations.removeValue(forKey: $0) },
       waiting: definition.isPaused ? guarded.waiting.removeValue(forKey: definition.id) ?? [] : [],
-      tell: monitor.engine.record(news.map { [$0] } ?? [], at: now.time))
+      // Numbered under this lock, so that the history has what became of a target in the order in which it was.
+      tell: monitor.engine.record(news.map { old != nil || isTold ? [$0] : [] } ?? [], at: now.time))
   }
 
   private func refusal(
     _ old: TargetReport?, _ origin: TargetOrigin, _ precondition: Precondition, _ guarded: Guarded
   ) -> Refusal? {
-    switch precondition {
-    case .none: break
-    case .absent: if old != nil { return .precondition }
-    case .present: if old == nil { return .precondition }
-    case .revisions(let revisions):
-      guard let old, revisions.contains(old.revision) else { return .precondition }
-    }
+    guard precondition.holds(of: old) else { return .precondition }
     if let old, old.origin == .configuration, origin == .runtime { return .configured }
     if old == nil, guarded.state.entries.count >= configuration.targetLimit { return .full }
     return nil
@@ -95,8 +95,10 @@ extension CheckSchedule {
       let isNew = guarded.ways[way] == nil
       guarded.ways[way, default: []].insert(definition.id)
       // Somebody may watch it already: then its verdict is no news, and would not be heard.
-      if let verdict = isNew ? monitor.engine.watch(way, for: watcher) : monitor.verdict(of: way) {
-        sink.put([.init(verdict: verdict, isFirst: true, causes: [])])
+      if isNew {
+        monitor.engine.watch(way, for: watcher, telling: sink)
+      } else {
+        monitor.engine.tell(way, to: sink)
       }
     }
     if let old {
@@ -115,32 +117,45 @@ extension CheckSchedule {
   public func remove(
     _ id: String, origin: TargetOrigin = .runtime, if precondition: Precondition = .none
   ) throws(Refusal) {
-    let (refusal, cancellation, waiting) = guarded.withLock { guarded in
-      guard let old = guarded.state.entries[id]?.report else {
-        return (Optional(Refusal.missing), nil as (any ProbeCancellation)?, [] as [@Sendable (CheckOutcome?) -> Void])
-      }
-      if let refusal = self.refusal(old, origin, precondition, guarded) { return (refusal, nil, []) }
+    let removal = guarded.withLock { guarded -> Result<Deed, Refusal> in
+      guard let old = guarded.state.entries[id]?.report else { return .failure(.missing) }
+      if let refusal = self.refusal(old, origin, precondition, guarded) { return .failure(refusal) }
       let run = guarded.state.remove(id)
       follow(nil, instead: old.definition, &guarded)
       guarded.order = nil
-      let waiting = guarded.waiting.removeValue(forKey: id) ?? []
-      return (nil, run.flatMap { guarded.cancellations.removeValue(forKey: $0) }, waiting)
+      let news = ScheduleState.News(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
+      return .success(
+        Deed(
+          placement: .replaced(old), cancellation: run.flatMap { guarded.cancellations.removeValue(forKey: $0) },
+          waiting: guarded.waiting.removeValue(forKey: id) ?? [],
+          tell: monitor.engine.record([news], at: now().time)))
     }
-    if let refusal { throw refusal }
-    cancellation?.cancel()
-    for completion in waiting { completion(nil) }
+    let deed = try removal.get()
+    deed.tell()
+    deed.cancellation?.cancel()
+    for completion in deed.waiting { completion(nil) }
   }
 
   /// Pauses a target or resumes it, also one of the configuration; nil when there is none.
   public func pause(_ id: String, _ isPaused: Bool = true) -> TargetReport? {
-    guard let old = report(of: id) else { return nil }
+    try? pause(id, isPaused, if: .none)
+  }
+
+  /// Pauses a target or resumes it, also one of the configuration.
+  ///
+  /// - Throws: a ``Refusal`` when it is not there, or not as it should be.
+  public func pause(
+    _ id: String, _ isPaused: Bool = true, if precondition: Precondition
+  ) throws(Refusal) -> TargetReport {
+    guard let old = report(of: id) else { throw .missing }
+    guard precondition.holds(of: old) else { throw .precondition }
     guard old.definition.isPaused != isPaused else { return old }
     var definition = old.definition
     definition.isPaused = isPaused
     switch put(definition, origin: old.origin, if: .revisions([old.revision])) {
     case .created(let report), .replaced(let report): return report
     // Somebody changed it in between: again, with what it is now.
-    case .refused: return pause(id, isPaused)
+    case .refused: return try pause(id, isPaused, if: precondition)
     }
   }
 

@@ -24,8 +24,9 @@ public final class CheckSchedule: Sendable {
     var cancellations: [Int: any ProbeCancellation] = [:]
     /// Who waits for a target's next result.
     var waiting: [String: [@Sendable (CheckOutcome?) -> Void]] = [:]
-    /// What the configuration says about its targets, whether or not somebody has paused them since.
-    var configured: [String: TargetDefinition] = [:]
+    /// What the configuration says about its targets, whether or not somebody has paused them since; nil before the
+    /// first.
+    var configured: [String: TargetDefinition]?
     /// The ids in order; nil when they must be sorted anew.
     var order: [String]?
     /// When the timer fires.
@@ -139,12 +140,14 @@ public final class CheckSchedule: Sendable {
       let now = now()
       guarded.cancellations[launch.run] = nil
       defer { rearm(&guarded, now) }
-      guard case .counted(let news) = guarded.state.finish(launch.run, outcome.result, at: now) else {
+      let ending = guarded.state.finish(launch.run, outcome.result, settle: monitor.settle, at: now)
+      if ending == .overruled { monitor.engine.tell(launch.definition.target.host, to: sink) }
+      guard let news = ending.counted else {
         return (monitor.engine.record([], at: now.time), [] as [@Sendable (CheckOutcome?) -> Void])
       }
       let waiting = guarded.waiting.removeValue(forKey: launch.id) ?? []
       // Numbered under this lock, so that the history has a target's states in the order in which they were.
-      return (monitor.engine.record(news.map { [$0] } ?? [], at: now.time), waiting)
+      return (monitor.engine.record(news, at: now.time), waiting)
     }
     tell()
     for completion in waiting { completion(outcome) }
@@ -156,13 +159,16 @@ public final class CheckSchedule: Sendable {
     while !changes.isEmpty {
       let part = changes.prefix(Limits.recordedAtOnce)
       changes = changes.dropFirst(part.count)
+      // Of names that are not known yet only, and before the lock: the kernel is asked.
+      let isAnyUnresolved = part.contains { $0.verdict.phase == .optimistic && $0.verdict.path.status == .notReachable }
+      let reachesNameServer = !isAnyUnresolved || monitor.reachesNameServer
       let tell = guarded.withLock { guarded in
         let now = now()
         var news: [ScheduleState.News] = []
         for change in part {
           for id in guarded.ways[change.verdict.target] ?? [] {
             let one = guarded.state.wayChanged(
-              id, change.verdict, isFirst: change.isFirst, change.causes, at: now)
+              id, change.verdict, isFirst: change.isFirst, change.causes, reachesNameServer: reachesNameServer, at: now)
             if let one { news.append(one) }
           }
         }

@@ -9,10 +9,30 @@ extension ScheduleState {
     case repeated
     /// It counts, and perhaps changes the target's state.
     case counted(News?)
+    /// The kernel's word about the way stands against it; whoever gave that says it again, for it may be an old one.
+    case overruled
+
+    /// What there is to tell; nil when nobody has an answer yet.
+    var counted: [News]? {
+      switch self {
+      case .forgotten, .repeated: nil
+      case .counted(let news): news.map { [$0] } ?? []
+      case .overruled: []
+      }
+    }
   }
 
   /// Takes in the result of a run.
-  mutating func finish(_ run: Int, _ result: ProbeResult, at now: Moment) -> Ending {
+  ///
+  /// - Parameters:
+  ///   - run: which.
+  ///   - result: what it found.
+  ///   - settle: how long a way must be missing that no word of the kernel tells of.
+  ///   - now: when it ended.
+  /// - Returns: what became of it.
+  mutating func finish(
+    _ run: Int, _ result: ProbeResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
+  ) -> Ending {
     stalls.sign(at: now.uptime)
     guard let id = runs.removeValue(forKey: run), let entry = entries[id],
       case .running(_, let start) = entry.activity
@@ -23,34 +43,72 @@ extension ScheduleState {
     entries[id]?.isDoubtful = false
     figures.modules[entry.definition.module.name, default: .init()].note(result)
     let isDoubtful = result.state != .up && (entry.isDoubtful || stalls.covers(start))
-    if isDoubtful, !entry.isWayMissing, entry.repeats < Limits.repeatedChecks {
+    if isDoubtful, entry.way == .open, entry.repeats < Limits.repeatedChecks {
       entries[id]?.repeats += 1
       figures.repeats += 1
       enqueue(id, due: now.uptime)
       return .repeated
     }
     entries[id]?.repeats = 0
+    if result.reason == .cancelled { return .counted(nil) }
     // The kernel's word about the way is younger than what a check found that began before it.
-    if result.reason == .cancelled || entry.isWayMissing && result.state != .unreachable { return .counted(nil) }
+    if entry.way == .missing, result.state != .unreachable { return .overruled }
+    if isPremature(id, result, settle: settle(), at: now) { return .repeated }
     let news = change(id, [.check]) { $0.take(result, entry.definition, at: now.time) }
-    if let entry = entries[id], entry.report.status.isPending {
+    if let entry = entries[id], entry.wantsHaste {
       let next = max(now.uptime, start + entry.definition.fastInterval)
       if next < entry.due { plan(id, at: next) }
     }
     return .counted(news)
   }
 
+  /// Whether a check alone says that the way is missing, and has not said so for the settle time, after which it is asked
+  /// again.
+  ///
+  /// A route that is replaced is no outage, and of one the kernel tells by then.
+  private mutating func isPremature(_ id: String, _ result: ProbeResult, settle: Duration, at now: Moment) -> Bool {
+    guard let entry = entries[id], result.state == .unreachable, entry.way == .open,
+      entry.report.status.state != .unreachable
+    else {
+      entries[id]?.missedSince = nil
+      return false
+    }
+    let since = entry.missedSince ?? now.uptime
+    guard now.uptime < since + settle else {
+      entries[id]?.missedSince = nil
+      return false
+    }
+    entries[id]?.missedSince = since
+    figures.repeats += 1
+    if since + settle < entry.due { plan(id, at: since + settle) }
+    return true
+  }
+
   /// Takes in the kernel's word about the way to a target: its loss counts at once, any other change has it checked.
-  mutating func wayChanged(_ id: String, _ verdict: HostVerdict, isFirst: Bool, _ causes: Set<Cause>, at now: Moment)
-    -> News?
-  {
+  ///
+  /// - Parameters:
+  ///   - id: the target.
+  ///   - verdict: over its host.
+  ///   - isFirst: whether it is the first since somebody asked.
+  ///   - causes: what the kernel said had happened.
+  ///   - reachesNameServer: whether a way leads to any name server.
+  ///   - now: this moment.
+  /// - Returns: the news when its state changed.
+  mutating func wayChanged(
+    _ id: String, _ verdict: HostVerdict, isFirst: Bool, _ causes: Set<Cause>, reachesNameServer: Bool = true,
+    at now: Moment
+  ) -> News? {
     guard let entry = entries[id] else { return nil }
-    let missing = CheckRules.missingWay(verdict, startedAt: now.time, duration: .zero)
-    entries[id]?.isWayMissing = missing != nil
+    let isMissing = CheckRules.isWayMissing(verdict, reachesNameServer)
+    let way: Way = isMissing ? verdict.phase == .resolved ? .missing : .cutOff : .open
+    entries[id]?.way = way
+    entries[id]?.missedSince = nil
     guard !entry.definition.isPaused else { return nil }
-    if let missing { return change(id, causes) { $0.loseWay(missing.reason, at: now.time) } }
-    // The first verdict after registering tells nothing new: the first check is on its way.
-    if isFirst, !entry.isWayMissing { return nil }
+    // A name may be in the hosts file, so the first check tells; it is on its way.
+    if isFirst, way == .cutOff { return nil }
+    if isMissing { return change(id, causes) { $0.loseWay(verdict.path.reason, at: now.time) } }
+    // The first verdict after registering tells nothing new.
+    if isFirst, entry.way == .open { return nil }
     if case .running = entry.activity { entries[id]?.isDoubtful = true }
     enqueue(id, due: now.uptime)
     return nil

@@ -13,11 +13,12 @@ struct ScheduleState {
     var origin: TargetOrigin
   }
 
-  /// A change of a target's state to tell.
+  /// A change of a target to tell; without one of its state, `from` is the state that it has.
   struct News: Equatable {
     var from: TargetState
     var report: TargetReport
     var causes: Set<Cause>
+    var isRemoved = false
   }
 
   /// The moment of a decision, on two clocks.
@@ -26,28 +27,6 @@ struct ScheduleState {
     var uptime: Duration
     /// For people, and for the places in the interval.
     var time: Timestamp
-  }
-
-  struct Entry {
-    var report: TargetReport
-    /// When the next check is due.
-    var due = Duration.zero
-    var activity = Activity.idle
-    /// The way changed while a check was under way: what it finds may be about the old one.
-    var isDoubtful = false
-    /// How many results in a row were thrown away.
-    var repeats = 0
-    /// The way is missing, says the kernel: checks would find nothing else.
-    var isWayMissing = false
-
-    var definition: TargetDefinition { report.definition }
-    var host: Target.Remote { report.definition.target.host.remote }
-  }
-
-  enum Activity: Equatable {
-    case idle
-    case queued(run: Int, due: Duration)
-    case running(run: Int, since: Duration)
   }
 
   var entries: [String: Entry] = [:]
@@ -70,14 +49,15 @@ struct ScheduleState {
 
   /// Adds a target, or changes it: what is known stays when the question does.
   ///
-  /// - Returns: the news when its state changed, and the run to cancel.
+  /// - Returns: the news when it is new, or its state or what is told of its definition changed; and the run to cancel.
   mutating func put(
     _ definition: TargetDefinition, _ origin: TargetOrigin, at now: Moment
   ) -> (news: News?, cancelled: Int?) {
     let id = definition.id
     guard let old = entries[id] else {
       add(definition, origin, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
-      return (nil, nil)
+      let news = entries[id].map { News(from: $0.report.status.state, report: $0.report, causes: [.configuration]) }
+      return (news, nil)
     }
     guard old.definition != definition || old.report.origin != origin else { return (nil, nil) }
     var status = old.report.status
@@ -96,11 +76,12 @@ struct ScheduleState {
       cancelled = remove(id)
       add(definition, origin, status, at: now)
       // Until the kernel is heard about the new host, the first check tells.
-      entries[id]?.isWayMissing = old.isWayMissing && old.host == definition.target.host.remote
+      if old.host == definition.target.host.remote { entries[id]?.way = old.way }
     }
-    guard let report = entries[id]?.report, report.status.state != old.report.status.state else {
-      return (nil, cancelled)
-    }
+    guard let report = entries[id]?.report,
+      report.status.state != old.report.status.state || !definition.asksTheSame(as: old.definition)
+        || definition.labels != old.definition.labels
+    else { return (nil, cancelled) }
     return (News(from: old.report.status.state, report: report, causes: [.configuration]), cancelled)
   }
 
@@ -166,7 +147,7 @@ struct ScheduleState {
       guard let entry = entries[id], entry.due <= now.uptime else { continue }
       // Half an interval away at least, so that a clock that is set or slewed makes no second check of this one.
       plan(id, at: regular(entry.definition, after: now.uptime + entry.definition.interval / 2, now))
-      if entry.definition.isPaused || entry.isWayMissing { continue }
+      if entry.definition.isPaused || entry.way == .missing { continue }
       if entry.activity == .idle { enqueue(id, due: entry.due) } else { figures.overlaps += 1 }
     }
     var launches: [Launch] = []

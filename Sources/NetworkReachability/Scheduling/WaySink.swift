@@ -28,7 +28,7 @@ final class WaySink: TransitionSink {
     if !changes.isEmpty { put(changes) }
   }
 
-  /// Adds what was learnt otherwise.
+  /// Adds what was asked for; under the engine's lock, too, so that the youngest stands last.
   func put(_ changes: [Change]) {
     waiting.withLock { $0 += changes }
     wake()

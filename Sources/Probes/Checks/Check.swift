@@ -22,8 +22,8 @@ final class Check: @unchecked Sendable {
 
   let id: UInt64
   let request: ProbeRequest
-  /// Whether there is a way to an address.
-  let hasWay: @Sendable (IPAddress) -> Bool
+  /// Whether an address may be asked.
+  let passage: @Sendable (IPAddress, UInt16?) -> Passage
   let completion: @Sendable (ProbeResult) -> Void
 
   var step = Step.waiting
@@ -54,11 +54,12 @@ final class Check: @unchecked Sendable {
   var resolution: Resolver.Cancellation?
 
   init(
-    _ id: UInt64, _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool = { _ in true },
+    _ id: UInt64, _ request: ProbeRequest,
+    where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage = { _, _ in .open },
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) {
     let now = Instant.now
-    self.hasWay = hasWay
+    self.passage = passage
     self.id = id
     self.request = request
     self.completion = completion

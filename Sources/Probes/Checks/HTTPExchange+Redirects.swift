@@ -53,13 +53,15 @@ extension HTTPExchange {
     switch check.request.choose(peers) {
     case .failure(let finding): loop.conclude(check, finding)
     case .success(let allowed):
-      guard let first = allowed.first(where: { check.hasWay($0.address) }) else {
-        let words = "there is no way to any address of the host that the redirect leads to"
-        return loop.conclude(check, Finding(.unreachable, .noRoute, detail: words))
+      let words = "there is no way to any address of the host that the redirect leads to"
+      switch check.open(allowed, elseSaying: words) {
+      case .failure(let finding): loop.conclude(check, finding)
+      case .success(let open):
+        guard let first = open.first else { return }
+        peer = first
+        check.peer = first
+        begin()
       }
-      peer = first
-      check.peer = first
-      begin()
     }
   }
 }

@@ -97,14 +97,10 @@ extension ProberLoop {
 
   private func judge(_ check: Check, _ peers: [Peer]) {
     check.isResolved = true
-    switch check.request.choose(peers) {
+    let words = "there is no way to any of its addresses"
+    switch check.request.choose(peers).flatMap({ check.open($0, elseSaying: words) }) {
     case .failure(let finding): conclude(check, finding)
-    case .success(let all):
-      let chosen = all.filter { check.hasWay($0.address) }
-      guard !chosen.isEmpty else {
-        check.peer = all.first
-        return conclude(check, Finding(.unreachable, .noRoute, detail: "there is no way to any of its addresses"))
-      }
+    case .success(let chosen):
       check.candidates = chosen[...]
       check.gateAddress = chosen.first?.address
       let address = check.gateAddress
@@ -157,6 +153,20 @@ extension ProberLoop {
         admit(sockets.leave(check.gateAddress) { checks[$0] != nil })
       }
     }
+  }
+}
+
+extension Check {
+  /// Those of some addresses that may be asked as of this moment, never none; without one, what that means.
+  func open(_ peers: ArraySlice<Peer>, elseSaying words: String) -> Result<[Peer], Finding> {
+    let judged = peers.map { (peer: $0, passage: passage($0.address, $0.port == 0 ? nil : $0.port)) }
+    let allowed = judged.filter { $0.passage != .denied }
+    guard let first = allowed.first else { return .failure(.denied) }
+    let open = allowed.filter { $0.passage == .open }.map(\.peer)
+    guard open.isEmpty else { return .success(open) }
+    // It is this one that cannot be reached.
+    peer = first.peer
+    return .failure(Finding(.unreachable, .noRoute, detail: words))
   }
 }
 

@@ -28,19 +28,19 @@ public final class SocketProber: Prober {
   public func probe(
     _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation {
-    probe(request, where: { _ in true }, completion)
+    probe(request, where: { _, _ in .open }, completion)
   }
 
   /// The same for the addresses to which there is a way, as ``Prober`` promises.
   @discardableResult
   public func probe(
-    _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool,
+    _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation {
     let id = inbox.nextID()
     if let refusal = RequestRule.refusal(of: request) {
       completion(ProbeResult(.unknown, .cancelled, detail: refusal, startedAt: .now, duration: .zero))
-    } else if let failure = inbox.submit(Check(id, request, where: hasWay, completion)) {
+    } else if let failure = inbox.submit(Check(id, request, where: passage, completion)) {
       completion(ProbeResult(.unknown, .cancelled, detail: failure, startedAt: .now, duration: .zero))
     }
     return Cancellation(inbox: inbox, id: id)

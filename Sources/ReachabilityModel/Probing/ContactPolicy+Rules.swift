@@ -14,6 +14,19 @@ extension ContactPolicy {
     return faces.allSatisfy(allows)
   }
 
+  /// Whether this caller may have us send anything to an address that the kernel delivers to this machine, or to
+  /// everybody on a network: it counts as one of our own though no interface may have it.
+  ///
+  /// - Parameters:
+  ///   - address: where the packet would go, by a route of type `local`, `anycast` or `broadcast`.
+  ///   - port: the port there; nil where there is none.
+  /// - Returns: whether it may be contacted.
+  public func allowsHere(_ address: IPAddress, port: UInt16?) -> Bool {
+    var policy = self
+    policy.own.insert(address.unmapped)
+    return policy.allows(address, port: port)
+  }
+
   /// One form of an address, by the lists and by its number.
   private func allows(_ address: IPAddress) -> Bool {
     if deny.contains(where: { $0.contains(address) }) { return false }

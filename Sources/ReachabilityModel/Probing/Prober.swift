@@ -31,6 +31,16 @@ public struct ProbeRequest: Hashable, Sendable {
   }
 }
 
+/// Whether an address may be asked, as of this moment.
+public enum Passage: Hashable, Sendable {
+  /// It may.
+  case open
+  /// There is no way to it.
+  case missing
+  /// It leads to this machine, which the request's policy does not let the caller contact.
+  case denied
+}
+
 /// Makes checks: sockets in production, a script in tests.
 ///
 /// `route` targets are not its business: the engine answers them.
@@ -45,18 +55,19 @@ public protocol Prober: AnyObject, Sendable {
   @discardableResult
   func probe(_ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) -> any ProbeCancellation
 
-  /// The same, but of a name only the addresses are asked to which there is a way: a packet to the others would be sent
-  /// for nothing, and the whole timeout waited for.
+  /// The same, but of a name only the addresses are asked that may be: a packet to one without a way would be sent for
+  /// nothing, and the whole timeout waited for.
   ///
   /// - Parameters:
   ///   - request: what to do.
-  ///   - hasWay: whether there is a way to an address; asked on the prober's thread, and must not block.
+  ///   - passage: whether an address may be asked, at a port where there is one; asked on the prober's thread before
+  ///     anything is sent there, and must not block.
   ///   - completion: as with ``probe(_:_:)``; the result of a name without such an address is `unreachable`, with the first
-  ///     of its addresses.
+  ///     of its addresses that is not denied, or ``Reason/policyDenied`` when all are.
   /// - Returns: the means to end it early.
   @discardableResult
   func probe(
-    _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool,
+    _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation
 }
@@ -65,7 +76,7 @@ extension Prober {
   /// Asks every address.
   @discardableResult
   public func probe(
-    _ request: ProbeRequest, where hasWay: @escaping @Sendable (IPAddress) -> Bool,
+    _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation {
     probe(request, completion)
