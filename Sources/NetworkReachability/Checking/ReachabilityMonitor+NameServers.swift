@@ -6,7 +6,7 @@ extension ReachabilityMonitor {
   ///
   /// One on this machine itself asks others, so it is as near as the local network, where those may be.
   var reachesNameServer: Bool {
-    resolver.servers.contains { server in
+    lines.watches.servers.contains { server in
       guard let verdict = try? evaluate(server) else { return true }
       guard verdict.path.flags.contains(.isLocalAddress) else { return verdict.path.status != .notReachable }
       return (try? evaluate(.localLink))?.path.status != .notReachable
