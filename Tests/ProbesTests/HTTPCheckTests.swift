@@ -134,7 +134,8 @@ struct HTTPCheckTests {
     var recipe = HTTPRecipe()
     recipe.maximumRedirects = 1
     let request = ProbeRequest(
-      try ProbeTarget("http://127.0.0.1:\(server.port)/moved"), module: ProbeModule(name: "test", recipe: .http(recipe)))
+      try ProbeTarget("http://127.0.0.1:\(server.port)/moved"), module: ProbeModule(name: "test", recipe: .http(recipe))
+    )
     let asked = Locked(0)
     let results = Results()
     prober.prober.probe(
