@@ -1,4 +1,5 @@
 import Glibc
+import Locks
 import Probes
 import ReachabilityModel
 import Testing
@@ -124,6 +125,29 @@ struct HTTPCheckTests {
     // This would have seen it.
     close(unsafe open("\(directory)/ca-certificates.crt", O_RDONLY))
     #expect(unsafe read(watch, &events, events.count) > 0)
+  }
+
+  @Test(
+    "Before a redirect is followed it is asked whether its host may be",
+    arguments: [(Passage.denied, Reason.policyDenied), (.missing, .noRoute)])
+  func redirectThatMayNotBe(_ passage: Passage, _ reason: Reason) async throws {
+    var recipe = HTTPRecipe()
+    recipe.maximumRedirects = 1
+    let request = ProbeRequest(
+      try ProbeTarget("http://127.0.0.1:\(server.port)/moved"), module: ProbeModule(name: "test", recipe: .http(recipe))
+    )
+    let asked = Locked(0)
+    let results = Results()
+    prober.prober.probe(
+      request,
+      where: { _, _ in
+        asked.withLock { count in
+          count += 1
+          return count == 1 ? .open : passage
+        }
+      }, results.take)
+    let result = try #require(try await results.wait(for: 1).first)
+    #expect(result.reason == reason && asked.withLock(\.self) == 2)
   }
 
   @Test("A redirect is judged by the policy like a target, and leads to nobody who may not be contacted")
