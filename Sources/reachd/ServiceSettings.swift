@@ -17,10 +17,12 @@ struct ServiceSettings: Sendable {
     // Whoever wants an access log wants it whatever else is logged.
     var access = LogOutput.logger(style, writer)
     access.logLevel = .info
+    var contacts = configuration.contactPolicy
+    contacts.ownPorts = Set(addresses.map(\.port).filter { $0 > 0 })
     return StatusService.Configuration(
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
-      contactPolicy: configuration.contactPolicy, accessLog: configuration.logsAccess ? access : nil,
+      contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
       resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
       liveChecks: [.netlink(monitor)])
   }

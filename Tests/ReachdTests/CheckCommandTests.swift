@@ -45,6 +45,15 @@ import Testing
     #expect(errors.contains("Error: "), "\(errors)")
   }
 
+  @Test("What is allowed does not open our own port: what answers there trusts this machine")
+  func ourOwnPort() throws {
+    let file = try TemporaryFile("policy: { allow: [127.0.0.0/8] }")
+    let port = try Self.freePort()
+    let service = try RunningService(listen: ["127.0.0.1:\(port)"], ["--config", file.path])
+    #expect(try Self.get(service.url + "/check?target=tcp://127.0.0.1:1").body["reason"] == .string("refused"))
+    #expect(try Self.get(service.url + "/check?target=tcp://127.0.0.1:\(port)").body["code"] == .string("policyDenied"))
+  }
+
   @Test func aWaitEndsWhenThePortAnswers() throws {
     let port = try Self.freePort()
     let waiting = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--timeout", "60s"])
