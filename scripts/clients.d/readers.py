@@ -16,8 +16,13 @@ class Reader:
         self.ready = False
         self.stopped = False
         self.error = None
+        # Here and not in the threads, which would import what both need at the same time, half of it.
+        self.load()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
+
+    def load(self):
+        """Imports what only this reader needs."""
 
     def run(self):
         while not self.stopped:
@@ -71,21 +76,27 @@ class Curl(Reader):
 
 
 class HTTPX(Reader):
-    def read(self, headers):
+    def load(self):
         import httpx
         import httpx_sse
-        with httpx.Client(timeout=60) as client, httpx_sse.connect_sse(
+        self.httpx, self.httpx_sse = httpx, httpx_sse
+
+    def read(self, headers):
+        with self.httpx.Client(timeout=60) as client, self.httpx_sse.connect_sse(
                 client, "GET", self.url, headers=headers) as source:
             for event in source.iter_sse():
                 self.take(event.event, event.id)
 
 
 class SSEClient(Reader):
-    def read(self, headers):
+    def load(self):
         import requests
         import sseclient
-        with requests.get(self.url, headers=headers, stream=True, timeout=60) as response:
-            for event in sseclient.SSEClient(response).events():
+        self.requests, self.sseclient = requests, sseclient
+
+    def read(self, headers):
+        with self.requests.get(self.url, headers=headers, stream=True, timeout=60) as response:
+            for event in self.sseclient.SSEClient(response).events():
                 self.take(event.event, event.id)
 
 
