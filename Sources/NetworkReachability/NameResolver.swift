@@ -12,9 +12,14 @@ extension ReachabilityMonitor {
   public func resolve(
     _ name: String, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
   ) {
-    guard let names else {
-      return _ = lines.visitors.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
-    }
+    resolve(name, in: lines.visitors, timeout: timeout, completion)
+  }
+
+  /// The same, in a line of ours; what was given in place of the servers is asked whatever the line.
+  func resolve(
+    _ name: String, in line: Resolver, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
+  ) {
+    guard let names else { return _ = line.resolve(name, timeout: timeout) { completion(NameResolution($0)) } }
     if let literal = IPAddress(name) { return completion(.addresses([literal])) }
     let resolution = names.resolution(of: name)
     completion(resolution == .pending ? .failed(.dnsTimeout) : resolution)

@@ -171,6 +171,26 @@ struct TCPCheckTests {
     #expect(result.detail?.contains("cannot be found out") == true)
   }
 
+  @Test("A target is not blamed for a name server that took all the time")
+  func silentFamily() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let dns = try DNSServer { _, type in type == DNSMessage.a ? .addresses([[127, 0, 0, 1]]) : .silence }
+    defer { dns.stop() }
+    let slow = ProberUnderTest(asking: [dns])
+    let result = try await slow.check("tcp://half.test:\(server.port)", timeout: .milliseconds(150))
+    #expect(result.state == .unknown)
+    #expect(result.reason == .dnsTimeout)
+    #expect(try await slow.check("tcp://half.test:\(server.port)").state == .up)
+  }
+
+  @Test func aLoopbackSourceStaysHere() async throws {
+    var asked = try request("tcp://192.0.2.1:80")
+    asked.source = IPAddress("127.0.0.1")
+    let result = try await prober.check(asked)
+    #expect(result.state == .unreachable)
+    #expect(result.reason == .noSource)
+  }
+
   @Test func whatIsNoExpressionIsSaidSo() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let result = try await dialogue(server, expect: "(")

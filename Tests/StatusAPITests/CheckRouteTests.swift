@@ -60,6 +60,18 @@ import Testing
     #expect(service.prober.requests.count == 5)
   }
 
+  @Test("As blackbox_exporter's, the built-in HTTP module follows redirects for /probe, and for nobody else")
+  func redirectsForProbe() throws {
+    answers(.up)
+    _ = try service.ask("/probe?target=10.0.0.9:80&module=http_2xx")
+    _ = try service.ask("/check?target=http://10.0.0.9:80")
+    let followed = service.prober.requests.map { request -> Int? in
+      guard case .http(let recipe) = request.module.recipe else { return nil }
+      return recipe.maximumRedirects
+    }
+    #expect(followed == [10, 0])
+  }
+
   @Test func whatTheCallerSaysReachesTheProber() throws {
     answers(.up)
     _ = try service.ask("/check?target=icmp://10.0.0.9&count=3&timeout=300ms&source=10.0.0.5&interface=eth0&ip=4")

@@ -148,9 +148,7 @@ public final class Checker: Sendable {
       finish(run, CheckRules.result(of: verdict, startedAt: startedAt, duration: .now - start), verdict.path)
     }
     guard case .name(let name) = way.remote else { return judge(.pending) }
-    // What a test scripts is not asked for.
-    guard monitor.names == nil else { return monitor.resolve(name, timeout: run.request.timeout, judge) }
-    names.resolve(name, timeout: run.request.timeout) { judge(NameResolution($0)) }
+    monitor.resolve(name, in: names, timeout: run.request.timeout, judge)
   }
 
   private func finish(_ run: CheckRun, _ result: ProbeResult, _ path: Path?) {

@@ -31,10 +31,13 @@ struct HTTPAnswer {
       hasEndlessHead = true
       return false
     }
+    // Of most fields nothing is wanted: only of the status line, `Location` and the empty line, by their first byte.
+    guard !recipe.expectHeaders.isEmpty || bytes.first.map(Self.openings.contains) == true else { return true }
     let line = String(decoding: bytes, as: UTF8.self)
     if line.hasPrefix("HTTP/") {
       // What came before was provisional.
       fields = []
+      location = nil
       isProvisional = line.drop { $0 != " " }.dropFirst().first == "1"
     } else if Self.trimmed(line[...]).isEmpty {
       hasHead = hasHead || !isProvisional
@@ -45,6 +48,8 @@ struct HTTPAnswer {
     }
     return true
   }
+
+  private static let openings = Array("HLl\r\n".utf8)
 
   private static func trimmed(_ text: Substring) -> String {
     var text = text
