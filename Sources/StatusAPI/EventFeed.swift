@@ -33,8 +33,6 @@ final class EventFeed: TransitionSink {
     var status: SharedBody
     var statusText: SharedBody
     var interfaces: SharedBody
-    var statusTag: String
-    var interfacesTag: String
     /// How often each has changed what it says; the tags carry them.
     var revisions = (status: UInt64(0), interfaces: UInt64(0))
   }
@@ -47,6 +45,8 @@ final class EventFeed: TransitionSink {
   /// Requests that wait for another `/status`, and those that wait for other `/interfaces`.
   let statusRoom = WaitingRoom()
   let interfacesRoom = WaitingRoom()
+  /// Requests that wait for news of a registered target, by its id, or of any.
+  let targetRoom = WaitingRoom()
   /// Moves on with the documents.
   let answers = AnswerEpoch()
   private let guarded: Locked<Documents>
@@ -60,6 +60,7 @@ final class EventFeed: TransitionSink {
   // MARK: - In
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
+    var targets: Set<String> = []
     let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
       let old = documents.revisions
       if snapshot != documents.snapshot {
@@ -71,6 +72,7 @@ final class EventFeed: TransitionSink {
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
         documents.lastNumber = transition.sequence
+        if let id = transition.targetID { targets.insert(id) }
         let id = EventID(epoch: epoch, sequence: transition.sequence)
         let frame = SSEFrame.event(name, id: id, EventBody.data(transition, snapshot, epoch: epoch))
         entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, bytes: frame))
@@ -83,6 +85,7 @@ final class EventFeed: TransitionSink {
     // Elsewhere: the engine's lock is held here, and answers are for others to write.
     if news.status { statusRoom.callSoon() }
     if news.interfaces { interfacesRoom.callSoon() }
+    if !targets.isEmpty { targetRoom.callSoon(about: targets.union([""])) }
   }
 
   private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
@@ -98,7 +101,7 @@ final class EventFeed: TransitionSink {
       snapshot: snapshot, lastNumber: max(snapshot.sequence, old?.lastNumber ?? 0),
       status: body(.json, tags[0], status),
       statusText: body(.text, tags[0], Array(StatusBody.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tags[1], list.bytes), statusTag: tags[0], interfacesTag: tags[1], revisions: revisions)
+      interfaces: body(.json, tags[1], list.bytes), revisions: revisions)
   }
 
   private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {
@@ -134,6 +137,14 @@ final class EventFeed: TransitionSink {
 
   /// The oldest event that can be replayed; nil when there is none.
   var oldest: EventID? { log.oldestID.map { EventID(epoch: epoch, sequence: $0) } }
+}
+
+extension Transition {
+  /// The id of the registered target that it is about; nil for anything else.
+  fileprivate var targetID: String? {
+    guard case .target(_, let report, _) = change else { return nil }
+    return report.definition.id
+  }
 }
 
 /// The headers of every state document.

@@ -4,35 +4,14 @@ internal import NetworkReachability
 
 /// `/targets`: the list of registered targets, and many of them at once.
 enum TargetListRoutes {
-  /// Targets of one page, by default and at the most.
-  static let pageSize = 100
-  static let largestPage = 1_000
-
   static let list = Route(
-    pattern: "/targets", parameters: ["state", "label", "limit", "cursor"], offers: [.json],
+    pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], offers: [.json],
     summary: "the registered targets with their states"
   ) { (exchange) throws(Problem) in
-    let states = try states(exchange.query["state"])
-    let labels = try labels(exchange.query["label"])
-    let limit = try limit(exchange.query["limit"])
-    let cursor = exchange.query["cursor"]
-    if let cursor, !TargetDraft.isID(cursor) {
-      throw Problem(.badRequest, "cursor=\(cursor.prefix(80).debugDescription) is none that was given out.")
+    let page = try TargetPage(exchange)
+    return try ConditionalReply(exchange).reply(in: exchange.service.feed.targetRoom, tag: { page.tag(exchange) }) {
+      page.response(exchange)
     }
-    let last = exchange.service.feed.lastEvent
-    // One more than is wanted shows whether there is a next page.
-    let reports = exchange.service.targets.schedule.reports(after: cursor, limit: limit + 1) { report in
-      (states.isEmpty || states.contains(report.status.state)) && labels.allSatisfy { $0.matches(report.definition) }
-    }
-    let page = reports.prefix(limit)
-    let next = reports.count > limit ? page.last?.definition.id : nil
-    let body = JSON.members([
-      "targets": .array(page.map { TargetBody.document($0, exchange.service.monitor) }), "next": .text(next),
-    ])
-    var headers = StateHeaders.headers(.json)
-    headers["Last-Event-ID"] = last.description
-    if let next { headers["Link"] = "<\(link(exchange, next, limit))>; rel=\"next\"" }
-    return .now(HTTPResponse(headers: headers, body: .bytes(body.bytes + [0x0a])))
   }
 
   static let post = Route(
@@ -85,6 +64,8 @@ enum TargetListRoutes {
         }
       }
     }
+    // Not every change of a definition is an event.
+    exchange.service.feed.targetRoom.callSoon(about: Set(seen).union([""]))
     let body = JSON.members(["results": .array(results)])
     return HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body.bytes + [0x0a]))
   }
@@ -116,74 +97,7 @@ enum TargetListRoutes {
   private static func success(_ report: TargetReport, _ status: Int64, _ exchange: Exchange) -> JSON {
     .members([
       "id": .string(report.definition.id), "status": .integer(status),
-      "etag": .string(TargetRoutes.tag(report.revision, exchange)),
+      "etag": .string(TargetTag(report, exchange).description),
     ])
-  }
-
-  // MARK: - The query
-
-  private static func states(_ text: String?) throws(Problem) -> Set<TargetState> {
-    guard let text else { return [] }
-    var states: Set<TargetState> = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let state = TargetState(rawValue: String(word)) else {
-        let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(.badRequest, "There is no state \(String(word.prefix(80)).debugDescription); there are \(known).")
-      }
-      states.insert(state)
-    }
-    return states
-  }
-
-  /// `env=prod`, or `env` for any value.
-  private struct LabelRule {
-    var name: String
-    var value: String?
-
-    func matches(_ definition: TargetDefinition) -> Bool {
-      guard let found = definition.labels[name] else { return false }
-      return value.map { $0 == found } ?? true
-    }
-  }
-
-  private static func labels(_ text: String?) throws(Problem) -> [LabelRule] {
-    guard let text else { return [] }
-    var rules: [LabelRule] = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = parts.first, !name.isEmpty else {
-        throw Problem(.badRequest, "label=\(text.prefix(80).debugDescription) is no list such as env=prod,team.")
-      }
-      rules.append(LabelRule(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
-    }
-    return rules
-  }
-
-  private static func limit(_ text: String?) throws(Problem) -> Int {
-    guard let text else { return pageSize }
-    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text), (1...largestPage).contains(limit)
-    else {
-      throw Problem(.badRequest, "limit=\(text.prefix(80).debugDescription) is no number from 1 to \(largestPage).")
-    }
-    return limit
-  }
-
-  /// The next page by the same rules.
-  private static func link(_ exchange: Exchange, _ next: String, _ limit: Int) -> String {
-    var items = ["limit=\(limit)", "cursor=\(next)"]
-    for name in ["label", "state"] {
-      guard let value = exchange.query[name] else { continue }
-      items.insert("\(name)=\(encoded(value))", at: 0)
-    }
-    return "/targets?" + items.joined(separator: "&")
-  }
-
-  /// Percent sequences for everything but what needs none in a query (RFC 3986 §2.3).
-  private static func encoded(_ text: String) -> String {
-    text.utf8.reduce(into: "") { encoded, byte in
-      let isPlain = TargetDraft.isID(String(UnicodeScalar(byte))) || (0x41...0x5a).contains(byte) || byte == 0x2c
-      let digits = String(byte, radix: 16, uppercase: true)
-      encoded += isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-    }
   }
 }

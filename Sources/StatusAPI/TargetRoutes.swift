@@ -7,12 +7,19 @@ enum TargetRoutes {
   static let all = [TargetListRoutes.list, TargetListRoutes.post, get, put, delete, check, pause, resume]
 
   static let get = Route(
-    pattern: "/targets/{id}", offers: [.json], summary: "one registered target with its state"
+    pattern: "/targets/{id}", parameters: ["wait"], offers: [.json], summary: "one registered target with its state"
   ) { (exchange) throws(Problem) in
-    let last = exchange.service.feed.lastEvent
-    var response = answer(try report(exchange), exchange)
-    response.headers["Last-Event-ID"] = last.description
-    return .now(response)
+    let id = try report(exchange).definition.id
+    let feed = exchange.service.feed
+    return try ConditionalReply(exchange).reply(in: feed.targetRoom, about: id) {
+      let last = feed.lastEvent
+      guard let report = exchange.service.targets.schedule.report(of: id) else {
+        return exchange.answer(Problem(.missing, id))
+      }
+      var response = answer(report, exchange)
+      response.headers["Last-Event-ID"] = last.description
+      return response
+    }
   }
 
   static let put = Route(
@@ -29,9 +36,12 @@ enum TargetRoutes {
       throw Problem(fields: error.errors)
     }
     if let denial = exchange.service.targets.denial(definition) { throw denial }
-    switch exchange.service.targets.schedule.put(definition, if: precondition(exchange)) {
+    switch exchange.service.targets.schedule.put(definition, if: TargetTag.precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
-    case .replaced(let report): return .now(answer(report, exchange))
+    case .replaced(let report):
+      // Not every change of a definition is an event.
+      exchange.service.feed.targetRoom.callSoon(about: [id, ""])
+      return .now(answer(report, exchange))
     case .refused(let refusal): throw Problem(refusal, id)
     }
   }
@@ -42,7 +52,7 @@ enum TargetRoutes {
   ) { (exchange) throws(Problem) in
     let id = try id(exchange)
     do throws(CheckSchedule.Refusal) {
-      try exchange.service.targets.schedule.remove(id, if: precondition(exchange))
+      try exchange.service.targets.schedule.remove(id, if: TargetTag.precondition(exchange))
     } catch {
       throw Problem(error, id)
     }
@@ -83,7 +93,7 @@ enum TargetRoutes {
   private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(exchange)
     do throws(CheckSchedule.Refusal) {
-      let report = try exchange.service.targets.schedule.pause(id, isPaused, if: precondition(exchange))
+      let report = try exchange.service.targets.schedule.pause(id, isPaused, if: TargetTag.precondition(exchange))
       return .now(answer(report, exchange))
     } catch {
       throw Problem(error, id)
@@ -107,47 +117,12 @@ enum TargetRoutes {
     return report
   }
 
-  /// The tag of a definition: strong, for `If-Match` compares strongly (RFC 9110 §13.1.1); state is not part of it, so
-  /// the document is not to be kept by it.
-  static func tag(_ revision: UInt64, _ exchange: Exchange) -> String {
-    "\"\(EventID(epoch: exchange.service.feed.epoch, sequence: revision))\""
-  }
-
   static func answer(_ report: TargetReport, _ exchange: Exchange, status: Int = 200) -> HTTPResponse {
     var headers = StateHeaders.headers(.json)
-    headers["ETag"] = tag(report.revision, exchange)
+    headers["ETag"] = TargetTag(report, exchange).description
     if status == 201 { headers["Location"] = "/targets/\(report.definition.id)" }
     let body = TargetBody.document(report, exchange.service.monitor).bytes + [0x0a]
     return HTTPResponse(status: status, headers: headers, body: .bytes(body))
-  }
-
-  /// What `If-Match` and `If-None-Match` ask for: each must hold (RFC 9110 §13.2.2).
-  private static func precondition(_ exchange: Exchange) -> CheckSchedule.Precondition {
-    let headers = exchange.request.headers
-    let match = headers["If-Match"].map { list -> CheckSchedule.Precondition in
-      let tags = tags(list)
-      return tags == ["*"] ? .present : .revisions(tags.compactMap { revision($0, exchange) })
-    }
-    let noneMatch = headers["If-None-Match"].map { list -> CheckSchedule.Precondition in
-      let tags = tags(list)
-      // The comparison is the weak one here (§13.1.2).
-      let own = tags.compactMap { revision($0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0, exchange) }
-      return tags.contains("*") ? .absent : .otherThan(own)
-    }
-    guard let match, let noneMatch else { return match ?? noneMatch ?? .none }
-    return .both(match, noneMatch)
-  }
-
-  private static func tags(_ list: String) -> [String] {
-    list.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-  }
-
-  /// The definition of a strong tag; nil when it is none of ours.
-  private static func revision(_ tag: String, _ exchange: Exchange) -> UInt64? {
-    guard tag.hasPrefix("\""), tag.hasSuffix("\""), let id = EventID(String(tag.dropFirst().dropLast())),
-      id.epoch == exchange.service.feed.epoch
-    else { return nil }
-    return id.sequence
   }
 }
 

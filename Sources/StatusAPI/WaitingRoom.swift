@@ -1,56 +1,81 @@
 internal import Locks
 internal import MicroHTTP
 
-/// Requests that wait for news of one resource: each is an entry here, and holds no thread.
+/// Requests that wait for news of one resource, or of many by their topics: each is an entry here, and holds no thread.
 ///
 /// Whoever waits is tried again at every call; what it answers is its own affair.
 final class WaitingRoom: Sendable {
   /// Answers its request if there is news by now; false to wait on.
   typealias Attempt = @Sendable () -> Bool
 
+  /// Where a request waits.
+  struct Place: Sendable {
+    fileprivate var topic: String
+    fileprivate var number: Int
+  }
+
   private struct State {
     var last = 0
-    var waiting: [Int: Attempt] = [:]
+    var waiting: [String: [Int: Attempt]] = [:]
+    /// What is to be called soon.
+    var called: Set<String> = []
   }
 
   private let state = Locked(State())
 
   /// How many wait.
-  var count: Int { state.withLock { $0.waiting.count } }
+  var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   /// Has a request wait, unless there is news already.
   ///
-  /// - Returns: the number by which it leaves.
-  func enter(_ attempt: @escaping Attempt) -> Int {
-    let number = state.withLock { state in
+  /// - Returns: by what it leaves.
+  func enter(about topic: String = "", _ attempt: @escaping Attempt) -> Place {
+    let place = state.withLock { state in
       state.last += 1
-      state.waiting[state.last] = attempt
-      return state.last
+      state.waiting[topic, default: [:]][state.last] = attempt
+      return Place(topic: topic, number: state.last)
     }
     // Once more, now that no call can pass it by.
-    if attempt() { leave(number) }
-    return number
+    if attempt() { leave(place) }
+    return place
   }
 
   /// The request waits no longer, for whatever reason.
-  func leave(_ number: Int) {
-    // Let go of it outside the lock: a promise may go with it.
-    let gone = state.withLock { $0.waiting.removeValue(forKey: number) }
+  func leave(_ place: Place) { leave([place.number], place.topic) }
+
+  private func leave(_ numbers: [Int], _ topic: String) {
+    guard !numbers.isEmpty else { return }
+    // Let go of them outside the lock: a promise may go with each.
+    let gone = state.withLock { state in
+      let gone = numbers.map { state.waiting[topic]?.removeValue(forKey: $0) }
+      if state.waiting[topic]?.isEmpty == true { state.waiting[topic] = nil }
+      return gone
+    }
     _ = gone
   }
 
-  /// There may be news: tries all who wait.
-  func call() {
-    let waiting = state.withLock(\.waiting)
-    let answered = waiting.filter { $0.value() }.map(\.key)
-    guard !answered.isEmpty else { return }
-    let gone = state.withLock { state in answered.map { state.waiting.removeValue(forKey: $0) } }
-    _ = gone
+  /// There may be news: tries all who wait for this topic.
+  func call(about topic: String = "") {
+    let waiting = state.withLock { $0.waiting[topic] ?? [:] }
+    leave(waiting.filter { $0.value() }.map(\.key), topic)
   }
 
-  /// The same, soon and elsewhere: for callers that hold a lock or must go on.
-  func callSoon() {
-    guard count > 0 else { return }
-    Task.detached { self.call() }
+  /// The same for some topics, soon and elsewhere: for callers that hold a lock or must go on.
+  func callSoon(about topics: Set<String> = [""]) {
+    let isFirst = state.withLock { state in
+      let wanted = topics.filter { state.waiting[$0] != nil }
+      defer { state.called.formUnion(wanted) }
+      return state.called.isEmpty && !wanted.isEmpty
+    }
+    // What is called until this begins goes with it.
+    if isFirst { Task.detached { self.callNow() } }
+  }
+
+  private func callNow() {
+    let topics = state.withLock { state in
+      defer { state.called = [] }
+      return state.called
+    }
+    for topic in topics { call(about: topic) }
   }
 }

@@ -104,7 +104,8 @@ import Testing
       let isFirst = prefix.isEmpty
       #expect(results.map { $0["status"] as? Int } == [isFirst ? 201 : 200, 200, 422, 409, 422, 422, 403])
       #expect(results.map { $0["id"] as? String } == ["new", "old", "new", "file", "bad", nil, "near"])
-      #expect(results[0]["etag"] as? String == (try service.ask("/targets/new").headers["ETag"]))
+      let tag = (results[0]["etag"] as? String)?.prefix { $0 != "." }
+      #expect(tag == (try service.ask("/targets/new").definitionTag))
       #expect(results[3]["code"] as? String == "conflict" && results[6]["code"] as? String == "policyDenied")
       let pointers = results.map { ($0["errors"] as? [[String: Any]])?.first?["pointer"] as? String }
       #expect(pointers[2] == prefix + "/2/id" && pointers[4] == prefix + "/4/target" && pointers[5] == prefix + "/5")

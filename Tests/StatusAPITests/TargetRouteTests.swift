@@ -33,7 +33,8 @@ import Testing
     let tag = try #require(made.headers["ETag"])
     try service.wait(for: "db", toBe: "up")
     let read = try ask("GET", "/targets/db")
-    #expect(read.headers["ETag"] == tag, "a state is no change of the definition")
+    #expect(
+      read.definitionTag == made.definitionTag, "a state is no change of the definition")
     let body = try read.object()
     #expect(body["id"] as? String == "db" && body["target"] as? String == "tcp://10.0.0.9:1")
     #expect(body["module"] as? String == "tcp_connect" && body["origin"] as? String == "runtime")
@@ -56,7 +57,7 @@ import Testing
     let read = try ask("GET", "/targets/db")
     let again = try ask("PUT", "/targets/db", read.text, ["If-Match": read.headers["ETag"] ?? ""])
     #expect(again.status == 200)
-    #expect(again.headers["ETag"] == read.headers["ETag"], "nothing has changed")
+    #expect(again.definitionTag == read.definitionTag, "nothing has changed")
     #expect(again.text == read.text)
   }
 
@@ -83,7 +84,8 @@ import Testing
 
   @Test func bothPreconditionsCountAndAListOfTagsDoes() throws {
     let body = #"{"target": "tcp://10.0.0.9:1"}"#
-    let tag = try #require(try ask("PUT", "/targets/db", body).headers["ETag"])
+    let made = try ask("PUT", "/targets/db", body)
+    let tag = try #require(made.headers["ETag"])
     let refused: [HTTPHeaders] = [
       ["If-None-Match": tag], ["If-None-Match": "W/" + tag], ["If-None-Match": "\"x\", \(tag)"],
       ["If-None-Match": "\"x\", *"], ["If-Match": "*", "If-None-Match": "*"],
@@ -97,7 +99,7 @@ import Testing
         #expect(try ask("POST", "/targets/db/\(verb)", "", headers).status == 412, "\(headers)")
       }
     }
-    #expect(try ask("GET", "/targets/db").headers["ETag"] == tag, "nothing has happened")
+    #expect(try ask("GET", "/targets/db").definitionTag == made.definitionTag, "nothing has happened")
     for headers: HTTPHeaders in [["If-None-Match": "\"x\""], ["If-Match": tag, "If-None-Match": "\"x\""]] {
       #expect(try ask("PUT", "/targets/db", body, headers).status == 200, "\(headers)")
     }
@@ -135,7 +137,7 @@ import Testing
     _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "module": "own"}"#)
     service.service.change(to: .init())
     let read = try ask("GET", "/targets/db")
-    #expect(try ask("PUT", "/targets/db", read.text).headers["ETag"] == read.headers["ETag"])
+    #expect(try ask("PUT", "/targets/db", read.text).definitionTag == read.definitionTag)
     let results = try service.send("POST", "/targets", "[\(read.text)]").object()["results"] as? [[String: Any]]
     #expect(results?.first?["status"] as? Int == 200)
     #expect(try ask("PUT", "/targets/other", #"{"target": "tcp://10.0.0.9:1", "module": "own"}"#).status == 422)
@@ -235,6 +237,9 @@ extension ScriptedService {
 }
 
 extension HTTPResponse {
+  /// The part of a target's tag that tells its definition, which no check changes meanwhile.
+  var definitionTag: Substring? { headers["ETag"]?.prefix { $0 != "." } }
+
   /// The places that a problem document names.
   func pointers() throws -> [String] {
     (try object()["errors"] as? [[String: Any]])?.compactMap { $0["pointer"] as? String } ?? []

@@ -120,10 +120,11 @@ extension ScheduleState {
       body(&status)
       entries[id]?.report.status = status
     }
-    guard let report = entries[id]?.report,
-      report.status.state != old.state || report.status.isFlapping != old.isFlapping
+    guard let status = entries[id]?.report.status,
+      status.state != old.state || status.isFlapping != old.isFlapping
     else { return nil }
-    return News(from: old.state, report: report, causes: causes)
+    entries[id]?.report.changes += 1
+    return entries[id].map { News(from: old.state, report: $0.report, causes: causes) }
   }
 
   /// The figures with the counts of this moment.

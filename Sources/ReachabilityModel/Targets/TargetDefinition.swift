@@ -76,14 +76,19 @@ public struct TargetReport: Hashable, Sendable {
   public var origin: TargetOrigin
   /// How often its definition has changed, over all targets: never the same for two definitions.
   public var revision: UInt64
+  /// How often a change of its state has been told since then.
+  public var changes: UInt64
   /// What is known.
   public var status: TargetStatus
 
   /// A report from its parts.
-  public init(definition: TargetDefinition, origin: TargetOrigin, revision: UInt64, status: TargetStatus) {
+  public init(
+    definition: TargetDefinition, origin: TargetOrigin, revision: UInt64, changes: UInt64 = 0, status: TargetStatus
+  ) {
     self.definition = definition
     self.origin = origin
     self.revision = revision
+    self.changes = changes
     self.status = status
   }
 }

@@ -1,0 +1,50 @@
+internal import MicroHTTP
+
+/// A request for a state by one who may have it already: 304 then, at once or, when the client wants to wait, unless the
+/// state becomes another meanwhile.
+struct ConditionalReply {
+  private let poll: LongPoll
+  private let tags: EntityTags
+
+  init(_ exchange: Exchange) throws(Problem) {
+    poll = try LongPoll(exchange)
+    tags = EntityTags(exchange.request)
+  }
+
+  /// The reply to the request.
+  ///
+  /// - Parameters:
+  ///   - room: where news of the state is called.
+  ///   - topic: by what name.
+  ///   - present: the tag as of now, where that costs less than the whole answer.
+  ///   - current: the whole answer as of now, with its tag; when the state is gone, an answer without.
+  /// - Returns: the answer, or the wait for another.
+  func reply(
+    in room: WaitingRoom, about topic: String = "", tag present: (@Sendable () -> String)? = nil,
+    _ current: @escaping @Sendable () -> HTTPResponse
+  ) -> HTTPReply {
+    let known = current()
+    guard let limit = poll.limit, let tag = known.headers["ETag"], tags.hold(tag) else { return .now(answer(known)) }
+    let wait = HTTPWait(limit: limit) {
+      answer(current())
+    } begin: { promise in
+      let place = room.enter(about: topic) {
+        if let present, present() == tag { return false }
+        let news = current()
+        guard news.headers["ETag"] != tag else { return false }
+        promise.fulfil(answer(news))
+        return true
+      }
+      return { room.leave(place) }
+    }
+    return .wait(wait)
+  }
+
+  /// What the client gets of it: nothing but headers when it is what it has.
+  private func answer(_ whole: HTTPResponse) -> HTTPResponse {
+    guard whole.status == 200, let tag = whole.headers["ETag"], tags.hold(tag) else { return poll.marked(whole) }
+    var headers = whole.headers
+    headers["Content-Type"] = nil
+    return poll.marked(HTTPResponse(status: 304, headers: headers))
+  }
+}

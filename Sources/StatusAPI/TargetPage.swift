@@ -1,0 +1,131 @@
+internal import MicroHTTP
+internal import NetworkReachability
+
+/// A page of the list of registered targets, as the query of `GET /targets` asks for it.
+struct TargetPage {
+  /// Targets of one page, by default and at the most.
+  static let size = 100
+  static let largest = 1_000
+
+  private let states: Set<TargetState>
+  private let labels: [LabelRule]
+  private let limit: Int
+  private let cursor: String?
+
+  init(_ exchange: Exchange) throws(Problem) {
+    states = try Self.states(exchange.query["state"])
+    labels = try Self.labels(exchange.query["label"])
+    limit = try Self.limit(exchange.query["limit"])
+    cursor = exchange.query["cursor"]
+    if let cursor, !TargetDraft.isID(cursor) {
+      throw Problem(.badRequest, "cursor=\(cursor.prefix(80).debugDescription) is none that was given out.")
+    }
+  }
+
+  /// The page as of now.
+  func response(_ exchange: Exchange) -> HTTPResponse {
+    let last = exchange.service.feed.lastEvent
+    let reports = reports(exchange)
+    let page = reports.prefix(limit)
+    let next = reports.count > limit ? page.last?.definition.id : nil
+    let body = JSON.members([
+      "targets": .array(page.map { TargetBody.document($0, exchange.service.monitor) }), "next": .text(next),
+    ])
+    var headers = StateHeaders.headers(.json)
+    headers["ETag"] = tag(reports, exchange)
+    headers["Last-Event-ID"] = last.description
+    if let next { headers["Link"] = "<\(link(exchange, next))>; rel=\"next\"" }
+    return HTTPResponse(headers: headers, body: .bytes(body.bytes + [0x0a]))
+  }
+
+  /// The page's tag as of now: weak, for it tells of each target what its own tag does.
+  func tag(_ exchange: Exchange) -> String { tag(reports(exchange), exchange) }
+
+  private func tag(_ reports: [TargetReport], _ exchange: Exchange) -> String {
+    // Keyed anew in every process, like the epoch.
+    var hasher = Hasher()
+    hasher.combine(reports.count > limit)
+    for report in reports {
+      hasher.combine(report.definition.id)
+      hasher.combine(report.revision)
+      hasher.combine(report.changes)
+    }
+    return "W/\"\(exchange.service.feed.epoch)-\(UInt(bitPattern: hasher.finalize()))\""
+  }
+
+  /// The targets of the page; one more than is wanted shows that there is a next one.
+  private func reports(_ exchange: Exchange) -> [TargetReport] {
+    exchange.service.targets.schedule.reports(after: cursor, limit: limit + 1) { report in
+      (states.isEmpty || states.contains(report.status.state)) && labels.allSatisfy { $0.matches(report.definition) }
+    }
+  }
+
+  // MARK: - The query
+
+  private static func states(_ text: String?) throws(Problem) -> Set<TargetState> {
+    guard let text else { return [] }
+    var states: Set<TargetState> = []
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let state = TargetState(rawValue: String(word)) else {
+        let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Problem(.badRequest, "There is no state \(String(word.prefix(80)).debugDescription); there are \(known).")
+      }
+      states.insert(state)
+    }
+    return states
+  }
+
+  /// `env=prod`, or `env` for any value.
+  private struct LabelRule {
+    var name: String
+    var value: String?
+
+    func matches(_ definition: TargetDefinition) -> Bool {
+      guard let found = definition.labels[name] else { return false }
+      return value.map { $0 == found } ?? true
+    }
+  }
+
+  private static func labels(_ text: String?) throws(Problem) -> [LabelRule] {
+    guard let text else { return [] }
+    var rules: [LabelRule] = []
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = parts.first, !name.isEmpty else {
+        throw Problem(.badRequest, "label=\(text.prefix(80).debugDescription) is no list such as env=prod,team.")
+      }
+      rules.append(LabelRule(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
+    }
+    return rules
+  }
+
+  private static func limit(_ text: String?) throws(Problem) -> Int {
+    guard let text else { return size }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text), (1...largest).contains(limit)
+    else {
+      throw Problem(.badRequest, "limit=\(text.prefix(80).debugDescription) is no number from 1 to \(largest).")
+    }
+    return limit
+  }
+
+  // MARK: - The next one
+
+  /// The next page by the same rules.
+  private func link(_ exchange: Exchange, _ next: String) -> String {
+    var items = ["limit=\(limit)", "cursor=\(next)"]
+    for name in ["label", "state"] {
+      guard let value = exchange.query[name] else { continue }
+      items.insert("\(name)=\(Self.encoded(value))", at: 0)
+    }
+    return "/targets?" + items.joined(separator: "&")
+  }
+
+  /// Percent sequences for everything but what needs none in a query (RFC 3986 §2.3).
+  private static func encoded(_ text: String) -> String {
+    text.utf8.reduce(into: "") { encoded, byte in
+      let isPlain = TargetDraft.isID(String(UnicodeScalar(byte))) || (0x41...0x5a).contains(byte) || byte == 0x2c
+      let digits = String(byte, radix: 16, uppercase: true)
+      encoded += isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+    }
+  }
+}
