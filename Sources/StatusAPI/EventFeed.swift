@@ -24,6 +24,9 @@ final class EventFeed: TransitionSink {
     }
   }
 
+  /// Bytes of the smallest event: so many fewer entries than bytes are kept.
+  private static let smallest = 256
+
   /// The documents of one snapshot, encoded.
   struct Documents: Sendable {
     var snapshot: Snapshot
@@ -38,7 +41,7 @@ final class EventFeed: TransitionSink {
   }
 
   let epoch: String
-  let log = EventLog()
+  let log: EventLog
   /// What breaks the silence of a stream; that of a filtered one tells its id, too, which would go stale otherwise.
   let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
   let positionHeartbeat: HTTPStream.Heartbeat
@@ -51,8 +54,9 @@ final class EventFeed: TransitionSink {
   let answers = AnswerEpoch()
   private let guarded: Locked<Documents>
 
-  init(epoch: String = EventID.newEpoch()) {
+  init(epoch: String = EventID.newEpoch(), historyBytes: Int = 1024 * 1024) {
     self.epoch = epoch
+    log = EventLog(byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.smallest))
     positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat, position: SSEFrame.position(epoch: epoch))
     guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
   }

@@ -22,6 +22,11 @@ public final class StatusService: Sendable {
     public var resolverTimeout: Duration
     /// This machine's name, by which its registered checks are spread over their intervals.
     public var machine: String
+    /// Bytes of events to resume from, by default 8 MiB.
+    ///
+    /// There is room for an outage of all of ten thousand targets, some 500 bytes each. Of it only what was ever written
+    /// takes memory.
+    public var historyBytes: Int
     /// The version that the index shows.
     public var version: String
     /// What must be so for the service to be alive, besides answering.
@@ -33,7 +38,8 @@ public final class StatusService: Sendable {
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
-      resolverTimeout: Duration = .seconds(5), machine: String = "", version: String = "dev",
+      resolverTimeout: Duration = .seconds(5), machine: String = "", historyBytes: Int = 8 * 1024 * 1024,
+      version: String = "dev",
       liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
@@ -44,6 +50,7 @@ public final class StatusService: Sendable {
       self.contactPolicy = contactPolicy
       self.resolverTimeout = resolverTimeout
       self.machine = machine
+      self.historyBytes = historyBytes
       self.version = version
       self.liveChecks = liveChecks
       self.readyChecks = readyChecks
@@ -74,7 +81,7 @@ public final class StatusService: Sendable {
     monitor: ReachabilityMonitor, checker: Checker, registered: Checker, configuration: Configuration = Configuration(),
     logger: Logger
   ) {
-    let feed = EventFeed()
+    let feed = EventFeed(historyBytes: configuration.historyBytes)
     let known = HealthCheck("kernel") {
       let snapshot = feed.documents.snapshot
       guard snapshot.status == .unknown else { return nil }

@@ -49,6 +49,26 @@ struct ScheduleStateTests {
     return news
   }
 
+  @Test("Another reason is news, and reasons that take turns are not")
+  mutating func reasons() throws {
+    _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
+    #expect(try check(.unknown, .dnsTimeout)?.report.changes == 1, "it was unknown, because it was starting")
+    #expect(try check(.unknown, .dnsTimeout) == nil)
+    #expect(try check(.down, .timeout)?.from == .unknown)
+    #expect(try check(.down, .timeout) == nil)
+    let news = try #require(try check(.down, .refused))
+    #expect(news.from == .down && news.report.status.reason == .refused && news.causes == [.check])
+    #expect(news.report.changes == 3)
+    for _ in 0..<3 {
+      #expect(try check(.down, .timeout) == nil, "it took its turn")
+      #expect(state.entries["db"]?.report.status.reason == .timeout, "who asks is told all the same")
+      #expect(try check(.down, .refused) == nil)
+    }
+    #expect(try check(.down, .timeout) == nil)
+    #expect(try check(.down, .timeout)?.report.status.reason == .timeout, "now it stays")
+    #expect(try check(.down, .refused)?.report.status.reason == .refused)
+  }
+
   @Test("The first check is at once, the others at a fixed place of the wall clock's interval, also after a restart")
   mutating func places() throws {
     func placesOfThree(start: Duration) throws -> [Int64] {

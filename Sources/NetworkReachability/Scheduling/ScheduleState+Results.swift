@@ -120,9 +120,13 @@ extension ScheduleState {
       body(&status)
       entries[id]?.report.status = status
     }
-    guard let status = entries[id]?.report.status,
-      status.state != old.state || status.isFlapping != old.isFlapping
-    else { return nil }
+    guard let status = entries[id]?.report.status else { return nil }
+    if status.state != old.state {
+      entries[id]?.told = ToldReason(status.reason)
+    } else {
+      let isReasonNews = entries[id]?.told.isNews(status.reason) ?? false
+      guard isReasonNews || status.isFlapping != old.isFlapping else { return nil }
+    }
     entries[id]?.report.changes += 1
     return entries[id].map { News(from: old.state, report: $0.report, causes: causes) }
   }

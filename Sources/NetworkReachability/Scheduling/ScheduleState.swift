@@ -91,7 +91,8 @@ struct ScheduleState {
   ) {
     revision += 1
     entries[definition.id] = Entry(
-      report: TargetReport(definition: definition, origin: origin, revision: revision, status: status))
+      report: TargetReport(definition: definition, origin: origin, revision: revision, status: status),
+      told: ToldReason(status.reason))
     plan(definition.id, at: regular(definition, after: now.uptime, now))
     if !definition.isPaused { enqueue(definition.id, due: now.uptime) }
   }
