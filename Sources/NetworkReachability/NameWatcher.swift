@@ -90,8 +90,6 @@ final class NameWatcher: Sendable {
   func renew() {
     guarded.withLock { state in
       guard source == nil, !state.isRenewalDue else { return }
-      // What others know of names is out of date, too.
-      guard !state.watches.isEmpty else { return lines.flush() }
       let now = ContinuousClock.now
       guard let last = state.renewed, now < last + Limits.renewalPause else { return renewAll(&state, now) }
       state.isRenewalDue = true
@@ -111,6 +109,7 @@ final class NameWatcher: Sendable {
 
   private func renewAll(_ state: inout State, _ now: ContinuousClock.Instant) {
     state.renewed = now
+    // What others know of names is out of date, too.
     lines.flush()
     for target in state.watches.keys {
       // What is under way asks the old servers, perhaps from an address that is gone.

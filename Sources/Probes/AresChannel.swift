@@ -14,6 +14,9 @@ internal import Glibc
     let attempt: Int
     let family: Family
     let outcome: Result<[ResolvedAddress], Refusal>
+
+    /// Whether no server said anything.
+    var isSilence: Bool { outcome == .failure(.timeout) }
   }
 
   enum Family { case any, ipv4, ipv6 }

@@ -3,14 +3,14 @@ struct NameQuery {
   let name: String
   /// A set: thousands may wait for one name, and each may leave alone.
   var waiters: Set<UInt64> = []
+  /// When it was last asked.
+  var askedAt = Instant.now
   /// Counts the times this was asked anew, so that answers to an earlier time are known as such.
   var attempt = 0
   /// The full names that it may stand for and that are not asked yet; nil before the first.
   var candidates: [String]?
   /// What went wrong with a candidate before this one: worth telling if none is found.
   var earlierFailure: String?
-  /// Flushed while under way: the answer is for those who wait, not for the memory.
-  var isForgotten = false
   /// How long the other family is waited for, once one has an address.
   var graceEnds: Instant?
   var ipv4: Result<[ResolvedAddress], AresChannel.Refusal>?

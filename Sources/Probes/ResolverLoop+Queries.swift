@@ -46,6 +46,7 @@ extension ResolverLoop {
       query.ipv4 = nil
       query.ipv6 = nil
       query.graceEnds = nil
+      query.askedAt = .now
       queries[id] = query
       let name = query.candidates?.first ?? query.name
       inFlight.insert(id)
@@ -71,6 +72,7 @@ extension ResolverLoop {
   /// Takes c-ares' answers, and completes the names that both families have spoken about.
   func settle() {
     for answer in dns?.takeAnswers() ?? [] {
+      if !answer.isSilence { lastHeard = .now }
       guard let query = queries[answer.query], query.attempt == answer.attempt else { continue }
       if answer.family == .ipv4 {
         queries[answer.query]?.ipv4 = answer.outcome
@@ -83,6 +85,12 @@ extension ResolverLoop {
       }
       inFlight.remove(answer.query)
       conclude(answer.query, verdict)
+    }
+    // c-ares keeps a connected socket as long as any question is open, from whatever address it began with: when the way
+    // to a server changes, perhaps without a word from the kernel, another socket may be heard.
+    if isDeaf {
+      isDeaf = false
+      reopen()
     }
   }
 
@@ -102,7 +110,7 @@ extension ResolverLoop {
     for id in inFlight.sorted() {
       guard let query = queries[id], let end = query.graceEnds, end <= now else { continue }
       inFlight.remove(id)
-      if query.earlierFailure == nil, !query.isForgotten {
+      if query.earlierFailure == nil {
         // For a while only: the other family may have been lost on its way.
         let brief = inbox.configuration.negativeTimeToLive
         let addresses = query.addresses.map { $0.with(timeToLive: min($0.timeToLive ?? brief, brief)) }
@@ -117,14 +125,14 @@ extension ResolverLoop {
     guard let query = queries[id] else { return }
     switch verdict {
     case .found(let addresses, let isWhole):
-      if isWhole, query.earlierFailure == nil, !query.isForgotten {
+      if isWhole, query.earlierFailure == nil {
         cache.store(query.name, addresses, now: .now)
       }
       finish(id, .success(addresses))
     case .notFound:
       if tryNextCandidate(id) { return }
       if let text = query.earlierFailure { return finish(id, .failure(.serverFailure(text))) }
-      if !query.isForgotten { cache.store(query.name, [], now: .now) }
+      cache.store(query.name, [], now: .now)
       finish(id, .failure(.notFound))
     case .failed(let text):
       // As glibc does: a domain of the search list that is broken must not hide the others.
@@ -133,6 +141,7 @@ extension ResolverLoop {
     case .silence:
       // Those who wait still have time, perhaps because they joined late: a timeout is their deadline, not c-ares'.
       waiting.append(id)
+      if lastHeard.map({ $0 < query.askedAt }) ?? true { isDeaf = true }
     }
   }
 

@@ -21,6 +21,10 @@ final class ResolverLoop {
   var cache: AddressCache
   var hosts: AresChannel?
   var dns: AresChannel?
+  /// When a name server last said anything.
+  var lastHeard: Instant?
+  /// No server has said a word to a question from first to last.
+  var isDeaf = false
   private let files: FileWatch
   private var lastQuery: UInt64 = 0
   /// No waiter's deadline is earlier; it may be that of one that is answered already.
@@ -60,7 +64,7 @@ final class ResolverLoop {
       // Also with each request, in case inotify is not to be had.
       mustLook = mustLook || commands.contains { if case .resolve = $0 { true } else { false } }
       let hasChanged = mustLook && files.look()
-      if hasChanged { followFiles() }
+      if hasChanged { forget() }
       for command in commands { obey(command) }
       if isStopped {
         for id in waiters.keys { complete(id, .failure(.cancelled)) }
@@ -139,15 +143,9 @@ final class ResolverLoop {
     return [deadline, grace, dns?.nextTimeout].compactMap { $0 }.min()
   }
 
-  /// Forgets what is remembered, and lets nobody else join what was asked before.
+  /// Forgets what is remembered, and asks anew what is being asked: `/etc/resolv.conf` or `/etc/hosts` has changed, or the
+  /// way to the servers; sockets go on sending from the address that they began with.
   private func forget() {
-    cache.removeAll()
-    queryByName.removeAll()
-    for id in queries.keys { queries[id]?.isForgotten = true }
-  }
-
-  /// Follows `/etc/resolv.conf` and `/etc/hosts`, which a long-lived process outlives.
-  private func followFiles() {
     cache.removeAll()
     reopen()
   }

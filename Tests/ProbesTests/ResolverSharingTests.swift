@@ -73,17 +73,17 @@ import Testing
     #expect(try await resolver.bytes("host.test") == [six, four])
   }
 
-  @Test func anAnswerAskedBeforeTheFlushIsNotRemembered() async throws {
+  @Test func whatWasAskedBeforeTheFlushIsAskedAgain() async throws {
     let server = try DNSServer { _, _ in .held([four]) }
     defer { server.stop() }
     let resolver = Resolver(asking: [server])
     let outcomes = Outcomes()
     resolver.resolve("host.test", timeout: patience, outcomes.take)
     try await eventually { server.total >= 2 }
+    server.answer { _, _ in .addresses([otherFour]) }
     resolver.flush()
     server.release()
-    #expect(try await outcomes.wait(for: 1).count == 1)
-    server.answer { _, _ in .addresses([otherFour]) }
+    #expect(try await outcomes.wait(for: 1).map { try $0.get().map(\.bytes) } == [[otherFour]])
     #expect(try await resolver.bytes("host.test") == [otherFour])
   }
 
@@ -132,5 +132,41 @@ import Testing
       return try await resolver.bytes("other.test")
     }
     await #expect(throws: ResolutionFailure.cancelled) { try await early.value }
+  }
+
+  /// A resolver whose socket stays open, for one of its questions is never answered.
+  private func withOpenSocket(_ server: DNSServer, timeout: Duration) async throws -> Resolver {
+    let resolver = Resolver(asking: [server], timeout: timeout)
+    resolver.resolve("never.test", timeout: patience) { _ in }
+    try await eventually { server.count("never.test") == 2 }
+    #expect(try await resolver.bytes("one.test") == [four])
+    server.ignoreKnownSockets()
+    return resolver
+  }
+
+  private static let allButOne: DNSServer.Handler = { name, type in
+    name == "never.test" ? .silence : .addresses(type == DNSMessage.a ? [four] : [])
+  }
+
+  @Test("After a change of the way the servers are asked from other sockets, also what was being asked")
+  func flushingOpensOtherSockets() async throws {
+    let server = try DNSServer(Self.allButOne)
+    defer { server.stop() }
+    let resolver = try await withOpenSocket(server, timeout: .seconds(600))
+    async let asked = resolver.bytes("two.test")
+    try await Task.sleep(for: .milliseconds(50))
+    resolver.flush()
+    #expect(try await asked == [four])
+    #expect(try await resolver.bytes("three.test") == [four])
+    resolver.stop()
+  }
+
+  @Test("Servers that say nothing to a question from first to last are asked from other sockets")
+  func silenceOpensOtherSockets() async throws {
+    let server = try DNSServer(Self.allButOne)
+    defer { server.stop() }
+    let resolver = try await withOpenSocket(server, timeout: .milliseconds(700))
+    #expect(try await resolver.bytes("two.test") == [four])
+    resolver.stop()
   }
 }

@@ -47,9 +47,11 @@ struct TargetStatusTests {
       // A down target that cannot be told needs three, too, and an answer in between begins anew.
       Course([.down, .unknown, .unknown, .unknown], [.down, .down, .down, .unknown]),
       Course([.down, .up, .unknown, .up, .up], [.down, .down, .down, .down, .up]),
-      // A missing way waits for nothing, and after it the first result decides.
+      // A missing way waits for nothing, and after it the first good result decides: a bad one may still be our own fault.
       Course([.up, .unreachable, .up], [.up, .unreachable, .up]),
-      Course([.up, .unreachable, .down], [.up, .unreachable, .down]),
+      Course([.up, .unreachable, .down, .up], [.up, .unreachable, .unreachable, .up]),
+      Course([.unreachable, .down, .unknown, .down], [.unreachable, .unreachable, .unreachable, .down]),
+      Course([.unreachable, .down, .down, .unreachable, .down], .init(repeating: .unreachable, count: 5)),
       Course([.up, .down, .unreachable, .up, .down], [.up, .up, .unreachable, .up, .up]),
     ])
   func courses(_ course: Course) {

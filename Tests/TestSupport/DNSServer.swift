@@ -43,6 +43,9 @@ public final class DNSServer: Sendable {
     var asked: [String: Set<UInt32>] = [:]
     var isOver = false
     var held: [@Sendable () -> Void] = []
+    /// The ports that datagrams came from, and those of them that are no longer heard.
+    var ports: Set<UInt16> = []
+    var unheard: Set<UInt16> = []
   }
 
   /// The port on 127.0.0.1.
@@ -108,6 +111,9 @@ public final class DNSServer: Sendable {
   /// Answers otherwise from now on.
   public func answer(with handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
+  /// Hears nothing more from the sockets that have sent datagrams, as if they sent from an address that is gone.
+  public func ignoreKnownSockets() { state.withLock { $0.unheard = $0.ports } }
+
   /// Sends the answers that were held back.
   public func release() {
     let held = state.withLock { state in
@@ -136,6 +142,11 @@ public final class DNSServer: Sendable {
       }
     }
     guard let message = DNSMessage(query: bytes) else { return }
+    let isHeard = state.withLock { state in
+      state.ports.insert(peer.sin_port)
+      return !state.unheard.contains(peer.sin_port)
+    }
+    guard isHeard else { return }
     let reply = reply(to: message)
     let destination = peer
     if case .held(let addresses) = reply {

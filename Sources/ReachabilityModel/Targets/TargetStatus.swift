@@ -25,8 +25,9 @@ public enum TargetState: String, Hashable, Sendable, CaseIterable {
 /// The state of a registered target and what leads to the next: a pure machine.
 ///
 /// One result against the state makes a change *pending*; ``TargetDefinition/fall`` or ``TargetDefinition/rise`` of them
-/// in a row make it. Where nothing is known yet, or our own way was missing, the first result decides; and a missing way
-/// of our own waits for nothing.
+/// in a row make it. Where nothing is known yet, the first result decides, and so does the first good one after our own way
+/// was missing: a bad one then may still be our own network's, a port that does not forward yet or a router that starts. A
+/// missing way of our own waits for nothing.
 public struct TargetStatus: Hashable, Sendable {
   /// What is known.
   public private(set) var state: TargetState
@@ -67,10 +68,10 @@ public struct TargetStatus: Hashable, Sendable {
     }
     if result.state == .up || result.state == .down { flaps.note(isUp: result.state == .up) }
     let next = TargetState(result.state)
-    if next == state || next == .unreachable || state == .unknown || state == .unreachable {
+    let isUp = next == .up
+    if next == state || next == .unreachable || state == .unknown || state == .unreachable && isUp {
       return become(next, result.reason, at: time)
     }
-    let isUp = next == .up
     contrary = contraryIsUp == isUp ? contrary + 1 : 1
     contraryIsUp = isUp
     if contrary >= (isUp ? definition.rise : definition.fall) { become(next, result.reason, at: time) }
