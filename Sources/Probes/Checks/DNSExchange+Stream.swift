@@ -1,5 +1,6 @@
 internal import CAres
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 // Over TCP.

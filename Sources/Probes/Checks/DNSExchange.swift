@@ -1,5 +1,6 @@
 internal import CAres
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// One question to one DNS server: over UDP, asked again while it is silent, and over TCP if the answer does not fit.

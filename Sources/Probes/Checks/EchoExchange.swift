@@ -1,5 +1,6 @@
 internal import CAres
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// A number of echo requests to one address, and what their replies come to.

@@ -1,6 +1,7 @@
 internal import CAres
 internal import CCurl
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// One HTTP request, over TLS if the target says so, and as many redirects as the recipe allows.
