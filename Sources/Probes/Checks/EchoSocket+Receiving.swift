@@ -1,3 +1,4 @@
+internal import CAres
 internal import CSockets
 internal import Glibc
 internal import Names

@@ -1,5 +1,6 @@
 internal import CAres
 internal import CCurl
+internal import CSockets
 internal import Glibc
 internal import Names
 internal import ReachabilityModel

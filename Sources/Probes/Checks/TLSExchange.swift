@@ -1,5 +1,6 @@
 internal import CAres
 internal import CGnuTLS
+internal import CSockets
 internal import Glibc
 internal import Names
 internal import ReachabilityModel
