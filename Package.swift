@@ -44,6 +44,7 @@ let package = Package(
   products: [
     .executable(name: "reachd", targets: ["reachd"]),
     .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
+    .library(name: "ReachabilityChecks", targets: ["ReachabilityChecks"]),
     .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
     .library(name: "ReachabilityCompatibility", targets: ["ReachabilityCompatibility"]),
   ],
@@ -64,11 +65,13 @@ let package = Package(
     .target(name: "CNetlink"),
     room("Netlink", ["ReachabilityModel", "Locks", "CNetlink", logging]),
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+    room("Names", ["ReachabilityModel", "Locks", "CAres"]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     .systemLibrary(name: "CSockets"),
-    room("Probes", ["ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", logging]),
+    room(
+      "Probes", ["Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", logging]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -81,8 +84,9 @@ let package = Package(
     .systemLibrary(name: "CProcess"),
     room("HostProcess", ["CProcess"]),
 
-    // Floor 2: the library.
-    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Probes", logging]),
+    // Floor 2: the libraries. Of all C libraries those that watch need c-ares alone; active checks are a product of their own.
+    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Names", logging]),
+    room("ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names"]),
     room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
@@ -90,15 +94,19 @@ let package = Package(
     // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
     room(
       "StatusAPI",
-      ["NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks", logging],
+      [
+        "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials",
+        "Locks",
+        logging,
+      ],
       resources: [.embedInCode("openapi.yaml")]),
 
     // Floor 4: composition, command line, configuration.
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "StatusAPI", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes", "YAMLTree",
-        "JSONTree", "Locks", "HostProcess", "Credentials",
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes",
+        "YAMLTree", "JSONTree", "Locks", "HostProcess", "Credentials",
         arguments, logging, lifecycle, unixSignals, system, subprocess,
       ],
       swiftSettings: strict),
@@ -114,13 +122,17 @@ let package = Package(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
     tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
-    tests("ProbesTests", ["Probes", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
+    tests("NamesTests", ["Names", "ReachabilityModel", "Locks", "TestSupport"]),
+    tests("ProbesTests", ["Probes", "Names", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "Locks", "TestSupport", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),
     tests(
       "NetworkReachabilityTests",
-      ["NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport", logging]),
+      ["NetworkReachability", "NetworkReachabilityTesting", "Names", "Locks", "TestSupport", logging]),
+    tests(
+      "ReachabilityChecksTests",
+      ["ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
     tests(
       "ReachabilityCompatibilityTests",
       ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],
@@ -129,14 +141,14 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "TestSupport",
-        "Locks", logging,
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP",
+        "Credentials", "TestSupport", "Locks", logging,
       ]),
     tests(
       "ContractTests",
       [
-        "StatusAPI", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP", "Credentials", "YAMLTree",
-        "TestSupport", logging,
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP",
+        "Credentials", "YAMLTree", "TestSupport", logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(
@@ -164,9 +176,8 @@ if Context.environment["FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "CNetlink", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "NetworkReachability",
-        "NetworkReachabilityTesting",
-        "ReachabilityModel", logging,
+        "CFuzzer", "CNetlink", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "ReachabilityChecks",
+        "NetworkReachability", "NetworkReachabilityTesting", "ReachabilityModel", logging,
       ],
       path: "Tests/Fuzz", exclude: ["Seeds"],
       swiftSettings: [.swiftLanguageMode(.v6)] + fuzzer, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),

@@ -20,11 +20,12 @@ let package = Package(
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8"),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
     .systemLibrary(name: "CSockets"),
+    .target(name: "Names", dependencies: ["ReachabilityModel", "Locks", "CAres"], swiftSettings: strict),
     .target(
       name: "Probes",
-      dependencies: ["ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets"],
+      dependencies: ["Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets"],
       swiftSettings: strict),
     .executableTarget(
-      name: "CheckBenchmark", dependencies: ["Probes", "ReachabilityModel", "Locks"], swiftSettings: strict),
+      name: "CheckBenchmark", dependencies: ["Probes", "Names", "ReachabilityModel", "Locks"], swiftSettings: strict),
   ]
 )

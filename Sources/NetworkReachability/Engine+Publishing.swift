@@ -30,9 +30,9 @@ extension Engine.Guarded {
   /// Puts the verdict over a watched target among what its sink was told, if there is one.
   ///
   /// Under the same lock as every change: put there later, it could stand behind one that is younger, for good.
-  func tell(_ target: Target, to sink: WaySink) {
+  func tell(_ target: Target, to sink: some VerdictSink) {
     guard let verdict = state.verdict(of: target) else { return }
-    sink.put([.init(verdict: verdict, isFirst: true, causes: [])])
+    sink.take(verdict)
   }
 
   private func offer(_ update: ReachabilityUpdate, to interested: some Sequence<Int>, _ woken: inout Set<Int>) {

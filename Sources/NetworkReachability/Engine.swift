@@ -111,7 +111,7 @@ final class Engine: Sendable {
   /// Numbers changes of registered targets among the machine's own, and hands them to all who hear those.
   ///
   /// - Returns: what is to be done about it without any lock.
-  func record(_ news: [ScheduleState.News], at time: Timestamp) -> @Sendable () -> Void {
+  func record(_ news: [TargetNews], at time: Timestamp) -> @Sendable () -> Void {
     guard !news.isEmpty else { return {} }
     let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
       let transitions = news.map { guarded.state.number($0, at: time) }
@@ -126,7 +126,7 @@ final class Engine: Sendable {
   ///   - target: what is watched.
   ///   - watcher: for whom.
   ///   - sink: takes the verdict as it is, if there is one.
-  func watch(_ target: Target, for watcher: Int, telling sink: WaySink) {
+  func watch(_ target: Target, for watcher: Int, telling sink: some VerdictSink) {
     guarded.withLock { guarded in
       _ = guarded.state.watch(target, forSchedule: true)
       guarded.tell(target, to: sink)
@@ -135,7 +135,7 @@ final class Engine: Sendable {
   }
 
   /// Tells a sink once more what the verdict over a watched target is.
-  func tell(_ target: Target, to sink: WaySink) { guarded.withLock { $0.tell(target, to: sink) } }
+  func tell(_ target: Target, to sink: some VerdictSink) { guarded.withLock { $0.tell(target, to: sink) } }
 
   /// A number for one who watches without a subscription.
   func makeWatcher() -> Int {

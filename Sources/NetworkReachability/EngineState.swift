@@ -213,7 +213,7 @@ struct EngineState {
   }
 
   /// Numbers a change of a registered target: it is part of one history with the machine's, and changes nothing here.
-  mutating func number(_ news: ScheduleState.News, at time: Timestamp) -> Transition {
+  mutating func number(_ news: TargetNews, at time: Timestamp) -> Transition {
     lastNumber += 1
     return Transition(
       sequence: lastNumber, time: time, causes: Cause.sorted(news.causes),

@@ -46,48 +46,10 @@ enum Limits {
   static let longestNameLife = Duration.seconds(300)
   static let failedNameRetry = Duration.seconds(5)
 
-  /// Outcomes of checks that are remembered for those who content themselves with an older one: about 1 KiB each.
-  static let rememberedOutcomes = 1_024
-
   /// The longest wait, some 95 years: a clock cannot count much further.
   static let longestWait = Duration.seconds(3_000_000_000)
 
   /// How much longer than its time a wait on a started monitor goes on at the most to hear its first verdicts, which take
   /// one question to the kernel.
   static let firstVerdicts = Duration.seconds(1)
-
-  /// How long after one check began a target that is waited for is asked again, unless its way changes before.
-  static let waitRetry = Duration.seconds(1)
-
-  /// Registered targets of one schedule, by default: each costs about 2 KiB.
-  static let registeredTargets = 10_000
-
-  /// Checks at once, by default: each may hold a descriptor and some kilobytes, and 10,000 targets of 20 ms need 20.
-  static let checksAtOnce = 1_024
-
-  /// Checks at once to one host, by default: a host with a hundred services is not flooded, and one that answers none
-  /// holds up its own checks only.
-  static let checksPerHost = 32
-
-  /// Checks that begin in one tick at the most, also when a route change makes thousands due: 51,200 a second.
-  static let checkBurst = 256
-
-  /// The step of the schedule: checks begin at most this much after their moment.
-  static let wheelTick = Duration.milliseconds(5)
-
-  /// Ticks of one round of the timing wheel, 20 s: longer waits are looked at once a round.
-  static let wheelSlots = 4_096
-
-  /// How often the schedule's timer shows, while checks are under way, that this process lives.
-  static let signOfLife = Duration.milliseconds(100)
-
-  /// Silence of that timer after which the process must have stood still: results that came through it are asked again.
-  static let stall = Duration.milliseconds(500)
-
-  /// How many results in a row are thrown away as doubtful before one counts after all: a machine that is starved for
-  /// good must not be silent about its targets.
-  static let repeatedChecks = 3
-
-  /// Changes of targets that are numbered in one step: the engine's lock is held some 10 µs for each.
-  static let recordedAtOnce = 64
 }

@@ -1,16 +1,16 @@
-internal import Probes
+package import Names
 
 /// Who asks for names, in three lines with a memory each.
 ///
 /// A name that no server answers holds one of a line's few places for some seconds: so nobody who asks once keeps a name
 /// waiting that is watched or checked again and again.
-struct NameLines: Sendable {
+package struct NameLines: Sendable {
   /// For names that are watched.
   let watches: Resolver
   /// For names that are checked.
-  let checks: Resolver
+  package let checks: Resolver
   /// For names that somebody wants to know once.
-  let visitors: Resolver
+  package let visitors: Resolver
 
   init(_ configuration: Resolver.Configuration) {
     (watches, checks, visitors) = (Resolver(configuration), Resolver(configuration), Resolver(configuration))

@@ -1,4 +1,4 @@
-internal import Probes
+package import Names
 public import ReachabilityModel
 
 extension ReachabilityMonitor {
@@ -16,7 +16,7 @@ extension ReachabilityMonitor {
   }
 
   /// The same, in a line of ours; what was given in place of the servers is asked whatever the line.
-  func resolve(
+  package func resolve(
     _ name: String, in line: Resolver, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
   ) {
     guard let names else { return _ = line.resolve(name, timeout: timeout) { completion(NameResolution($0)) } }

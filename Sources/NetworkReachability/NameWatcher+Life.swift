@@ -1,4 +1,4 @@
-internal import Probes
+internal import Names
 
 extension NameWatcher {
   /// How long an answer is trusted.

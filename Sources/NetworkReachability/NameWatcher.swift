@@ -1,5 +1,5 @@
 internal import Locks
-internal import Probes
+internal import Names
 internal import ReachabilityModel
 
 /// Keeps the addresses of watched names current.

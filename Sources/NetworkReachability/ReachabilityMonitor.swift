@@ -1,6 +1,6 @@
 internal import Logging
+internal import Names
 internal import Netlink
-internal import Probes
 @_exported public import ReachabilityModel
 
 /// Watches whether this machine, and any hosts it is asked about, can be reached, from the kernel's own events.
@@ -20,7 +20,8 @@ internal import Probes
 /// ``start()``.
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
-  let lines: NameLines
+  /// Who asks for names, one who checks them included.
+  package let lines: NameLines
   let names: (any NameSource)?
   private let makeSource: @Sendable () -> any KernelSource
   private let source = SourceSlot()

@@ -40,6 +40,14 @@ package protocol TransitionSink: AnyObject, Sendable {
   func take(_ transitions: [Transition], _ snapshot: Snapshot)
 }
 
+/// Takes the verdict over a target that it has watched, as it is and not as it changes, under the engine's lock.
+///
+/// Told among what a ``TransitionSink`` is told, so that of the two the youngest stands last; the same rules hold.
+package protocol VerdictSink: AnyObject, Sendable {
+  /// What is so at this moment.
+  func take(_ verdict: HostVerdict)
+}
+
 /// Which watched targets one reading judged anew.
 package struct Judgement {
   /// The targets whose routes the kernel was asked about because something that touches them had changed, or because they

@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// What a check looks like on the wire.
 ///

@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// What the routes of active checks work with.
 struct CheckDesk: Sendable {

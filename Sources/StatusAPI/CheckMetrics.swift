@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 
 extension MetricSource {
   /// What a schedule of registered targets tells: states by target, everything else by module.

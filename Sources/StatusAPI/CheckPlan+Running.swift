@@ -1,5 +1,5 @@
 internal import Locks
-package import NetworkReachability
+package import ReachabilityChecks
 
 extension CheckPlan {
   /// Makes the checks one after the other and waits for them.

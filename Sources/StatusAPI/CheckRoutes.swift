@@ -1,5 +1,6 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// `GET /check` and `GET /explain`: one target asked now.
 enum CheckRoutes {

@@ -1,4 +1,4 @@
-public import NetworkReachability
+public import ReachabilityChecks
 
 /// Checks as text, outside HTTP: what `/check` and `/explain` would answer.
 public enum CheckText {

@@ -2,6 +2,7 @@ internal import JSONTree
 internal import Locks
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// `POST /checks`: many targets asked now.
 enum ChecksRoute {

@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// What an explanation looks like on the wire and on a terminal.
 ///

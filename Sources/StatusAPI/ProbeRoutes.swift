@@ -1,5 +1,6 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// `GET /probe`: what a Prometheus that is configured for blackbox_exporter asks.
 enum ProbeRoutes {

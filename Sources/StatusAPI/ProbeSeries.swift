@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// A check's outcome as the series that blackbox_exporter would give, by name, type and unit.
 enum ProbeSeries {

@@ -1,6 +1,7 @@
 public import Logging
 public import MicroHTTP
 public import NetworkReachability
+public import ReachabilityChecks
 
 /// The HTTP face of a monitor: a handler for an HTTP server, and the event log behind its streams.
 public final class StatusService: Sendable {

@@ -1,4 +1,5 @@
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// What a registered target looks like on the wire.
 ///

@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// What the routes of registered targets work with.
 struct TargetDesk: Sendable {

@@ -1,6 +1,7 @@
 internal import JSONTree
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// `/targets`: the list of registered targets, and many of them at once.
 enum TargetListRoutes {

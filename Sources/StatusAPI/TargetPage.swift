@@ -1,5 +1,6 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// A page of the list of registered targets, as the query of `GET /targets` asks for it.
 struct TargetPage {

@@ -1,6 +1,7 @@
 internal import JSONTree
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// `/targets/{id}`: one registered target.
 enum TargetRoutes {

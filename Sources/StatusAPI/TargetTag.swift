@@ -1,5 +1,6 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// The tag of a registered target, `"<epoch>-<definition>.<state>"`: strong, for `If-Match` compares strongly (RFC 9110
 /// §13.1.1), and by its first part alone.

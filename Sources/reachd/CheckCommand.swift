@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Logging
 internal import NetworkReachability
+internal import ReachabilityChecks
 internal import StatusAPI
 
 /// `reachd check`: asks targets once, from this machine, without a service.

@@ -1,4 +1,4 @@
-internal import NetworkReachability
+internal import ReachabilityChecks
 internal import YAMLTree
 
 /// The sections `targets`, `modules` and `policy` of a file: what is checked, how, and whom callers may have us contact.

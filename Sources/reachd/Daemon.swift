@@ -3,6 +3,7 @@ internal import HostProcess
 internal import Logging
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 internal import ServiceLifecycle
 internal import StatusAPI
 internal import UnixSignals

@@ -2,6 +2,7 @@ internal import HostProcess
 internal import Logging
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 internal import StatusAPI
 
 /// How a configuration becomes the settings of the service's parts: at the start, and again with every reload.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Logging
 internal import NetworkReachability
+internal import ReachabilityChecks
 internal import StatusAPI
 
 /// `reachd wait`: for scripts and init containers that must not go on before a host can be reached.

@@ -1,6 +1,7 @@
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityChecks
 import TestSupport
 import Testing
 

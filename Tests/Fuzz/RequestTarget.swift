@@ -1,6 +1,7 @@
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityChecks
 
 @testable import MicroHTTP
 @testable import StatusAPI

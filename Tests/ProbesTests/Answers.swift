@@ -1,7 +1,8 @@
-import TestSupport
+import Locks
+import Names
 import Probes
 import ReachabilityModel
-import Locks
+import TestSupport
 
 /// Results of checks that were made with completions, and a way to wait for them.
 final class Results: Sendable {

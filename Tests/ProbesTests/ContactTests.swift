@@ -1,4 +1,5 @@
 import Glibc
+import Names
 import Probes
 import ReachabilityModel
 import TestSupport

@@ -3,6 +3,10 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
+private let four: [UInt8] = [192, 0, 2, 1]
+private let six: [UInt8] = [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1]
+private let otherFour: [UInt8] = [192, 0, 2, 2]
+
 @Suite("DNS checks: what one server answers to one question")
 struct DNSCheckTests {
   let prober = ProberUnderTest()

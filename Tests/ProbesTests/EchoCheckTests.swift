@@ -1,6 +1,7 @@
 import Glibc
 import HostProcess
 import Locks
+import Names
 import Probes
 import ReachabilityModel
 import TestSupport

@@ -1,7 +1,8 @@
 import Glibc
+import Locks
+import Names
 import Probes
 import ReachabilityModel
-import Locks
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityChecks
 import TestSupport
 import Testing
 

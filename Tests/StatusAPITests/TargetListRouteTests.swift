@@ -1,6 +1,7 @@
 import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityChecks
 import TestSupport
 import Testing
 

@@ -135,6 +135,25 @@ struct CheckerTests {
     #expect(Checks.orphan(file("", "Sources/A.swift"), targets).count == 1)
   }
 
+  @Test("What a room depends on is read from a manifest, however far below it stands")
+  func closures() {
+    let manifest = """
+      func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+        .target(name: name, dependencies: dependencies)
+      }
+      targets: [ room("A"), .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["x-dev"])]),
+        room("B", ["A", "CX", logging]), room(
+          "C",
+          ["B"],
+          resources: [.embedInCode("c")]), .systemLibrary(name: "CY") ]
+      """
+    let arrows = Checks.dependencies(inManifest: manifest)
+    #expect(arrows == ["A": [], "B": ["A", "CX"], "C": ["B"]])
+    #expect(Checks.systemLibraries(inManifest: manifest) == ["CX", "CY"])
+    #expect(Checks.closure(of: "C", arrows) == ["A", "B", "C", "CX"])
+    #expect(Checks.closure(of: "A", arrows) == ["A"])
+  }
+
   @Test("A file without a declaration is found")
   func empty() {
     for text in ["", "\n\n", "// A\n", "/* struct A {} */", "import Glibc\n"] {

@@ -120,6 +120,38 @@ enum Checks {
     return names
   }
 
+  /// The C libraries that a manifest has SwiftPM look for on the machine.
+  static func systemLibraries(inManifest manifest: String) -> Set<String> {
+    Set(
+      manifest.split(separator: ".systemLibrary(", omittingEmptySubsequences: false).dropFirst().compactMap { part in
+        let literals = part.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
+        return literals.count > 1 ? String(literals[1]) : nil
+      })
+  }
+
+  /// What each room of a manifest depends on, by its second argument.
+  static func dependencies(inManifest manifest: String) -> [String: Set<String>] {
+    var found: [String: Set<String>] = [:]
+    for part in manifest.split(separator: "room(", omittingEmptySubsequences: false).dropFirst() {
+      // A call without a list ends before the next begins.
+      let call = part.prefix { $0 != "]" && $0 != ")" }
+      let literals = call.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+        .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+      if let room = literals.first { found[room] = Set(literals.dropFirst()) }
+    }
+    return found
+  }
+
+  /// Everything that a room depends on, itself included.
+  static func closure(of room: String, _ arrows: [String: Set<String>]) -> Set<String> {
+    var closure: Set<String> = []
+    var waiting = [room]
+    while let next = waiting.popLast() {
+      if closure.insert(next).inserted { waiting += arrows[next] ?? [] }
+    }
+    return closure
+  }
+
   /// Files that no target compiles.
   static func orphan(_ file: SourceFile, _ targets: Set<String>) -> [String] {
     targets.contains(file.room) ? [] : ["\(file.path): belongs to no target"]

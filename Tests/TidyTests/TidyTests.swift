@@ -7,8 +7,9 @@ struct TidyTests {
     "ReachabilityModel": [],
     "Locks": ["Synchronization", "Glibc"],
     "Netlink": ["ReachabilityModel", "Locks", "CNetlink", "Glibc", "Logging", "Synchronization"],
+    "Names": ["ReachabilityModel", "Locks", "CAres", "Glibc"],
     "Probes": [
-      "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", "Glibc", "Logging",
+      "Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", "Glibc", "Logging",
       "Synchronization",
     ],
     "MicroHTTP": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
@@ -17,13 +18,14 @@ struct TidyTests {
     "HostProcess": ["CProcess", "Glibc"],
     "Credentials": ["CGnuTLS"],
     "NetworkReachability": [
-      "ReachabilityModel", "Locks", "Netlink", "Probes", "Logging", "Synchronization", "Dispatch", "Glibc",
+      "ReachabilityModel", "Locks", "Netlink", "Names", "Logging", "Synchronization", "Dispatch", "Glibc",
     ],
+    "ReachabilityChecks": ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", "Dispatch"],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [
-      "NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks", "Logging",
-      "Synchronization",
+      "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks",
+      "Logging", "Synchronization",
     ],
   ]
 
@@ -32,7 +34,7 @@ struct TidyTests {
   ]
   /// The rooms with a C wall, and the one lock.
   static let unsafeRooms: Set<String> = [
-    "Locks", "Netlink", "Probes", "MicroHTTP", "YAMLTree", "JSONTree", "HostProcess", "Credentials",
+    "Locks", "Netlink", "Names", "Probes", "MicroHTTP", "YAMLTree", "JSONTree", "HostProcess", "Credentials",
   ]
 
   let tree: SourceTree
@@ -101,6 +103,20 @@ struct TidyTests {
     #expect(targets.subtracting(rooms).isEmpty)
     #expect(Set(tree.rooms("Sources")).subtracting(targets).isEmpty)
     #expect(targets.isSuperset(of: Self.arrows.keys), "the table has no line for a room that is gone")
+  }
+
+  @Test(
+    "Who only watches needs of all C libraries c-ares alone",
+    arguments: ["NetworkReachability", "ReachabilityCompatibility", "NetworkReachabilityTesting"])
+  func librariesOfProducts(_ product: String) throws {
+    let manifest = try #require(tree.read("Package.swift"))
+    let libraries = Checks.systemLibraries(inManifest: manifest)
+    // What SwiftPM links, and what the sources may import.
+    for arrows in [Checks.dependencies(inManifest: manifest), Self.arrows] {
+      #expect(Checks.closure(of: product, arrows).intersection(libraries) == ["CAres"])
+      let checks = Checks.closure(of: "ReachabilityChecks", arrows).intersection(libraries)
+      #expect(checks.isSuperset(of: ["CAres", "CCurl", "CGnuTLS", "CPCRE2"]), "the check sees something")
+    }
   }
 
   @Test("No file is empty")

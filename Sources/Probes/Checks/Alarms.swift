@@ -1,3 +1,5 @@
+internal import Names
+
 /// Moments and whom they concern, the earliest first: a binary heap.
 ///
 /// Entries are not taken back: whoever hears one compares it with the moment that still counts, and

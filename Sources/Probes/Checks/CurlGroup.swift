@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import Names
 
 /// Some of libcurl's transfers on the prober's thread, as many as fit into one of its "multi" handles: its sockets are
 /// watched by our epoll, its one timer is one of our alarms.

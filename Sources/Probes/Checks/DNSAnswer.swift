@@ -1,4 +1,5 @@
 internal import CAres
+internal import CSockets
 internal import Glibc
 internal import ReachabilityModel
 

@@ -1,5 +1,7 @@
 internal import CAres
+internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// One question to one DNS server: over UDP, asked again while it is silent, and over TCP if the answer does not fit.

@@ -1,5 +1,7 @@
 internal import CAres
+internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// A number of echo requests to one address, and what their replies come to.

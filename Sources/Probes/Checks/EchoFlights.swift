@@ -1,3 +1,5 @@
+internal import Names
+
 /// The echo requests that are under way, by sequence number.
 ///
 /// Numbers are given one after the other, so that a reply that comes back late is known as late. The last bits of a number

@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 // Sending.

@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// The one ICMP socket of a family, for all targets (icmp(7)): requests leave and replies come in batches, and each

@@ -1,3 +1,4 @@
+internal import Names
 internal import ReachabilityModel
 
 /// The asking of one address, by one protocol.

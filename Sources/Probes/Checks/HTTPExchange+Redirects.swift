@@ -1,3 +1,4 @@
+internal import Names
 internal import ReachabilityModel
 
 // Redirects: each is a target of its own, judged and connected like the first.

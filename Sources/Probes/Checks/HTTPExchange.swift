@@ -1,6 +1,8 @@
 internal import CAres
 internal import CCurl
+internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// One HTTP request, over TLS if the target says so, and as many redirects as the recipe allows.

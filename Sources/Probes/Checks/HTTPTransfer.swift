@@ -1,6 +1,7 @@
 internal import CCurl
 internal import CGnuTLS
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// One request and its answer over a connection that stands: what libcurl is told, and what it tells.

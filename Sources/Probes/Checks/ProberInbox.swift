@@ -1,6 +1,8 @@
 internal import CAres
+internal import CSockets
 internal import Glibc
 internal import Locks
+internal import Names
 internal import ReachabilityModel
 
 /// What callers on any thread share with the prober's thread, and that thread's life.
@@ -14,7 +16,7 @@ final class ProberInbox: Sendable {
   private struct State {
     var commands = Line<Command>()
     var lastID: UInt64 = 0
-    var thread: pthread_t?
+    var thread: LoopThread?
     var isStopped = false
     /// Rung and not yet heard: ringing again would be a system call for nothing.
     var isRung = false
@@ -103,12 +105,7 @@ final class ProberInbox: Sendable {
     }
     guard let thread else { return }
     ring()
-    // A completion may hold the last reference to the prober: a thread cannot join itself.
-    if pthread_equal(thread, pthread_self()) != 0 {
-      pthread_detach(thread)
-    } else {
-      pthread_join(thread, nil)
-    }
+    thread.join()
   }
 
   /// For the thread: takes everything that came in, unless there is something left of the last time; returns whether
@@ -128,12 +125,12 @@ final class ProberInbox: Sendable {
     _ = unsafe write(bell, &one, MemoryLayout<UInt64>.size)
   }
 
-  private func startThread() throws(ResolutionFailure) -> pthread_t {
+  private func startThread() throws(ResolutionFailure) -> LoopThread {
     guard bell >= 0 else { throw .serverFailure("eventfd: no descriptors left") }
     let poller = try EventPoller(capacity: Limits.proberEvents)
     let loop = unsafe Unmanaged.passRetained(ProberLoop(self, poller))
     do throws(ResolutionFailure) {
-      return try unsafe ProbeThread.start("checks", loop.toOpaque(), runProber)
+      return try unsafe LoopThread("checks", loop.toOpaque(), runProber)
     } catch {
       unsafe loop.release()
       throw error

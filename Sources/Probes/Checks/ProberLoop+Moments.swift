@@ -1,3 +1,4 @@
+internal import Names
 internal import ReachabilityModel
 
 // Moments: deadlines, exchanges that want to be woken, libcurl's timer.

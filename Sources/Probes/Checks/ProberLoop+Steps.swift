@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 // A check's way: its name, its addresses, its gate, its exchange.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// The prober's thread: everything in here is touched by no other.

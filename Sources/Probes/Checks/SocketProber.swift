@@ -1,3 +1,4 @@
+public import Names
 public import ReachabilityModel
 
 /// Makes checks with real sockets: TCP, ICMP echo, HTTP, TLS and DNS, all on one thread (`checks`).

@@ -1,5 +1,7 @@
 internal import CAres
+internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// A TCP connection, and perhaps a short dialogue: something is sent, and what comes back must match.

@@ -1,6 +1,8 @@
 internal import CAres
 internal import CGnuTLS
+internal import CSockets
 internal import Glibc
+internal import Names
 internal import ReachabilityModel
 
 /// A TLS handshake, and what its certificate is worth (RFC 8446, RFC 5246).

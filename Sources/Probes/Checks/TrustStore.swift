@@ -1,5 +1,6 @@
 internal import CGnuTLS
 internal import Glibc
+internal import Names
 
 /// Authorities that are trusted, read once from their file: for the system's, a hundred and more certificates.
 @safe final class TrustStore {

@@ -1,5 +1,6 @@
 import Glibc
 import Locks
+import Names
 import Probes
 import ReachabilityModel
 

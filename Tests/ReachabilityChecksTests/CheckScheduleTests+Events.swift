@@ -1,0 +1,55 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityChecks
+
+/// Whether what is told of targets is all that there is to know.
+extension CheckScheduleTests {
+  @Test("Who has the targets at one moment and hears what follows has them at every later one")
+  func fold() async throws {
+    schedule.configure([try definition("file"), try definition("other")])
+    let (recorder, subscription) = try bench.record([.target])
+    var folded = Dictionary(uniqueKeysWithValues: schedule.reports().map { ($0.definition.id, $0) })
+    for id in ["file", "other"] { try await state(of: id, becomes: .up) }
+    var paused = try definition("paused")
+    paused.isPaused = true
+    schedule.put(paused)
+    schedule.put(try definition("db"))
+    try await state(of: "db", becomes: .up)
+    var labelled = try definition("db")
+    labelled.labels = ["env": "prod"]
+    schedule.put(labelled)
+    schedule.put(try definition("gone"))
+    try schedule.remove("gone")
+    schedule.configure([try definition("file"), try definition("new")])
+    try await state(of: "new", becomes: .up)
+    // Told a moment after it is so.
+    let end = ContinuousClock.now + .seconds(30)
+    func isTold() -> Bool {
+      recorder.updates.compactMap(\.registeredTarget).contains { $0.definition.id == "new" && $0.status.state == .up }
+    }
+    while !isTold(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    for transition in recorder.updates.compactMap(\.transition) {
+      guard case .target(let from, let report, let isRemoved) = transition.change else { continue }
+      #expect(!isRemoved || from == report.status.state && transition.causes == [.configuration])
+      folded[report.definition.id] = isRemoved ? nil : report
+    }
+    let states = schedule.reports().map { "\($0.definition.id) \($0.status.state) \($0.definition.labels)" }
+    #expect(folded.values.map { "\($0.definition.id) \($0.status.state) \($0.definition.labels)" }.sorted() == states)
+    subscription.cancel()
+  }
+
+  @Test("Targets that the first configuration brings are no news, those of later ones are, and takeovers are told")
+  func firstConfiguration() throws {
+    let (recorder, subscription) = try bench.record([.target])
+    prober.follow(nil)
+    schedule.configure([try definition("a"), try definition("b")])
+    #expect(recorder.updates.compactMap(\.registeredTarget).isEmpty)
+    schedule.put(try definition("own"))
+    let found = schedule.configure(try ["a", "b", "c", "own"].map { try definition($0) })
+    #expect(found == CheckSchedule.Reconfiguration(refused: [], takenOver: ["own"]))
+    #expect(recorder.updates.compactMap(\.registeredTarget?.definition.id) == ["own", "c"])
+    subscription.cancel()
+  }
+}

@@ -1,0 +1,213 @@
+import Locks
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityChecks
+
+@Suite("Registered targets are checked, and their changes told in the machine's one history")
+struct CheckScheduleTests {
+  let bench: Bench
+  let prober: ScriptedProber
+  let schedule: CheckSchedule
+
+  init() throws {
+    bench = try Bench.started()
+    prober = ScriptedProber { _ in Self.result(.up) }
+    schedule = CheckSchedule(monitor: bench.monitor, checker: Checker(monitor: bench.monitor, prober: prober))
+  }
+
+  static func result(_ state: ProbeResult.State, _ reason: Reason? = nil) -> ProbeResult {
+    ProbeResult(
+      state, reason, address: IPAddress("10.0.0.9"), startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
+  }
+
+  func definition(_ id: String, _ target: String = "tcp://10.0.0.9:1") throws -> TargetDefinition {
+    TargetDefinition(id: id, target: try ProbeTarget(target))
+  }
+
+  /// Waits until a target is in a state; the bound is generous, for the machine may be busy.
+  func state(of id: String, becomes state: TargetState) async throws {
+    let end = ContinuousClock.now + .seconds(30)
+    while schedule.report(of: id)?.status.state != state {
+      guard ContinuousClock.now < end else {
+        Issue.record("\(id) is \(String(describing: schedule.report(of: id)?.status)), not \(state)")
+        return
+      }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  @Test("A target is checked at once; its change has a number between those of this machine")
+  func one() async throws {
+    let (recorder, subscription) = try bench.record([.status, .path, .interface, .target])
+    schedule.put(try definition("db"))
+    try await state(of: "db", becomes: .up)
+    bench.kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
+    let transitions = recorder.updates.compactMap(\.transition)
+    #expect(transitions.map(\.kind) == [.target, .target, .interface])
+    #expect(transitions.map(\.sequence) == [2, 3, 4])
+    guard transitions.count > 1, case .target(let from, let report, false) = transitions[1].change else { return }
+    #expect(from == .unknown && report.status.state == .up && transitions[1].causes == [.check])
+    #expect(bench.monitor.snapshot.sequence == 4)
+    subscription.cancel()
+  }
+
+  @Test("A target's change is no change of this machine's state")
+  func snapshot() async throws {
+    let before = bench.monitor.snapshot
+    schedule.put(try definition("db"))
+    try await state(of: "db", becomes: .up)
+    #expect(bench.monitor.snapshot == before)
+  }
+
+  @Test("When the cable goes, a thousand targets are unreachable without a check; when it comes back, each is checked")
+  func cable() async throws {
+    let definitions = try (0..<1000).map { number in
+      var definition = try definition("t\(number)", "tcp://192.0.2.\(number % 250 + 1):\(number + 1)")
+      // Beyond the test: every check below has its reason.
+      definition.interval = .seconds(86_400)
+      return definition
+    }
+    #expect(schedule.put(definitions).count == 1000)
+    for number in 0..<1000 { try await state(of: "t\(number)", becomes: .up) }
+    let (recorder, subscription) = try bench.record([.target])
+    let checks = prober.requests.count
+    bench.kernel.change { $0.removeDefaults(.ipv4) }
+    bench.kernel.advance(by: Bench.settle)
+    for number in 0..<1000 { try await state(of: "t\(number)", becomes: .unreachable) }
+    #expect(prober.requests.count == checks)
+    bench.kernel.change { $0.addDefault(via: "10.0.0.1", on: 2) }
+    for number in 0..<1000 { try await state(of: "t\(number)", becomes: .up) }
+    #expect(prober.requests.count == checks + 1000)
+    subscription.cancel()
+    // A slow reader may have been spared some, but it never hears `down`, and numbers only grow.
+    let heard = recorder.updates.compactMap(\.transition)
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
+    for transition in heard {
+      guard case .target(_, let report, _) = transition.change else { continue }
+      #expect(report.status.state != .down)
+    }
+    #expect(schedule.figures.targets[.up] == 1000)
+  }
+
+  @Test("A target that is registered while its way is missing is unreachable, not down")
+  func registeredWithoutWay() async throws {
+    bench.kernel.change { $0.removeDefaults(.ipv4) }
+    bench.kernel.advance(by: Bench.settle)
+    prober.follow { _ in Self.result(.down, .connectTimeout) }
+    schedule.put(try definition("db", "tcp://192.0.2.1:1"))
+    try await state(of: "db", becomes: .unreachable)
+    #expect(schedule.report(of: "db")?.status.reason == .noRoute)
+  }
+
+  @Test("The configuration's targets are its own: it adds, changes and removes them, and nobody else does")
+  func configured() async throws {
+    schedule.put(try definition("own"))
+    #expect(schedule.configure([try definition("a"), try definition("b")]) == CheckSchedule.Reconfiguration())
+    try await state(of: "a", becomes: .up)
+    #expect(schedule.put(try definition("a", "tcp://10.0.0.8:1")) == .refused(.configured))
+    #expect(throws: CheckSchedule.Refusal.configured) { try schedule.remove("a") }
+    let before = try #require(schedule.report(of: "a"))
+    schedule.configure([try definition("a"), try definition("c")])
+    #expect(schedule.report(of: "a") == before, "what is unchanged keeps its state")
+    #expect(schedule.reports().map(\.definition.id) == ["a", "c", "own"])
+    #expect(schedule.pause("a")?.status.state == .paused)
+  }
+
+  @Test("Preconditions hold or nothing happens")
+  func preconditions() throws {
+    let one = try definition("db")
+    #expect(schedule.put(one, if: .present) == .refused(.precondition))
+    guard case .created(let report) = schedule.put(one, if: .absent) else {
+      Issue.record("was not created")
+      return
+    }
+    #expect(schedule.put(one, if: .absent) == .refused(.precondition))
+    #expect(schedule.put(one, if: .revisions([report.revision + 1])) == .refused(.precondition))
+    var other = one
+    other.fall = 1
+    guard case .replaced(let changed) = schedule.put(other, if: .revisions([report.revision])) else {
+      Issue.record("was not replaced")
+      return
+    }
+    #expect(throws: CheckSchedule.Refusal.precondition) {
+      try schedule.remove("db", if: .revisions([report.revision]))
+    }
+    let both = CheckSchedule.Precondition.both(.present, .otherThan([changed.revision]))
+    #expect(throws: CheckSchedule.Refusal.precondition) { try schedule.pause("db", if: both) }
+    #expect(throws: CheckSchedule.Refusal.missing) { try schedule.pause("nobody", if: .none) }
+    // Its state may be another by now.
+    let kept = try schedule.pause("db", false, if: .otherThan([report.revision]))
+    #expect(kept.revision == changed.revision && kept.definition == changed.definition)
+    try schedule.remove("db", if: .revisions([changed.revision]))
+    #expect(throws: CheckSchedule.Refusal.missing) { try schedule.remove("db") }
+  }
+
+  @Test("There are so many targets and no more, and a change of one needs no room")
+  func full() throws {
+    let checker = Checker(monitor: bench.monitor, prober: prober)
+    let small = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(targetLimit: 1))
+    guard case .created = small.put(try definition("a")) else {
+      Issue.record("was not created")
+      return
+    }
+    #expect(small.put(try definition("b")) == .refused(.full))
+    guard case .replaced = small.put(try definition("a", "tcp://10.0.0.8:1")) else {
+      Issue.record("was not replaced")
+      return
+    }
+  }
+
+  @Test("A check can be asked for, shares the one under way, and ends when its target goes or pauses")
+  func asked() async throws {
+    prober.follow(nil)
+    schedule.put(try definition("db"))
+    let outcomes = Locked<[ProbeResult.State?]>([])
+    func ask() -> Bool { schedule.check("db") { outcome in outcomes.withLock { $0.append(outcome?.result.state) } } }
+    #expect(ask() && ask())
+    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    prober.answer { _ in Self.result(.up) }
+    try await state(of: "db", becomes: .up)
+    #expect(outcomes.withLock { $0 } == [.up, .up])
+    #expect(ask())
+    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    _ = schedule.pause("db")
+    #expect(outcomes.withLock { $0.last } == .some(nil) && prober.open.isEmpty)
+    #expect(!ask())
+    _ = schedule.pause("db", false)
+    #expect(ask())
+    try schedule.remove("db")
+    #expect(outcomes.withLock { $0.count } == 4)
+    #expect(!schedule.check("nobody") { _ in })
+  }
+
+  @Test("Only the runtime's targets pass the policy")
+  func policy() async throws {
+    let policy = ContactPolicy(profile: .strict)
+    let checker = Checker(monitor: bench.monitor, prober: prober)
+    let careful = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(policy: { policy }))
+    careful.put(try definition("a", "tcp://10.0.0.1:1"), origin: .configuration)
+    careful.put(try definition("b", "tcp://10.0.0.2:1"), origin: .runtime)
+    while prober.requests.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    // On a slow machine one may be due a second time.
+    let policies = Dictionary(prober.requests.map { ($0.target.description, $0.policy) }, uniquingKeysWith: { $1 })
+    #expect(policies["tcp://10.0.0.1:1"] == .some(nil))
+    #expect(policies["tcp://10.0.0.2:1"] == .some(policy))
+  }
+
+  @Test("A schedule that is let go of ends")
+  func released() throws {
+    weak var released: CheckSchedule?
+    do {
+      let schedule = CheckSchedule(
+        monitor: bench.monitor, checker: Checker(monitor: bench.monitor, prober: prober))
+      schedule.put(try definition("db"))
+      released = schedule
+      schedule.stop()
+    }
+    let end = ContinuousClock.now + .seconds(30)
+    while released != nil, ContinuousClock.now < end {}
+    #expect(released == nil)
+  }
+}

@@ -1,0 +1,295 @@
+import Locks
+import NetworkReachabilityTesting
+import ReachabilityChecks
+import Testing
+
+@Suite("A check tells whose fault a failure is, and equal ones are made once")
+struct CheckerTests {
+  let kernel = ScriptedKernel()
+  let prober = ScriptedProber()
+  let monitor: ReachabilityMonitor
+  let checker: Checker
+
+  init() throws {
+    let kernel = kernel
+    // Beyond the default route; nobody is asked.
+    monitor = ReachabilityMonitor(configuration: .init(nameServers: ["192.0.2.53"]), kernel: { kernel })
+    try monitor.start()
+    checker = Checker(monitor: monitor, prober: prober)
+    kernel.change {
+      $0.addLoopback()
+      $0.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
+      $0.addDefault(via: "10.0.0.1", on: 2)
+    }
+  }
+
+  private static func result(_ state: ProbeResult.State, _ reason: Reason? = nil, _ address: String? = nil)
+    -> ProbeResult
+  {
+    ProbeResult(
+      state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 1),
+      duration: .milliseconds(2))
+  }
+
+  private func request(_ text: String) throws -> ProbeRequest { ProbeRequest(try ProbeTarget(text)) }
+
+  @Test("A target that answers is up, with the way its packets take")
+  func up() async throws {
+    prober.follow { _ in Self.result(.up, nil, "192.0.2.9") }
+    let outcome = await checker.check(try request("tcp://db:5432"))
+    #expect(outcome.result.state == .up)
+    #expect(outcome.path?.gateway == IPAddress("10.0.0.1"))
+  }
+
+  @Test("A target that refuses is down, because our way is there")
+  func down() async throws {
+    prober.follow { _ in Self.result(.down, .refused, "10.0.0.9") }
+    let outcome = await checker.check(try request("tcp://10.0.0.9:1"))
+    #expect(outcome.result.state == .down)
+    #expect(outcome.result.reason == .refused)
+  }
+
+  @Test("Without a way to an address nothing is tried, and the target is not blamed")
+  func unreachableAddress() async throws {
+    kernel.change { $0.removeDefaults(.ipv4) }
+    let outcome = await checker.check(try request("tcp://192.0.2.9:1"))
+    #expect(outcome.result.state == .unreachable)
+    #expect(outcome.result.reason == .noRoute)
+    #expect(prober.requests.isEmpty)
+  }
+
+  @Test("A failure whose address has lost its way meanwhile is not the target's")
+  func cableAmidst() async throws {
+    async let outcome = checker.check(try request("tcp://db:5432"))
+    while prober.open.isEmpty { await Task.yield() }
+    kernel.change { $0.removeDefaults(.ipv4) }
+    prober.answer { _ in Self.result(.down, .connectTimeout, "192.0.2.9") }
+    #expect(try await outcome.result.state == .unreachable)
+    #expect(try await outcome.result.reason == .noRoute)
+  }
+
+  @Test("A name that does not exist is down, whatever the way")
+  func notFound() async throws {
+    prober.follow { _ in Self.result(.down, .dnsNotFound) }
+    #expect(await checker.check(try request("tcp://db:5432")).result.state == .down)
+  }
+
+  @Test("A name that cannot be asked for while there is no way out is unreachable")
+  func noServer() async throws {
+    kernel.change { $0.removeDefaults(.ipv4) }
+    prober.follow { _ in Self.result(.unknown, .dnsTimeout) }
+    let outcome = await checker.check(try request("tcp://db:5432"))
+    #expect(outcome.result.state == .unreachable)
+    #expect(outcome.result.reason == .noRoute)
+  }
+
+  /// A checker of a machine like this one, with other name servers.
+  private func checker(nameServer: String) throws -> (Checker, ReachabilityMonitor) {
+    let monitor = ReachabilityMonitor(
+      configuration: .init(settle: .zero, nameServers: [nameServer]), kernel: { [kernel] in kernel })
+    try monitor.start()
+    return (Checker(monitor: monitor, prober: prober), monitor)
+  }
+
+  @Test(
+    "Without a way out, a name server that is near may still be asked: that it fails is not for our way to answer",
+    arguments: [(ProbeResult.State.down, Reason.dnsNotFound), (.unknown, .dnsTimeout), (.unknown, .dnsServerFailure)],
+    ["10.0.0.53", "127.0.0.1:53"])
+  func nearServer(_ found: (ProbeResult.State, Reason), _ server: String) async throws {
+    kernel.change { $0.removeDefaults(.ipv4) }
+    let (checker, monitor) = try checker(nameServer: server)
+    prober.follow { _ in Self.result(found.0, found.1) }
+    let outcome = await checker.check(try request("tcp://db.lan:5432"))
+    #expect(outcome.result.state == found.0 && outcome.result.reason == found.1)
+    monitor.stop()
+  }
+
+  @Test(
+    "With its cable pulled, a name is unreachable, wherever its server is", arguments: ["10.0.0.53", "127.0.0.1:53"])
+  func noCable(_ server: String) async throws {
+    kernel.change { script in
+      script.removeDefaults(.ipv4)
+      script.change("eth0") {
+        $0.operationalState = .down
+        $0.flags.subtract([.running, .lowerUp])
+      }
+      script.routes = []
+    }
+    let (checker, monitor) = try checker(nameServer: server)
+    prober.follow { _ in Self.result(.unknown, .dnsTimeout) }
+    let outcome = await checker.check(try request("tcp://db.lan:5432"))
+    #expect(outcome.result.state == .unreachable)
+    prober.follow { _ in Self.result(.down, .dnsNotFound) }
+    #expect(await checker.check(try request("tcp://db.lan:5432")).result.state == .down, "somebody has answered")
+    monitor.stop()
+  }
+
+  @Test("The way of a check is that of the host which answered in the end, not of the one that was asked first")
+  func redirected() async throws {
+    kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
+    prober.follow { _ in Self.result(.up, nil, "10.1.0.9") }
+    let outcome = await checker.check(try request("http://10.0.0.9/"))
+    #expect(outcome.path?.interface?.name == "eth1")
+  }
+
+  /// A route that leads to this machine though no interface has its addresses.
+  private func addAnyIP() {
+    kernel.change {
+      $0.routes.append(
+        Route(
+          type: .local, prefix: IPPrefix(IPAddress(ipv4: 0x0a4d_0000), length: 16), hops: [.init(interfaceIndex: 1)]))
+    }
+  }
+
+  @Test(
+    "An address that a local route leads to counts as our own: callers reach it only where the policy allows it",
+    arguments: [
+      (ContactPolicy(), false), (ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x0a4d_0000), length: 16)]), true),
+      (ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x0a4d_0000), length: 16)], ownPorts: [5432]), false),
+    ])
+  func anyIP(_ policy: ContactPolicy, _ isAllowed: Bool) async throws {
+    addAnyIP()
+    prober.follow { _ in Self.result(.up, nil, "10.77.0.5") }
+    var request = try request("tcp://10.77.0.5:5432")
+    request.policy = policy
+    let result = await checker.check(request).result
+    #expect(result.state == (isAllowed ? .up : .unknown))
+    #expect(result.reason == (isAllowed ? nil : .policyDenied) && prober.requests.isEmpty != isAllowed)
+    if !isAllowed { #expect(result.address == nil && result.duration == .zero) }
+    // What stands in the configuration may.
+    request.policy = nil
+    #expect(await checker.check(request).result.state == .up)
+  }
+
+  @Test("The prober may ask of any address whether it may be asked")
+  func passages() async throws {
+    addAnyIP()
+    let asking = AskingProber(["10.77.0.5", "10.0.0.9", "192.0.2.9", "10.0.0.255"])
+    kernel.change { script in
+      script.removeDefaults(.ipv4)
+      script.routes.append(
+        Route(
+          type: .broadcast, prefix: IPPrefix(IPAddress(ipv4: 0x0a00_00ff), length: 32), hops: [.init(interfaceIndex: 2)]
+        ))
+    }
+    let checker = Checker(monitor: monitor, prober: asking)
+    for target in ["tcp://db.lan:5432", "tcp://10.0.0.9:5432"] {
+      var request = try request(target)
+      _ = await checker.check(request)
+      #expect(asking.passages == [.open, .open, .missing, .open], "\(target)")
+      request.policy = ContactPolicy()
+      _ = await checker.check(request)
+      #expect(asking.passages == [.denied, .open, .missing, .denied], "\(target)")
+    }
+  }
+
+  @Test("What the policy denies stays denied without a way, for a denial tells nothing else")
+  func denied() async throws {
+    kernel.change { $0.removeDefaults(.ipv4) }
+    prober.follow { _ in Self.result(.unknown, .policyDenied) }
+    #expect(await checker.check(try request("tcp://db:5432")).result.reason == .policyDenied)
+  }
+
+  @Test("A route target is answered by the kernel alone")
+  func route() async throws {
+    #expect(await checker.check(try request("route://192.0.2.9")).result.state == .up)
+    kernel.change { $0.removeDefaults(.ipv4) }
+    let outcome = await checker.check(try request("192.0.2.9"))
+    #expect(outcome.result.state == .unreachable)
+    #expect(outcome.result.reason == .noRoute)
+    #expect(prober.requests.isEmpty)
+  }
+
+  @Test("Equal checks at the same time are made once, others on their own")
+  func coalescing() async throws {
+    let outcomes = Locked<[CheckOutcome]>([])
+    for _ in 0..<3 {
+      checker.check(try request("tcp://10.0.0.9:1")) { outcome in outcomes.withLock { $0.append(outcome) } }
+    }
+    checker.check(try request("tcp://10.0.0.9:2")) { outcome in outcomes.withLock { $0.append(outcome) } }
+    #expect(prober.requests.count == 2)
+    prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
+    #expect(outcomes.withLock(\.count) == 4)
+    checker.check(try request("tcp://10.0.0.9:1")) { _ in }
+    #expect(prober.requests.count == 3, "one that has ended is made again")
+    // A check under way keeps all of this alive.
+    prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
+  }
+
+  @Test("An outcome that is young enough is given again")
+  func maximumAge() async throws {
+    prober.follow { _ in Self.result(.up, nil, "10.0.0.9") }
+    let request = try request("tcp://10.0.0.9:1")
+    _ = await checker.check(request)
+    _ = await checker.check(request, maximumAge: .seconds(3_600))
+    #expect(prober.requests.count == 1)
+    _ = await checker.check(request)
+    #expect(prober.requests.count == 2)
+  }
+
+  @Test("Who cancels gets its end at once; the check ends when the last has gone")
+  func cancellation() async throws {
+    let request = try request("tcp://10.0.0.9:1")
+    let reasons = Locked<[Reason?]>([])
+    let note: @Sendable (CheckOutcome) -> Void = { outcome in reasons.withLock { $0.append(outcome.result.reason) } }
+    let first = checker.check(request, note)
+    let second = checker.check(request, note)
+    first.cancel()
+    first.cancel()
+    #expect(reasons.withLock(\.self) == [.cancelled])
+    #expect(prober.open.count == 1)
+    second.cancel()
+    #expect(reasons.withLock(\.self) == [.cancelled, .cancelled])
+    #expect(prober.open.isEmpty)
+    // A new one does not get the old one's end.
+    checker.check(request, note)
+    prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
+    #expect(reasons.withLock(\.self) == [.cancelled, .cancelled, nil])
+  }
+
+  @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
+  func longestTimes(_ timeout: Duration) async throws {
+    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
+    let waiting = Task { [checker] in await checker.wait(for: [request], timeout: timeout) { _ in true } }
+    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    prober.answer { _ in Self.result(.up) }
+    #expect(await waiting.value.isFulfilled)
+  }
+
+  @Test("A task that is cancelled ends its check")
+  func taskCancellation() async throws {
+    let request = try request("tcp://10.0.0.9:1")
+    let task = Task { [checker] in await checker.check(request) }
+    while prober.open.isEmpty { await Task.yield() }
+    task.cancel()
+    #expect(await task.value.result.reason == .cancelled)
+  }
+}
+
+/// Asks about some addresses, as the real one does of a name and of redirects.
+private final class AskingProber: Prober {
+  private let addresses: [IPAddress]
+  private let found = Locked<[Passage]>([])
+
+  init(_ texts: [String]) { addresses = texts.compactMap { IPAddress($0) } }
+
+  var passages: [Passage] { found.withLock(\.self) }
+
+  func probe(_ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) -> any ProbeCancellation
+  {
+    probe(request, where: { _, _ in .open }, completion)
+  }
+
+  func probe(
+    _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
+    _ completion: @escaping @Sendable (ProbeResult) -> Void
+  ) -> any ProbeCancellation {
+    found.withLock { $0 = addresses.map { passage($0, request.target.port) } }
+    completion(ProbeResult(.up, startedAt: Timestamp(microseconds: 0), duration: .zero))
+    return Nothing()
+  }
+
+  private struct Nothing: ProbeCancellation {
+    func cancel() {}
+  }
+}

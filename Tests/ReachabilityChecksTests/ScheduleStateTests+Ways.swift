@@ -1,0 +1,68 @@
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// Where a check and the kernel's word about the way do not say the same.
+extension ScheduleStateTests {
+  @Test("Of a name without an address the kernel's word counts only where nobody can be asked, and checks go on")
+  mutating func unresolved() throws {
+    _ = state.put(try definition("db", "db.lan"), .runtime, at: now)
+    let target = try Target(host: "db.lan")
+    let missing = HostVerdict(target: target, path: .none(.noRoute), phase: .optimistic)
+    #expect(state.wayChanged("db", missing, isFirst: true, [], reachesNameServer: false, at: now) == nil)
+    #expect(try check(.up)?.from == .unknown)
+    #expect(state.wayChanged("db", missing, isFirst: false, [], reachesNameServer: true, at: now) == nil)
+    #expect(try check(.up) == nil)
+    let news = state.wayChanged("db", missing, isFirst: false, [.routeRemoved], reachesNameServer: false, at: now)
+    #expect(news?.report.status.state == .unreachable && news?.report.status.reason == .noRoute)
+    #expect(try check(.unreachable, .noRoute) == nil)
+    let looked = uptime
+    #expect(try check(.up)?.from == .unreachable)
+    #expect(uptime - looked > .seconds(4), "there is no haste: \(uptime - looked)")
+  }
+
+  @Test("What a check finds against the kernel's word does not count, and has that word asked for again")
+  mutating func overruled() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    let launch = try #require(nextLaunches().first)
+    let missing = HostVerdict(target: try Target(host: "10.0.0.9"), path: .none(.noRoute))
+    _ = state.wayChanged("db", missing, isFirst: true, [], at: now)
+    #expect(state.finish(launch.run, result(.up), at: now) == .overruled)
+    #expect(state.entries["db"]?.report.status.state == .unreachable)
+  }
+
+  @Test("A check that finds the way missing for a moment makes no outage")
+  mutating func missedForAMoment() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    let launch = try #require(nextLaunches().first)
+    #expect(state.finish(launch.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .repeated)
+    let found = uptime
+    let again = try #require(nextLaunches().first)
+    #expect((.milliseconds(10) ... .milliseconds(20)).contains(uptime - found), "\(uptime - found)")
+    #expect(state.finish(again.run, result(.up), settle: .milliseconds(10), at: now) == .counted(nil))
+    // The one before is forgotten: the next is a first one again.
+    let next = try #require(nextLaunches().first)
+    #expect(state.finish(next.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .repeated)
+  }
+
+  @Test("A way that only checks find missing is unreachable after the settle time, and looked for at the fast interval")
+  mutating func missedByChecks() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    var launch = try #require(nextLaunches().first)
+    _ = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
+    // One that was asked for meanwhile does not make it sooner.
+    state.enqueue("db", due: uptime)
+    launch = try #require(state.launches(at: now).first)
+    let early = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
+    #expect(early == .repeated)
+    launch = try #require(nextLaunches().first)
+    let began = uptime
+    let ending = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
+    #expect(ending.counted?.first?.report.status.state == .unreachable)
+    #expect(try check(.up)?.from == .unreachable)
+    #expect((.seconds(1) ... .milliseconds(1010)).contains(uptime - began), "\(uptime - began)")
+  }
+}

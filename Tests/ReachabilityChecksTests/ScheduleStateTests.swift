@@ -1,0 +1,277 @@
+import NetworkReachability
+import ReachabilityModel
+import TestSupport
+import Testing
+
+@testable import ReachabilityChecks
+
+@Suite("The schedule's decisions, with a clock that the test moves")
+struct ScheduleStateTests {
+  var state = ScheduleState(seed: 7, concurrency: 4, perHost: 2)
+  var uptime = Duration.zero
+  /// 2026-01-01, and a bit, so that places in the interval are no round numbers.
+  static let epoch: Int64 = 1_767_225_601_234_567
+
+  var now: ScheduleState.Moment {
+    let time = Timestamp(microseconds: Self.epoch + uptime.nanoseconds / 1000)
+    return ScheduleState.Moment(uptime: uptime, time: time)
+  }
+
+  func definition(_ id: String, _ host: String = "10.0.0.9", _ change: (inout TargetDefinition) -> Void = { _ in })
+    throws -> TargetDefinition
+  {
+    var definition = TargetDefinition(
+      id: id, target: try ProbeTarget("tcp://\(host):1"), interval: .seconds(10), timeout: .seconds(2))
+    change(&definition)
+    return definition
+  }
+
+  func result(_ state: ProbeResult.State, _ reason: Reason? = nil) -> ProbeResult {
+    ProbeResult(state, reason, startedAt: now.time, duration: .milliseconds(1))
+  }
+
+  /// Goes to the next wakes until one launches something, at most so far.
+  mutating func nextLaunches(within limit: Duration = .seconds(60)) -> [ScheduleState.Launch] {
+    let end = uptime + limit
+    for _ in 0..<100_000 {
+      let launches = state.launches(at: now)
+      if !launches.isEmpty { return launches }
+      guard let wake = state.nextWake(after: uptime), wake <= end else { return [] }
+      uptime = max(wake, uptime)
+    }
+    return []
+  }
+
+  /// Lets the next check of the only target end like this.
+  @discardableResult
+  mutating func check(_ found: ProbeResult.State, _ reason: Reason? = nil) throws -> TargetNews? {
+    let launch = try #require(nextLaunches().first)
+    guard case .counted(let news) = state.finish(launch.run, result(found, reason), at: now) else { return nil }
+    return news
+  }
+
+  @Test("Another reason is news, and reasons that take turns are not")
+  mutating func reasons() throws {
+    _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
+    #expect(try check(.unknown, .dnsTimeout)?.report.changes == 1, "it was unknown, because it was starting")
+    #expect(try check(.unknown, .dnsTimeout) == nil)
+    #expect(try check(.down, .timeout)?.from == .unknown)
+    #expect(try check(.down, .timeout) == nil)
+    let news = try #require(try check(.down, .refused))
+    #expect(news.from == .down && news.report.status.reason == .refused && news.causes == [.check])
+    #expect(news.report.changes == 3)
+    for _ in 0..<3 {
+      #expect(try check(.down, .timeout) == nil, "it took its turn")
+      #expect(state.entries["db"]?.report.status.reason == .timeout, "who asks is told all the same")
+      #expect(try check(.down, .refused) == nil)
+    }
+    #expect(try check(.down, .timeout) == nil)
+    #expect(try check(.down, .timeout)?.report.status.reason == .timeout, "now it stays")
+    #expect(try check(.down, .refused)?.report.status.reason == .refused)
+  }
+
+  @Test("The first check is at once, the others at a fixed place of the wall clock's interval, also after a restart")
+  mutating func places() throws {
+    func placesOfThree(start: Duration) throws -> [Int64] {
+      var other = ScheduleStateTests()
+      other.uptime = start
+      _ = other.state.put(try definition("db"), .configuration, at: other.now)
+      let first = other.nextLaunches()
+      #expect(first.map(\.id) == ["db"] && other.uptime == start)
+      _ = other.state.finish(first[0].run, other.result(.up), at: other.now)
+      return try (0..<3).map { _ in
+        let launch = try #require(other.nextLaunches().first)
+        _ = other.state.finish(launch.run, other.result(.up), at: other.now)
+        return other.now.time.microseconds % 10_000_000
+      }
+    }
+    let places = try placesOfThree(start: .zero) + placesOfThree(start: .milliseconds(4321))
+    // Within a tick of each other.
+    #expect((places.max() ?? 0) - (places.min() ?? 0) <= 5000, "\(places)")
+  }
+
+  @Test("The places of many targets are spread evenly")
+  mutating func spread() throws {
+    state = ScheduleState(seed: 0, concurrency: 10_000, perHost: 10_000)
+    for number in 0..<1000 { _ = state.put(try definition("target-\(number)"), .runtime, at: now) }
+    var perSecond: [Int: Int] = [:]
+    for _ in 0..<4 { for launch in nextLaunches() { _ = state.finish(launch.run, result(.up), at: now) } }
+    uptime += .milliseconds(1)
+    let start = uptime
+    while uptime < start + .seconds(10) {
+      let launches = nextLaunches()
+      for launch in launches { _ = state.finish(launch.run, result(.up), at: now) }
+      perSecond[Int((uptime - start) / .seconds(1)), default: 0] += launches.count
+      uptime += .microseconds(1)
+    }
+    #expect((0..<10).allSatisfy { (60...140).contains(perSecond[$0] ?? 0) }, "\(perSecond)")
+  }
+
+  @Test("A pending change is checked at the fast interval, and then at the usual places again")
+  mutating func fast() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    #expect(try check(.up)?.from == .unknown)
+    #expect(try check(.down, .refused) == nil)
+    let began = uptime
+    #expect(try check(.down, .refused) == nil)
+    #expect((.seconds(1) ... .milliseconds(1010)).contains(uptime - began), "\(uptime - began)")
+    let news = try check(.down, .refused)
+    #expect(news?.report.status.state == .down && news?.causes == [.check])
+    let fell = uptime
+    try check(.down, .refused)
+    #expect(uptime - fell > .seconds(4), "back to the interval: \(uptime - fell)")
+  }
+
+  @Test("A check that is under way is not overtaken by the next")
+  mutating func noOverlap() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    let launch = try #require(nextLaunches().first)
+    #expect(nextLaunches(within: .seconds(35)).isEmpty)
+    #expect((3...4).contains(state.figures.overlaps))
+    _ = state.finish(launch.run, result(.up), at: now)
+    #expect(nextLaunches().count == 1)
+  }
+
+  @Test("So many at once in all, so many to one host, the others wait their turn")
+  mutating func bounded() throws {
+    for number in 0..<3 { _ = state.put(try definition("a\(number)", "10.0.0.9"), .runtime, at: now) }
+    for number in 0..<4 { _ = state.put(try definition("b\(number)", "10.0.1.\(number)"), .runtime, at: now) }
+    let launches = state.launches(at: now)
+    #expect(launches.map(\.id) == ["a0", "a1", "b0", "b1"])
+    #expect(state.currentFigures.waiting == 3 && state.currentFigures.running == 4)
+    _ = state.finish(launches[2].run, result(.up), at: now)
+    #expect(state.launches(at: now).map(\.id) == ["b2"])
+    _ = state.finish(launches[0].run, result(.up), at: now)
+    // The third of the host comes behind those that waited for any place.
+    #expect(state.launches(at: now).map(\.id) == ["b3"])
+    _ = state.finish(launches[3].run, result(.up), at: now)
+    #expect(state.launches(at: now).map(\.id) == ["a2"])
+  }
+
+  @Test("What is removed while it waits or runs takes no place and is heard no more")
+  mutating func removed() throws {
+    for number in 0..<6 { _ = state.put(try definition("a\(number)", "10.0.1.\(number)"), .runtime, at: now) }
+    let launches = state.launches(at: now)
+    #expect(state.remove("a5") == nil)
+    #expect(state.remove("a0") == launches[0].run)
+    #expect(state.finish(launches[0].run, result(.up), at: now) == .forgotten)
+    #expect(state.launches(at: now).map(\.id) == ["a4"])
+    #expect(state.currentFigures.waiting == 0 && state.currentFigures.running == 4)
+  }
+
+  @Test("The kernel's word turns a target unreachable at once and stops its checks; its return has it checked at once")
+  mutating func way() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    uptime += .milliseconds(100)
+    let target = try Target(host: "10.0.0.9")
+    let missing = HostVerdict(target: target, path: .none(.linkDown))
+    let news = state.wayChanged("db", missing, isFirst: false, [.carrierLost], at: now)
+    #expect(news?.from == .up && news?.report.status.state == .unreachable && news?.causes == [.carrierLost])
+    #expect(news?.report.status.reason == .linkDown)
+    #expect(nextLaunches(within: .seconds(60)).isEmpty)
+    let back = HostVerdict(target: target, path: Path(flags: [.reachable], reason: nil))
+    #expect(state.wayChanged("db", back, isFirst: false, [.carrierGained], at: now) == nil)
+    let before = uptime
+    #expect(try check(.up)?.from == .unreachable)
+    #expect(uptime == before)
+  }
+
+  @Test("What a check found that was under way when the way changed is asked again")
+  mutating func doubtful() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    let launch = try #require(nextLaunches().first)
+    let other = HostVerdict(target: try Target(host: "10.0.0.9"), path: Path(flags: [.reachable], reason: nil))
+    _ = state.wayChanged("db", other, isFirst: false, [.routeReplaced], at: now)
+    #expect(state.finish(launch.run, result(.down, .connectTimeout), at: now) == .repeated)
+    let again = try #require(state.launches(at: now).first)
+    #expect(state.finish(again.run, result(.up), at: now) == .counted(nil))
+    #expect(state.figures.repeats == 1)
+  }
+
+  @Test("A result that this process slept through is asked again, a few times, and an answer counts")
+  mutating func stalled() throws {
+    _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
+    try check(.up)
+    var launch = try #require(nextLaunches().first)
+    for _ in 0..<Limits.repeatedChecks {
+      uptime += .seconds(5)
+      #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .repeated)
+      launch = try #require(state.launches(at: now).first)
+    }
+    uptime += .seconds(5)
+    guard case .counted(let news) = state.finish(launch.run, result(.down, .timeout), at: now) else {
+      Issue.record("it was thrown away once more")
+      return
+    }
+    #expect(news?.report.status.state == .down)
+    // The timer's signs of life make the difference: a slow check is no sleep.
+    launch = try #require(nextLaunches().first)
+    let began = uptime
+    while uptime < began + .seconds(5), let wake = state.nextWake(after: uptime) {
+      uptime = wake
+      _ = state.launches(at: now)
+    }
+    #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .counted(nil))
+  }
+
+  @Test("What is known stays when a definition changes and the question does not")
+  mutating func redefined() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    let before = try #require(state.entries["db"]?.report)
+    #expect(state.put(try definition("db"), .runtime, at: now).news == nil)
+    #expect(state.entries["db"]?.report.revision == before.revision, "nothing has changed")
+    #expect(state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now).news == nil)
+    let after = try #require(state.entries["db"]?.report)
+    #expect(after.revision > before.revision && after.status == before.status)
+    let news = state.put(try definition("db", "10.0.0.8"), .runtime, at: now).news
+    #expect(news?.from == .up && news?.report.status.state == .unknown && news?.causes == [.configuration])
+  }
+
+  @Test("A paused target is not checked, and one that is resumed is checked at once")
+  mutating func paused() throws {
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    let news = state.put(try definition("db") { $0.isPaused = true }, .runtime, at: now).news
+    #expect(news?.from == .up && news?.report.status.state == .paused)
+    #expect(nextLaunches(within: .seconds(60)).isEmpty)
+    let missing = HostVerdict(target: try Target(host: "10.0.0.9"), path: .none(.linkDown))
+    #expect(state.wayChanged("db", missing, isFirst: false, [], at: now) == nil)
+    let back = HostVerdict(target: try Target(host: "10.0.0.9"), path: Path(flags: [.reachable], reason: nil))
+    #expect(state.wayChanged("db", back, isFirst: false, [], at: now) == nil)
+    #expect(state.put(try definition("db"), .runtime, at: now).news?.report.status.state == .unknown)
+    let before = uptime
+    #expect(try check(.up)?.from == .unknown)
+    #expect(uptime == before)
+  }
+}
+
+@Suite("The timing wheel gives every key in its tick, and none twice")
+struct TimingWheelTests {
+  @Test("Against a sorted list", arguments: [1, 2, 3])
+  func model(_ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var wheel = TimingWheel<Int>(slots: 16, at: 0)
+    var expected: [(key: Int, tick: Int)] = []
+    for key in 0..<500 {
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        let tick = wheel.now + Int.random(in: -2...50, using: &random)
+        wheel.insert(key, at: tick)
+        expected.append((key, max(tick, wheel.now + 1)))
+      }
+      if let next = wheel.next, let first = expected.map(\.tick).min() {
+        #expect(next <= first && next > wheel.now)
+        #expect(first > wheel.now + 16 || next == first)
+      }
+      let target = wheel.now + Int.random(in: 0...40, using: &random)
+      let due = expected.filter { $0.tick <= target }.map { [$0.tick, $0.key] }
+      expected.removeAll { $0.tick <= target }
+      let got = wheel.advance(to: target).map { [$0.tick, $0.key] }
+      #expect(got.map { $0[0] } == got.map { $0[0] }.sorted())
+      #expect(Set(got) == Set(due) && got.count == due.count)
+    }
+    #expect((wheel.next == nil) == expected.isEmpty)
+  }
+}
