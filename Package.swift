@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// The floors of the house, top down: reachd → StatusAPI → NetworkReachability → one room per C library → values.
+// The floors of the house, top down: reachd → StatusAPI → ReachabilityChecks → NetworkReachability → one room per
+// C library → values.
 // docs/ARCHITECTURE.md explains them; Tests/TidyTests holds the sources to the arrows that are declared here.
 import PackageDescription
 

@@ -1,7 +1,8 @@
 internal import Locks
 public import ReachabilityModel
 
-/// A prober that answers what a test says, when the test says so: the test double for `Prober`.
+/// A prober that answers what a test says, when the test says so: the test double for `Prober`, for code that makes
+/// checks with `ReachabilityChecks`.
 ///
 /// ```swift
 /// let prober = ScriptedProber { request in .init(.up, startedAt: .init(microseconds: 0), duration: .milliseconds(1)) }
