@@ -71,8 +71,7 @@ let package = Package(
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     .systemLibrary(name: "CSockets"),
-    room(
-      "Probes", ["Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", logging]),
+    room("Probes", ["Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets"]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -97,8 +96,7 @@ let package = Package(
       "StatusAPI",
       [
         "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials",
-        "Locks",
-        logging,
+        "Locks", logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
 

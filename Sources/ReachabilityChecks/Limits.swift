@@ -9,16 +9,6 @@ enum Limits {
   /// How long after one check began a target that is waited for is asked again, unless its way changes before.
   static let waitRetry = Duration.seconds(1)
 
-  /// Registered targets of one schedule, by default: each costs about 2 KiB.
-  static let registeredTargets = 10_000
-
-  /// Checks at once, by default: each may hold a descriptor and some kilobytes, and 10,000 targets of 20 ms need 20.
-  static let checksAtOnce = 1_024
-
-  /// Checks at once to one host, by default: a host with a hundred services is not flooded, and one that answers none
-  /// holds up its own checks only.
-  static let checksPerHost = 32
-
   /// Checks that begin in one tick at the most, also when a route change makes thousands due: 51,200 a second.
   static let checkBurst = 256
 
