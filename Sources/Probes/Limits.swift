@@ -149,6 +149,9 @@ enum Limits {
   /// Authorities' files kept read: each is some MiB.
   static let trustStores = 8
 
+  /// Records of a handshake that are read in one go, about 1 KiB of each as a rule: long chains come in more.
+  static let handshakeSteps = 32
+
   /// Warnings that a peer may send in one go while shaking hands.
   static let handshakeWarnings = 16
 
