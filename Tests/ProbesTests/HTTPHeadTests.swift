@@ -76,7 +76,9 @@ struct HTTPHeadTests {
 
   @Test(
     "A Content-Length that is no number of bytes is no answer (RFC 9112 §6.3)",
-    arguments: ["-2", "+2", "2x", "0x2", "abc", "", "2 2", "2,", "2, 3", "9223372036854775808", "99999999999999999999999"])
+    arguments: [
+      "-2", "+2", "2x", "0x2", "abc", "", "2 2", "2,", "2, 3", "9223372036854775808", "99999999999999999999999",
+    ])
   func falseLength(length: String) async throws {
     let result = try await check("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nok")
     #expect(result.state == .down && result.reason == .noReply, "\(result.state)")

@@ -100,8 +100,9 @@ final class HTTPExchange: Exchange, Watcher {
       fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be looked at")
       return false
     }
-    check.evidence.tls = unsafe SessionVerdict.evidence(session)
-    fault = unsafe SessionVerdict.fault(session, recipe.tls, name: tlsName, loop.trust)
+    let verdict = unsafe SessionVerdict(session, recipe.tls, name: tlsName, loop.trust)
+    check.evidence.tls = verdict.evidence
+    fault = verdict.fault
     return fault == nil
   }
 
@@ -140,7 +141,7 @@ final class HTTPExchange: Exchange, Watcher {
     if answer.hasHead {
       check.evidence.http = ProbeResult.HTTP(
         status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
-        contentLength: transfer.contentLength)
+        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil)
     }
     let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
     if let ready { check.add(.tls, ready) }

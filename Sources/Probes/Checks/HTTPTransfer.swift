@@ -146,9 +146,10 @@ internal import ReachabilityModel
     return length
   }
 
-  /// Where the answer sends us, as a whole URL; nil if nowhere.
+  /// Where the answer sends us.
   ///
   /// - Parameter location: the answer's own words for it.
+  /// - Returns: the whole URL; nil if nowhere.
   func redirect(_ location: String?) -> String? {
     guard HTTPStage.redirects.contains(status), let location else { return nil }
     return stage?.redirect(location)

@@ -99,11 +99,11 @@ internal import ReachabilityModel
       }
       guard code == 0 else { return unsafe fail(session, code) }
       check.note(.tls, since: begun)
-      check.evidence.tls = unsafe SessionVerdict.evidence(session)
-      let fault = unsafe SessionVerdict.fault(session, recipe, name: check.request.tlsName(recipe), loop.trust)
+      let verdict = unsafe SessionVerdict(session, recipe, name: check.request.tlsName(recipe), loop.trust)
+      check.evidence.tls = verdict.evidence
       // So that its end is not an error in the server's log.
       unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
-      return loop.conclude(check, fault ?? .up)
+      return loop.conclude(check, verdict.fault ?? .up)
     }
     // The rest when the others have had their turn.
     loop.wake(check, at: .now)
