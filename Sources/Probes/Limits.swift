@@ -138,11 +138,13 @@ enum Limits {
   static let dnsAnswers = 256
   static let unknownDataBytes = 64
 
-  /// Certificates of a chain that are read, names of one among which one is looked for, that are told at all, and in words.
+  /// Certificates of a chain that are read, names of one that are told at all, and in words.
   static let certificates = 16
-  static let certificateNamesSought = 1_000
   static let certificateNames = 100
   static let namesTold = 5
+
+  /// Names of a certificate among which a DNS name is looked for: no authority gives more to one.
+  static let certificateNamesSought = 1_000
 
   /// Ways from a certificate upwards that are tried, each with one or two verifications: servers show two or three.
   static let certificateWays = 16
