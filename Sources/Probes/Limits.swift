@@ -90,11 +90,20 @@ enum Limits {
   static let certificateNames = 100
   static let namesTold = 5
 
+  /// Names of a certificate among which a DNS name is looked for: no authority gives more to one.
+  static let certificateNamesSought = 1_000
+
+  /// Ways from a certificate upwards that are tried, each with one or two verifications: servers show two or three.
+  static let certificateWays = 16
+
   /// The last second that can be told: certificates without an end say that of the year 9999, in seconds since 1970.
   static let latestSecond = 253_402_300_799
 
   /// Authorities' files kept read: each is some MiB.
   static let trustStores = 8
+
+  /// Records of a handshake that are read in one go, about 1 KiB of each as a rule: long chains come in more.
+  static let handshakeSteps = 32
 
   /// Warnings that a peer may send in one go while shaking hands.
   static let handshakeWarnings = 16

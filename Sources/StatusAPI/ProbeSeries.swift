@@ -29,9 +29,11 @@ enum ProbeSeries {
     case .tcp: add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
     case .icmp: writeICMP(result, to: &page)
     case .dns: writeDNS(result, to: &page)
-    case .tls, .route: break
+    // There it is a module for TCP with TLS, and a dialogue that there is not.
+    case .tls: add("probe_failed_due_to_regex", regexHelp, 0)
+    case .route: break
     }
-    if let tls = result.evidence.tls { writeTLS(tls, to: &page) }
+    if let tls = result.evidence.tls { writeTLS(tls, isVerified: outcome.request.module.verifies, to: &page) }
   }
 
   private static let regexHelp = "Indicates if probe failed due to regex"
@@ -39,26 +41,37 @@ enum ProbeSeries {
   /// What was expected of a dialogue, a body or a header field did not come.
   private static func isRegexFailure(_ outcome: CheckOutcome) -> Bool {
     switch outcome.request.module.recipe {
-    case .tcp: outcome.result.reason == .noReply
+    // It came to its end: silence and a connection that breaks are no answer that could match.
+    case .tcp: outcome.result.state == .down && outcome.result.duration(of: .processing) != nil
     default: outcome.result.reason == .httpBody
     }
+  }
+
+  /// The last answer; none if it led on to somebody who gave none.
+  private static func answer(_ result: ProbeResult) -> ProbeResult.HTTP? {
+    guard let http = result.evidence.http, http.isRedirect else { return result.evidence.http }
+    let isJudged = result.state == .up || result.reason == .httpStatus || result.reason == .httpBody
+    return isJudged ? http : nil
   }
 
   private static func writeHTTP(_ outcome: CheckOutcome, to page: inout MetricsPage) {
     let result = outcome.result
     func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
-    let http = result.evidence.http
+    let http = answer(result)
     let phases: [ProbeResult.Phase.Name] = [.resolve, .connect, .tls, .processing, .transfer]
     page.add(
       "probe_http_duration_seconds", .gauge, "Duration of http request by phase, summed over all redirects",
       phases.map { .init(seconds(result.duration(of: $0) ?? .zero), ["phase": $0.rawValue]) })
     add("probe_http_status_code", "Response HTTP status code", Double(http?.status ?? 0))
     add("probe_http_version", "Returns the version of HTTP of the probe response", Double(http?.version ?? "") ?? 0)
-    add("probe_http_redirects", "The number of redirects", Double(http?.redirects ?? 0))
+    // The one that is not followed counts, too.
+    let redirects = result.evidence.http.map { $0.redirects + ($0.isRedirect ? 1 : 0) } ?? 0
+    add("probe_http_redirects", "The number of redirects", Double(redirects))
     add(
       "probe_http_ssl", "Indicates if SSL was used for the final redirect",
       result.evidence.tls == nil ? 0 : 1)
-    add("probe_http_content_length", "Length of http content response", Double(http?.contentLength ?? -1))
+    let length = http.map { $0.contentLength ?? -1 } ?? 0
+    add("probe_http_content_length", "Length of http content response", Double(length))
     add(
       "probe_http_uncompressed_body_length", "Length of uncompressed response body", Double(http?.bodyBytes ?? 0))
     add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
@@ -97,22 +110,57 @@ enum ProbeSeries {
     add("probe_dns_additional_rrs", "Returns number of entries in the additional resource record list", count(2))
   }
 
-  private static func writeTLS(_ tls: ProbeResult.TLS, to page: inout MetricsPage) {
+  private static func writeTLS(_ tls: ProbeResult.TLS, isVerified: Bool, to page: inout MetricsPage) {
     if let expiry = tls.earliestExpiry {
       page.add(
         "probe_ssl_earliest_cert_expiry", .gauge, "Returns earliest SSL cert expiry in unixtime",
-        [.init(Double(expiry.microseconds / 1_000_000))])
+        [.init(second(expiry))])
+    }
+    if let expiry = tls.wayExpiry.map(second) ?? (isVerified ? nil : noExpiry) {
+      page.add(
+        "probe_ssl_last_chain_expiry_timestamp_seconds", .gauge, "Returns last SSL chain expiry in timestamp",
+        [.init(expiry)])
+    }
+    if !tls.fingerprint.isEmpty {
+      let names = tls.names.filter { IPAddress($0) == nil }.joined(separator: ",")
+      page.add(
+        "probe_ssl_last_chain_info", .gauge, "Contains SSL leaf certificate information",
+        [
+          .init(
+            1,
+            [
+              "fingerprint_sha256": tls.fingerprint, "issuer": tls.issuer, "subject": tls.subject,
+              "subjectalternative": names,
+            ])
+        ])
     }
     if !tls.version.isEmpty {
       page.add(
-        "probe_tls_version_info", .gauge, "Contains the TLS version used", [.init(1, ["version": tls.version])])
+        "probe_tls_version_info", .gauge, "Contains the TLS version used",
+        [.init(1, ["version": tls.version.replacing("TLSv", with: "TLS ", maxReplacements: 1)])])
     }
   }
+
+  /// What blackbox_exporter says where it looked for no chain: the first moment of Go's calendar, in the year 1.
+  private static let noExpiry = -62_135_596_800.0
+
+  private static func second(_ moment: Timestamp) -> Double { Double(moment.microseconds / 1_000_000) }
 
   private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
   /// FNV-1a with 32 bits over the octets, as blackbox_exporter has it.
   private static func hash(_ octets: [UInt8]) -> UInt32 {
     octets.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+  }
+}
+
+extension ProbeModule {
+  /// Whether it asks anything of a certificate.
+  fileprivate var verifies: Bool {
+    switch recipe {
+    case .http(let recipe): recipe.tls.verify
+    case .tls(let recipe): recipe.verify
+    default: false
+    }
   }
 }

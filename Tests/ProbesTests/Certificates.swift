@@ -25,6 +25,19 @@ final class Certificates: Sendable {
     case crossSigned
     /// `good`, shown together with one that has nothing to do with it and has expired.
     case withExpired
+    /// For localhost by its common name alone.
+    case commonName
+    // By an authority below ours. Of its certificates, several are shown:
+    /// The one by an authority that nobody knows, before and behind the good one.
+    case unknownFirst, unknownSecond
+    /// The one that ended in 2021, before and behind the good one.
+    case pastFirst, pastSecond
+    /// The one by the authority that ended in 2021, and ended itself, before and behind the good one.
+    case oldFirst, oldSecond
+    /// All of them, the good one last.
+    case goodLast
+    /// Only the one by an authority that nobody knows, only the one that ended in 2021.
+    case onlyUnknown, onlyPast
   }
 
   let directory: String
@@ -62,6 +75,39 @@ final class Certificates: Sendable {
     try issue(.byExpired, local + days, by: "oldAuthority")
     try show(.crossSigned, "good", "authorityCross")
     try show(.withExpired, "good", "expired")
+    try issue(.commonName, "cn = \"localhost\"\ntls_www_server\nsigning_key\n" + days)
+    try makeLowerAuthority(local + days, past)
+  }
+
+  /// An authority below ours with four certificates for its one key, and a server's certificate by it.
+  private func makeLowerAuthority(_ server: String, _ past: String) throws {
+    try key("unknownAuthority")
+    try template("unknownAuthority", "cn = \"Unknown Authority\"\nca\ncert_signing_key\nexpiration_days = 30\n")
+    try certtool(
+      "--generate-self-signed", "--load-privkey", path("unknownAuthority.key"), "--template",
+      path("unknownAuthority.cfg"), "--outfile", path("unknownAuthority.pem"))
+    try key("lower")
+    let ways = [
+      ("lower", "authority", "expiration_days = 30\n"), ("unknown", "unknownAuthority", "expiration_days = 5\n"),
+      ("past", "authority", past), ("old", "oldAuthority", past),
+    ]
+    for (name, authority, dates) in ways {
+      try template(name, "cn = \"Lower Authority\"\nca\ncert_signing_key\n" + dates)
+      try sign(name, key: "lower", by: authority)
+    }
+    try key("below")
+    try template("below", server)
+    try sign("below", key: "below", by: "lower")
+    try show(.unknownFirst, "below", "unknown", "lower")
+    try show(.unknownSecond, "below", "lower", "unknown")
+    try show(.pastFirst, "below", "past", "lower")
+    try show(.pastSecond, "below", "lower", "past")
+    try show(.oldFirst, "below", "old", "lower")
+    try show(.oldSecond, "below", "lower", "old")
+    try show(.goodLast, "below", "old", "past", "unknown", "lower")
+    try show(.onlyUnknown, "below", "unknown")
+    try show(.onlyPast, "below", "past")
+    try Self.write(try text("authority.pem") + text("oldAuthority.pem"), to: path("bothAuthorities.pem"))
   }
 
   /// An authority that has expired, and ours as it once vouched for it.
@@ -72,10 +118,7 @@ final class Certificates: Sendable {
       "--generate-self-signed", "--load-privkey", path("oldAuthority.key"), "--template", path("oldAuthority.cfg"),
       "--outfile", oldAuthority)
     try template("authorityCross", "cn = \"Test Authority\"\nca\ncert_signing_key\n" + past)
-    try certtool(
-      "--generate-certificate", "--load-privkey", path("authority.key"), "--load-ca-certificate", oldAuthority,
-      "--load-ca-privkey", path("oldAuthority.key"), "--template", path("authorityCross.cfg"), "--outfile",
-      path("authorityCross.pem"))
+    try sign("authorityCross", key: "authority", by: "oldAuthority")
   }
 
   /// A kind whose server shows the first of these and the others behind it.
@@ -98,11 +141,14 @@ final class Certificates: Sendable {
   private func issue(_ kind: Kind, _ text: String, by authority: String = "authority") throws {
     try key(kind.rawValue)
     try template(kind.rawValue, text)
+    try sign(kind.rawValue, key: kind.rawValue, by: authority)
+  }
+
+  private func sign(_ name: String, key: String, by authority: String) throws {
     try certtool(
-      "--generate-certificate", "--load-privkey", path("\(kind.rawValue).key"), "--load-ca-certificate",
-      path("\(authority).pem"), "--load-ca-privkey", path("\(authority).key"), "--template",
-      path("\(kind.rawValue).cfg"), "--outfile",
-      path("\(kind.rawValue).pem"))
+      "--generate-certificate", "--load-privkey", path("\(key).key"), "--load-ca-certificate",
+      path("\(authority).pem"), "--load-ca-privkey", path("\(authority).key"), "--template", path("\(name).cfg"),
+      "--outfile", path("\(name).pem"))
   }
 
   private func key(_ name: String) throws {

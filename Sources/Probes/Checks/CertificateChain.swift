@@ -22,46 +22,32 @@ internal import ReachabilityModel
 
   /// The end of the first to expire of all that were shown, whether or not they are needed.
   var earliestExpiry: Timestamp? {
-    unsafe certificates.map { unsafe Self.time(gnutls_x509_crt_get_expiration_time($0)) }.min()
+    unsafe certificates.map { unsafe Timestamp(second: gnutls_x509_crt_get_expiration_time($0)) }.min()
   }
 
-  /// From when to when a certificate is valid.
-  struct Validity {
-    let begin: Timestamp
-    let end: Timestamp
-  }
-
-  /// The validity of the peer's own certificate, of those that were shown and lead from it to an authority, and of the
-  /// authority's if `store` has it.
+  /// The ways from the peer's own certificate upwards, in the order of what was shown; as a rule there is one.
   ///
-  /// What was shown besides has no part in it: servers add certificates that have expired, for old clients' sake.
-  func validities(upTo store: TrustStore) -> [Validity] {
-    var found: [Validity] = []
-    var current = unsafe certificates.first ?? nil
-    for _ in 0..<Limits.certificates {
-      guard let certificate = unsafe current else { break }
-      found.append(unsafe Self.validity(certificate))
-      if unsafe gnutls_x509_crt_check_issuer(certificate, certificate) != 0 { break }
-      var authority: gnutls_x509_crt_t?
-      if unsafe gnutls_x509_trust_list_get_issuer(store.list, certificate, &authority, 0) == 0,
-        let authority = unsafe authority
-      {
-        found.append(unsafe Self.validity(authority))
-        break
-      }
-      unsafe current = certificates.first { unsafe gnutls_x509_crt_check_issuer(certificate, $0) != 0 } ?? nil
+  /// An authority may have several certificates for one key, by others and by itself, and servers show what old clients
+  /// need, too (RFC 4158 §2): only on one of the ways must all be in order.
+  func ways() -> [CertificateWay] {
+    var found: [CertificateWay] = []
+    var open = unsafe certificates.isEmpty ? [] : [[0]]
+    while found.count < Limits.certificateWays, let way = open.popLast() {
+      let next = issuers(after: way)
+      if next.isEmpty { unsafe found.append(CertificateWay(way.map { unsafe certificates[$0] }, of: self)) }
+      open += next.reversed().map { way + [$0] }
     }
     return found
   }
 
-  private static func validity(_ certificate: gnutls_x509_crt_t) -> Validity {
-    unsafe Validity(
-      begin: time(gnutls_x509_crt_get_activation_time(certificate)),
-      end: time(gnutls_x509_crt_get_expiration_time(certificate)))
-  }
-
-  private static func time(_ seconds: time_t) -> Timestamp {
-    Timestamp(microseconds: Int64(clamping: min(seconds, Limits.latestSecond)) * 1_000_000)
+  /// The places of those who may have signed the last certificate of a way, and are not on it.
+  private func issuers(after way: [Int]) -> [Int] {
+    guard let last = way.last, let certificate = unsafe certificates[last],
+      unsafe gnutls_x509_crt_check_issuer(certificate, certificate) == 0
+    else { return [] }
+    return unsafe certificates.indices.filter { place in
+      unsafe !way.contains(place) && gnutls_x509_crt_check_issuer(certificate, certificates[place]) != 0
+    }
   }
 
   /// The subject of the peer's own (RFC 4514).
@@ -96,58 +82,41 @@ internal import ReachabilityModel
     return names
   }
 
-  /// Whether it is for that name or address (RFC 6125).
+  /// SHA-256 of the peer's own, in hexadecimal digits.
+  var fingerprint: String {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    var size = bytes.count
+    guard let first = unsafe certificates.first,
+      unsafe gnutls_x509_crt_get_fingerprint(first, GNUTLS_DIG_SHA256, &bytes, &size) == 0
+    else { return "" }
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  /// Whether it is for that name or address (RFC 9525 §6).
   func isFor(_ name: String) -> Bool {
-    guard let first = unsafe certificates.first else { return false }
-    return unsafe gnutls_x509_crt_check_hostname(first, name) != 0
+    guard let first = unsafe certificates.first ?? nil, unsafe gnutls_x509_crt_check_hostname(first, name) != 0 else {
+      return false
+    }
+    // Where it has no such name, GnuTLS takes the subject's common name, which is none (§6.3).
+    return unsafe IPAddress(name) != nil || Self.hasName(first)
   }
 
-  /// Whether it leads to an authority of `store` and is meant for servers, whatever its dates are; if not, why.
-  ///
-  /// Dates are judged apart, so that an expired certificate of a known authority is not called untrusted.
-  func distrust(by store: TrustStore) -> String? {
-    let flags = UInt32(GNUTLS_VERIFY_DISABLE_TIME_CHECKS.rawValue | GNUTLS_VERIFY_DISABLE_TRUSTED_TIME_CHECKS.rawValue)
-    let (code, status) = verify(by: store, flags)
-    guard code == 0 else { return unsafe String(cString: gnutls_strerror(code)) }
-    guard status != 0 else { return nil }
-    if status & UInt32(GNUTLS_CERT_PURPOSE_MISMATCH.rawValue) != 0 {
-      return "it is not meant for servers (its extended key usage)"
+  private static func hasName(_ certificate: gnutls_x509_crt_t) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: Limits.nameBytes + 1)
+    for index in 0..<UInt32(Limits.certificateNamesSought) {
+      var size = bytes.count
+      let kind = unsafe gnutls_x509_crt_get_subject_alt_name(certificate, index, &bytes, &size, nil)
+      if kind == Int32(GNUTLS_SAN_DNSNAME.rawValue) { return true }
+      if kind == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE { return false }
     }
-    var words = unsafe gnutls_datum_t()
-    guard unsafe gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words, 0) == 0 else {
-      return "it cannot be verified"
-    }
-    defer { unsafe CGnuTLS_free(words.data) }
-    return unsafe String(decoding: UnsafeBufferPointer(start: words.data, count: Int(words.size)), as: UTF8.self)
-      .replacing("\0", with: "").trimmed
+    return false
   }
 }
 
-// What GnuTLS says of the whole.
-extension CertificateChain {
-  /// Whether the chain that GnuTLS finds to an authority of `store` is in order now, dates included.
-  func isGoodNow(by store: TrustStore) -> Bool { verify(by: store, 0) == (0, 0) }
-
-  private func verify(by store: TrustStore, _ flags: UInt32) -> (code: Int32, status: UInt32) {
-    var status: UInt32 = 0
-    var purpose = Array(GNUTLS_KP_TLS_WWW_SERVER.utf8) + [0]
-    let code = unsafe purpose.withUnsafeMutableBytes { purpose in
-      var wanted = unsafe gnutls_typed_vdata_st(
-        type: GNUTLS_DT_KEY_PURPOSE_OID, data: purpose.bindMemory(to: UInt8.self).baseAddress, size: 0)
-      var chain = unsafe certificates
-      return unsafe chain.withUnsafeMutableBufferPointer { chain in
-        unsafe gnutls_x509_trust_list_verify_crt2(
-          store.list, chain.baseAddress, UInt32(chain.count), &wanted, 1, flags, &status, nil)
-      }
-    }
-    return (code, status)
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String {
-    var text = self[...]
-    while text.last == " " { text.removeLast() }
-    return String(text)
+extension Timestamp {
+  /// A certificate's moment, as far as it can be told.
+  init(second: time_t) {
+    self.init(microseconds: Int64(clamping: min(second, Limits.latestSecond)) * 1_000_000)
   }
 }

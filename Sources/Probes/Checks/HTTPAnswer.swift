@@ -9,13 +9,13 @@ struct HTTPAnswer {
   private var headerBytes = 0
   /// The body is longer than is read.
   private(set) var isCut = false
-  /// The head is longer than any honest one.
-  private(set) var hasEndlessHead = false
+  /// What is wrong with the head, so that the rest is not read; nil for nothing.
+  private(set) var flaw: String?
   /// The head of the last answer is there: none that is provisional (RFC 9110 §15.2).
   private(set) var hasHead = false
-  private var isProvisional = false
-  /// Where the answer leads, as it says so itself.
-  private(set) var location: String?
+  private var status = 0
+  /// Whether the last line was a field that is wanted: the next one may go on with it.
+  private var isOpen = false
 
   init(_ recipe: HTTPRecipe) { self.recipe = recipe }
 
@@ -24,32 +24,91 @@ struct HTTPAnswer {
 
   private var needsBody: Bool { recipe.expectBody != nil || recipe.rejectBody != nil }
 
+  /// Where the answer leads, as it says so itself: for several that is the first, as for libcurl.
+  var location: String? { fields.first { $0.name == "location" && !$0.value.isEmpty }?.value }
+
+  /// Whether we have ended the transfer, because there is nothing more to learn.
+  var isEnough: Bool { isCut || isOver }
+
+  /// After 101, which nobody asked for, the peer speaks another protocol.
+  private var isOver: Bool { hasHead && status == 101 }
+
+  private var isProvisional: Bool { status / 100 == 1 && status != 101 }
+
   /// Takes a header line; false: enough.
   mutating func take(header bytes: some Collection<UInt8>) -> Bool {
     headerBytes += bytes.count
     guard headerBytes <= Limits.httpHeadBytes else {
-      hasEndlessHead = true
+      flaw = "the answer's head is longer than \(Limits.httpHeadBytes) bytes"
       return false
     }
-    // Of most fields nothing is wanted: only of the status line, `Location` and the empty line, by their first byte.
-    guard !recipe.expectHeaders.isEmpty || bytes.first.map(Self.openings.contains) == true else { return true }
+    // What comes behind the body is no part of the head (RFC 9110 §6.5).
+    guard !hasHead, wants(bytes) else {
+      isOpen = false
+      return true
+    }
     let line = String(decoding: bytes, as: UTF8.self)
-    if line.hasPrefix("HTTP/") {
-      // What came before was provisional.
-      fields = []
-      location = nil
-      isProvisional = line.drop { $0 != " " }.dropFirst().first == "1"
-    } else if Self.trimmed(line[...]).isEmpty {
-      hasHead = hasHead || !isProvisional
-    } else if let colon = line.firstIndex(of: ":") {
-      let (name, value) = (line[..<colon].lowercased(), Self.trimmed(line[line.index(after: colon)...]))
-      if name == "location", !hasHead { location = value }
-      if !recipe.expectHeaders.isEmpty { fields.append((name, value)) }
+    switch bytes.first {
+    case UInt8(ascii: "\r"), UInt8(ascii: "\n"): return endHead()
+    case UInt8(ascii: " "), UInt8(ascii: "\t"): goOn(with: line)
+    default: begin(line)
     }
     return true
   }
 
   private static let openings = Array("HLl\r\n".utf8)
+  private static let length = Array("content-length:".utf8)
+
+  /// Whether a line has to be looked at: of most fields nothing is wanted, and the first byte tells.
+  private func wants(_ bytes: some Collection<UInt8>) -> Bool {
+    guard let first = bytes.first else { return false }
+    if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { return isOpen }
+    if !recipe.expectHeaders.isEmpty || Self.openings.contains(first) { return true }
+    // In lower case, if they are letters.
+    return first | 0x20 == Self.length[0] && bytes.starts(with: Self.length) { $0 | 0x20 == $1 }
+  }
+
+  private mutating func begin(_ line: String) {
+    isOpen = false
+    if line.hasPrefix("HTTP/") {
+      // What came before was provisional.
+      fields = []
+      status = line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+    } else if let colon = line.firstIndex(of: ":") {
+      fields.append((line[..<colon].lowercased(), Self.trimmed(line[line.index(after: colon)...])))
+      isOpen = true
+    }
+  }
+
+  /// A line that begins with a space or a tab goes on with the field before it (RFC 9112 §5.2, obs-fold).
+  private mutating func goOn(with line: String) {
+    guard let last = fields.popLast() else { return }
+    fields.append((last.name, Self.trimmed("\(last.value) \(Self.trimmed(line[...]))"[...])))
+  }
+
+  private mutating func endHead() -> Bool {
+    isOpen = false
+    guard !isProvisional else { return true }
+    guard hasNoBody || hasLength else {
+      flaw = "the answer's Content-Length is no number of bytes"
+      return false
+    }
+    hasHead = true
+    return !isOver
+  }
+
+  private var hasNoBody: Bool { recipe.method == "HEAD" || status == 204 || status == 304 }
+
+  /// Whether all that is said of the body's length is one number (RFC 9112 §6.3); also if nothing is.
+  private var hasLength: Bool {
+    let lengths = fields.filter { $0.name == "content-length" }.flatMap { field in
+      field.value.split(separator: ",", omittingEmptySubsequences: false).map { Self.trimmed($0) }
+    }
+    let numbers = lengths.map { text in
+      text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+    }
+    return numbers.allSatisfy { $0 != nil && $0 == numbers[0] }
+  }
 
   private static func trimmed(_ text: Substring) -> String {
     var text = text

@@ -4,7 +4,7 @@ internal import ReachabilityModel
 // Redirects: each is a target of its own, judged and connected like the first.
 extension HTTPExchange {
   /// Goes where the answer leads, if that is a host that may be contacted, and no step back from TLS.
-  func follow(_ location: String) {
+  func follow(_ location: String, after status: Int) {
     endTransfer()
     redirects += 1
     // What is wrong with it is not told: the words would be the peer's.
@@ -16,6 +16,10 @@ extension HTTPExchange {
       return loop.conclude(
         check,
         Finding(.down, .httpStatus, detail: "the redirect leads from \(target.scheme.rawValue) to another scheme"))
+    }
+    guard request.redirect(status, toSameOrigin: next.hasOrigin(of: target)) else {
+      let words = "the redirect (\(status)) leads to another server, and the body is for the first one only"
+      return loop.conclude(check, Finding(.down, .httpStatus, detail: words))
     }
     target = next
     answer = HTTPAnswer(recipe)
@@ -64,5 +68,13 @@ extension HTTPExchange {
         begin()
       }
     }
+  }
+}
+
+extension ProbeTarget {
+  /// Whether scheme, host and port are those of another one (RFC 6454 §5).
+  fileprivate func hasOrigin(of other: ProbeTarget) -> Bool {
+    scheme == other.scheme && host.withoutFinalDot.lowercased() == other.host.withoutFinalDot.lowercased()
+      && port == other.port
   }
 }

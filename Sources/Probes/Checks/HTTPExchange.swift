@@ -22,6 +22,7 @@ final class HTTPExchange: Exchange, Watcher {
   var peer: Peer
   private var socket: StreamSocket?
   private var transfer: HTTPTransfer?
+  var request: HTTPRequest
   var answer: HTTPAnswer
   var step = Step.connecting
   var begun = Instant.now
@@ -35,6 +36,7 @@ final class HTTPExchange: Exchange, Watcher {
     self.recipe = recipe
     self.loop = loop
     target = check.request.target
+    request = HTTPRequest(recipe)
     answer = HTTPAnswer(recipe)
   }
 
@@ -80,7 +82,8 @@ final class HTTPExchange: Exchange, Watcher {
     }
     let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
-    guard transfer.prepare(target, peer, recipe, isFirst: redirects == 0), transfer.start()
+    let stage = HTTPStage(target, recipe, isFirst: redirects == 0)
+    guard transfer.prepare(target, peer, request, stage), transfer.start()
     else { return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -99,8 +102,9 @@ final class HTTPExchange: Exchange, Watcher {
       fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be looked at")
       return false
     }
-    check.evidence.tls = unsafe SessionVerdict.evidence(session)
-    fault = unsafe SessionVerdict.fault(session, recipe.tls, name: tlsName, loop.trust)
+    let verdict = unsafe SessionVerdict(session, recipe.tls, name: tlsName, loop.trust)
+    check.evidence.tls = verdict.evidence
+    fault = verdict.fault
     return fault == nil
   }
 
@@ -120,12 +124,12 @@ final class HTTPExchange: Exchange, Watcher {
     guard let transfer else { return }
     note(transfer)
     if let fault { return loop.conclude(check, fault) }
-    guard code == CURLE_OK || answer.isCut else { return loop.conclude(check, Self.finding(code, answer)) }
+    guard code == CURLE_OK || answer.isEnough else { return loop.conclude(check, Self.finding(code, answer)) }
     let status = transfer.status
     if let location = transfer.redirect(answer.location),
       redirects < min(recipe.maximumRedirects, HTTPRecipe.mostRedirects)
     {
-      return follow(location)
+      return follow(location, after: status)
     }
     do throws(PatternError) {
       loop.conclude(check, try answer.fault(status: status, loop.patterns) ?? .up)
@@ -139,7 +143,7 @@ final class HTTPExchange: Exchange, Watcher {
     if answer.hasHead {
       check.evidence.http = ProbeResult.HTTP(
         status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
-        contentLength: transfer.contentLength)
+        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil)
     }
     let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
     if let ready { check.add(.tls, ready) }
@@ -149,9 +153,7 @@ final class HTTPExchange: Exchange, Watcher {
   }
 
   private static func finding(_ code: CURLcode, _ answer: HTTPAnswer) -> Finding {
-    if answer.hasEndlessHead {
-      return Finding(.down, .noReply, detail: "the answer's head is longer than \(Limits.httpHeadBytes) bytes")
-    }
+    if let flaw = answer.flaw { return Finding(.down, .noReply, detail: flaw) }
     let words =
       switch code {
       // Its own words for these would be read as ours.

@@ -1,3 +1,4 @@
+internal import CCurl
 internal import ReachabilityModel
 
 /// What libcurl is told about whom it talks to, where that is not the target's own name.
@@ -26,18 +27,20 @@ struct HTTPStage {
   /// The status codes that send a client on by `Location` (RFC 9110 §15.4); 300 and 304 do not.
   static let redirects = [301, 302, 303, 307, 308]
 
-  /// Where a redirect leads that libcurl has put together with the URL's host.
-  func redirect(_ url: String, _ location: String?) -> String {
-    // What names no host means the one that was asked, and that is not the one in the URL.
-    guard host != nil, let location, !Self.namesHost(location) else { return url }
-    let prefix = "\(target.scheme.rawValue)://"
-    let rest = url.hasPrefix(prefix) ? url.dropFirst(prefix.count) : url[...]
-    return prefix + Self.authority(target) + rest.drop { $0 != "/" && $0 != "?" }
-  }
-
-  private static func namesHost(_ location: String) -> Bool {
-    let start = location.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    return location.hasPrefix("//") || start.contains(":")
+  /// Where an answer leads (RFC 3986 §5.2): its `Location` as a whole URL.
+  ///
+  /// In one that cannot be read nothing is changed: whoever reads it says so.
+  func redirect(_ location: String) -> String {
+    guard let url = unsafe curl_url() else { return location }
+    defer { unsafe curl_url_cleanup(url) }
+    let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_ALLOW_SPACE)
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe curl_url_set(url, CURLUPART_URL, target.description, flags) == CURLUE_OK,
+      unsafe curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK,
+      unsafe curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text = unsafe text
+    else { return location }
+    defer { unsafe curl_free(text) }
+    return unsafe String(cString: text)
   }
 
   /// Host and port as the target's text has them.

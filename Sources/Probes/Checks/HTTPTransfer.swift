@@ -37,8 +37,7 @@ internal import ReachabilityModel
   }
 
   /// Sets everything up; false if libcurl refuses.
-  func prepare(_ target: ProbeTarget, _ peer: Peer, _ recipe: HTTPRecipe, isFirst: Bool) -> Bool {
-    let stage = HTTPStage(target, recipe, isFirst: isFirst)
+  func prepare(_ target: ProbeTarget, _ peer: Peer, _ request: HTTPRequest, _ stage: HTTPStage) -> Bool {
     self.stage = stage
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
@@ -83,34 +82,31 @@ internal import ReachabilityModel
       unsafe ccurl_set_header_callback(handle, curlReceivesHeader),
       unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context),
     ]
-    codes += request(recipe, stage, isFirst: isFirst)
+    codes += set(request, stage)
     return codes.allSatisfy { $0 == CURLE_OK }
   }
 
-  /// Method, headers and body; after a redirect none of the caller's: they were meant for the first host.
-  private func request(_ recipe: HTTPRecipe, _ stage: HTTPStage, isFirst: Bool) -> [CURLcode] {
+  /// Method, headers and body.
+  private func set(_ request: HTTPRequest, _ stage: HTTPStage) -> [CURLcode] {
     var codes: [CURLcode] = []
-    if recipe.method == "HEAD" {
+    if request.method == "HEAD" {
       codes.append(unsafe ccurl_set_long(handle, CURLOPT_NOBODY, 1))
-    } else if isFirst {
-      if let body = recipe.body {
+    } else {
+      if let body = request.body {
         codes.append(unsafe ccurl_set_long(handle, CURLOPT_POSTFIELDSIZE, body.utf8.count))
         codes.append(unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, body))
       }
-      if recipe.method != "GET" || recipe.body != nil {
-        codes.append(unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, recipe.method))
+      if request.method != "GET" || request.body != nil {
+        codes.append(unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method))
       }
     }
     // No waiting for 100 Continue, and no media type but the caller's.
     var fields = ["Expect:", "Content-Type:"]
-    if isFirst {
-      // "Name;" is curl's way to send a header without a value; "Name:" would remove it.
-      let own = recipe.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-      fields.removeAll { field in recipe.headers.contains { $0.name.lowercased() + ":" == field.lowercased() } }
-      fields += own
-      if let host = stage.host, !recipe.headers.contains(where: { $0.name.lowercased() == "host" }) {
-        fields.append("Host: \(host)")
-      }
+    fields.removeAll { field in request.fields.contains { $0.name.lowercased() + ":" == field.lowercased() } }
+    // "Name;" is curl's way to send a header without a value; "Name:" would remove it.
+    fields += request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    if let host = stage.host, !request.fields.contains(where: { $0.name.lowercased() == "host" }) {
+      fields.append("Host: \(host)")
     }
     codes.append(unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list(fields)))
     return codes
@@ -151,16 +147,13 @@ internal import ReachabilityModel
     return length
   }
 
-  /// Where the answer sends us; nil if nowhere.
+  /// Where the answer sends us.
   ///
   /// - Parameter location: the answer's own words for it.
-  /// - Returns: the whole URL.
+  /// - Returns: the whole URL; nil if nowhere.
   func redirect(_ location: String?) -> String? {
-    var text: UnsafePointer<CChar>?
-    unsafe ccurl_get_string(handle, CURLINFO_REDIRECT_URL, &text)
-    guard HTTPStage.redirects.contains(status), let text = unsafe text else { return nil }
-    let url = unsafe String(cString: text)
-    return stage?.redirect(url, location) ?? url
+    guard HTTPStage.redirects.contains(status), let location else { return nil }
+    return stage?.redirect(location)
   }
 
   /// When a step was done, from the start of the transfer; nil if it was not reached.

@@ -70,6 +70,12 @@ struct StreamSocket {
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
   }
 
+  /// Whether there is something to be read, be it the end or an error (recv(2), MSG_PEEK).
+  var isReadable: Bool {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
+  }
+
   /// What the socket failed with (SO_ERROR); nil if it did not.
   var failure: SocketFailure? {
     var code: Int32 = 0

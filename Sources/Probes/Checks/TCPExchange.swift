@@ -101,6 +101,7 @@ final class TCPExchange: Exchange, Watcher {
       case .failed(let code): return broken(.later(code))
       case .end:
         if matches(since) { return }
+        check.note(.processing, since: since)
         let words = answer?.isEmpty == true ? "without a word" : "after an answer that does not match"
         return loop.conclude(
           check,
@@ -122,6 +123,7 @@ final class TCPExchange: Exchange, Watcher {
       switch try answer?.take(bytes) {
       case .matched: succeed(since)
       case .full:
+        check.note(.processing, since: since)
         let words = "the first \(Limits.dialogueBytes) bytes of the answer do not match"
         loop.conclude(check, Finding(.down, .noReply, detail: words))
       default: return false

@@ -34,7 +34,9 @@ internal import ReachabilityModel
     }
   }
 
-  func awake() {}
+  func awake() {
+    if let session = unsafe session { unsafe handshake(session) }
+  }
 
   func ready(_ ready: EventPoller.Ready) {
     if unsafe session == nil { settle() }
@@ -80,20 +82,33 @@ internal import ReachabilityModel
   }
 
   private func handshake(_ session: gnutls_session_t) {
-    for _ in 0..<Limits.handshakeWarnings {
+    var warnings = 0
+    for _ in 0..<Limits.handshakeSteps {
       let code = unsafe gnutls_handshake(session)
-      if code == GNUTLS_E_AGAIN { return }
+      if code == GNUTLS_E_AGAIN {
+        // GnuTLS says so after each record of a message that is not complete, too, with the next one in the socket; and
+        // we hear of what comes only when the socket was empty (EPOLLET).
+        guard unsafe gnutls_record_get_direction(session) == 0, socket?.isReadable == true else { return }
+        continue
+      }
       // A warning of the peer's, or a signal: on with it.
-      if code < 0, gnutls_error_is_fatal(code) == 0 { continue }
+      if code < 0, gnutls_error_is_fatal(code) == 0 {
+        warnings += 1
+        guard warnings < Limits.handshakeWarnings else {
+          return loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends warnings without end"))
+        }
+        continue
+      }
       guard code == 0 else { return unsafe fail(session, code) }
       check.note(.tls, since: begun)
-      check.evidence.tls = unsafe SessionVerdict.evidence(session)
-      let fault = unsafe SessionVerdict.fault(session, recipe, name: check.request.tlsName(recipe), loop.trust)
+      let verdict = unsafe SessionVerdict(session, recipe, name: check.request.tlsName(recipe), loop.trust)
+      check.evidence.tls = verdict.evidence
       // So that its end is not an error in the server's log.
       unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
-      return loop.conclude(check, fault ?? .up)
+      return loop.conclude(check, verdict.fault ?? .up)
     }
-    loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends warnings without end"))
+    // The rest when the others have had their turn.
+    loop.wake(check, at: .now)
   }
 
   private func fail(_ session: gnutls_session_t, _ code: Int32) {

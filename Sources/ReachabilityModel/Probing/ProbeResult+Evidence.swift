@@ -26,14 +26,20 @@ extension ProbeResult {
     public var bodyBytes: Int
     /// What `Content-Length` says; nil when it is absent.
     public var contentLength: Int?
+    /// Whether it leads elsewhere itself, followed or not.
+    public var isRedirect: Bool
 
     /// An HTTP answer's head.
-    public init(status: Int, version: String, redirects: Int = 0, bodyBytes: Int = 0, contentLength: Int? = nil) {
+    public init(
+      status: Int, version: String, redirects: Int = 0, bodyBytes: Int = 0, contentLength: Int? = nil,
+      isRedirect: Bool = false
+    ) {
       self.status = status
       self.version = version
       self.redirects = redirects
       self.bodyBytes = bodyBytes
       self.contentLength = contentLength
+      self.isRedirect = isRedirect
     }
   }
 
@@ -51,11 +57,17 @@ extension ProbeResult {
     public var issuer: String
     /// The names it is for (RFC 5280 §4.2.1.6).
     public var names: [String]
+    /// SHA-256 of the certificate in hexadecimal digits.
+    public var fingerprint: String
+    /// The end of the first certificate to expire on the way to an authority that was found in order.
+    ///
+    /// Nil where there is none, and where none was looked for.
+    public var wayExpiry: Timestamp?
 
     /// A TLS session.
     public init(
       version: String = "", cipher: String = "", earliestExpiry: Timestamp? = nil, subject: String = "",
-      issuer: String = "", names: [String] = []
+      issuer: String = "", names: [String] = [], fingerprint: String = "", wayExpiry: Timestamp? = nil
     ) {
       self.version = version
       self.cipher = cipher
@@ -63,6 +75,8 @@ extension ProbeResult {
       self.subject = subject
       self.issuer = issuer
       self.names = names
+      self.fingerprint = fingerprint
+      self.wayExpiry = wayExpiry
     }
   }
 

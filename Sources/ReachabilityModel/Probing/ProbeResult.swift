@@ -48,7 +48,7 @@ public struct ProbeResult: Hashable, Sendable {
       case connect
       /// The TLS handshake.
       case tls
-      /// From the request sent to the first byte of the answer; for a dialogue, until it matched.
+      /// From the request sent to the first byte of the answer; for a dialogue, until it matched or ended without that.
       case processing
       /// From the first byte of the answer to the last.
       case transfer
