@@ -10,16 +10,18 @@ final class WebServer: Sendable {
   private let ports: [Certificates.Kind: UInt16]
   private let child: Child
 
-  private static let nginx = Program.environmentVariable("NGINX") ?? "/usr/sbin/nginx"
+  private static let nginx = Program.environmentVariable("NGINX_PROGRAM") ?? "/usr/sbin/nginx"
 
   static let isPossible = unsafe access(nginx, X_OK) == 0 && Certificates.isPossible
 
   init() throws {
     certificates = try Certificates()
-    let port = try Loopback.deadPort()
+    let kinds = Certificates.Kind.allCases
+    let free = try Loopback.deadPorts(kinds.count + 2)
+    let port = free[0]
     self.port = port
-    var ports: [Certificates.Kind: UInt16] = [:]
-    for kind in Certificates.Kind.allCases { ports[kind] = try Loopback.deadPort() }
+    outdated = free[1]
+    let ports = Dictionary(uniqueKeysWithValues: zip(kinds, free.dropFirst(2)))
     self.ports = ports
     let directory = certificates.directory
     let secure = Certificates.Kind.allCases.map { kind in
@@ -35,7 +37,6 @@ final class WebServer: Sendable {
       }
       """
     }
-    outdated = try Loopback.deadPort()
     let text = """
       daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/error.log;
       events { worker_connections 512; }

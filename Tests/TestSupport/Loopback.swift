@@ -45,13 +45,18 @@ public enum Loopback {
   /// A port that nobody listens on: bound once, and closed again.
   ///
   /// Below those that the kernel hands out by itself (ip(7), ip_local_port_range), so that no connection takes it meanwhile.
-  public static func deadPort() throws -> UInt16 {
-    for _ in 0..<100 {
-      guard let (descriptor, port) = try? bound(.stream, port: .random(in: 10_000..<32_000)) else { continue }
-      close(descriptor)
-      return port
+  public static func deadPort() throws -> UInt16 { try deadPorts(1)[0] }
+
+  /// As many different ones.
+  public static func deadPorts(_ count: Int) throws -> [UInt16] {
+    var found: [(descriptor: Int32, port: UInt16)] = []
+    // Bound together, so that none is found twice.
+    defer { for (descriptor, _) in found { close(descriptor) } }
+    for _ in 0..<100 * count where found.count < count {
+      if let one = try? bound(.stream, port: .random(in: 10_000..<32_000)) { found.append(one) }
     }
-    throw Failure(operation: "find a free port")
+    guard found.count == count else { throw Failure(operation: "find a free port") }
+    return found.map(\.port)
   }
 
   /// Runs `body` on a thread of its own, which nobody waits for.
