@@ -63,7 +63,7 @@ struct RaceTests {
     let bench = Bench()
     let storm = Storm(bench.kernel)
     defer { storm.end() }
-    for round in 0..<120 {
+    for round in 0..<60 {
       let (ended, wrong) = (Shared(false), Shared(0))
       let subscription = bench.monitor.listen(on: Self.contexts[context]) { _ in
         if ended.value { wrong.withLock { $0 += 1 } }
