@@ -47,10 +47,13 @@ enum WireTarget {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      precondition(poll(&ready, 1, 20_000) == 1, "a connection whose client has ended ends")
-      let count = recv(descriptor, &buffer, buffer.count, 0)
-      guard count > 0 else { return answer }
-      answer += buffer[..<count]
+      var count = poll(&ready, 1, 20_000)
+      // The fuzzer's own alarm.
+      while count < 0, errno == EINTR { count = poll(&ready, 1, 20_000) }
+      precondition(count == 1, "a connection whose client has ended ends")
+      let received = recv(descriptor, &buffer, buffer.count, 0)
+      guard received > 0 else { return answer }
+      answer += buffer[..<received]
     }
   }
 }
