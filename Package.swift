@@ -152,7 +152,10 @@ let package = Package(
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(
       "ReachdTests",
-      ["reachd", "HostProcess", "MicroHTTP", "Probes", "YAMLTree", "Credentials", "StatusAPI", "TestSupport", logging]),
+      [
+        "reachd", "HostProcess", "MicroHTTP", "Probes", "Locks", "YAMLTree", "Credentials", "StatusAPI", "TestSupport",
+        logging,
+      ]),
     tests("CredentialsTests", ["Credentials"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),

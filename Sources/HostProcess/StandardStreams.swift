@@ -14,6 +14,28 @@ public enum StandardStreams {
     }
   }
 
+  /// Writes all of it (write(2)), also where whoever shares the description has made it non-blocking.
+  ///
+  /// - Parameters:
+  ///   - bytes: what to write.
+  ///   - descriptor: where to; a full pipe is waited for.
+  /// - Returns: 0, or the errno.
+  public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var stream = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&stream, 1, -1)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return 0
+  }
+
   /// Ends this process by SIGPIPE once nobody can read its standard output any more.
   ///
   /// For a program that writes rarely: it would notice only by the next write. A file has no reader and is never lost.

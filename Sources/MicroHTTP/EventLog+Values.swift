@@ -15,13 +15,16 @@ extension EventLog {
     public var id: UInt64
     /// The kind, a number below 64.
     public var kind: UInt8
+    /// What it is about, for readers who choose by that; 0 for all readers of its kind.
+    public var topic: UInt64
     /// The framed bytes.
     public var bytes: [UInt8]
 
     /// An entry.
-    public init(id: UInt64, kind: UInt8, bytes: [UInt8]) {
+    public init(id: UInt64, kind: UInt8, topic: UInt64 = 0, bytes: [UInt8]) {
       self.id = id
       self.kind = kind
+      self.topic = topic
       self.bytes = bytes
     }
   }

@@ -25,18 +25,21 @@ public final class EventLog: Sendable {
   public struct Selection: Sendable, Hashable {
     /// The entry kinds, one bit each.
     public var kinds: UInt64
-    /// The topics, ascending; an entry without one (topic 0) is wanted by its kind alone.
-    public private(set) var topics: [UInt32]
+    /// The topics, ascending, or nil for any; an entry without one (topic 0) is wanted by its kind alone.
+    public private(set) var topics: [UInt64]?
+
+    /// Entries of the given kinds, whatever they are about.
+    public init(kinds: UInt64 = .max) { self.kinds = kinds }
 
     /// Entries of the given kinds whose topic is 0 or one of `topics`.
-    public init(kinds: UInt64 = .max, topics: some Sequence<UInt32> = []) {
+    public init(kinds: UInt64 = .max, topics: some Sequence<UInt64>) {
       self.kinds = kinds
       self.topics = topics.sorted()
     }
 
-    func wants(kind: UInt8, topic: UInt32) -> Bool {
+    func wants(kind: UInt8, topic: UInt64) -> Bool {
       guard kinds & (1 << UInt64(kind)) != 0 else { return false }
-      guard topic != 0 else { return true }
+      guard topic != 0, let topics else { return true }
       var low = 0
       var high = topics.count
       while low < high {
@@ -69,10 +72,14 @@ public final class EventLog: Sendable {
   ///
   /// - Parameters:
   ///   - byteCapacity: Bytes kept, 1 MiB by default.
+  ///   - largest: Bytes up to which it takes more memory instead of letting go of an entry; nil for what it has.
   ///   - entryCapacity: Entries kept, 8192 by default.
   ///   - baseID: The id before the first entry: a reader who knows everything up to it has missed nothing.
-  public init(byteCapacity: Int = 1024 * 1024, entryCapacity: Int = 8192, baseID: UInt64 = 0) {
-    ring = Locked(EventLogRing(byteCapacity: byteCapacity, entryCapacity: entryCapacity, baseID: baseID))
+  public init(
+    byteCapacity: Int = 1024 * 1024, growingTo largest: Int? = nil, entryCapacity: Int = 8192, baseID: UInt64 = 0
+  ) {
+    ring = Locked(
+      EventLogRing(byteCapacity: byteCapacity, growingTo: largest, entryCapacity: entryCapacity, baseID: baseID))
   }
 
   /// Appends one entry and wakes the servers whose streams follow.
@@ -82,16 +89,16 @@ public final class EventLog: Sendable {
   ///   - kind: Below 64: a bit of the streams' masks.
   ///   - topic: What the entry is about, for readers who choose by that; 0 for all readers of its kind.
   ///   - bytes: The framed bytes. More than the whole log holds are not kept; readers see them as evicted.
-  public func append(id: UInt64, kind: UInt8, topic: UInt32 = 0, bytes: [UInt8]) {
+  public func append(id: UInt64, kind: UInt8, topic: UInt64 = 0, bytes: [UInt8]) {
     ring.withLock { $0.append(id: id, kind: kind, topic: topic, bytes: bytes) }
     wake()
   }
 
-  /// Appends entries that are about no topic, and wakes the servers once for all of them.
+  /// Appends entries, and wakes the servers once for all of them.
   public func append(contentsOf entries: [Entry]) {
     guard !entries.isEmpty else { return }
     ring.withLock { ring in
-      for entry in entries { ring.append(id: entry.id, kind: entry.kind, topic: 0, bytes: entry.bytes) }
+      for entry in entries { ring.append(id: entry.id, kind: entry.kind, topic: entry.topic, bytes: entry.bytes) }
     }
     wake()
   }
@@ -151,9 +158,23 @@ public final class EventLog: Sendable {
     ring.withLock { $0.collect(&cursor, into: &batch) }
   }
 
-  /// The newest entries of the wanted kinds above an id, oldest first, at most `limit`.
-  public func entries(after id: UInt64 = 0, kinds: UInt64 = .max, newest limit: Int) -> [Entry] {
-    ring.withLock { $0.entries(after: id, kinds: kinds, newest: limit) }
+  /// The newest wanted entries, oldest first, at most `limit`.
+  public func entries(_ selection: Selection = Selection(), newest limit: Int) -> [Entry] {
+    ring.withLock { $0.entries(selection, newest: limit) }
+  }
+
+  /// The first wanted entries after an id, at most `limit`.
+  ///
+  /// - Returns: the entries, and whether none is missing after the id; otherwise they are the oldest.
+  public func entries(
+    after id: UInt64, _ selection: Selection = Selection(), first limit: Int
+  ) -> (entries: [Entry], isWhole: Bool) {
+    ring.withLock { ring in
+      guard case .at(let cursor) = ring.cursor(after: id) else {
+        return (ring.entries(from: ring.first, selection, first: limit), false)
+      }
+      return (ring.entries(from: cursor.index, selection, first: limit), true)
+    }
   }
 
   /// Has `poke` called after each append, on the writer's thread; returns a ticket to end that.

@@ -7,12 +7,12 @@
     let index: UInt64
     let id: UInt64
     let kind: UInt8
-    let topic: UInt32
+    let topic: UInt64
     /// Offset of the first byte in the batch.
     let start: Int
     let length: Int
 
-    init(index: UInt64, id: UInt64, kind: UInt8, topic: UInt32, start: Int, _ length: Int) {
+    init(index: UInt64, id: UInt64, kind: UInt8, topic: UInt64, start: Int, _ length: Int) {
       self.index = index
       self.id = id
       self.kind = kind

@@ -1,17 +1,45 @@
 extension EventLogRing {
-  /// Whole entries, copied out.
-  func entries(after id: UInt64, kinds: UInt64, newest limit: Int) -> [EventLog.Entry] {
+  /// Copies whole entries of all kinds into a batch until it is full; false when the cursor was lapped.
+  func collect(_ cursor: inout EventLog.Cursor, into batch: inout EventLogBatch) -> Bool {
+    guard cursor.index >= first else { return false }
+    while cursor.index < end {
+      let next = entry(cursor.index)
+      guard batch.isEmpty || batch.count + next.length <= batch.fill else { break }
+      let place = unsafe batch.add(
+        .init(index: cursor.index, id: next.id, kind: next.kind, topic: next.topic, start: batch.count, next.length))
+      unsafe copy(next.start, next.length, to: place)
+      cursor.pass(next.id)
+    }
+    return true
+  }
+
+  /// The newest ones, copied out whole.
+  func entries(_ selection: EventLog.Selection, newest limit: Int) -> [EventLog.Entry] {
     var found: [EventLog.Entry] = []
     var number = end
     while number > first, found.count < limit {
       number -= 1
-      let next = entry(number)
-      guard next.id > id else { break }
-      guard kinds & (1 << UInt64(next.kind)) != 0 else { continue }
-      var content = [UInt8](repeating: 0, count: next.length)
-      unsafe content.withUnsafeMutableBytes { unsafe copy(next.start, next.length, to: $0) }
-      found.append(EventLog.Entry(id: next.id, kind: next.kind, bytes: content))
+      if let wanted = copy(of: number, selection) { found.append(wanted) }
     }
     return found.reversed()
+  }
+
+  /// The first ones from a number on.
+  func entries(from start: UInt64, _ selection: EventLog.Selection, first limit: Int) -> [EventLog.Entry] {
+    var found: [EventLog.Entry] = []
+    var number = start
+    while number < end, found.count < limit {
+      if let wanted = copy(of: number, selection) { found.append(wanted) }
+      number += 1
+    }
+    return found
+  }
+
+  private func copy(of number: UInt64, _ selection: EventLog.Selection) -> EventLog.Entry? {
+    let entry = entry(number)
+    guard selection.wants(kind: entry.kind, topic: entry.topic) else { return nil }
+    var content = [UInt8](repeating: 0, count: entry.length)
+    unsafe content.withUnsafeMutableBytes { unsafe copy(entry.start, entry.length, to: $0) }
+    return EventLog.Entry(id: entry.id, kind: entry.kind, topic: entry.topic, bytes: content)
   }
 }

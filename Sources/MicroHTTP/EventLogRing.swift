@@ -7,16 +7,18 @@ internal import Glibc
   struct Entry {
     var id: UInt64
     var kind: UInt8
-    var topic: UInt32
+    var topic: UInt64
     /// Position of the first byte, counted from the first byte ever appended.
     var start: UInt64
     var length: Int
   }
 
-  let byteCapacity: Int
+  private(set) var byteCapacity: Int
+  /// Bytes up to which it grows before anything is evicted for want of room.
+  private let largest: Int
   private let entryCapacity: Int
   // From calloc(3): pages that were never written cost no memory, so that a log may be roomy.
-  private let bytes: UnsafeMutableRawPointer
+  private var bytes: UnsafeMutableRawPointer
   private let table: UnsafeMutablePointer<Entry>
   /// Numbers of the oldest entry that is still here and of the next one to come, counted from the first ever.
   private(set) var first: UInt64 = 0
@@ -28,7 +30,7 @@ internal import Glibc
   private var lastEvictedID: UInt64
   private(set) var lastID: UInt64
 
-  init(byteCapacity: Int, entryCapacity: Int, baseID: UInt64) {
+  init(byteCapacity: Int, growingTo largest: Int? = nil, entryCapacity: Int, baseID: UInt64) {
     precondition(byteCapacity > 0 && entryCapacity > 0, "an event log needs room")
     guard let bytes = unsafe calloc(byteCapacity, 1),
       let table = unsafe calloc(entryCapacity, MemoryLayout<Entry>.stride)
@@ -36,6 +38,7 @@ internal import Glibc
     unsafe self.bytes = bytes
     unsafe self.table = table.bindMemory(to: Entry.self, capacity: entryCapacity)
     self.byteCapacity = byteCapacity
+    self.largest = max(byteCapacity, largest ?? 0)
     self.entryCapacity = entryCapacity
     lastEvictedID = baseID
     lastID = baseID
@@ -57,9 +60,10 @@ internal import Glibc
   var newestID: UInt64? { isEmpty ? nil : lastID }
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }
 
-  mutating func append(id: UInt64, kind: UInt8, topic: UInt32, bytes new: [UInt8]) {
+  mutating func append(id: UInt64, kind: UInt8, topic: UInt64, bytes new: [UInt8]) {
     precondition(kind < 64, "an entry kind is a bit of a 64-bit mask")
     precondition(id >= lastID, "ids of an event log never decrease")
+    if byteCount + new.count > byteCapacity { grow(toHold: byteCount + new.count) }
     while !isEmpty, count == entryCapacity || byteCount + new.count > byteCapacity { evict() }
     lastID = id
     guard new.count <= byteCapacity else {
@@ -80,6 +84,22 @@ internal import Glibc
     }
     endByte += UInt64(new.count)
     end += 1
+  }
+
+  /// Takes more memory, at least twice as much, if that is allowed and there is any.
+  private mutating func grow(toHold needed: Int) {
+    let wider = min(largest, max(needed, byteCapacity * 2))
+    guard wider >= needed, wider > byteCapacity, let room = unsafe calloc(wider, 1) else { return }
+    var position = firstByte
+    while position < endByte {
+      let (from, to) = (Int(position % UInt64(byteCapacity)), Int(position % UInt64(wider)))
+      let part = min(Int(endByte - position), byteCapacity - from, wider - to)
+      unsafe memcpy(room + to, bytes + from, part)
+      position += UInt64(part)
+    }
+    unsafe free(bytes)
+    unsafe bytes = unsafe room
+    byteCapacity = wider
   }
 
   private mutating func evict() {
@@ -162,20 +182,6 @@ internal import Glibc
       if cursor.offset == next.length { cursor.pass(next.id) }
     }
     return left == 0
-  }
-
-  /// Copies whole entries of all kinds into a batch until it is full; false when the cursor was lapped.
-  func collect(_ cursor: inout EventLog.Cursor, into batch: inout EventLogBatch) -> Bool {
-    guard cursor.index >= first else { return false }
-    while cursor.index < end {
-      let next = entry(cursor.index)
-      guard batch.isEmpty || batch.count + next.length <= batch.fill else { break }
-      let place = unsafe batch.add(
-        .init(index: cursor.index, id: next.id, kind: next.kind, topic: next.topic, start: batch.count, next.length))
-      unsafe copy(next.start, next.length, to: place)
-      cursor.pass(next.id)
-    }
-    return true
   }
 
   func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {

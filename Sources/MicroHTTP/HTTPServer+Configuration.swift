@@ -62,7 +62,7 @@ extension HTTPServer {
     public var requests = 0
     /// Requests refused by the guard, by libmicrohttpd itself, or for their size.
     public var refused = 0
-    /// Requests answered 503 because too many connections or streams were open.
+    /// Requests answered 503, or 429 for one address, because too many connections or streams were open.
     public var overloaded = 0
     /// Connections closed because a request was not complete in time.
     public var expired = 0

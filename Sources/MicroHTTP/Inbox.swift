@@ -26,8 +26,11 @@ final class Inbox<Message: Sendable>: Sendable {
     var messages: [Message] = []
   }
 
-  /// Readable when the thread has something to look at.
-  let descriptor: Int32
+  /// Written to at the first poke since the thread looked, and never read: each write is a change to an edge-triggered watch.
+  ///
+  /// Read when the thread looks, it could be written right after, for what the thread had seen already: readable without an
+  /// end, it would let the thread sleep no more.
+  private let descriptor: Int32
   private let isPoked = Atomic(false)
   private let state = Locked(State())
 
@@ -35,6 +38,12 @@ final class Inbox<Message: Sendable>: Sendable {
   init?() {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard descriptor >= 0 else { return nil }
+  }
+
+  /// Has an epoll set tell of pokes (epoll(7)); false when the system refuses.
+  func watch(in poller: Int32, token: UInt64) -> Bool {
+    var event = unsafe epoll_event(events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(u64: token))
+    return unsafe epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event) == 0
   }
 
   /// Leaves a message; false when the thread has ended and will read no more.
@@ -60,8 +69,6 @@ final class Inbox<Message: Sendable>: Sendable {
 
   /// Takes all messages; called on the thread only.
   func take() -> [Message] {
-    var count: eventfd_t = 0
-    unsafe eventfd_read(descriptor, &count)
     // Lowered before the look: a poke from now on writes again, so nothing that comes after the look is slept over.
     isPoked.store(false, ordering: .sequentiallyConsistent)
     return state.withLock { state in

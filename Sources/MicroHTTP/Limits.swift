@@ -6,6 +6,10 @@ enum Limits {
   /// pool for as long as it lives.
   static let connectionMemory = 8192
 
+  /// Bytes of an answer that is written past libmicrohttpd: half of what every process may ask of a socket's buffer
+  /// (`net.core.wmem_max`), of which the kernel takes half for itself.
+  static let rawAnswer = 96 * 1024
+
   /// Connections that may wait in the kernel for `accept`: a reconnecting crowd should not be refused.
   static let backlog: Int32 = 4096
 
@@ -71,9 +75,6 @@ enum Limits {
   /// Time a promised answer may take; the longest poll is ten minutes.
   static let reply = Duration.seconds(660)
 
-  /// Silence on a stream after which a heartbeat is due: below the idle timeouts of common proxies (30 s and more).
-  static let heartbeat = Duration.seconds(15)
-
   /// Bytes of the log a stream may be behind while its socket takes nothing.
   static let streamLag = 512 * 1024
 
@@ -102,12 +103,6 @@ enum Limits {
   /// Bytes libmicrohttpd allocates beside an unchunked (HTTP/1.0) stream; chunked ones use the connection's memory.
   static let streamBlock = 1024
 
-  /// Bytes of the event ring by default: some 5,000 events of 200 bytes to resume from.
-  static let logBytes = 1024 * 1024
-
-  /// Entries of the event ring by default.
-  static let logEntries = 8192
-
   /// Sockets that are half closed and read empty after a refusal, so that the client gets the answer and no reset.
   static let lingering = 128
 
@@ -135,6 +130,9 @@ enum Limits {
   /// Time after which a client that closed its side while it waits is sent something, to find out whether it still reads:
   /// by then most have had their answer.
   static let halfClosed = Duration.milliseconds(500)
+
+  /// Time after which it is sent something again, as long as it waits: what a stream's heartbeat is to a stream.
+  static let stillHalfClosed = Duration.seconds(15)
 
   /// Time before the end of a stop's grace at which those who still wait for an answer are told that there is none; half
   /// of the grace where that is less.

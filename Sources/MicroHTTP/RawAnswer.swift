@@ -4,14 +4,21 @@ internal import Glibc
 /// A whole answer as bytes, for the moments at which libmicrohttpd takes none.
 enum RawAnswer {
   /// The answer to a request after which the connection closes; a stream has no place here and is left out.
-  static func bytes(of response: HTTPResponse) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - response: the answer.
+  ///   - toHead: whether the request was HEAD: then the body is only counted.
+  /// - Returns: what is to be sent.
+  static func bytes(of response: HTTPResponse, toHead: Bool = false) -> [UInt8] {
+    // RFC 9110, section 8.6: these have no length, or another answer's.
+    if [204, 304].contains(response.status) { return Array("\(head(of: response))\r\n".utf8) }
     let body: [UInt8] =
       switch response.body {
       case .bytes(let bytes): bytes
       case .shared(let shared): shared.bytes
       case .none, .stream: []
       }
-    return Array("\(head(of: response))Content-Length: \(body.count)\r\n\r\n".utf8) + body
+    return Array("\(head(of: response))Content-Length: \(body.count)\r\n\r\n".utf8) + (toHead ? [] : body)
   }
 
   /// The status line and the fields, of which those that hold a line break are left out.

@@ -78,7 +78,10 @@ extension RequestRefusal {
   }
 
   static let headTooLarge = RequestRefusal(
-    rule: .headTooLarge, status: 431, detail: "The request's head exceeds \(Limits.connectionMemory) bytes.")
+    rule: .headTooLarge, status: 431,
+    detail:
+      "The request's head does not fit into \(Limits.connectionMemory) bytes, of which each field and parameter takes "
+      + "some besides its own; send fewer or shorter ones.")
 
   static let tooSlow = RequestRefusal(rule: .tooSlow, status: 408, detail: "The request was not complete in time.")
 

@@ -3,8 +3,13 @@ internal import Synchronization
 
 /// Answers: from values to libmicrohttpd's responses.
 extension ServerLoop {
+  /// Streams were told farewell, or the end is set: nobody is to stay.
+  var isLeaving: Bool { farewell != nil || stopDeadline != nil }
+
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     var response = response
+    // Nobody who waits is to ask again while we wait for others.
+    if isLeaving { response.headers["Connection"] = "close" }
     let isBare = response.isBareShared
     if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {
@@ -28,7 +33,7 @@ extension ServerLoop {
       made?.closeAfter()
       return queue(connection, response, made)
     }
-    if farewell != nil || stopDeadline != nil {
+    if isLeaving {
       return answer(connection, render(.draining))
     }
     if stream.endsAfter == nil, counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {

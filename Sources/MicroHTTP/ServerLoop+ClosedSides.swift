@@ -15,6 +15,26 @@ extension ServerLoop {
     if count == 0 { shutdown(connection.descriptor, Int32(SHUT_RD)) }
   }
 
+  /// Answers a client that has closed its side, if that can be done at once.
+  ///
+  /// The library would read on before it asks for the answer, and take the end for the connection's, depending on what
+  /// else its epoll set holds.
+  ///
+  /// - Returns: false when the client has not closed its side, or the answer may not fit into the socket's buffer.
+  func answersPastLibrary(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    guard unsafe CMicroHTTPD_is_plain(connection.handle) != 0, !connection.isGone else { return false }
+    if case .stream = response.body { return false }
+    var byte: UInt8 = 0
+    guard unsafe recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0 else { return false }
+    let bytes = RawAnswer.bytes(of: response, toHead: connection.request?.method == "HEAD")
+    guard bytes.count <= Limits.rawAnswer else { return false }
+    var room = Int32(2 * Limits.rawAnswer)
+    unsafe setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+    tell(connection, response)
+    sendDirectly(connection, bytes)
+    return true
+  }
+
   /// The kernel tells of a client that we owe bytes: it is gone, or has closed its side.
   func clientMoved(_ connection: Connection, _ events: UInt32) {
     guard connection.phase == .streaming || connection.phase == .deferred, !connection.isGone else { return }
@@ -34,10 +54,14 @@ extension ServerLoop {
     if isUnixListener { return true }
     // HTTP/1.0 knows no interim answers to sound with. An answer is waited for, news are not: they may take ten minutes.
     if connection.phase == .deferred, connection.request?.version != "HTTP/1.1" { return connection.wait == nil }
-    let deadline = MonotonicClock.now + Limits.halfClosed.nanoseconds
+    planSounding(connection, after: Limits.halfClosed)
+    return true
+  }
+
+  private func planSounding(_ connection: Connection, after pause: Duration) {
+    let deadline = MonotonicClock.now + pause.nanoseconds
     connection.halfClosedDeadline = deadline
     plan(deadline, .halfClosed, token: connection.token)
-    return true
   }
 
   /// Sends a client that has closed its side what cannot harm (RFC 9110, section 15.2), so that its kernel answers with a
@@ -47,6 +71,8 @@ extension ServerLoop {
       beat(connection)
     } else if connection.awaitsReply {
       sendDirectly(connection, Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+      // Of one that leaves later nothing else is heard: its end of the connection was told already.
+      planSounding(connection, after: Limits.stillHalfClosed)
     }
   }
 

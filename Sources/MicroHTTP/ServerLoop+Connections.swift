@@ -85,7 +85,8 @@ extension ServerLoop {
   }
 
   private func joinCrowd(_ connection: Connection) {
-    guard let limit = configuration.connectionsPerAddress else { return }
+    // Clients of a Unix-domain socket have no addresses to tell them apart by.
+    guard let limit = configuration.connectionsPerAddress, !isUnixListener else { return }
     let address = peerHost(of: connection)
     connection.crowd = address
     crowds[address, default: 0] += 1

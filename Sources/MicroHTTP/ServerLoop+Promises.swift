@@ -44,7 +44,8 @@ extension ServerLoop {
     guard let connection = connections[token], connection.requestNumber == request, connection.awaitsReply else {
       return
     }
-    connection.reply = response ?? refusal(.noReply)
+    let reply = response ?? refusal(.noReply)
+    if answersPastLibrary(connection, reply) { connection.isGone = true } else { connection.reply = reply }
     endDeferral(connection)
     resume(connection)
   }

@@ -12,6 +12,7 @@ extension ServerLoop {
     connection.isInFlight = true
     connection.phase = .body
     connection.bodyLength = 0
+    if answered != nil { connection.headTime = MonotonicClock.now }
     loseSight(connection)
     headEnded(connection)
     if connection.isCut { return false }
@@ -31,16 +32,11 @@ extension ServerLoop {
         connection.isRepeated = true
       } else {
         known.answer = nil
-        begin(known.request, connection)
+        connection.request = known.request
       }
       return true
     }
     return unsafe check(connection, read(), bytes)
-  }
-
-  private func begin(_ request: HTTPRequest, _ connection: Connection) {
-    if answered != nil { connection.headTime = MonotonicClock.now }
-    connection.request = request
   }
 
   /// Takes a head's values, if they pass the guard.
@@ -64,7 +60,7 @@ extension ServerLoop {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
-    begin(request, connection)
+    connection.request = request
     let isChunked = head.headers["Transfer-Encoding"] != nil
     if isChunked { chunkedBodies[connection.token] = connection }
     let hasBody = length > 0 || isChunked
@@ -106,8 +102,8 @@ extension ServerLoop {
     setRequestDeadline(connection, nil)
     if connection.isRepeated, let known = connection.known {
       connection.isRepeated = false
-      if let answer = known.answer, answer.standing.holds { return answerAgain(connection, answer) }
-      begin(known.request, connection)
+      if let answer = known.answer, answer.standing.holds, !isLeaving { return answerAgain(connection, answer) }
+      connection.request = known.request
     }
     guard let request = connection.request else { return false }
     if connection.bodyLength > configuration.requestBodyLimit {
@@ -124,7 +120,7 @@ extension ServerLoop {
       return true
     case .wait(let wait):
       // Whoever would wait now would be waited for.
-      guard farewell == nil, stopDeadline == nil else { return answer(connection, wait.expired()) }
+      guard !isLeaving else { return answer(connection, wait.expired()) }
       connection.wait = Connection.Wait(expired: wait.expired)
       counters.waiting.increment()
       connection.wait?.end = wait.begin(promise(connection, within: wait.limit.nanoseconds))

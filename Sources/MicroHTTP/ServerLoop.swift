@@ -135,7 +135,7 @@ internal import Synchronization
       throw HTTPServerError(operation: "MHD_start_daemon", object: object, reason: "libmicrohttpd refused to start")
     }
     watch(unsafe CMicroHTTPD_epoll_fd(daemon), EPOLLIN.rawValue, token: Self.daemonToken)
-    watch(inbox.descriptor, EPOLLIN.rawValue, token: Self.inboxToken)
+    _ = inbox.watch(in: poller, token: Self.inboxToken)
   }
 
   /// The configured limit, or what the descriptors allow; says so when that is little.

@@ -15,7 +15,7 @@
   let interval: UInt32
   var members = 0
   /// The entries for its followers, when they are not the whole batch.
-  var gathered = EventLogBatch(fill: 0)
+  private(set) var gathered = EventLogBatch(fill: 0)
   private var beat: (id: UInt64, bytes: [UInt8])?
 
   init(_ key: Key, _ source: StreamSource) {
@@ -34,6 +34,11 @@
     let bytes = key.heartbeat?.bytes(lastID: id) ?? []
     beat = (id, bytes)
     return bytes
+  }
+
+  /// Lets go of what it gathered: there may be a filter for each stream, and between news each costs next to nothing.
+  func rest() {
+    if !gathered.isEmpty { gathered = EventLogBatch(fill: 0) }
   }
 
   /// Takes its part of a batch: nil when that is nothing, the batch's own bytes when it is everything.
@@ -59,9 +64,9 @@ final class StreamSource {
   /// How far the shard has handed the log out: everybody who is not behind stands here.
   var cursor: EventLog.Cursor
   private let ticket: UInt64
-  /// The channels that follow it, by their numbers; those without topics apart, for they are few.
+  /// The channels that follow it, by their numbers; those that do not choose by topics apart, for they are few.
   var general: [Int32] = []
-  var byTopic: [UInt32: [Int32]] = [:]
+  var byTopic: [UInt64: [Int32]] = [:]
   var members = 0
 
   init(_ log: EventLog, poke: @escaping @Sendable () -> Void) {
@@ -73,14 +78,14 @@ final class StreamSource {
 
   func add(_ channel: Int32, _ selection: EventLog.Selection) {
     members += 1
-    if selection.topics.isEmpty { general.append(channel) }
-    for topic in selection.topics { byTopic[topic, default: []].append(channel) }
+    guard let topics = selection.topics, !topics.isEmpty else { return general.append(channel) }
+    for topic in topics { byTopic[topic, default: []].append(channel) }
   }
 
   func remove(_ channel: Int32, _ selection: EventLog.Selection) {
     members -= 1
-    general.removeAll { $0 == channel }
-    for topic in selection.topics {
+    guard let topics = selection.topics, !topics.isEmpty else { return general.removeAll { $0 == channel } }
+    for topic in topics {
       byTopic[topic]?.removeAll { $0 == channel }
       if byTopic[topic]?.isEmpty == true { byTopic[topic] = nil }
     }

@@ -77,7 +77,10 @@ extension StreamShard {
     }
     counters.bodyBytes.add(bytes)
     for (number, channel, sent) in failed { handle(number, channel, sent, before) }
-    for number in candidates { unsafe outgoing[Int(number)] = UnsafeRawBufferPointer(start: nil, count: 0) }
+    for number in candidates {
+      unsafe outgoing[Int(number)] = UnsafeRawBufferPointer(start: nil, count: 0)
+      channels[Int(number)]?.rest()
+    }
   }
 
   private func handle(_ number: Int32, _ channel: Int32, _ sent: Sent, _ before: EventLog.Cursor) {

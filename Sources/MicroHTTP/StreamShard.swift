@@ -72,8 +72,7 @@ internal import Glibc
     now = start
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poller >= 0 else { return nil }
-    var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.inboxToken))
-    guard unsafe epoll_ctl(poller, EPOLL_CTL_ADD, inbox.descriptor, &event) == 0 else { return nil }
+    guard inbox.watch(in: poller, token: Self.inboxToken) else { return nil }
   }
 
   deinit { if poller >= 0 { close(poller) } }
@@ -152,8 +151,15 @@ internal import Glibc
     return unsafe epoll_ctl(poller, EPOLL_CTL_ADD, slots[number].descriptor, &event) == 0
   }
 
-  /// Throws away what a client sends on a stream, without looking (tcp(7): MSG_TRUNC).
+  /// Throws away what a client sends on a stream: what is unread at the end resets the connection.
   func discard(_ descriptor: Int32) {
-    _ = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
+    // Without looking (tcp(7): MSG_TRUNC), which sockets of one machine do not know.
+    let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
+    guard count < 0, errno == EFAULT else { return }
+    unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 1) { room in
+      for _ in 0..<Limits.streamDiscard / room.count {
+        guard unsafe recv(descriptor, room.baseAddress, room.count, Int32(MSG_DONTWAIT)) == room.count else { return }
+      }
+    }
   }
 }

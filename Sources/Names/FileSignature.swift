@@ -8,11 +8,16 @@ package struct FileSignature: Equatable {
   private var size = 0
   private var seconds = 0
   private var nanoseconds = 0
+  /// Whether there is such a file, and whether it is one and no pipe, directory or device.
+  package private(set) var isThere = false
+  package private(set) var isPlain = false
 
   /// A file that is not there has a signature too: zeros.
   package init(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return }
+    isThere = true
+    isPlain = status.st_mode & S_IFMT == S_IFREG
     device = status.st_dev
     inode = status.st_ino
     size = status.st_size

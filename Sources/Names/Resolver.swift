@@ -66,7 +66,7 @@ public final class Resolver: Sendable {
   /// counts.
   public func onChange(_ body: @escaping @Sendable () -> Void) { inbox.onChange(body) }
 
-  /// Forgets every remembered answer; what is under way is not remembered either.
+  /// Forgets every remembered answer; what is under way is asked anew, from other sockets, and not remembered.
   public func flush() { inbox.flush() }
 
   /// Fails what is under way with ``ResolutionFailure/cancelled`` and ends the thread; every later request is cancelled.

@@ -14,9 +14,9 @@ enum Limits {
   static let requestsPerSend = 64
   /// Links of one batch that are asked about one by one; for more all are read at once.
   static let linksAskedSingly = 4
-  /// How long an answer may take.
+  /// How long an answer may take once the kernel has the question.
   ///
-  /// The kernel answers in microseconds; only a writer that holds the RTNL lock delays it.
+  /// It answers in microseconds. Whoever holds the RTNL lock delays it where no limit helps, inside sendto(2).
   static let queryTimeout = Duration.seconds(2)
   /// How often a dump is begun again when the kernel says that it was interrupted by a change.
   ///
@@ -31,7 +31,7 @@ enum Limits {
   ///
   /// 33 µs for the tables of a small machine, 32 ms for 100,000 routes.
   static let auditInterval = Duration.seconds(60)
-  /// How long a kernel that does not answer counts as busy: mass changes of interfaces hold the RTNL lock for seconds.
+  /// How long a kernel that does not answer counts as busy and not as broken.
   static let busyPatience = Duration.seconds(10)
   /// How long after a failed reading the next one is tried.
   static let retryDelay = Duration.seconds(1)

@@ -19,7 +19,7 @@ extension NetlinkDecoder {
     return RouteChanges.Block(prefix, table: table)
   }
 
-  /// The block that a policy rule is for (`RTM_NEWRULE`, struct fib_rule_hdr); nil when it is for every destination.
+  /// The block that a policy rule is for (`RTM_NEWRULE`, struct fib_rule_hdr); the whole family's when it is for every destination.
   static func ruleBlock(_ body: NetlinkBytes) -> RouteChanges.Block? {
     guard let family = body.load(0).flatMap(IPAddress.Family.init), let length: UInt8 = body.load(1) else { return nil }
     var destination: IPAddress?

@@ -24,22 +24,14 @@ enum NetlinkDecoder {
     return true
   }
 
-  /// Decodes one message.
+  /// Decodes one message of an answer; events only say that something changed (``EventBatch``).
   static func content(of message: NetlinkMessage) -> NetlinkContent {
     switch message.type {
     case RTM_NEWLINK: link(message.body).map(NetlinkContent.link) ?? .malformed
-    case RTM_DELLINK: message.body.load(4).map(NetlinkContent.linkRemoved) ?? .malformed
     case RTM_NEWADDR: address(message.body).map(NetlinkContent.address) ?? .malformed
-    case RTM_DELADDR: address(message.body).map(NetlinkContent.addressRemoved) ?? .malformed
-    case RTM_NEWROUTE:
-      route(message.body).map { .route($0, replaces: message.flags & NLM_F_REPLACE != 0) } ?? .malformed
-    case RTM_DELROUTE: route(message.body).map(NetlinkContent.routeRemoved) ?? .malformed
-    case RTM_NEWRULE, RTM_DELRULE: .rule
-    case RTM_NEWNEXTHOP, RTM_DELNEXTHOP: .nexthop
-    case RTM_NEWNETCONF, RTM_DELNETCONF: .netconf
+    case RTM_NEWROUTE: route(message.body).map(NetlinkContent.route) ?? .malformed
     case Int(NLMSG_ERROR): error(message).map(NetlinkContent.ack) ?? .malformed
     case Int(NLMSG_DONE): done(message).map(NetlinkContent.done) ?? .malformed
-    case Int(NLMSG_OVERRUN): .overrun
     default: .other
     }
   }

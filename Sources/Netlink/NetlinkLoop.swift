@@ -3,6 +3,7 @@ internal import Glibc
 internal import Locks
 internal import Logging
 internal import ReachabilityModel
+internal import Synchronization
 
 /// What the netlink thread does: wait, drain, read, tell.
 ///
@@ -59,7 +60,6 @@ final class NetlinkLoop {
 
   /// Makes the first reading.
   func readFirst() throws(KernelError) {
-    nextAudit = events == nil ? nil : KernelClock.uptime + settings.auditInterval
     try poller.arm(try read(pending))
     pending = EventBatch()
   }
@@ -130,7 +130,12 @@ final class NetlinkLoop {
     if observer.needsRouteBlocks(isAfterLoss: batch.isAfterLoss || isAudit) {
       survey.changes.allBlocks = try queries.routeBlocks()
     }
-    let answers = try queries.lookUp(observer.routeQueries(for: survey))
+    if batch.isAfterLoss || isAudit || batch.causes.contains(.ruleChanged) {
+      let hasSourceRules = try queries.hasSourceRules()
+      shared.hasSourceRules.store(hasSourceRules, ordering: .relaxed)
+    }
+    let bySource = shared.hasSourceRules.load(ordering: .relaxed)
+    let answers = try queries.lookUp(observer.routeQueries(for: survey), bySource: bySource)
     let uptime = KernelClock.uptime
     shared.counters.withLock { counters in
       counters.readings += 1
@@ -147,7 +152,8 @@ final class NetlinkLoop {
     let deadline = observer.ingest(reading)
     if let heard = batch.heard { noteReaction(KernelClock.uptime - heard) }
     let poll = events == nil ? uptime + settings.pollInterval : nil
-    return [deadline, poll, nextAudit].compactMap(\.self).min()
+    // Without events every reading is of everything, and nothing is left to audit.
+    return [deadline, poll, events == nil ? nil : nextAudit].compactMap(\.self).min()
   }
 
   /// Reads for what the writer announced until it let go of the lock: to those who are told, it is one change.
@@ -297,6 +303,7 @@ final class NetlinkLoop {
       if join(socket) {
         try poller.add(socket.number)
         events = socket
+        nextAudit = KernelClock.uptime + settings.auditInterval
       }
     }
     if queries == nil { queries = try NetlinkQueries() }

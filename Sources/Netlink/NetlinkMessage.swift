@@ -49,20 +49,13 @@ struct RouteMessage: Hashable {
 /// What a message says.
 enum NetlinkContent: Equatable {
   case link(LinkMessage)
-  case linkRemoved(index: UInt32)
   case address(InterfaceAddress)
-  case addressRemoved(InterfaceAddress)
-  case route(RouteMessage, replaces: Bool)
-  case routeRemoved(RouteMessage)
-  case rule
-  case nexthop
-  case netconf
+  case route(RouteMessage)
   /// An answer without an object; success too.
   case ack(NetlinkAck)
   /// The end of a dump.
   case done(NetlinkAck)
-  case overrun
-  /// A type that nobody here listens to.
+  /// A type that is no answer to what we ask.
   case other
   /// A body too short for its type, or with impossible attributes.
   case malformed

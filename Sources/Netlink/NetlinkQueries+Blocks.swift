@@ -18,15 +18,32 @@ extension NetlinkQueries {
         blocks.insert(block)
         return true
       }
+      try rules(family) { if let block = NetlinkDecoder.ruleBlock($0) { blocks.insert(block) } }
+    }
+    return blocks
+  }
+
+  /// Whether there is an IPv4 policy rule for packets from certain addresses, which matters to ``lookUp(_:bySource:)``.
+  func hasSourceRules() throws(KernelError) -> Bool {
+    var isFound = false
+    // struct fib_rule_hdr: family, dst_len, src_len.
+    try rules(.ipv4) { body in isFound = isFound || body.load(2) ?? UInt8(0) > 0 }
+    return isFound
+  }
+
+  private func rules(_ family: IPAddress.Family, _ body: (NetlinkBytes) -> Void) throws(KernelError) {
+    do throws(KernelError) {
       try dump("dump RTM_GETRULE", RTM_GETRULE) { request in
         // struct fib_rule_hdr, all zero but the family.
         request.append(UInt32(family.rawValue))
         request.append(UInt64(0))
       } body: { message in
-        if message.type == RTM_NEWRULE, let block = NetlinkDecoder.ruleBlock(message.body) { blocks.insert(block) }
+        if message.type == RTM_NEWRULE { body(message.body) }
         return true
       }
+    } catch {
+      // A kernel that was built without policy rules, or a sandbox like gVisor, has none.
+      guard [EOPNOTSUPP, EAFNOSUPPORT].contains(error.errno) else { throw error }
     }
-    return blocks
   }
 }

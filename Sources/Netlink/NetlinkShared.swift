@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Locks
 internal import ReachabilityModel
+internal import Synchronization
 
 /// What the thread and the source's callers share.
 final class NetlinkShared: Sendable {
@@ -21,8 +22,12 @@ final class NetlinkShared: Sendable {
 
   /// See ``KernelCounters``.
   let counters = Locked(KernelCounters())
-  /// The socket for questions on demand; nil unless the source runs.
+  /// The socket for questions on demand, which the kernel answers at once; nil unless the source runs.
   let lookups = Locked<NetlinkQueries?>(nil)
+  /// The socket for their barriers, apart from it: who waits for the kernel must not keep others from asking.
+  let barriers = Locked<NetlinkQueries?>(nil)
+  /// Whether the last reading saw IPv4 rules for packets from certain addresses.
+  let hasSourceRules = Atomic(false)
   /// Opens when no call to the observer will begin any more and everything is closed.
   let latch = Latch()
   private let life = Locked(Life())
@@ -93,6 +98,7 @@ final class NetlinkShared: Sendable {
       life.observerThread = nil
     }
     lookups.withLock { $0 = nil }
+    barriers.withLock { $0 = nil }
     latch.open()
   }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import Locks
 public import Logging
 public import ReachabilityModel
+internal import Synchronization
 
 /// The kernel's network state by rtnetlink(7): one thread that waits for events and reads after each burst of them.
 ///
@@ -69,6 +70,7 @@ public final class NetlinkSource: KernelSource {
     do throws(KernelError) {
       let loop = try NetlinkLoop(settings: settings, logger: logger, shared: shared, observer: observer)
       try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try NetlinkQueries() }
+      try shared.barriers.withLock { (barriers) throws(KernelError) in barriers = try NetlinkQueries() }
       try loop.readFirst()
       guard shared.handOver() else {
         // The observer, or another thread, stopped the source during the first reading.
@@ -102,20 +104,38 @@ public final class NetlinkSource: KernelSource {
 
   /// Asks the kernel on the calling thread, after all that it has announced is done.
   ///
+  /// It waits for whoever holds the kernel's RTNL lock, in any namespace: as long as thousands of interfaces come or go. Nothing
+  /// ends that wait, for the kernel waits inside sendto(2).
+  ///
   /// - Parameter queries: what to ask, in any number.
   /// - Returns: an answer to every question.
-  /// - Throws: a ``KernelError`` when the kernel does not answer within 2 seconds, or the source does not run.
+  /// - Throws: a ``KernelError`` when the kernel does not answer, or the source does not run.
   public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    let answers = try shared.lookups.withLock { (lookups) throws(KernelError) -> [RouteQuery: RouteAnswer] in
-      guard let lookups else {
+    // A change that the kernel announced may not be done; a caller who heard of it must not be told the old state.
+    try use(shared.barriers) { (queries) throws(KernelError) in try queries.barrier() }
+    shared.counters.withLock { $0.barriers += 1 }
+    return try glance(queries)
+  }
+
+  /// Asks the kernel on the calling thread what it would do with packets of this instant, and waits for nobody.
+  ///
+  /// - Parameter queries: what to ask, in any number.
+  /// - Returns: an answer to every question.
+  /// - Throws: a ``KernelError`` when the kernel does not answer, or the source does not run.
+  public func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    let bySource = shared.hasSourceRules.load(ordering: .relaxed)
+    return try use(shared.lookups) { (lookups) throws(KernelError) in try lookups.lookUp(queries, bySource: bySource) }
+  }
+
+  private func use<Result: Sendable>(
+    _ slot: borrowing Locked<NetlinkQueries?>, _ body: (NetlinkQueries) throws(KernelError) -> Result
+  ) throws(KernelError) -> Result {
+    try slot.withLock { (queries) throws(KernelError) -> Result in
+      guard let queries else {
         throw KernelError(operation: "lookUp", errno: ENOTCONN, message: "the source is not started")
       }
-      // A change that the kernel announced may not be done; a caller who heard of it must not be told the old state.
-      try lookups.barrier()
-      return try lookups.lookUp(queries)
+      return try body(queries)
     }
-    shared.counters.withLock { $0.barriers += 1 }
-    return answers
   }
 
   /// Ends the source and closes everything; may be called any number of times, from any thread.

@@ -15,8 +15,6 @@ final class Poller {
     var isCalled = false
     /// The moment has come.
     var isDue = false
-    /// The wall clock was set, or the machine woke from sleep.
-    var isClockSet = false
   }
 
   /// An eventfd: written by any thread to end the wait.
@@ -94,7 +92,6 @@ final class Poller {
       case clock.number:
         // The read says ECANCELED once for all the jumps before it; the timer goes on watching.
         _ = drain(clock)
-        wake.isClockSet = true
       default:
         wake.hasEvents = true
         wake.hasError = event.events & EPOLLERR.rawValue != 0

@@ -21,6 +21,14 @@ struct RouteLookup {
   /// What a packet would do.
   var plain: Answer?
 
+  /// The source that the kernel is told.
+  ///
+  /// With a source, IPv6 takes the interface for a wish (`ip6_route_output_flags_noref` in net/ipv6/route.c), while a socket that
+  /// is bound to one cannot leave through another. Whose address the source is has been looked at before.
+  private var source: IPAddress? {
+    query.destination.family == .ipv6 && query.interfaceIndex != nil ? nil : query.source
+  }
+
   /// Adds the two requests, numbered `sequence` and `sequence + 1`.
   func append(to request: inout NetlinkRequest, sequence: UInt32) {
     // IPv4 says 254 for every table unless asked for the real one; IPv6 always says it, and refuses to be asked.
@@ -31,12 +39,12 @@ struct RouteLookup {
         let family = query.destination.family
         message.append(family.rawValue)
         message.append(family.bitCount)
-        message.append(query.source == nil ? UInt8(0) : family.bitCount)
+        message.append(source == nil ? UInt8(0) : family.bitCount)
         message.append(UInt8(0))
         message.append(UInt32(0))
         message.append(flags)
         message.attribute(Int(RTA_DST.rawValue), query.destination)
-        if let source = query.source { message.attribute(Int(RTA_SRC.rawValue), source) }
+        if let source { message.attribute(Int(RTA_SRC.rawValue), source) }
         if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
       }
     }
@@ -81,7 +89,7 @@ struct RouteLookup {
       route.taken = index
     }
     // The kernel does not repeat a source address that the question named.
-    route.source = plain?.source ?? query.source ?? match.source
+    route.source = query.source ?? plain?.source ?? match.source
     return .route(route)
   }
 
@@ -99,9 +107,35 @@ struct RouteLookup {
 }
 
 extension NetlinkQueries {
-  /// Asks the routing tables, 64 requests at a time.
+  /// Asks the routing tables as connect(2) does.
   ///
+  /// IPv4 looks twice (`ip_route_connect` in include/net/route.h): once for the source address, and once more with it, when
+  /// rules for packets from there apply. IPv6 does both in one.
+  ///
+  /// - Parameters:
+  ///   - queries: what to ask.
+  ///   - bySource: whether there are such rules.
+  /// - Returns: an answer to every question.
   /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
+  func lookUp(_ queries: [RouteQuery], bySource: Bool) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    var answers = try lookUp(queries)
+    guard bySource else { return answers }
+    var again: [RouteQuery: RouteQuery] = [:]
+    for (query, answer) in answers where query.source == nil && query.destination.family == .ipv4 {
+      guard case .route(let route) = answer, let source = route.source else { continue }
+      again[query] = RouteQuery(query.destination, source: source, interfaceIndex: query.interfaceIndex)
+    }
+    let second = try lookUp(Array(Set(again.values)))
+    for (query, asked) in again {
+      answers[query] = second[asked]
+      guard case .route(var route) = second[asked], route.source == nil else { continue }
+      route.source = asked.source
+      answers[query] = .route(route)
+    }
+    return answers
+  }
+
+  /// Asks the routing tables once, 64 requests at a time.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers: [RouteQuery: RouteAnswer] = [:]
     guard !queries.isEmpty else { return answers }
@@ -138,7 +172,7 @@ extension NetlinkQueries {
         guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
         let answer: RouteLookup.Answer
         switch NetlinkDecoder.content(of: message) {
-        case .route(let route, _): answer = .route(route)
+        case .route(let route): answer = .route(route)
         case .ack(let ack): answer = .refused(ack)
         default: answer = .refused(NetlinkAck(errno: EPROTO, text: nil))
         }

@@ -101,8 +101,8 @@ final class Engine: Sendable {
   }
 
   private func report(_ transitions: [Transition], _ woken: [any Subscriber]) {
-    TransitionLog.write(transitions, to: logger)
     for subscriber in woken { subscriber.wake() }
+    TransitionLog.write(transitions, to: logger)
     if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.renew() }
   }
 
@@ -218,6 +218,10 @@ final class Engine: Sendable {
       guarded.sinks.append(sink)
       sink.take([], guarded.state.snapshot)
     }
+  }
+
+  func detach(_ sink: any TransitionSink) {
+    guarded.withLock { guarded in guarded.sinks.removeAll { $0 === sink } }
   }
 
   func attach(_ sink: any JudgementSink) { guarded.withLock { $0.judgementSinks.append(sink) } }

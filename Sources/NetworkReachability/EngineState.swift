@@ -38,12 +38,14 @@ struct EngineState {
   /// Causes since the first loss that still waits, so that a late verdict names what began it.
   private var carriedCauses: Set<Cause> = []
   /// When the route of an answer runs out, on the readings' scale, where it does.
-  private var expiries: [RouteQuery: Duration] = [:]
+  var expiries: [RouteQuery: Duration] = [:]
+  /// Until when to go on asking questions whose answers have run out.
+  var revivals: [RouteQuery: Duration] = [:]
   /// The questions about routes that run out which the last survey asked.
-  private var dueQueries: Set<RouteQuery> = []
+  var dueQueries: Set<RouteQuery> = []
   /// When the last survey was made, and when the last that asked about all routes that run out.
-  private var lastSurvey = Duration.zero
-  private var lastExpiryCheck = Duration.zero
+  var lastSurvey = Duration.zero
+  var lastExpiryCheck = Duration.zero
 
   init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
     self.settle = settle
@@ -68,16 +70,6 @@ struct EngineState {
     return machine + tunnels + book.queries(for: survey, due: dueQueries)
   }
 
-  /// The questions whose answers have run out; from time to time all whose answers will, for a router that shortens the
-  /// life of its route causes no event.
-  private mutating func takeDue(at uptime: Duration) -> Set<RouteQuery> {
-    guard lastExpiryCheck + Limits.expiryCheck > uptime else {
-      lastExpiryCheck = uptime
-      return Set(expiries.keys)
-    }
-    return Set(expiries.lazy.filter { $0.value + Limits.expiredRouteRecheck <= uptime }.map(\.key))
-  }
-
   /// Whether a survey touches the default path of a family.
   private func touches(_ survey: KernelSurvey, _ family: IPAddress.Family) -> Bool {
     if survey.changes.isAny { return true }
@@ -93,11 +85,8 @@ struct EngineState {
 
   /// When the kernel must be read again even if it says nothing: a loss has settled, or a route has run out.
   var nextDeadline: Duration? {
-    let recheck = expiries.values.min().map {
-      min($0 + Limits.expiredRouteRecheck, lastExpiryCheck + Limits.expiryCheck)
-    }
     let round = book.needsAnotherRound ? lastUptime : nil
-    return [ipv4.holdUntil, ipv6.holdUntil, book.nextHold, recheck, round].compactMap(\.self).min()
+    return [ipv4.holdUntil, ipv6.holdUntil, book.nextHold, nextLifeCheck, round].compactMap(\.self).min()
   }
 
   // MARK: - Readings
@@ -129,13 +118,13 @@ struct EngineState {
       difference = TableDifference(from: isFirst ? states : snapshot.interfaces, to: states)
     }
     var causes = reading.causes.union(difference.causes)
-    if expiries.values.contains(where: { $0 <= reading.uptime }) { causes.insert(.routeExpired) }
+    causes.formUnion(lifeCauses(of: reading))
     carriedCauses.formUnion(isFirst ? [] : causes)
     lastReading = reading.time
     lastUptime = reading.uptime
     let isOtherBeneath = hasOtherTunnels(reading.tables)
     tables = reading.tables
-    noteExpiries(in: reading)
+    noteLives(in: reading)
 
     var transitions: [Transition] = []
     snapshot.interfaces = difference.states
@@ -169,6 +158,7 @@ struct EngineState {
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
     expiries = [:]
+    revivals = [:]
     carriedCauses = []
     touchedFamilies = Set(IPAddress.Family.allCases)
     let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
@@ -187,23 +177,8 @@ struct EngineState {
     lastReading = nil
     carriedCauses = []
     expiries = [:]
+    revivals = [:]
     touchedFamilies = Set(IPAddress.Family.allCases)
-  }
-
-  private mutating func noteExpiries(in reading: KernelReading) {
-    // What was due and was not asked about again has nobody who wants to know.
-    for query in dueQueries where reading.answers[query] == nil { expiries[query] = nil }
-    if expiries.isEmpty { lastExpiryCheck = reading.uptime }
-    for (query, answer) in reading.answers {
-      if case .route(let route) = answer, let left = route.expiresIn {
-        expiries[query] = reading.uptime + max(left, .zero)
-      } else if let end = expiries[query],
-        end > reading.uptime + Limits.unreadableLife || end + Limits.expiredRouteRecheck <= lastSurvey
-      {
-        // In its last ticks a route looks as if it lived for ever: an end that is near stays noted.
-        expiries[query] = nil
-      }
-    }
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {

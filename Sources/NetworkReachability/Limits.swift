@@ -6,6 +6,14 @@ enum Limits {
   /// better served by the state as it is than by old news.
   static let pendingUpdates = 256
 
+  /// How long a question waits for the kernel's lock before it is answered without it.
+  ///
+  /// Usually that takes microseconds; whoever removes ten thousand interfaces holds it for seconds, in any namespace.
+  static let questionPatience = Duration.seconds(2)
+
+  /// How often is looked for questions that have waited so long, in milliseconds.
+  static let patienceWatch = 250
+
   /// Targets that one monitor watches.
   ///
   /// What a kernel event costs depends on what it touches, not on their number; each costs some 300 bytes, pairs and names
@@ -30,6 +38,10 @@ enum Limits {
   /// How often routes that run out are looked at before their end, because a router may shorten a life without any event: one
   /// question for each class of targets behind one.
   static let expiryCheck = Duration.seconds(5)
+
+  /// How long a route that has run out is asked about all the same: the kernel collects such IPv6 routes every 30 seconds
+  /// (`net.ipv6.route.gc_interval`), and until then an advertisement revives them without an event.
+  static let revivalWatch = Duration.seconds(65)
 
   /// How long before its end a route's life can no longer be read: three of those ticks, and some to be sure.
   static let unreadableLife = Duration.milliseconds(100)

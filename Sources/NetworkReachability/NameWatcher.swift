@@ -30,7 +30,7 @@ final class NameWatcher: Sendable {
   private struct Watch {
     /// The numbers of those who watch it, so that ending one twice, or before it began, does not end another.
     var subscriptions: Set<Int>
-    /// Which question is the current one: an answer to an older one is dropped.
+    /// Which question is the current one: an answer to an older one is dropped, also to one of a watch before this.
     var generation = 0
     /// The last addresses, which stay while the servers fail: an outage must not make a host unknown.
     var addresses: [IPAddress] = []
@@ -42,6 +42,7 @@ final class NameWatcher: Sendable {
   private struct State {
     var timeout: Duration
     var watches: [Target: Watch] = [:]
+    var generation = 0  // of the last question, over all watches
     /// The names whose turn is to come.
     var queue: ArraySlice<Target> = []
     /// Questions under way, superseded ones included until the resolver has let go of them.
@@ -114,7 +115,7 @@ final class NameWatcher: Sendable {
     for target in state.watches.keys {
       // What is under way asks the old servers, perhaps from an address that is gone.
       state.watches[target]?.task?.cancel()
-      state.watches[target]?.generation += 1
+      state.watches[target]?.generation = -1
       ask(target, &state)
     }
   }
@@ -132,7 +133,8 @@ final class NameWatcher: Sendable {
     while state.asked < Limits.namesAsked, let target = state.queue.popFirst() {
       guard var watch = state.watches[target], watch.isQueued, case .name(let name) = target.remote else { continue }
       watch.isQueued = false
-      watch.generation += 1
+      state.generation += 1
+      watch.generation = state.generation
       state.asked += 1
       watch.task = Task {
         [weak self, resolver = lines.watches, timeout = state.timeout, generation = watch.generation] in
@@ -192,8 +194,7 @@ final class NameWatcher: Sendable {
 
   private func lifeHasEnded(of target: Target, _ generation: Int) {
     guarded.withLock { state in
-      guard state.watches[target]?.generation == generation else { return }
-      ask(target, &state)
+      if state.watches[target]?.generation == generation { ask(target, &state) }
     }
   }
 }

@@ -3,6 +3,9 @@ public import ReachabilityModel
 extension ReachabilityMonitor {
   /// The state as it is and then every change of the given kinds, as an asynchronous sequence.
   ///
+  /// It begins once the monitor is started; of a monitor that never is, nothing comes. Of registered targets come changes only:
+  /// what was before stands with their schedule.
+  ///
   /// - Parameters:
   ///   - kinds: which changes to hear of this machine; default its status and the way out.
   ///   - targets: hosts to watch as well; each delivers its verdict first and then its changes.
@@ -18,6 +21,9 @@ extension ReachabilityMonitor {
   }
 
   /// Calls a closure with the state as it is and then with every change of the given kinds, in order, one call at a time.
+  ///
+  /// Keep the subscription for as long as it is to hear, in a property for instance: neither it nor the closure's owner is kept
+  /// alive here, and it keeps no monitor alive. Of registered targets come changes only.
   ///
   /// - Parameters:
   ///   - kinds: which changes to hear of this machine; default its status and the way out.
@@ -58,6 +64,9 @@ extension ReachabilityMonitor {
 
   /// Attaches what must see every transition exactly once and in order; it is told the snapshot at once.
   package func attach(_ sink: any TransitionSink) { engine.attach(sink) }
+
+  /// Lets go of what was attached.
+  package func detach(_ sink: any TransitionSink) { engine.detach(sink) }
 
   /// Attaches who is told which watched targets' routes each change of the kernel touched.
   package func attach(_ sink: any JudgementSink) { engine.attach(sink) }

@@ -23,9 +23,10 @@ public final class ReachabilityMonitor: Sendable {
   /// Who asks for names, one who checks them included.
   package let lines: NameLines
   let names: (any NameSource)?
-  private let makeSource: @Sendable () -> any KernelSource
-  private let source = SourceSlot()
-  private let requirement: InterfaceRequirement
+  let makeSource: @Sendable () -> any KernelSource
+  let source = SourceSlot()
+  let requirement: InterfaceRequirement
+  let questions = QuestionLine()
 
   /// A monitor that is not started yet.
   ///
@@ -124,27 +125,4 @@ public final class ReachabilityMonitor: Sendable {
 
   /// The verdict over a target that somebody subscribed to, as told; nil when nobody did or it was not judged yet.
   public func verdict(of target: Target) -> HostVerdict? { engine.verdict(of: target) }
-
-  /// Judges a target now, by a fresh question to the kernel; works without ``start()``, too.
-  ///
-  /// Names are judged by the default path alone, without a query to any name server, unless `resolution` tells their
-  /// addresses; `resolve(_:timeout:)` asks.
-  ///
-  /// - Parameters:
-  ///   - target: what to judge.
-  ///   - resolution: what is known of the target's name.
-  /// - Returns: the verdict of this moment, without settle time.
-  /// - Throws: a `KernelError` when the kernel cannot be asked.
-  public func evaluate(
-    _ target: Target, resolution: NameResolution = .pending
-  ) throws(KernelError) -> HostVerdict {
-    if let source = source.current, let tables = engine.tables {
-      let queries = TargetRules.queries(
-        for: target, resolution: resolution, permitting: requirement, in: tables)
-      let answers = queries.isEmpty ? [:] : try source.lookUp(queries)
-      return TargetRules.verdict(
-        for: target, resolution: resolution, permitting: requirement, answers: answers, in: tables)
-    }
-    return try OneReading.take(from: makeSource(), target, resolution, permitting: requirement)
-  }
 }

@@ -25,7 +25,7 @@ public struct ReachabilityUpdate: Hashable, Sendable {
     self.skipped = skipped
   }
 
-  /// True for the first update of a subscription.
+  /// True for the first update about this machine, which is no change; the first of a watched host has `from == nil`.
   public var isInitial: Bool { transition == nil && skipped == 0 }
 
   /// This machine's status.

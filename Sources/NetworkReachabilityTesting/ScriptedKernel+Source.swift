@@ -27,6 +27,9 @@ extension ScriptedKernel: KernelSource {
     return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
   }
 
+  /// A script does not wait.
+  public var answersAtOnce: Bool { true }
+
   /// A script is never stuck.
   public var sinceProgress: Duration { .zero }
 

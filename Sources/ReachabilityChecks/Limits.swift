@@ -18,6 +18,9 @@ enum Limits {
   /// Ticks of one round of the timing wheel, 20 s: longer waits are looked at once a round.
   static let wheelSlots = 4_096
 
+  /// Entries of the timing wheel, beyond two for each target, among which nobody looks for outdated ones.
+  static let unsweptTicks = 1_024
+
   /// How often the schedule's timer shows, while checks are under way, that this process lives.
   static let signOfLife = Duration.milliseconds(100)
 

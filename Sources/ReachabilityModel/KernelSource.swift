@@ -13,8 +13,18 @@ public protocol KernelSource: AnyObject, Sendable {
 
   /// Answers questions now, on the calling thread, from the same namespace; only after a successful `start`.
   ///
+  /// What the kernel has announced before is done in the answers; it may have to be waited for.
+  ///
   /// - Throws: a ``KernelError`` when the kernel cannot be asked.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
+
+  /// Answers questions as a packet of this instant would be sent, and waits for no change that is under way.
+  ///
+  /// - Throws: a ``KernelError`` when the kernel cannot be asked.
+  func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
+
+  /// Whether ``lookUp(_:)`` never waits, so that also callers that may not wait ask it themselves.
+  var answersAtOnce: Bool { get }
 
   /// How long ago the source last showed that it lives: that it reads, or that it is ready to.
   var sinceProgress: Duration { get }
@@ -32,8 +42,14 @@ public protocol KernelSource: AnyObject, Sendable {
 }
 
 extension KernelSource {
+  /// It may wait.
+  public var answersAtOnce: Bool { false }
+
   /// Nothing is counted.
   public var counters: KernelCounters { KernelCounters() }
+
+  /// A source without changes that are under way answers as ever.
+  public func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try lookUp(queries) }
 
   /// Stops.
   public func stop(for observer: any KernelObserver) { stop() }

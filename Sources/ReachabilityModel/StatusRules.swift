@@ -86,6 +86,8 @@ public enum StatusRules {
   ) -> Path {
     // A way that leads back into this machine is no way out of it.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
+    // Addresses of this machine have routes of type `local`: a unicast route over `lo` leads to nobody.
+    if interface.type == .loopback, route.type == .unicast, !query.destination.isLoopback { return .none(.noRoute) }
     // Bound to an interface, the kernel looks for a loopback address among that one's routes, and finds the default; but
     // such packets never leave the machine (RFC 1122 §3.2.1.3).
     if query.interfaceIndex != nil, query.destination.isLoopback, interface.type != .loopback {

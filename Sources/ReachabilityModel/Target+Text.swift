@@ -143,8 +143,9 @@ extension Target: CustomStringConvertible {
     }
   }
 
+  /// The host with its zone: ``init(host:source:interface:)`` makes the same of it, but for the source.
+  public var scopedHost: String { host + (interface.map { "%\($0)" } ?? "") }
+
   /// The host with its zone and source, for a log.
-  public var description: String {
-    host + (interface.map { "%\($0)" } ?? "") + (source.map { " from \($0)" } ?? "")
-  }
+  public var description: String { scopedHost + (source.map { " from \($0)" } ?? "") }
 }

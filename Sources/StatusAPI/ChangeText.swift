@@ -51,7 +51,7 @@ public enum ChangeText {
     let path = path(update)
     let isInitial = if case .host(from: nil, to: _)? = update.transition?.change { true } else { update.isInitial }
     return [
-      ("REACHD_HOST", update.host?.target.host ?? ""),
+      ("REACHD_HOST", update.host?.target.scopedHost ?? ""),
       ("REACHD_STATUS", path.status.name),
       ("REACHD_CONNECTION_TYPE", path.status.connectionType?.rawValue ?? ""),
       ("REACHD_REASON", path.reason?.rawValue ?? ""),

@@ -20,7 +20,7 @@ enum CheckBody {
     var words = [result.state.rawValue, outcome.request.target.description]
     if let reason = result.reason { words.append(reason.rawValue) }
     if let address = result.address { words.append(address.description) }
-    words += [DurationText.milliseconds(result.duration), "ms"]
+    words += [result.duration.inMilliseconds, "ms"]
     return words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? "")
   }
 

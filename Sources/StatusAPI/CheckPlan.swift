@@ -101,7 +101,7 @@ package struct CheckPlan: Sendable {
         "\(recipe.count) echoes, \(DurationText.shortest(recipe.spacing)) apart, do not end within "
           + "\(DurationText.shortest(timeout)); take fewer, or a longer timeout.")
     }
-    let families = try Self.families(wish.ip, module)
+    let families = try Self.families(wish.ip, module, from: way.source)
     guard timeout * (repetitions * families.count) <= Self.longestTime else {
       throw Refusal(
         "\(repetitions * families.count) checks of \(wish.timeout ?? "5s") are more than "
@@ -146,13 +146,20 @@ package struct CheckPlan: Sendable {
     return 1
   }
 
-  private static func families(_ text: String?, _ module: ProbeModule) throws(Refusal) -> [FamilyChoice] {
+  private static func families(
+    _ text: String?, _ module: ProbeModule, from source: IPAddress?
+  ) throws(Refusal) -> [FamilyChoice] {
+    // An own address to send from decides as well.
+    let sources = source.map { $0.unmapped.family == .ipv4 ? FamilyChoice.ipv4 : .ipv6 }
     switch text {
     case nil: return [module.family]
-    case "both": return [.ipv4, .ipv6]
+    case "both": return sources.map { [$0] } ?? [.ipv4, .ipv6]
     case .some(let text):
       guard let family = FamilyChoice(rawValue: text) else {
         throw Refusal("ip=\(text.debugDescription) is not known; any, 4, 6 and both are.")
+      }
+      if let source, let sources, family != .any, family != sources {
+        throw Refusal("ip=\(text) and the source \(source) are of two families; leave one of them out.")
       }
       return [family]
     }

@@ -2,7 +2,7 @@ internal import Locks
 
 /// How many checks a client may ask for: each sends packets to somebody else.
 final class CheckQuota: Sendable {
-  /// Checks at once, after a pause: the most that one request holds.
+  /// Checks at once, after a pause, and so the most of one request; a count of five is five.
   static let burst = 1_000.0
   /// Checks a second, on and on.
   static let perSecond = 50.0

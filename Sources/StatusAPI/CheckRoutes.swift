@@ -81,6 +81,11 @@ enum CheckRoutes {
 
   /// Counts checks against the client's quota.
   static func admit(_ count: Int, _ exchange: Exchange) throws(Problem) {
+    guard count <= Int(CheckQuota.burst) else {
+      throw Problem(
+        .badRequest,
+        "These are \(count) checks, with each count and both families; \(Int(CheckQuota.burst)) at once are possible.")
+    }
     guard let seconds = exchange.service.checks.quota.take(count, client: exchange.client) else { return }
     throw Problem(
       .rateLimited, "More than \(Int(CheckQuota.perSecond)) checks a second over a while; try again.",

@@ -8,8 +8,9 @@ internal import ReachabilityChecks
 enum ChecksRoute {
   /// The most checks of one request.
   static let most = 1_000
-  /// Bytes of one outcome besides the target's text, for the room that its stream needs: most have half as many.
-  static let outcomeBytes = 4_096
+  /// Bytes that a stream of outcomes begins with, and up to which it takes more; a thousand usual ones are a megabyte.
+  private static let lineBytes = 16 * 1024
+  private static let mostLineBytes = 64 * 1024 * 1024
 
   static let checks = Route(
     method: "POST", pattern: "/checks", scope: .check, offers: [.json, .ndjson],
@@ -33,11 +34,7 @@ enum ChecksRoute {
 
   /// A line for each check, as they end.
   private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
-    // The text stands in the line and, again, in each of its outcomes; escaped, a byte is six at the most.
-    let room = plans.reduce(0) { room, plan in
-      room + plan.requests.count * outcomeBytes + (plan.requests.count + 1) * plan.text.utf8.count * 6
-    }
-    let log = EventLog(byteCapacity: room, entryCapacity: plans.count)
+    let log = EventLog(byteCapacity: lineBytes, growingTo: mostLineBytes, entryCapacity: plans.count)
     let count = Locked<UInt64>(0)
     let cursor = log.end
     let runs = plans.map { plan in
@@ -62,12 +59,12 @@ enum ChecksRoute {
 
   private static func plans(_ exchange: Exchange) throws(Problem) -> [CheckPlan] {
     let desk = exchange.service.checks
-    let policy = desk.policy()
+    let (policy, modules) = (desk.policy(), desk.modules)
     var plans: [CheckPlan] = []
     var errors: [FieldError] = []
     for (index, element) in try elements(exchange).enumerated() {
       do throws(CheckPlan.Refusal) {
-        plans.append(try CheckPlan(try wish(element), modules: desk.modules, policy: policy))
+        plans.append(try CheckPlan(try wish(element), modules: modules, policy: policy))
       } catch {
         errors.append(.init(pointer: "/\(index)", detail: error.description))
       }

@@ -16,11 +16,14 @@ struct ConditionalReply {
   /// - Parameters:
   ///   - room: where news of the state is called.
   ///   - topic: by what name.
+  ///   - follow: asked for once the wait begins; tells whether a piece of news may concern the state as it is then.
   ///   - present: the tag as of now, where that costs less than the whole answer.
   ///   - current: the whole answer as of now, with its tag; when the state is gone, an answer without.
   /// - Returns: the answer, or the wait for another.
-  func reply(
-    in room: WaitingRoom, about topic: String = "", tag present: (@Sendable () -> String)? = nil,
+  func reply<News>(
+    in room: WaitingRoom<News>, about topic: String = "",
+    when follow: @escaping @Sendable () -> @Sendable (News) -> Bool = { { _ in true } },
+    tag present: (@Sendable () -> String)? = nil,
     _ current: @escaping @Sendable () -> HTTPResponse
   ) -> HTTPReply {
     let known = current()
@@ -28,7 +31,9 @@ struct ConditionalReply {
     let wait = HTTPWait(limit: limit) {
       answer(current())
     } begin: { promise in
-      let place = room.enter(about: topic) {
+      let mayConcern = follow()
+      let place = room.enter(about: topic) { news in
+        if let news, !news.contains(where: mayConcern) { return false }
         if let present, present() == tag { return false }
         let news = current()
         guard news.headers["ETag"] != tag else { return false }

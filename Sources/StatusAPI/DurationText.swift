@@ -27,11 +27,4 @@ package enum DurationText {
     for (name, size) in units where microseconds % size == 0 { return "\(microseconds / size)\(name)" }
     return "\(microseconds)us"
   }
-
-  /// A duration in milliseconds with three decimals: `0.412`.
-  package static func milliseconds(_ duration: Duration) -> String {
-    let microseconds = Int64(duration / .microseconds(1))
-    let fraction = String(microseconds % 1_000)
-    return "\(microseconds / 1_000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction)"
-  }
 }

@@ -57,7 +57,7 @@ enum EventBody {
       "time": .string(transition.time.description),
       "cause": .list(transition.causes.map(\.rawValue)),
       "initial": .bool(initial),
-      "host": HostBody.document(verdict, host: verdict.target.host, evaluatedAt: transition.time),
+      "host": HostBody.document(verdict, host: verdict.target.scopedHost, evaluatedAt: transition.time),
     ])
   }
 

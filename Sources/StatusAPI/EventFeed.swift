@@ -46,15 +46,15 @@ final class EventFeed: TransitionSink {
   let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
   let positionHeartbeat: HTTPStream.Heartbeat
   /// Requests that wait for another `/status`, and those that wait for other `/interfaces`.
-  let statusRoom = WaitingRoom()
-  let interfacesRoom = WaitingRoom()
+  let statusRoom = WaitingRoom<Never>()
+  let interfacesRoom = WaitingRoom<Never>()
   /// Requests that wait for news of a registered target, by its id, or of any.
-  let targetRoom = WaitingRoom()
+  let targetRoom = WaitingRoom<Transition>()
   /// Moves on with the documents.
   let answers = AnswerEpoch()
   private let guarded: Locked<Documents>
 
-  init(epoch: String = EventID.newEpoch(), historyBytes: Int = 1024 * 1024) {
+  init(epoch: String = EventID.newEpoch(), historyBytes: Int = StatusService.Configuration.defaultHistoryBytes) {
     self.epoch = epoch
     log = EventLog(byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.smallest))
     positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat, position: SSEFrame.position(epoch: epoch))
@@ -65,6 +65,7 @@ final class EventFeed: TransitionSink {
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
     var targets: Set<String> = []
+    var changes: [Transition] = []
     let news = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
       let old = documents.revisions
       if snapshot != documents.snapshot {
@@ -76,10 +77,15 @@ final class EventFeed: TransitionSink {
       for transition in transitions {
         guard let kind = Kind(transition), let name = EventBody.name(transition) else { continue }
         documents.lastNumber = transition.sequence
-        if let id = transition.targetID { targets.insert(id) }
+        let target = transition.targetID
+        if let target {
+          targets.insert(target)
+          changes.append(transition)
+        }
         let id = EventID(epoch: epoch, sequence: transition.sequence)
         let frame = SSEFrame.event(name, id: id, EventBody.data(transition, snapshot, epoch: epoch))
-        entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, bytes: frame))
+        let topic = target.map(Self.topic) ?? 0
+        entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, topic: topic, bytes: frame))
       }
       log.append(contentsOf: entries)
       return (
@@ -89,7 +95,16 @@ final class EventFeed: TransitionSink {
     // Elsewhere: the engine's lock is held here, and answers are for others to write.
     if news.status { statusRoom.callSoon() }
     if news.interfaces { interfacesRoom.callSoon() }
-    if !targets.isEmpty { targetRoom.callSoon(about: targets.union([""])) }
+    if !targets.isEmpty { targetRoom.callSoon(about: targets.union([""]), changes) }
+  }
+
+  /// What the log calls a registered target: keyed anew in every process, so that nobody finds two ids with the same.
+  ///
+  /// A target need not be registered to be followed, and the log remembers those that are no more.
+  static func topic(_ target: String) -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine(target)
+    return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
   }
 
   private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
@@ -133,10 +148,14 @@ final class EventFeed: TransitionSink {
 
   /// Where a client stands that has seen the event of this id; nil when its history is not ours or too old.
   func resume(after text: String) -> EventLog.Cursor? {
-    guard let id = EventID(text), id.epoch == epoch, case .at(let cursor) = log.cursor(after: id.sequence) else {
-      return nil
-    }
+    guard let sequence = sequence(of: text), case .at(let cursor) = log.cursor(after: sequence) else { return nil }
     return cursor
+  }
+
+  /// The number in an id of this history; nil for any other text.
+  func sequence(of text: String) -> UInt64? {
+    guard let id = EventID(text), id.epoch == epoch else { return nil }
+    return id.sequence
   }
 
   /// The oldest event that can be replayed; nil when there is none.

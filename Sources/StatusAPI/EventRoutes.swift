@@ -1,19 +1,22 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// `GET /events`: the stream of transitions, or the recent ones as an array.
 enum EventRoutes {
   /// The most transitions that the array holds.
   static let recent = 1000
+  /// The most registered targets that a stream names.
+  private static let targets = 64
   /// Events that `types` has no say in: every stream carries the first three, and `host` who asks for hosts.
   private static let always: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
   static let events = Route(
-    pattern: "/events", parameters: ["types", "lastEventId", "host"], repeatable: ["host"],
+    pattern: "/events", parameters: ["types", "lastEventId", "host", "target"], repeatable: ["host", "target"],
     offers: [.eventStream, .json],
     summary: "every transition as Server-Sent Events, from the state as it is"
   ) { (exchange) throws(Problem) in
-    let kinds = try kinds(exchange)
+    let selection = try selection(exchange)
     // The header is what a browser sends by itself when it reconnects, so it is the fresher of the two.
     let known = exchange.request.headers["Last-Event-ID"] ?? exchange.query["lastEventId"]
     let hosts = try hosts(exchange)
@@ -21,14 +24,13 @@ enum EventRoutes {
       guard hosts.isEmpty else {
         throw Problem(.badRequest, "The past of hosts is not kept; host goes with a stream, not with an array.")
       }
-      return .now(
-        HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(array(exchange, after: known, kinds))))
+      return .now(array(exchange, after: known, selection))
     }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
     // First the machine, then the hosts: what changes in between comes by the log.
-    var stream = stream(exchange.service.feed, after: known, kinds)
+    var stream = stream(exchange.service.feed, after: known, selection)
     if !hosts.isEmpty { try watch(hosts, exchange, &stream) }
     return .now(HTTPResponse(headers: SecurityHeaders.with(headers), body: .stream(stream)))
   }
@@ -68,6 +70,18 @@ enum EventRoutes {
     stream.attachment = ticket
   }
 
+  /// Which of the log's events are wanted: of the registered targets' all, unless some are named.
+  private static func selection(_ exchange: Exchange) throws(Problem) -> EventLog.Selection {
+    let kinds = try kinds(exchange)
+    let ids = Set(exchange.request.query.filter { $0.name == "target" }.map(\.value))
+    guard !ids.isEmpty else { return EventLog.Selection(kinds: kinds) }
+    if let wrong = ids.first(where: { !TargetDraft.isID($0) }) { throw Problem(noID: wrong) }
+    guard ids.count <= targets else {
+      throw Problem(.badRequest, "A stream names \(targets) targets at most; leave them out to hear of all.")
+    }
+    return EventLog.Selection(kinds: kinds, topics: ids.map(EventFeed.topic))
+  }
+
   private static func kinds(_ exchange: Exchange) throws(Problem) -> UInt64 {
     guard let types = exchange.query["types"] else { return .max }
     var mask: UInt64 = 0
@@ -81,9 +95,8 @@ enum EventRoutes {
     return mask
   }
 
-  private static func stream(_ feed: EventFeed, after known: String?, _ kinds: UInt64) -> HTTPStream {
-    let selection = EventLog.Selection(kinds: kinds)
-    let heartbeat = kinds == .max ? feed.heartbeat : feed.positionHeartbeat
+  private static func stream(_ feed: EventFeed, after known: String?, _ selection: EventLog.Selection) -> HTTPStream {
+    let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     if let known, let cursor = feed.resume(after: known) {
       let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
       return HTTPStream(feeds: [machine], preamble: SSEFrame.retry, heartbeat: heartbeat)
@@ -99,24 +112,28 @@ enum EventRoutes {
     return .object(before + [.init(name: "from", value: .string(known)), .init(name: "oldest", value: oldest)])
   }
 
-  private static func array(_ exchange: Exchange, after known: String?, _ kinds: UInt64) -> [UInt8] {
+  private static func array(_ exchange: Exchange, after known: String?, _ selection: EventLog.Selection) -> HTTPResponse
+  {
     let feed = exchange.service.feed
     var items: [[UInt8]] = []
-    var sequence: UInt64?
+    let entries: [EventLog.Entry]
+    var headers = StateHeaders.headers(.json)
+    // Read before the events, so that nothing is between: of what is not wanted the array has no id to go on from.
+    let last = feed.lastEvent
     if let known {
-      if feed.resume(after: known) != nil, let id = EventID(known) {
-        sequence = id.sequence
-      } else {
-        items.append(gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes)
-        // From the oldest on, as the gap says.
-        sequence = 0
-      }
+      // The first ones, so that a client who asks again with the last id leaves nothing out; after a gap from the oldest on,
+      // as it says.
+      let id = feed.sequence(of: known)
+      let found = feed.log.entries(after: id ?? .max, selection, first: recent)
+      entries = found.entries
+      if !found.isWhole { items.append(gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes) }
+    } else {
+      entries = feed.log.entries(selection, newest: recent)
     }
-    // After an id it is the first ones, so that a client who asks again with the last id leaves nothing out.
-    let entries =
-      sequence.map { feed.log.entries(after: $0, kinds: kinds, newest: .max).prefix(recent) }
-      ?? feed.log.entries(kinds: kinds, newest: recent)[...]
     items += entries.map { SSEFrame.data(of: $0.bytes) }
-    return Array("[".utf8) + items.joined(separator: ",\n".utf8) + Array("]\n".utf8)
+    let end = entries.count < recent ? max(last.sequence, entries.last?.id ?? 0) : entries.last?.id ?? 0
+    headers["Last-Event-ID"] = EventID(epoch: feed.epoch, sequence: end).description
+    return HTTPResponse(
+      headers: headers, body: .bytes(Array("[".utf8) + items.joined(separator: ",\n".utf8) + Array("]\n".utf8)))
   }
 }

@@ -11,6 +11,7 @@ enum ExplanationBody {
       "target": .string(text),
       "state": .string(result.state.rawValue),
       "reason": .text(result.reason?.rawValue),
+      "detail": .text(result.detail),
       "answer": explanation.answer.map(step) ?? .null,
       "ladder": .array(explanation.steps.map(step)),
       "checkedAt": .string(result.startedAt.description),
@@ -28,7 +29,9 @@ enum ExplanationBody {
   static func text(_ explanation: Explanation) -> String {
     let result = explanation.outcome.result
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""
-    var text = "\(explanation.outcome.request.target) is \(result.state.rawValue)\(reason)\n"
+    // A rung that fails shows the words; where none does, they have no other place.
+    let detail = explanation.answer == nil ? result.detail.map { ", \($0)" } ?? "" : ""
+    var text = "\(explanation.outcome.request.target) is \(result.state.rawValue)\(reason)\(detail)\n"
     for step in explanation.steps {
       let mark =
         switch step.verdict {

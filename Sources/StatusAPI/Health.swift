@@ -43,4 +43,6 @@ final class Health: Sendable {
 
   /// From now on the service is not ready.
   func beginDrain() { drain.begin() }
+
+  var isDraining: Bool { drain.isDraining }
 }

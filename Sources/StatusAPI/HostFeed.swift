@@ -34,7 +34,7 @@ final class HostFeed: Sendable {
   }
 
   private struct Watched {
-    let topic: UInt32
+    let topic: UInt64
     var watches: Int
     var subscription: Subscription?
     /// The last verdict and what told it; nil before the first.
@@ -43,7 +43,7 @@ final class HostFeed: Sendable {
 
   private struct State {
     var hosts: [Target: Watched] = [:]
-    var lastTopic: UInt32 = 0
+    var lastTopic: UInt64 = 0
     var watches = 0
   }
 
@@ -60,8 +60,8 @@ final class HostFeed: Sendable {
 
   /// What is known when a watch begins.
   private struct Beginning {
-    var fresh: [(target: Target, topic: UInt32)] = []
-    var topics: [UInt32] = []
+    var fresh: [(target: Target, topic: UInt64)] = []
+    var topics: [UInt64] = []
     var frames: [UInt8] = []
     let cursor: EventLog.Cursor
   }
@@ -101,7 +101,7 @@ final class HostFeed: Sendable {
 
   /// Has the monitor tell of a host; not under the lock of what it tells, because the first verdict may come before this
   /// returns.
-  private func follow(_ target: Target, topic: UInt32) -> Bool {
+  private func follow(_ target: Target, topic: UInt64) -> Bool {
     let inline = DeliveryContext { $0() }
     let subscription = monitor.listen(to: [], watching: [target], on: inline) { [weak self] update in
       guard case .host(_, let verdict)? = update.transition?.change, let transition = update.transition else { return }
@@ -119,7 +119,7 @@ final class HostFeed: Sendable {
   ///   - transition: what told it.
   ///   - target: the host.
   ///   - topic: the watch that it is told to; what comes late for one that has ended is not for the next.
-  func tell(_ verdict: HostVerdict, _ transition: Transition, of target: Target, topic: UInt32) {
+  func tell(_ verdict: HostVerdict, _ transition: Transition, of target: Target, topic: UInt64) {
     guarded.withLock { state in
       guard let watched = state.hosts[target], watched.topic == topic else { return }
       if let old = watched.latest?.verdict, HostBody.tellsTheSame(old, verdict) { return }

@@ -40,23 +40,30 @@ struct HostQuestion: Sendable {
 
   // MARK: - Answers
 
-  /// The verdict of this moment as a document, or 304 when the client has it.
-  func answer(_ resolution: NameResolution) throws(Problem) -> HTTPResponse {
-    do throws(KernelError) {
-      return response(try exchange.service.monitor.evaluate(target, resolution: resolution))
-    } catch {
-      // The client cannot mend this; what the kernel said is in the log under the request's id.
-      exchange.service.report(error, exchange.requestID)
-      throw Problem(.internal, "The kernel could not be asked.")
-    }
+  /// Promises the verdict of this moment as a document, or 304 when the client has it; the kernel is asked elsewhere.
+  func answer(_ resolution: NameResolution, _ promise: HTTPPromise) {
+    exchange.service.monitor.judge(target, resolution: resolution) { promise.fulfil(reply($0)) }
   }
 
-  /// The same, with a problem as an answer like others.
-  func reply(_ resolution: NameResolution) -> HTTPResponse {
-    do throws(Problem) {
-      return try answer(resolution)
-    } catch {
-      return error.response(requestID: exchange.requestID)
+  /// The same at once, by the way as it is while changes are under way, for those who have waited already; nil where that cannot
+  /// be said without waiting for the kernel.
+  func glance(_ resolution: NameResolution) -> HTTPResponse? {
+    let glance = exchange.service.monitor.glance(at: target, resolution: resolution)
+    return glance.flatMap { $0.isBehind ? nil : response($0.verdict) }
+  }
+
+  /// What cannot be said at the end of a wait.
+  var unanswered: HTTPResponse {
+    Problem(.internal, "The kernel could not be asked.").response(requestID: exchange.requestID)
+  }
+
+  private func reply(_ answer: Result<HostVerdict, KernelError>) -> HTTPResponse {
+    switch answer {
+    case .success(let verdict): return response(verdict)
+    case .failure(let error):
+      // The client cannot mend this; what the kernel said is in the log under the request's id.
+      exchange.service.report(error, exchange.requestID)
+      return unanswered
     }
   }
 
@@ -101,7 +108,7 @@ struct HostQuestion: Sendable {
 
   /// A document by a watch's verdict; nil while the watch knows less than a question of its own would.
   func news(_ verdict: HostVerdict) -> HTTPResponse? {
-    guard watched == target else { return reply(.pending) }
+    guard watched == target else { return glance(.pending) }
     // Whose name is being resolved is judged by the default path for the time being: when that is missing, it is missing.
     let servers: [Reason] = [.dnsTimeout, .dnsServerFailure]
     let isHope = verdict.phase == .optimistic && verdict.path.status != .notReachable

@@ -20,62 +20,37 @@ enum HostRoutes {
       }
     }
     if let limit = question.poll.limit, question.tags.isGiven { return .wait(wait(question, limit)) }
-    guard let name = question.name else { return .now(try question.answer(.pending)) }
     return .later { promise in
-      exchange.service.monitor.resolve(name, timeout: question.timeout) { resolution in
-        promise.fulfil(question.reply(resolution))
-      }
+      guard let name = question.name else { return question.answer(.pending, promise) }
+      exchange.service.monitor.resolve(name, timeout: question.timeout) { question.answer($0, promise) }
     }
   }
 
-  /// Judges now, and, when the client has that verdict already, again with every change.
+  /// Answers as soon as a watch of the target has a verdict that the client does not have.
+  ///
+  /// By the watch alone: a question of its own may for a while know a name's other addresses, or of a loss that is not told
+  /// before the settle time, and who waits again at once would be answered by the one and the other in turn.
   private static func wait(_ question: HostQuestion, _ limit: Duration) -> HTTPWait {
-    let visit = Visit()
+    // The answer if nothing changes.
+    let last = Locked<HTTPResponse?>(nil)
     return HTTPWait(limit: limit) {
       // Of a name that is still being resolved, the default path is all that is known.
-      visit.last.withLock(\.self) ?? question.reply(.failed(.dnsTimeout))
+      last.withLock(\.self) ?? question.glance(.failed(.dnsTimeout)) ?? question.unanswered
     } begin: { promise in
-      @Sendable func judge(_ resolution: NameResolution) {
-        let first = question.reply(resolution)
-        guard first.status == 304, let tag = first.headers["ETag"] else { return promise.fulfil(first) }
-        visit.last.withLock { $0 = first }
-        let leave = question.exchange.service.hostWaits.enter(question.watched) { verdict in
-          guard let news = question.news(verdict), news.headers["ETag"] != tag else { return false }
+      let leave = question.exchange.service.hostWaits.enter(question.watched) { verdict in
+        guard let news = question.news(verdict) else { return false }
+        guard news.status == 304 else {
           promise.fulfil(news)
           return true
         }
-        guard let leave else { return promise.fulfil(question.crowded) }
-        visit.stay(leave)
+        last.withLock { $0 = news }
+        return false
       }
-      if let name = question.name {
-        question.exchange.service.monitor.resolve(name, timeout: question.timeout) { judge($0) }
-      } else {
-        judge(.pending)
+      guard let leave else {
+        promise.fulfil(question.crowded)
+        return {}
       }
-      return { visit.end() }
-    }
-  }
-
-  /// How one wait ends, from whichever side.
-  private final class Visit: Sendable {
-    /// The answer if nothing changes.
-    let last = Locked<HTTPResponse?>(nil)
-    private let state = Locked<(isOver: Bool, leave: (@Sendable () -> Void)?)>((false, nil))
-
-    func stay(_ leave: @escaping @Sendable () -> Void) {
-      let isOver = state.withLock { state in
-        if !state.isOver { state.leave = leave }
-        return state.isOver
-      }
-      if isOver { leave() }
-    }
-
-    func end() {
-      let leave = state.withLock { state in
-        defer { state = (true, nil) }
-        return state.leave
-      }
-      leave?()
+      return leave
     }
   }
 }

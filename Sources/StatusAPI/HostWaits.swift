@@ -4,7 +4,7 @@ internal import NetworkReachability
 /// Hosts that requests wait for: each target is watched once, however many wait for it, and as long as one does.
 final class HostWaits: Sendable {
   private final class Watch: Sendable {
-    let room = WaitingRoom()
+    let room = WaitingRoom<Never>()
     let latest = Locked<HostVerdict?>(nil)
     /// Ends with the watch.
     let subscription = Locked<Subscription?>(nil)
@@ -15,9 +15,6 @@ final class HostWaits: Sendable {
   private let monitor: ReachabilityMonitor
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
-
-  /// Requests that wait.
-  var count: Int { watches.withLock { $0.values.reduce(0) { $0 + $1.room.count } } }
 
   /// Has a request wait for news of a target.
   ///
@@ -38,7 +35,7 @@ final class HostWaits: Sendable {
       leave(watch, target)
       return nil
     }
-    let number = watch.room.enter { watch.latest.withLock(\.self).map(attempt) ?? false }
+    let number = watch.room.enter { _ in watch.latest.withLock(\.self).map(attempt) ?? false }
     return { [self] in
       watch.room.leave(number)
       leave(watch, target)

@@ -33,7 +33,7 @@ struct LongPoll {
 
   /// The value of `wait` in a list of preferences, each with parameters of its own.
   private static func preferredSeconds(_ field: String) -> Int64? {
-    for preference in field.split(separator: ",") {
+    for preference in preferences(in: field) {
       let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(trimmed)
       guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
       let digits = parts[1].split(separator: "\"").joined()
@@ -43,6 +43,15 @@ struct LongPoll {
       return Int64(digits)
     }
     return nil
+  }
+
+  /// The members of the list: a comma within quotes is part of a value.
+  private static func preferences(in field: String) -> [Substring] {
+    var isQuoted = false
+    return field.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == "," && !isQuoted
+    }
   }
 
   private static func trimmed(_ text: Substring) -> String {

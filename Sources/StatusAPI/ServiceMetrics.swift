@@ -18,7 +18,7 @@ extension MetricSource {
       add("reachd_http_connections_accepted_total", .counter, "Connections accepted.", \.accepted)
       add("reachd_http_heads_total", .counter, "Request heads received, refused ones included.", \.requests)
       add("reachd_http_refused_total", .counter, "Requests refused for their form or size.", \.refused)
-      add("reachd_http_overloaded_total", .counter, "Requests answered 503 because of a limit.", \.overloaded)
+      add("reachd_http_overloaded_total", .counter, "Requests answered 503 or 429 because of a limit.", \.overloaded)
       add("reachd_http_expired_total", .counter, "Connections closed for an unfinished request.", \.expired)
       add("reachd_http_body_bytes_total", .counter, "Bytes of bodies and streams that were sent.", \.bodyBytes)
       add("reachd_http_waiting_requests", .gauge, "Requests that wait for news (long polls) now.", \.waiting)

@@ -23,10 +23,7 @@ public final class StatusService: Sendable {
     public var resolverTimeout: Duration
     /// This machine's name, by which its registered checks are spread over their intervals.
     public var machine: String
-    /// Bytes of events to resume from, by default 8 MiB.
-    ///
-    /// There is room for an outage of all of ten thousand targets, some 500 bytes each. Of it only what was ever written
-    /// takes memory.
+    /// Bytes of events to resume from; of them only what was ever written takes memory.
     public var historyBytes: Int
     /// The version that the index shows.
     public var version: String
@@ -35,13 +32,15 @@ public final class StatusService: Sendable {
     /// What must be so for the service to be ready, besides knowing the kernel's state and not draining.
     public var readyChecks: [HealthCheck]
 
+    /// Room for an outage of all of ten thousand targets, some 500 bytes each.
+    public static let defaultHistoryBytes = 8 * 1024 * 1024
+
     /// Settings with defaults for everything.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
-      resolverTimeout: Duration = .seconds(5), machine: String = "", historyBytes: Int = 8 * 1024 * 1024,
-      version: String = "dev",
-      liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
+      resolverTimeout: Duration = .seconds(5), machine: String = "", historyBytes: Int = defaultHistoryBytes,
+      version: String = "dev", liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
       self.allowedHosts = allowedHosts
       self.accessLog = accessLog
@@ -155,6 +154,9 @@ public final class StatusService: Sendable {
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }
+
+  /// Whether ``beginDrain()`` was called.
+  public var isDraining: Bool { health.isDraining }
 }
 
 extension ContactPolicy {

@@ -20,9 +20,14 @@ struct TargetDesk: Sendable {
   }
 
   /// What is wrong with a caller's target by its address itself; a name is judged at each check, by what it resolves to.
-  func denial(_ definition: TargetDefinition) -> Problem? {
+  ///
+  /// - Parameters:
+  ///   - definition: the target.
+  ///   - policy: as of now; of many targets each is held to the same.
+  /// - Returns: what to answer; nil for a target that may be contacted.
+  static func denial(_ definition: TargetDefinition, _ policy: ContactPolicy) -> Problem? {
     guard definition.target.scheme != .route, case .address(let address) = definition.target.host.remote,
-      !policy().allows(address, port: definition.target.port)
+      !policy.allows(address, port: definition.target.port)
     else { return nil }
     return .policyDenied
   }

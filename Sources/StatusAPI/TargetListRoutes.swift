@@ -6,13 +6,13 @@ internal import ReachabilityChecks
 /// `/targets`: the list of registered targets, and many of them at once.
 enum TargetListRoutes {
   static let list = Route(
-    pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], offers: [.json],
+    pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], offers: [.json, .text],
     summary: "the registered targets with their states"
   ) { (exchange) throws(Problem) in
     let page = try TargetPage(exchange)
-    return try ConditionalReply(exchange).reply(in: exchange.service.feed.targetRoom, tag: { page.tag(exchange) }) {
-      page.response(exchange)
-    }
+    let room = exchange.service.feed.targetRoom
+    return try ConditionalReply(exchange).reply(
+      in: room, when: { page.follower(exchange) }, tag: { page.tag(exchange) }, { page.response(exchange) })
   }
 
   static let post = Route(
@@ -33,7 +33,7 @@ enum TargetListRoutes {
     } catch {
       throw Problem(fields: error.errors)
     }
-    if let denial = exchange.service.targets.denial(definition) { throw denial }
+    if let denial = TargetDesk.denial(definition, exchange.service.targets.policy()) { throw denial }
     switch exchange.service.targets.schedule.put(definition, if: .absent) {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, exchange, status: 201))
@@ -48,8 +48,13 @@ enum TargetListRoutes {
   /// Puts each by itself: what is wrong with one is no reason to refuse the others.
   private static func answer(_ items: [JSONNode], at pointer: String, _ exchange: Exchange) -> HTTPResponse {
     var seen: Set<String> = []
+    let policy = exchange.service.targets.policy()
     let read = items.enumerated().map { index, item in
-      Result { () throws(Problem) in try definition(item, at: "\(pointer)/\(index)", &seen, exchange) }
+      Result { () throws(Problem) in
+        let definition = try definition(item, at: "\(pointer)/\(index)", &seen, exchange)
+        if let denial = TargetDesk.denial(definition, policy) { throw denial }
+        return definition
+      }
     }
     let placements = exchange.service.targets.schedule.put(read.compactMap { try? $0.get() })
     var placed = placements.makeIterator()
@@ -65,8 +70,6 @@ enum TargetListRoutes {
         }
       }
     }
-    // Not every change of a definition is an event.
-    exchange.service.feed.targetRoom.callSoon(about: Set(seen).union([""]))
     let body = JSON.members(["results": .array(results)])
     return HTTPResponse(headers: StateHeaders.headers(.json), body: .bytes(body.bytes + [0x0a]))
   }
@@ -84,7 +87,6 @@ enum TargetListRoutes {
     guard seen.insert(definition.id).inserted else {
       throw Problem(fields: [FieldError(pointer: pointer + "/id", detail: "\(definition.id) is given twice")])
     }
-    if let denial = exchange.service.targets.denial(definition) { throw denial }
     return definition
   }
 

@@ -29,14 +29,36 @@ struct TargetPage {
     let reports = reports(exchange)
     let page = reports.prefix(limit)
     let next = reports.count > limit ? page.last?.definition.id : nil
-    let body = JSON.members([
-      "targets": .array(page.map { TargetBody.document($0, exchange.service.monitor) }), "next": .text(next),
-    ])
-    var headers = StateHeaders.headers(.json)
+    var headers = StateHeaders.headers(exchange.media)
     headers["ETag"] = tag(reports, exchange)
     headers["Last-Event-ID"] = last.description
     if let next { headers["Link"] = "<\(link(exchange, next))>; rel=\"next\"" }
-    return HTTPResponse(headers: headers, body: .bytes(body.bytes + [0x0a]))
+    return HTTPResponse(headers: headers, body: .bytes(body(page, next, exchange)))
+  }
+
+  private func body(_ page: ArraySlice<TargetReport>, _ next: String?, _ exchange: Exchange) -> [UInt8] {
+    if exchange.media == .text { return page.flatMap { Array((TargetText.line($0) + "\n").utf8) } }
+    let documents = page.map { TargetBody.document($0, exchange.service.monitor) }
+    return JSON.members(["targets": .array(documents), "next": .text(next)]).bytes + [0x0a]
+  }
+
+  /// Tells of a change whether it may be one of the page as it is now: of a target that is on it, or belongs there.
+  ///
+  /// Asked for every change on behalf of everybody who waits for some page, so that a look at all targets is only for those
+  /// who get an answer.
+  func follower(_ exchange: Exchange) -> @Sendable (Transition) -> Bool {
+    let reports = reports(exchange)
+    // Hashes, for some hundred ids of each of thousands who wait.
+    let members = Set(reports.prefix(limit).map { EventFeed.topic($0.definition.id) })
+    let last = reports.count > limit ? reports[limit - 1].definition.id : nil
+    return { transition in
+      guard case .target(_, let report, _) = transition.change else { return false }
+      let id = report.definition.id
+      if members.contains(EventFeed.topic(id)) { return true }
+      if let cursor, id <= cursor { return false }
+      if let last, id > last { return false }
+      return isWanted(report)
+    }
   }
 
   /// The page's tag as of now: weak, for it tells of each target what its own tag does.
@@ -46,7 +68,7 @@ struct TargetPage {
     // Keyed anew in every process, like the epoch.
     var hasher = Hasher()
     hasher.combine(reports.count > limit)
-    for report in reports {
+    for report in reports.prefix(limit) {
       hasher.combine(report.definition.id)
       hasher.combine(report.revision)
       hasher.combine(report.changes)
@@ -56,9 +78,11 @@ struct TargetPage {
 
   /// The targets of the page; one more than is wanted shows that there is a next one.
   private func reports(_ exchange: Exchange) -> [TargetReport] {
-    exchange.service.targets.schedule.reports(after: cursor, limit: limit + 1) { report in
-      (states.isEmpty || states.contains(report.status.state)) && labels.allSatisfy { $0.matches(report.definition) }
-    }
+    exchange.service.targets.schedule.reports(after: cursor, limit: limit + 1, where: isWanted)
+  }
+
+  private func isWanted(_ report: TargetReport) -> Bool {
+    (states.isEmpty || states.contains(report.status.state)) && labels.allSatisfy { $0.matches(report.definition) }
   }
 
   // MARK: - The query
@@ -116,17 +140,8 @@ struct TargetPage {
     var items = ["limit=\(limit)", "cursor=\(next)"]
     for name in ["label", "state"] {
       guard let value = exchange.query[name] else { continue }
-      items.insert("\(name)=\(Self.encoded(value))", at: 0)
+      items.insert("\(name)=\(QueryText.encoded(value))", at: 0)
     }
     return "/targets?" + items.joined(separator: "&")
-  }
-
-  /// Percent sequences for everything but what needs none in a query (RFC 3986 §2.3).
-  private static func encoded(_ text: String) -> String {
-    text.utf8.reduce(into: "") { encoded, byte in
-      let isPlain = TargetDraft.isID(String(UnicodeScalar(byte))) || (0x41...0x5a).contains(byte) || byte == 0x2c
-      let digits = String(byte, radix: 16, uppercase: true)
-      encoded += isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-    }
   }
 }

@@ -36,13 +36,10 @@ enum TargetRoutes {
     } catch {
       throw Problem(fields: error.errors)
     }
-    if let denial = exchange.service.targets.denial(definition) { throw denial }
+    if let denial = TargetDesk.denial(definition, exchange.service.targets.policy()) { throw denial }
     switch exchange.service.targets.schedule.put(definition, if: TargetTag.precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
-    case .replaced(let report):
-      // Not every change of a definition is an event.
-      exchange.service.feed.targetRoom.callSoon(about: [id, ""])
-      return .now(answer(report, exchange))
+    case .replaced(let report): return .now(answer(report, exchange))
     case .refused(let refusal): throw Problem(refusal, id)
     }
   }
@@ -105,10 +102,7 @@ enum TargetRoutes {
 
   private static func id(_ exchange: Exchange) throws(Problem) -> String {
     let id = exchange.path["id"] ?? ""
-    guard TargetDraft.isID(id) else {
-      throw Problem(
-        .badRequest, "\(id.prefix(80).debugDescription) is no id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
-    }
+    guard TargetDraft.isID(id) else { throw Problem(noID: id) }
     return id
   }
 
@@ -128,6 +122,12 @@ enum TargetRoutes {
 }
 
 extension Problem {
+  /// What should be the id of a target cannot be one.
+  init(noID text: String) {
+    self.init(
+      .badRequest, "\(text.prefix(80).debugDescription) is no id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
+  }
+
   /// Several fields of a body are wrong.
   init(fields: [FieldError]) {
     let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }

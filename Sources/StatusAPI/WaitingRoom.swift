@@ -3,10 +3,13 @@ internal import MicroHTTP
 
 /// Requests that wait for news of one resource, or of many by their topics: each is an entry here, and holds no thread.
 ///
-/// Whoever waits is tried again at every call; what it answers is its own affair.
-final class WaitingRoom: Sendable {
+/// Whoever waits is tried again at every call; what it answers is its own affair. A call may say what has happened, so that
+/// those whom that cannot concern need not look.
+final class WaitingRoom<News: Sendable>: Sendable {
   /// Answers its request if there is news by now; false to wait on.
-  typealias Attempt = @Sendable () -> Bool
+  ///
+  /// It is given what has happened; nil for anything.
+  typealias Attempt = @Sendable ([News]?) -> Bool
 
   /// Where a request waits.
   struct Place: Sendable {
@@ -17,14 +20,15 @@ final class WaitingRoom: Sendable {
   private struct State {
     var last = 0
     var waiting: [String: [Int: Attempt]] = [:]
-    /// What is to be called soon.
+    /// What is to be called soon, and why.
     var called: Set<String> = []
+    var news: [News]? = []
   }
 
-  private let state = Locked(State())
+  /// News of one call that are told one by one; of more, everybody is to look.
+  private static var mostNews: Int { 256 }
 
-  /// How many wait.
-  var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
+  private let state = Locked(State())
 
   /// Has a request wait, unless there is news already.
   ///
@@ -36,7 +40,7 @@ final class WaitingRoom: Sendable {
       return Place(topic: topic, number: state.last)
     }
     // Once more, now that no call can pass it by.
-    if attempt() { leave(place) }
+    if attempt(nil) { leave(place) }
     return place
   }
 
@@ -55,27 +59,34 @@ final class WaitingRoom: Sendable {
   }
 
   /// There may be news: tries all who wait for this topic.
-  func call(about topic: String = "") {
+  func call(about topic: String = "", _ news: [News]? = nil) {
     let waiting = state.withLock { $0.waiting[topic] ?? [:] }
-    leave(waiting.filter { $0.value() }.map(\.key), topic)
+    leave(waiting.filter { $0.value(news) }.map(\.key), topic)
   }
 
   /// The same for some topics, soon and elsewhere: for callers that hold a lock or must go on.
-  func callSoon(about topics: Set<String> = [""]) {
+  func callSoon(about topics: Set<String> = [""], _ news: [News]? = nil) {
     let isFirst = state.withLock { state in
       let wanted = topics.filter { state.waiting[$0] != nil }
+      guard !wanted.isEmpty else { return false }
       defer { state.called.formUnion(wanted) }
-      return state.called.isEmpty && !wanted.isEmpty
+      let isFirst = state.called.isEmpty
+      if let more = news, let known = state.news, known.count + more.count <= Self.mostNews {
+        state.news = known + more
+      } else {
+        state.news = nil
+      }
+      return isFirst
     }
     // What is called until this begins goes with it.
     if isFirst { Task.detached { self.callNow() } }
   }
 
   private func callNow() {
-    let topics = state.withLock { state in
-      defer { state.called = [] }
-      return state.called
+    let (topics, news) = state.withLock { state in
+      defer { (state.called, state.news) = ([], []) }
+      return (state.called, state.news)
     }
-    for topic in topics { call(about: topic) }
+    for topic in topics { call(about: topic, news) }
   }
 }

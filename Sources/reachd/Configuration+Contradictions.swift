@@ -1,5 +1,7 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import Probes
+internal import ReachabilityModel
 internal import StatusAPI
 
 extension Configuration {
@@ -12,6 +14,22 @@ extension Configuration {
       warnings.append("nobody can read: every token with the scope read has expired")
     }
     return warnings + StrayVariables.complaints(environment)
+  }
+
+  /// What is wrong with the files of authorities that modules name.
+  var authorityErrors: [ConfigurationError] {
+    modules.compactMap { module in
+      let file: String? =
+        switch module.recipe {
+        case .http(let recipe): recipe.tls.authorityFile
+        case .tls(let recipe): recipe.authorityFile
+        case .route, .tcp, .icmp, .dns: nil
+        }
+      guard let file, let complaint = AuthorityFile.complaint(file) else { return nil }
+      return ConfigurationError(
+        place: file, path: "modules.\(module.name).authorityFile", problem: complaint,
+        hint: "expected certificates of authorities, PEM")
+    }
   }
 
   /// Somewhere only tokens read.

@@ -59,25 +59,31 @@ struct ConfigurationFile {
       let key = path.isEmpty ? member.name : "\(path).\(member.name)"
       // `access.reads: open` beside `access: { reads: token }` would be given twice, and nobody would see it.
       if member.name.contains(".") {
-        let hint = "write it as a mapping in a mapping, {a: {b: …}} for a.b"
         errors.append(
           ConfigurationError(
             place: context.place(member.key), path: ConfigurationError.shown(key), problem: "a key has no dots",
-            hint: hint))
+            hint: "write it as a mapping in a mapping, {a: {b: …}} for a.b"))
         continue
       }
       let list = RecordSetting.all.first { $0.path == key }
       let isList = member.value.entries != nil || member.value.elements?.contains { $0.entries != nil } ?? false
+      let isSection = Setting.all.contains { $0.path.hasPrefix(key + ".") }
       if let setting = Setting.all.first(where: { $0.path == key }), list == nil || !isList {
         take(setting, member.value, context)
+      } else if member.value.isNull, list != nil || isSection || CheckSections.keys.contains(key) {
+        // A rule that is commented out, or not written yet, must not open what it guarded.
+        errors.append(
+          ConfigurationError(
+            place: context.place(member.key), path: key, problem: "nothing is here",
+            hint: "leave the key out, or write {} or [] for none"))
       } else if let list {
-        if !member.value.isNull { take(list, member.value, context) }
+        take(list, member.value, context)
       } else if CheckSections.keys.contains(key) {
         var reader = SectionReader(name: context.name, environment: context.environment)
-        if !member.value.isNull { checks.take(key, member.value, &reader) }
+        checks.take(key, member.value, &reader)
         errors += reader.errors
-      } else if Setting.all.contains(where: { $0.path.hasPrefix(key + ".") }) {
-        if !member.value.isNull { read(member.value, path: key, context) }
+      } else if isSection {
+        read(member.value, path: key, context)
       } else {
         errors.append(
           ConfigurationError(

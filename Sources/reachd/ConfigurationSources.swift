@@ -68,10 +68,13 @@ struct ConfigurationSources {
       errors += loadTokens(path, waiting: started == nil, into: &configuration)
     }
     configuration.overruled = written.filter { $0.hasRules && !configuration.listeners.contains($0) }.map(\.address)
-    if secrets, errors.isEmpty { errors = configuration.contradictions + configuration.loadIdentities() }
+    if secrets { errors += configuration.authorityErrors }
+    if secrets, errors.isEmpty {
+      errors = configuration.contradictions + configuration.loadIdentities(waiting: started == nil)
+    }
     if let started, errors.isEmpty {
       configuration.listeners = started.listeners
-      errors = configuration.contradictions + configuration.loadIdentities()
+      errors = configuration.contradictions + configuration.loadIdentities(waiting: false)
     }
     guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
     return configuration

@@ -12,11 +12,12 @@ internal import UnixSignals
 ///
 /// It only composes.
 struct Daemon {
+  private let settings: ServiceSettings
   private let reloading: Reloading
-  private let logger: Logger
+  let logger: Logger
   private let monitor: ReachabilityMonitor
   private let service: StatusService
-  private let servers: [HTTPServer]
+  let servers: [HTTPServer]
   private let manager: ServiceManager
   private let writer: LogWriter
 
@@ -41,6 +42,7 @@ struct Daemon {
     let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
     let addresses = listeners.map(\.address)
     let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
+    self.settings = settings
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, forVisitors: true), registered: Checker(monitor: monitor),
       configuration: settings.of(configuration), logger: logger)
@@ -63,6 +65,9 @@ struct Daemon {
   func bind() throws(HTTPServerError) {
     for server in servers { try server.bind() }
     _ = Privileges.drop()
+    // What the policy says of our own ports goes by those that were bound.
+    settings.ports.note(servers)
+    service.change(to: settings.of(reloading.configuration))
   }
 
   /// Writes what is still to be logged, within a second.
@@ -80,7 +85,7 @@ struct Daemon {
     try await group.run()
   }
 
-  private func listen() throws(HTTPServerError) {
+  private func start() throws(HTTPServerError) {
     for server in servers {
       do throws(HTTPServerError) {
         try server.start()
@@ -88,15 +93,7 @@ struct Daemon {
         servers.forEach { $0.stop(grace: .zero) }
         throw error
       }
-      logger.notice("listening", metadata: ["address": "\(server.boundAddress)", "tls": "\(server.isSecure)"])
     }
-    let privileges = Privileges.current
-    logger.log(
-      level: privileges.isNone ? .notice : .warning, "privileges",
-      metadata: [
-        "user": "\(privileges.user)", "noNewPrivileges": "\(privileges.hasNoNewPrivileges)",
-        "capabilities": "0x\(String(privileges.effective | privileges.permitted, radix: 16))",
-      ])
   }
 
   /// What runs under the service group's signals: everything, because whoever sees the address in the log may send one.
@@ -104,9 +101,10 @@ struct Daemon {
     let daemon: Daemon
 
     func run() async throws {
-      // Not earlier: a schedule with targets has threads.
+      daemon.announce()
+      // Not earlier: a schedule with targets has threads, and something to say.
       ServiceSettings.configure(daemon.service.schedule, daemon.reloading.configuration.targets, daemon.logger)
-      try daemon.listen()
+      try daemon.start()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.showLife() }
         group.addTask { await daemon.hearHangups() }
@@ -145,7 +143,8 @@ struct Daemon {
     while !Task.isCancelled {
       let turns = servers.map(\.loopTurns)
       let complaint = HealthCheck.netlink(monitor).complaint()
-      if complaint == nil, before.isEmpty || zip(before, turns).allSatisfy({ $0 < $1 }) {
+      // Servers that are told to stop turn no more once they have, while others still have answers to give.
+      if service.isDraining || complaint == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
         manager.tell("WATCHDOG=1")
       } else {
         logger.critical("no sign of life", metadata: ["reason": "\(complaint ?? "a server does not move")"])

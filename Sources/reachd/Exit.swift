@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// How the program ends: 0, 1, 2 are answers; the rest are sysexits(3).
+/// How the program ends: 0, 1, 2 are answers; the rest are sysexits(3), of which ArgumentParser itself gives 64 (EX_USAGE).
 enum Exit {
   /// Reachable, ready, valid.
   static let yes = ExitCode(0)
@@ -8,8 +8,6 @@ enum Exit {
   static let no = ExitCode(1)
   /// It could not be found out.
   static let unclear = ExitCode(2)
-  /// The command line is wrong (EX_USAGE); ArgumentParser's own code for it.
-  static let usage = ExitCode(64)
   /// A service or address is not available (EX_UNAVAILABLE).
   static let unavailable = ExitCode(69)
   /// Something failed that should not (EX_SOFTWARE).

@@ -36,8 +36,10 @@ struct TLSFiles: Sendable, Hashable {
 
   /// Reads both.
   ///
+  /// - Parameter waiting: whether pipes are read, too, for whose writers somebody must wait.
+  /// - Returns: the identity.
   /// - Throws: what is wrong, with the file to blame.
-  func identity() throws(ConfigurationError) -> TLSIdentity {
+  func identity(waiting: Bool) throws(ConfigurationError) -> TLSIdentity {
     guard let certificate, let key else {
       throw ConfigurationError(
         place: "configuration", path: "tls", problem: "\(key == nil ? "the key" : "the certificate") is missing",
@@ -46,8 +48,8 @@ struct TLSFiles: Sendable, Hashable {
     let texts: (certificate: [UInt8], key: [UInt8])
     do throws(FileReadError) {
       texts = (
-        try FileReader.bytes(of: certificate, limit: Self.largestFile),
-        try FileReader.bytes(of: key, limit: Self.largestFile)
+        try FileReader.bytes(of: certificate, limit: Self.largestFile, waiting: waiting),
+        try FileReader.bytes(of: key, limit: Self.largestFile, waiting: waiting)
       )
     } catch {
       throw ConfigurationError(place: error.path, path: "tls", problem: error.reason)
@@ -70,6 +72,12 @@ extension Configuration {
     return listeners.first { $0.address == address } ?? Listener(address)
   }
 
+  /// An address with rules that is not among a service manager's sockets: they would hold nowhere; nil when there is none.
+  func listenerLeftOut(by inherited: [ListenAddress]) -> ListenAddress? {
+    guard !inherited.isEmpty else { return nil }
+    return listeners.first { $0.hasRules && !inherited.contains($0.address) }?.address
+  }
+
   /// The files of a listener's certificate and key; nil for plain HTTP.
   func tlsFiles(of listener: Listener) -> TLSFiles? {
     guard !listener.isPlain, listener.address.path == nil else { return nil }
@@ -81,12 +89,12 @@ extension Configuration {
   func identity(of listener: Listener) -> TLSIdentity? { tlsFiles(of: listener).flatMap { identities[$0] } }
 
   /// Reads the certificates and keys of all listeners.
-  mutating func loadIdentities() -> [ConfigurationError] {
+  mutating func loadIdentities(waiting: Bool = true) -> [ConfigurationError] {
     var errors: [ConfigurationError] = []
     // Those of all, even if no listener uses them: a service manager's socket may.
     for files in Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isGiven ? [tls] : [])) {
       do throws(ConfigurationError) {
-        identities[files] = try files.identity()
+        identities[files] = try files.identity(waiting: waiting)
       } catch {
         errors.append(error)
       }

@@ -15,6 +15,7 @@ struct Reachd: AsyncParsableCommand {
         reachd watch db.internal 10.0.0.9     ... or the way to these hosts
         reachd check tcp://db:5432 --explain  ask a target, and say which layer says no
         reachd wait db.internal --timeout 60s come back when it can be reached
+        reachd targets --state down           list what a service has registered
         reachd config check --config reachd.yaml
         reachd token create --scope read      make a token for those who may ask
 
@@ -25,6 +26,6 @@ struct Reachd: AsyncParsableCommand {
     version: "reachd \(Version.current)",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
-      HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
+      TargetsCommand.self, HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
     ])
 }

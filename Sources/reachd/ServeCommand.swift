@@ -64,14 +64,28 @@ struct ServeCommand: AsyncParsableCommand {
     let configuration = try sources.loadOrExit(secrets: true)
     ProcessSignals.ignoreBrokenPipes()
     ProcessSignals.reapOrphans()
-    let writer = LogWriter { Terminal.complain($0) }
+    // The first line that is written starts a thread, which would keep the privileges that this one gives up.
+    let writer = LogWriter(isHeld: true) { Terminal.complain($0) }
+    defer { writer.begin() }
     let style = LogStyle(configuration.logLevel, configuration.logFormat)
     let logger = LogOutput.logger(style, writer)
     for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
-    let daemon = Daemon(configuration, from: sources, ServiceManager(environment: sources.environment), style, writer)
+    let manager = ServiceManager(environment: sources.environment)
+    let inherited = manager.sockets.map { HTTPServer.Configuration(inheriting: $0).address }
+    if let left = configuration.listenerLeftOut(by: inherited) {
+      writer.begin()
+      writer.flush(seconds: 1)
+      Terminal.complain(
+        "reachd: configuration: listen: the service manager's sockets leave out \(left), for which the file has rules; "
+          + "name the sockets' own addresses: \(inherited.map(\.description).joined(separator: ", "))")
+      throw Exit.configuration
+    }
+    let daemon = Daemon(configuration, from: sources, manager, style, writer)
     do throws(HTTPServerError) {
       try daemon.bind()
     } catch {
+      writer.begin()
+      writer.flush(seconds: 1)
       Terminal.complain("reachd: \(error)")
       throw Exit.unavailable
     }

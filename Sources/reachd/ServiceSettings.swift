@@ -1,4 +1,5 @@
 internal import HostProcess
+internal import Locks
 internal import Logging
 internal import MicroHTTP
 internal import NetworkReachability
@@ -12,6 +13,8 @@ struct ServiceSettings: Sendable {
   var addresses: [ListenAddress]
   var style: LogStyle
   var writer: LogWriter
+  /// The ports that are this service's own.
+  let ports = BoundPorts()
 
   /// The settings of the HTTP service.
   func of(_ configuration: Configuration) -> StatusService.Configuration {
@@ -19,7 +22,7 @@ struct ServiceSettings: Sendable {
     var access = LogOutput.logger(style, writer)
     access.logLevel = .info
     var contacts = configuration.contactPolicy
-    contacts.ownPorts = Set(addresses.map(\.port).filter { $0 > 0 })
+    contacts.ownPorts = ports.all
     return StatusService.Configuration(
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
@@ -59,6 +62,20 @@ struct ServiceSettings: Sendable {
     for id in found.takenOver {
       logger.warning("the file takes over a target that a caller had registered", metadata: ["target": "\(id)"])
     }
+  }
+}
+
+/// The ports that the servers have: those of port 0 are known when they are bound.
+final class BoundPorts: Sendable {
+  private let ports = Locked<Set<UInt16>>([])
+
+  /// None before they are bound.
+  var all: Set<UInt16> { ports.withLock(\.self) }
+
+  /// Notes those of servers that are bound.
+  func note(_ servers: [HTTPServer]) {
+    let bound = Set(servers.map(\.boundAddress.port).filter { $0 > 0 })
+    ports.withLock { $0 = bound }
   }
 }
 

@@ -54,7 +54,7 @@ struct Setting: Sendable {
     duration("drainDelay", \.drainDelay, upTo: .seconds(600)),
     duration("grace", \.grace, upTo: .seconds(3600)),
     Setting(path: "allowedHosts", isList: true, expectation: "host names") {
-      guard $1.allSatisfy({ !$0.isEmpty && !$0.contains("/") && !$0.contains(":") }) else { return false }
+      guard $1.allSatisfy({ !$0.isEmpty && !$0.contains { "/:*,; ".contains($0) } }) else { return false }
       $0.allowedHosts = $1
       return true
     },

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import HostProcess
 internal import ReachabilityModel
 internal import SystemPackage
 
@@ -29,11 +30,7 @@ enum Terminal {
   }
 
   private static func write(_ text: some StringProtocol, to stream: FileDescriptor) -> Errno? {
-    do {
-      _ = try stream.writeAll(Array(text.utf8) + [0x0a])
-      return nil
-    } catch {
-      return error as? Errno ?? .ioError
-    }
+    let code = StandardStreams.write(Array(text.utf8) + [0x0a], to: stream.rawValue)
+    return code == 0 ? nil : Errno(rawValue: code)
   }
 }

@@ -77,7 +77,12 @@ struct WaitCommand: AsyncParsableCommand {
       let answers = verdicts.map { negated ? $0.path.status == .notReachable : $0.isSurelyReachable }
       return any ? answers.contains(true) : answers.allSatisfy { $0 }
     }
-    return outcome.isFulfilled ? nil : outcome.verdicts.map { "\($0.target): \(ChangeText.line($0))" }
+    if outcome.isFulfilled { return nil }
+    return outcome.verdicts.map { verdict in
+      // The way out is judged in the place of one that nobody knows.
+      let doubt = verdict.phase == .optimistic ? "its name is not resolved; the way out: " : ""
+      return "\(verdict.target): \(doubt)\(ChangeText.line(verdict))"
+    }
   }
 
   /// Waits for answers; gives what stood in the way if the time was over.
@@ -87,10 +92,15 @@ struct WaitCommand: AsyncParsableCommand {
     let outcome = await checker.wait(
       for: targets.map { ProbeRequest($0, timeout: longest) }, timeout: patience
     ) { outcomes in
-      let answers = outcomes.map { negated ? $0.isSurelyGone : $0.result.state == .up }
+      let answers = outcomes.map { outcome in
+        outcome.map { negated ? $0.isSurelyGone : $0.result.state == .up } ?? false
+      }
       return any ? answers.contains(true) : answers.allSatisfy { $0 }
     }
-    return outcome.isFulfilled ? nil : outcome.outcomes.map { "\(CheckText.line($0))" }
+    if outcome.isFulfilled { return nil }
+    return zip(targets, outcome.outcomes).map { target, outcome in
+      outcome.map { CheckText.line($0) } ?? "\(target): no outcome within \(timeout)"
+    }
   }
 
   private static func target(_ text: String) throws -> ProbeTarget {

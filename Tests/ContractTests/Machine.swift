@@ -105,7 +105,7 @@ extension HTTPResponse {
     case .shared(let shared): return String(decoding: shared.bytes, as: UTF8.self)
     case .stream(let stream):
       let entries = stream.feeds.flatMap {
-        $0.log.entries(after: $0.cursor.lastID, kinds: $0.selection.kinds, newest: .max)
+        $0.log.entries(after: $0.cursor.lastID, $0.selection, first: .max).entries
       }
       return String(decoding: stream.preamble + entries.flatMap(\.bytes), as: UTF8.self)
     }

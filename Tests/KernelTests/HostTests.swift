@@ -95,6 +95,12 @@ import Testing
       return Truth(reason: reasons.first { child.errors.contains($0.key) }?.value ?? child.errors)
     }
     let route = try JSONValue(child.output)[0]
+    // A connection looks twice in IPv4: once for its source, and once with it.
+    if let source = route?["prefsrc"]?.text, question.source == nil, source.contains(".") {
+      var asked = question
+      asked.source = source
+      return try kernel(asked)
+    }
     return Truth(
       interface: route?["dev"]?.text, gateway: (route?["gateway"] ?? route?["via"]?["host"])?.text,
       source: question.source ?? route?["prefsrc"]?.text)

@@ -20,7 +20,7 @@ extension ServerTests {
     {
       { request in
         let kinds = request.query.first { $0.name == "k" }.flatMap { UInt64($0.value) } ?? .max
-        let topics = request.query.filter { $0.name == "t" }.compactMap { UInt32($0.value) }
+        let topics = request.query.filter { $0.name == "t" }.compactMap { UInt64($0.value) }
         var feeds = [HTTPStream.Feed(log: log, cursor: log.end, selection: .init(kinds: kinds))]
         if !topics.isEmpty {
           feeds.append(.init(log: side, cursor: side.end, selection: .init(topics: topics)))
@@ -66,7 +66,7 @@ extension ServerTests {
       let fixture = try Fixture(mode, handler: both(log, side))
       let clients = try ["/?t=1&t=2", "/?t=2", "/?t=1&t=2", "/"].map { try open(fixture, $0) }
       for round in 1...20 {
-        for topic in UInt32(1)...3 {
+        for topic in UInt64(1)...3 {
           side.append(id: 0, kind: 5, topic: topic, bytes: Array("t\(topic).\(round)\n".utf8))
         }
         // What comes by which log is ordered within each only.

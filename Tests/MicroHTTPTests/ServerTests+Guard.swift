@@ -1,4 +1,5 @@
 import Glibc
+import Locks
 import Testing
 
 @testable import MicroHTTP
@@ -100,6 +101,21 @@ extension ServerTests {
       #expect(fixture.eventually { $0.connections == 0 })
       #expect(try client.receiveAll().isEmpty)
       #expect(fixture.server.counters.requests == 1)
+    }
+
+    @Test("Of a request that is refused is told how long the refusal took, and not since when the machine runs")
+    func refusalTimes() throws {
+      let times = Locked<[UInt64]>([])
+      let server = HTTPServer(
+        configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)), handler: Fixture.echo,
+        answered: { answer in times.withLock { $0.append(answer.nanoseconds) } })
+      try server.start()
+      let client = try RawClient(server.boundAddress)
+      client.send("GET / HTTP/1.1\r\n\r\n")
+      #expect(try client.response().status == 400)
+      server.stop()
+      let told = times.withLock(\.self)
+      #expect(told.count == 1 && told.allSatisfy { $0 < 60_000_000_000 }, "\(told)")
     }
 
     @Test("Above the limit for one address a client is told 429; the others are served on")

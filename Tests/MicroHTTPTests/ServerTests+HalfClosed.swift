@@ -77,6 +77,28 @@ extension ServerTests {
       #expect(try client.response().status == 201)
     }
 
+    /// Then the library's epoll set tells of the client's end before the answer is there.
+    @Test("Beside an idle client, too", arguments: [("1.0", "/later"), ("1.1", "/later"), ("1.1", "/wait")])
+    func beside(version: String, path: String) throws {
+      let fixture = try fixture()
+      let idle = try ask(fixture, "/later")
+      try promise().fulfil(HTTPResponse(status: 201))
+      #expect(try idle.response().status == 201)
+      let other = try fixture.client()
+      other.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+      try promise().fulfil(HTTPResponse(status: 201))
+      #expect(try other.response().status == 201)
+      for _ in 0..<20 {
+        let client = try ask(fixture, path, version: version)
+        try promise().fulfil(HTTPResponse(status: 202, body: .bytes(Array("here".utf8))))
+        let answer = try client.receiveAll()
+        #expect(answer.contains(" 202 ") && answer.hasSuffix("\r\n\r\nhere"))
+      }
+      #expect(fixture.eventually { $0.connections == 1 })
+      #expect(fixture.server.counters.bodyBytes == 80)
+      withExtendedLifetime(other) {}
+    }
+
     @Test("HTTP/1.0 is asked nothing and gets its answer")
     func oldVersion() throws {
       let fixture = try fixture()

@@ -33,6 +33,8 @@ struct UnixSocketTests {
 
   private func serve(mode: UInt32 = 0o600) throws -> HTTPServer {
     var configuration = HTTPServer.Configuration(address: ListenAddress(path: directory.socket))
+    // For clients with addresses only: here one and all would be the same.
+    configuration.connectionsPerAddress = 1
     configuration.socketMode = mode
     let server = HTTPServer(configuration: configuration) { request in
       let text = "\(request.peer) \(request.isUnixListener) \(request.isLoopbackListener)"
@@ -61,6 +63,49 @@ struct UnixSocketTests {
     #expect(try ask() == "unix:\(getuid()) true true")
     server.stop()
     #expect(directory.names.isEmpty)
+  }
+
+  @Test("What a client says on its stream does not destroy what it is told last", arguments: [9, 700_000])
+  func garrulous(bytes: Int) throws {
+    let log = EventLog()
+    let server = HTTPServer(
+      configuration: .init(address: ListenAddress(path: directory.socket)), handler: Fixture.follow(log))
+    try server.start()
+    let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(client) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(directory.socket.utf8)) }
+    let connected = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(connected == 0)
+    let request = Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+    #expect(unsafe send(client, request, request.count, 0) == request.count)
+    #expect(eventually { server.counters.streams == 1 })
+    let words = [UInt8](repeating: 97, count: bytes)
+    var sent = 0
+    while sent < bytes {
+      let count = unsafe words[sent...].withUnsafeBytes { unsafe send(client, $0.baseAddress, $0.count, 0) }
+      try #require(count > 0)
+      sent += count
+    }
+    var unread: Int32 = 0
+    // What is on its way to the server is counted at the sender (unix(7), SIOCOUTQ).
+    #expect(eventually { unsafe ioctl(client, UInt(TIOCOUTQ), &unread) == 0 && unread == 0 })
+    server.endStreams(farewell: Array("bye\n".utf8))
+    server.stop(grace: .seconds(20))
+    var text: [UInt8] = []
+    var room = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe recv(client, &room, room.count, 0)
+      #expect(count >= 0, "no reset")
+      guard count > 0 else { break }
+      text += room.prefix(count)
+    }
+    #expect(String(decoding: text, as: UTF8.self).contains("bye\n"))
   }
 
   @Test("A second server is refused and the first goes on")

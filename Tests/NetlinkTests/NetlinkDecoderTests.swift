@@ -34,13 +34,13 @@ struct NetlinkDecoderTests {
           LinkMessage(
             interface: Interface(
               index: 6, name: "d0", type: .other, flags: flags, operationalState: .down, lowerIndex: 5, kind: "veth"))))
-    #expect(try content(CapturedDatagrams.deletedLink) == .linkRemoved(index: 7))
+    #expect(try content(CapturedDatagrams.deletedLink) == .other)
   }
 
   @Test func addresses() throws {
     let own = InterfaceAddress(interfaceIndex: 4, prefix: "10.7.0.1/32", flags: .init(rawValue: 0x80))
     #expect(try content(CapturedDatagrams.pointToPoint) == .address(own))
-    #expect(try content(CapturedDatagrams.deletedAddress) == .addressRemoved(own))
+    #expect(try content(CapturedDatagrams.deletedAddress) == .other)
     #expect(
       try content(CapturedDatagrams.tentative)
         == .address(
@@ -49,45 +49,45 @@ struct NetlinkDecoderTests {
 
   @Test func routesOfOneWay() throws {
     var route = Route(prefix: "0.0.0.0/0", metric: 100, hops: [.init(interfaceIndex: 4, gateway: "10.9.0.1")])
-    #expect(try content(CapturedDatagrams.defaultRoute) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.defaultRoute) == .route(RouteMessage(route: route)))
     route.hops = [.init(interfaceIndex: 4, gateway: "10.9.0.9")]
-    #expect(try content(CapturedDatagrams.replacedRoute) == .route(RouteMessage(route: route), replaces: true))
-    #expect(try content(CapturedDatagrams.deletedRoute) == .routeRemoved(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.replacedRoute) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.deletedRoute) == .other)
     route = Route(prefix: "203.0.113.0/24", hops: [.init(interfaceIndex: 4, gateway: "fd09::1")])
-    #expect(try content(CapturedDatagrams.otherFamily) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.otherFamily) == .route(RouteMessage(route: route)))
     route = Route(
       type: .local, prefix: "10.8.0.2/32", table: 255, protocol: 2, hops: [.init(interfaceIndex: 6)], source: "10.8.0.2"
     )
-    #expect(try content(CapturedDatagrams.localRoute) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.localRoute) == .route(RouteMessage(route: route)))
     // 600 seconds and the two ticks after which the kernel has surely dropped it.
     route = Route(
       prefix: "2001:db8:2::/48", metric: 1024, hops: [.init(interfaceIndex: 4, gateway: "fd09::1")],
       expiresIn: .milliseconds(600_020))
-    #expect(try content(CapturedDatagrams.expiring) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.expiring) == .route(RouteMessage(route: route)))
   }
 
   @Test func routesOfManyWaysAndNone() throws {
     var route = Route(
       prefix: "198.51.100.0/24", table: 1000,
       hops: [.init(interfaceIndex: 4, gateway: "10.9.0.1"), .init(interfaceIndex: 6, gateway: "10.8.0.1")])
-    #expect(try content(CapturedDatagrams.multipath) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.multipath) == .route(RouteMessage(route: route)))
     route = Route(
       prefix: "2001:db8:1::/48", metric: 1024,
       hops: [.init(interfaceIndex: 4, gateway: "fd09::1"), .init(interfaceIndex: 4, gateway: "fd09::9")])
-    #expect(try content(CapturedDatagrams.multipath6) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.multipath6) == .route(RouteMessage(route: route)))
     route = Route(type: .blackhole, prefix: "198.51.101.0/24", hops: [])
-    #expect(try content(CapturedDatagrams.blackhole) == .route(RouteMessage(route: route), replaces: false))
+    #expect(try content(CapturedDatagrams.blackhole) == .route(RouteMessage(route: route)))
     route = Route(prefix: "198.51.102.0/24", hops: [])
     #expect(
       try content(CapturedDatagrams.byNexthop)
-        == .route(RouteMessage(route: route, nexthopObject: 7), replaces: false))
+        == .route(RouteMessage(route: route, nexthopObject: 7)))
   }
 
   @Test func eventsWithoutDetails() throws {
-    #expect(try content(CapturedDatagrams.nexthop) == .nexthop)
-    #expect(try content(CapturedDatagrams.rule) == .rule)
-    #expect(try content(CapturedDatagrams.netconf) == .netconf)
-    #expect(try content([16, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) == .overrun)
+    for event in [CapturedDatagrams.nexthop, CapturedDatagrams.rule, CapturedDatagrams.netconf] {
+      #expect(try content(event) == .other)
+    }
+    #expect(try content([16, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) == .other)
     #expect(try content([16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) == .other)
   }
 

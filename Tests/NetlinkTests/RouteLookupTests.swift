@@ -54,6 +54,39 @@ import Testing
     #expect(route.source == "fd09::2")
   }
 
+  @Test func rulesFromTheSourceThatIsFoundApplyAsTheyDoToConnections() throws {
+    try pair.addDefaultRoutes()
+    let query = RouteQuery("192.0.2.1")
+    func asked() throws -> RouteAnswer? {
+      try queries.barrier()
+      return try queries.lookUp([query], bySource: queries.hasSourceRules())[query]
+    }
+    #expect(try !queries.hasSourceRules())
+    let plain = try asked()
+    #expect(plain?.route?.hops == [.init(interfaceIndex: c0, gateway: "10.9.0.1")])
+    try client.ip("rule add from 10.9.0.2 lookup 100")
+    #expect(try queries.hasSourceRules())
+    #expect(try asked() == plain, "a table without routes")
+    try client.ip("route add default via 10.9.0.7 table 100")
+    #expect(try asked()?.route?.hops == [.init(interfaceIndex: c0, gateway: "10.9.0.7")])
+    #expect(try asked()?.route?.source == "10.9.0.2")
+    try client.ip("route replace blackhole default table 100")
+    #expect(try asked() == .refused(.blackhole))
+    #expect(try ask("192.0.2.1") == plain, "what a socket without a source is told")
+  }
+
+  @Test func noInterfaceButTheOneThatIsNamedHasRoutesForASource() throws {
+    try pair.addDefaultRoutes()
+    try client.ip("link add v7 index 77 type veth peer name v8")
+    for change in ["addr add fd77::2/64 dev v7 nodad", "link set v7 up", "link set v8 up"] { try client.ip(change) }
+    let (v7, elsewhere) = (try client.index(of: "v7"), "2001:db8::1")
+    #expect(try ask(elsewhere, from: "fd77::2").route?.hops.first?.interfaceIndex == c0)
+    #expect(try ask(elsewhere, from: "fd77::2", interface: v7) == .refused(.noRoute))
+    try client.ip("route add default via fd77::1 dev v7 metric 2000")
+    let bound = try ask(elsewhere, from: "fd77::2", interface: v7).route
+    #expect(bound?.hops.first?.interfaceIndex == v7 && bound?.source == "fd77::2")
+  }
+
   @Test func noRouteAtAll() throws {
     #expect(try ask("192.0.2.1") == .refused(.noRoute))
     #expect(try ask("2001:db8::1") == .refused(.noRoute))

@@ -115,7 +115,29 @@ struct CauseTests {
     bench.kernel.advance(by: .seconds(6))
     #expect(recorder.transitions.map(\.causes) == [[.routeExpired]])
     #expect(bench.monitor.snapshot.status == .notReachable)
+    // For a while, because it may be revived without an event, too.
+    bench.kernel.advance(by: .seconds(80))
     #expect(bench.kernel.deadline == nil)
+    subscription.cancel()
+  }
+
+  @Test("A route that ran out and is revived without an event is found in time")
+  func revived() throws {
+    var script = KernelScript.wired
+    for index in script.routes.indices { script.routes[index].expiresIn = .seconds(5) }
+    let revived = script.routes
+    let bench = try Bench.started(script, settle: .zero)
+    let (recorder, subscription) = try bench.record([.status, .host], watching: [Target(host: "192.0.2.1")])
+    bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
+    bench.kernel.advance(by: .seconds(6))
+    #expect(bench.monitor.snapshot.status == .notReachable)
+    bench.kernel.advance(by: .seconds(20))
+    let heard = recorder.transitions.count
+    bench.kernel.changeWithoutEvent { $0.routes = revived }
+    bench.kernel.advance(by: .seconds(5))
+    #expect(recorder.transitions.dropFirst(heard).map(\.kind) == [.status, .host])
+    #expect(recorder.transitions.dropFirst(heard).allSatisfy { $0.causes == [.routeAdded] })
+    #expect(bench.monitor.snapshot.status == online)
     subscription.cancel()
   }
 
@@ -136,6 +158,7 @@ struct CauseTests {
     #expect(recorder.transitions.count == heard)
     bench.kernel.advance(by: .milliseconds(5_100))
     #expect(recorder.transitions.dropFirst(heard).map(\.kind) == [.status, .host])
+    #expect(recorder.transitions.dropFirst(heard).allSatisfy { $0.causes == [.routeExpired] })
     #expect(bench.monitor.snapshot.status == .notReachable)
     subscription.cancel()
   }

@@ -49,7 +49,7 @@ extension CheckScheduleTests {
     schedule.put(try definition("own"))
     let found = schedule.configure(try ["a", "b", "c", "own"].map { try definition($0) })
     #expect(found == CheckSchedule.Reconfiguration(refused: [], takenOver: ["own"]))
-    #expect(recorder.updates.compactMap(\.registeredTarget?.definition.id) == ["own", "c"])
+    #expect(recorder.updates.compactMap(\.registeredTarget?.definition.id) == ["own", "c", "own"])
     subscription.cancel()
   }
 }

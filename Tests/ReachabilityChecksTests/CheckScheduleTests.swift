@@ -182,9 +182,31 @@ struct CheckScheduleTests {
     #expect(!schedule.check("nobody") { _ in })
   }
 
+  @Test("Times and counts that are not possible are brought to those that are", arguments: [-1, 0, 1 << 62] as [Int64])
+  func impossible(_ seconds: Int64) throws {
+    prober.follow(nil)
+    var definition = try definition("odd")
+    definition.interval = .seconds(seconds)
+    definition.timeout = .seconds(seconds)
+    definition.fastInterval = .seconds(seconds)
+    (definition.fall, definition.rise) = (Int(clamping: -seconds), 0)
+    schedule.put(definition)
+    let known = try #require(schedule.report(of: "odd")?.definition)
+    #expect(known.interval > .zero && known.interval <= .seconds(86_400) && known.timeout > .zero)
+    #expect(known.fastInterval <= known.interval && known.fall >= 1 && known.rise >= 1)
+  }
+
+  @Test("Times that are not given fit the interval")
+  func derived() throws {
+    let definition = TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:1"), interval: .seconds(2))
+    #expect(definition.timeout == .milliseconds(1600) && definition.fastInterval == .seconds(1))
+    let usual = TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:1"))
+    #expect(usual.timeout == .seconds(5) && usual.fastInterval == .seconds(1))
+  }
+
   @Test("Only the runtime's targets pass the policy")
   func policy() async throws {
-    let policy = ContactPolicy(profile: .strict)
+    let policy = ContactPolicy(profile: .strict, allow: [IPPrefix(IPAddress(ipv4: 0x0a00_0000), length: 8)])
     let checker = Checker(monitor: bench.monitor, prober: prober)
     let careful = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(policy: { policy }))
     careful.put(try definition("a", "tcp://10.0.0.1:1"), origin: .configuration)

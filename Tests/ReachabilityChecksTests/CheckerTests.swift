@@ -23,7 +23,7 @@ struct CheckerTests {
     }
   }
 
-  private static func result(_ state: ProbeResult.State, _ reason: Reason? = nil, _ address: String? = nil)
+  static func result(_ state: ProbeResult.State, _ reason: Reason? = nil, _ address: String? = nil)
     -> ProbeResult
   {
     ProbeResult(
@@ -31,7 +31,7 @@ struct CheckerTests {
       duration: .milliseconds(2))
   }
 
-  private func request(_ text: String) throws -> ProbeRequest { ProbeRequest(try ProbeTarget(text)) }
+  func request(_ text: String) throws -> ProbeRequest { ProbeRequest(try ProbeTarget(text)) }
 
   @Test("A target that answers is up, with the way its packets take")
   func up() async throws {
@@ -164,7 +164,7 @@ struct CheckerTests {
   @Test("The prober may ask of any address whether it may be asked")
   func passages() async throws {
     addAnyIP()
-    let asking = AskingProber(["10.77.0.5", "10.0.0.9", "192.0.2.9", "10.0.0.255"])
+    let asking = AskingProber(["10.77.0.5", "10.0.0.9", "198.41.0.4", "10.0.0.255", "192.0.2.9"])
     kernel.change { script in
       script.removeDefaults(.ipv4)
       script.routes.append(
@@ -176,10 +176,10 @@ struct CheckerTests {
     for target in ["tcp://db.lan:5432", "tcp://10.0.0.9:5432"] {
       var request = try request(target)
       _ = await checker.check(request)
-      #expect(asking.passages == [.open, .open, .missing, .open], "\(target)")
+      #expect(asking.passages == [.open, .open, .missing, .open, .missing], "\(target)")
       request.policy = ContactPolicy()
       _ = await checker.check(request)
-      #expect(asking.passages == [.denied, .open, .missing, .denied], "\(target)")
+      #expect(asking.passages == [.denied, .open, .missing, .denied, .denied], "\(target)")
     }
   }
 
@@ -245,15 +245,6 @@ struct CheckerTests {
     checker.check(request, note)
     prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
     #expect(reasons.withLock(\.self) == [.cancelled, .cancelled, nil])
-  }
-
-  @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
-  func longestTimes(_ timeout: Duration) async throws {
-    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
-    let waiting = Task { [checker] in await checker.wait(for: [request], timeout: timeout) { _ in true } }
-    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-    prober.answer { _ in Self.result(.up) }
-    #expect(await waiting.value.isFulfilled)
   }
 
   @Test("A task that is cancelled ends its check")

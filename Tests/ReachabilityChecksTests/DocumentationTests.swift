@@ -1,3 +1,4 @@
+import NetworkReachabilityTesting
 import ReachabilityChecks
 import Testing
 
@@ -18,10 +19,43 @@ struct DocumentationTests {
   /// Never called: this runs for as long as its monitor does.
   func onASchedule(_ monitor: ReachabilityMonitor, _ checker: Checker) async throws {
     let schedule = CheckSchedule(monitor: monitor, checker: checker)
-    schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db.internal:5432")))
-    for await update in monitor.updates(of: .target) {
+    let subscription = monitor.listen(to: .target) { update in
       if let target = update.registeredTarget { print(target.definition.id, target.status.state) }
     }
+    schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db.internal:5432")))
+    subscription?.cancel()
+  }
+
+  @Test("Testing checks: nothing happens by itself, everything at its moment")
+  func withoutWaiting() throws {
+    var script = KernelScript()
+    script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
+    script.addDefault(via: "10.0.0.1", on: 2)
+    let kernel = ScriptedKernel(script)
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let prober = ScriptedProber { _ in .init(.up, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1)) }
+    let checker = Checker(monitor: monitor, prober: prober)
+
+    let clock = ScriptedClock()
+    let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
+    let database = try ProbeTarget("tcp://192.0.2.7:5432")
+    schedule.put(TargetDefinition(id: "db", target: database, interval: .seconds(10)))
+    #expect(schedule.report(of: "db")?.status.state == .unknown && prober.requests.isEmpty)
+    clock.advance()
+    #expect(schedule.report(of: "db")?.status.state == .up)
+    clock.advance(by: .seconds(60))
+    #expect((6...8).contains(prober.requests.count), "at once, and at its place in each of six intervals")
+
+    prober.follow { _ in .init(.down, .refused, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1)) }
+    clock.advance(by: .seconds(60))
+    #expect(schedule.report(of: "db")?.status.state == .down)
+    #expect(schedule.report(of: "db")?.status.since.microseconds ?? 0 > 60_000_000, "by the script's clock")
+
+    kernel.change([.routeRemoved]) { $0.removeDefaults(.ipv4) }
+    kernel.advance(by: .milliseconds(10))
+    clock.advance()
+    #expect(schedule.report(of: "db")?.status.state == .unreachable)
   }
 
   /// Never called.

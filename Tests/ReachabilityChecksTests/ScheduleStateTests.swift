@@ -223,7 +223,8 @@ struct ScheduleStateTests {
     let before = try #require(state.entries["db"]?.report)
     #expect(state.put(try definition("db"), .runtime, at: now).news == nil)
     #expect(state.entries["db"]?.report.revision == before.revision, "nothing has changed")
-    #expect(state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now).news == nil)
+    let told = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now).news
+    #expect(told?.from == .up && told?.report.status.state == .up && told?.report.definition.fall == 1)
     let after = try #require(state.entries["db"]?.report)
     #expect(after.revision > before.revision && after.status == before.status)
     let news = state.put(try definition("db", "10.0.0.8"), .runtime, at: now).news
@@ -245,6 +246,20 @@ struct ScheduleStateTests {
     let before = uptime
     #expect(try check(.up)?.from == .unknown)
     #expect(uptime == before)
+  }
+}
+
+extension ScheduleStateTests {
+  @Test("What was planned and is not wanted any more does not pile up")
+  mutating func outdated() throws {
+    for number in 0..<5_000 {
+      _ = state.put(try definition("db") { $0.interval = .seconds(3_600 + number % 7 % 5) }, .runtime, at: now)
+      if number % 3 == 0 { _ = state.remove("db") }
+    }
+    #expect(state.wheel.count <= 2 + Limits.unsweptTicks + 1)
+    _ = state.put(try definition("db"), .runtime, at: now)
+    try check(.up)
+    #expect(nextLaunches(within: .seconds(11)).map(\.id) == ["db"], "and what is wanted comes")
   }
 }
 

@@ -95,6 +95,8 @@ struct SourceRulesTests {
   func behindLoopback() throws {
     let path = try judge(.onLink("127.0.0.0/8", on: 1, source: "127.0.0.1"), "127.0.0.9")
     #expect(path.flags.isSuperset(of: [.reachable, .isLocalAddress]))
+    // Others' addresses are not, wherever somebody sends their packets to be thrown away.
+    #expect(try judge(.onLink("10.9.0.0/16", on: 1, source: "10.0.0.5"), "10.9.0.9") == .none(.noRoute))
   }
 
   @Test("An address is used when detection is over or may be skipped, and not when it failed")

@@ -48,8 +48,9 @@ import Testing
   @Test("What is allowed does not open our own port: what answers there trusts this machine")
   func ourOwnPort() throws {
     let file = try TemporaryFile("policy: { allow: [127.0.0.0/8] }")
-    let port = try Self.freePort()
-    let service = try RunningService(listen: ["127.0.0.1:\(port)"], ["--config", file.path])
+    // Port 0: the policy goes by the port that was bound.
+    let service = try RunningService(listen: ["127.0.0.1:0"], ["--config", file.path])
+    let port = try #require(service.url.split(separator: ":").last)
     #expect(try Self.get(service.url + "/check?target=tcp://127.0.0.1:1").body["reason"] == .string("refused"))
     #expect(try Self.get(service.url + "/check?target=tcp://127.0.0.1:\(port)").body["code"] == .string("policyDenied"))
   }
@@ -74,6 +75,21 @@ import Testing
     #expect(output.isEmpty)
     #expect(errors.contains("reachd: down tcp://127.0.0.1:1 refused 127.0.0.1"), "\(errors)")
     #expect(try Program.run(["wait", "tcp://127.0.0.1:1", "route://127.0.0.1", "--any"]).end == .exited(0))
+  }
+
+  @Test func aNameThatNobodyAnswersForIsToldAsSuchAndKeepsNobodyWaiting() throws {
+    let silent = try DNSServer { _, _ in .silence }
+    let file = try TemporaryFile("resolver: { servers: ['\(silent.address)'] }")
+    let patience = ["--config", file.path, "--timeout", "500ms"]
+    let check = try Program.run(["wait", "tcp://db.internal:1"] + patience)
+    #expect(check.end == .exited(1))
+    #expect(check.errors == "reachd: tcp://db.internal:1: no outcome within 500ms\n")
+    let route = try Program.run(["wait", "db.internal"] + patience)
+    #expect(route.end == .exited(1))
+    #expect(route.errors.hasPrefix("reachd: db.internal: its name is not resolved; the way out: "))
+    // Before the checks of the name have come to an end.
+    let any = ["wait", "tcp://db.internal:1", "route://127.0.0.1", "--any", "--check-timeout", "60s"]
+    #expect(try Program.run(any + ["--config", file.path, "--timeout", "50s"]).end == .exited(0))
   }
 
   @Test func theServiceChecksForThoseOnThisMachineWithinItsPolicy() throws {

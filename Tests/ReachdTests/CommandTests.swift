@@ -19,7 +19,8 @@ import Testing
   }
 
   @Test(arguments: [
-    [], ["serve"], ["status"], ["watch"], ["check"], ["wait"], ["healthcheck"], ["config", "check"],
+    [], ["serve"], ["status"], ["watch"], ["check"], ["wait"], ["targets"], ["healthcheck"],
+    ["config", "check"],
   ])
   func theHelpOfEveryCommandHasAnExample(command: [String]) throws {
     let (end, output, _) = try Program.run(command + ["--help"])

@@ -41,9 +41,25 @@ import Testing
     #expect(configuration.logLevel == .info)
     #expect(configuration.logFormat == .text)
     #expect(configuration.settle == .milliseconds(10))
-    for empty in ["", "# nothing\n", "---\n", "log:\n", "{}", "log: {}\nlimits: null\n"] {
+    for empty in ["", "# nothing\n", "---\n", "{}", "log: {}\nlimits: {}\n"] {
       #expect(try Self.load(empty).listen == configuration.listen)
     }
+  }
+
+  @Test(arguments: [
+    "access", "tls", "log", "limits", "policy", "targets", "modules", "tokens", "interfaces", "resolver",
+  ])
+  func aSectionWithNothingInItIsRefused(key: String) throws {
+    for text in ["\(key):\n", "settle: 1s\n\(key): # reads: token\n", "\(key): null", "\(key): ~"] {
+      let complaints = try Self.complaints(text)
+      #expect(
+        complaints.count == 1 && complaints[0].contains(": \(key): nothing is here; leave the key out"), "\(text)")
+    }
+  }
+
+  @Test(arguments: ["*.internal", "*", "a/b", "a:80", ""])
+  func whatIsNoHostNameIsNotAllowed(name: String) throws {
+    #expect(try Self.complaints("allowedHosts: ['\(name)']").first?.contains("allowedHosts") == true)
   }
 
   @Test func whatIsKnownBetterAboutInterfacesIsAListOfMappings() throws {
@@ -183,7 +199,7 @@ import Testing
     for path in Setting.all.map(\.path) + RecordSetting.all.map(\.path) {
       let key = path.split(separator: ".").last ?? ""
       // What has no default that could be written stands there as a comment.
-      #expect(["\n", "\n  ", "\n# ", "\n  # "].contains { text.contains("\($0)\(key):") }, "\(path)")
+      #expect(["\n", "\n  ", "\n# ", "\n  # ", "\n#   "].contains { text.contains("\($0)\(key):") }, "\(path)")
     }
   }
 }

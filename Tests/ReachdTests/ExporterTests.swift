@@ -65,7 +65,9 @@ import Testing
     #expect(eventually { (try? HTTPClient.get(url: theirs, timeout: .seconds(20), maximumBody: 1 << 20)) != nil })
     let own = try TemporaryFile("policy: { allow: [127.0.0.0/8] }\nmodules:\n" + ours)
     let service = try RunningService(["--drain-delay", "0s", "--config", own.path])
-    for (module, target) in cases(service.url) {
+    // Our own port is nobody's target.
+    let web = try RunningService(["--drain-delay", "0s"])
+    for (module, target) in cases(web.url) {
       let expected = try probe(theirs, "module=\(module)&target=\(target)")
       let answer = try probe(service.url, "module=\(module)&target=\(target)")
       let found = answer.without("probe_failure_info")

@@ -29,8 +29,11 @@ import Testing
     #expect(!service.child.errors.contains("no sign of life"))
   }
 
-  @Test func everyThreadHasGivenUpEverything() throws {
-    let service = try RunningService()
+  @Test(arguments: [[:], ["REACHD_NONSENSE": "1"]])
+  func everyThreadHasGivenUpEverything(environment: [String: String]) throws {
+    // A warning is logged before the privileges go.
+    let service = try RunningService(environment: environment)
+    #expect(eventually { service.child.errors.contains("REACHD_NONSENSE") == !environment.isEmpty })
     #expect(eventually { service.child.errors.contains(" privileges capabilities=0x0 noNewPrivileges=true user=") })
     let script = "cat /proc/\(service.child.id)/task/*/status | grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs)' | sort -u"
     let (end, output, _) = try Program.shell(script)
@@ -76,6 +79,22 @@ import Testing
     child.kill(15)
     #expect(try child.wait() == .exited(0))
     #expect(unsafe access(path, F_OK) == 0, "whoever bound it looks after its file")
+  }
+
+  @Test func rulesOfAnAddressThatTheManagerHasNoSocketForAreNotLostSilently() throws {
+    let file = try ConfigurationTests.file(
+      """
+      listen: [{ address: "127.0.0.1:1", reads: token }]
+      tokens: [{ id: a, sha256: "\(String(repeating: "ab", count: 32))", scopes: [read] }]
+      """)
+    defer { unsafe unlink(file) }
+    let (descriptor, port) = try Self.listener()
+    let line = "exec 3<&\(descriptor) && LISTEN_PID=$$ exec reachd serve --config \(file)"
+    let child = try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "1"]))
+    close(descriptor)
+    #expect(try child.wait() == .exited(78))
+    #expect(child.errors.contains("sockets leave out 127.0.0.1:1, for which the file has rules; name"))
+    #expect(child.errors.contains("127.0.0.1:\(port)\n"))
   }
 
   /// A listening Unix-domain socket that children inherit.

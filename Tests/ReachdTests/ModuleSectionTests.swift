@@ -1,5 +1,6 @@
 import Foundation
 import NetworkReachability
+import TestSupport
 import Testing
 
 @testable import reachd
@@ -22,7 +23,26 @@ import Testing
     #expect(modules["dns"] == ProbeModule(name: "dns", recipe: .dns(DNSRecipe())))
   }
 
+  @Test func filesOfAuthoritiesAreReadWithTheConfiguration() throws {
+    let empty = try ConfigurationTests.file("no certificate")
+    defer { try? FileManager.default.removeItem(atPath: empty) }
+    let pipe = empty + ".pipe"
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    defer { try? FileManager.default.removeItem(atPath: pipe) }
+    for (file, cause) in [
+      (empty, ""), ("/nonexistent.pem", ""), ("/", "this is no plain file"), (pipe, "this is no plain"),
+    ] {
+      for prober in ["tls", "http"] {
+        let text = "modules:\n  m: {prober: \(prober), authorityFile: \(file)}"
+        let complaints = try ConfigurationTests.complaints(text)
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.hasPrefix("\(file): modules.m.authorityFile: \(cause)") == true, "\(complaints)")
+      }
+    }
+  }
+
   @Test func everyFieldIsRead() throws {
+    let authority = try TestAuthority()
     let modules = try modules(
       """
         smtp: {prober: tcp, ip: 6, send: "EHLO x\\r\\n", expect: '^250[ -]'}
@@ -40,9 +60,9 @@ import Testing
           maximumRedirects: 3
           serverName: api.internal
           verify: false
-          authorityFile: /etc/ssl/own.pem
+          authorityFile: \(authority.certificate)
           minimumValidity: 168h
-        cert: {prober: tls, serverName: db.internal, verify: true, authorityFile: /a.pem, minimumValidity: 1h}
+        cert: {prober: tls, serverName: db.internal, verify: true, authorityFile: \(authority.certificate), minimumValidity: 1h}
         zone: {prober: dns, tcp: true, recursion: false, expectCodes: [nxdomain, NOERROR], expectAnswer: '^10\\.',
           queryName: db.internal., queryType: aaaa}
       """, ["SECRET": "s"])
@@ -63,12 +83,12 @@ import Testing
     http.maximumRedirects = 3
     http.tls.serverName = "api.internal"
     http.tls.verify = false
-    http.tls.authorityFile = "/etc/ssl/own.pem"
+    http.tls.authorityFile = authority.certificate
     http.tls.minimumValidity = .seconds(168 * 3600)
     #expect(modules["api"] == ProbeModule(name: "api", recipe: .http(http)))
     var tls = TLSRecipe()
     tls.serverName = "db.internal"
-    tls.authorityFile = "/a.pem"
+    tls.authorityFile = authority.certificate
     tls.minimumValidity = .seconds(3600)
     #expect(modules["cert"] == ProbeModule(name: "cert", recipe: .tls(tls)))
     var dns = DNSRecipe()

@@ -58,23 +58,23 @@ import Testing
   @Test func modulesAndThePolicyAreLive() throws {
     let allowed = "policy: { allow: [127.0.0.0/8] }\n"
     let reloadable = try Reloadable("modules: { own: { prober: http } }\n")
-    let port = reloadable.service.url.split(separator: ":").last.map(String.init) ?? ""
-    let check = "/check?target=http://127.0.0.1:\(port)/livez&module=own"
-    let put =
-      "-X PUT \(Self.json) -d '{\"target\": \"http://127.0.0.1:\(port)/livez\", \"module\": \"own\", \"fall\": 1}'"
+    // Our own port would not be opened by any policy.
+    let peer = try RunningService(["--drain-delay", "0s"])
+    let check = "/check?target=\(peer.url)/livez&module=own"
+    let put = "-X PUT \(Self.json) -d '{\"target\": \"\(peer.url)/livez\", \"module\": \"own\", \"fall\": 1}'"
     #expect(try ask(reloadable, check)["code"]?.text == "policyDenied")
-    #expect(try ask(reloadable, "/targets/self", put)["code"]?.text == "policyDenied")
+    #expect(try ask(reloadable, "/targets/peer", put)["code"]?.text == "policyDenied")
     try reloadable.reload("modules: { own: { prober: http } }\n" + allowed)
     #expect(try ask(reloadable, check)["state"]?.text == "up")
-    _ = try ask(reloadable, "/targets/self", put)
-    try wait(reloadable, "self", "up")
+    _ = try ask(reloadable, "/targets/peer", put)
+    try wait(reloadable, "peer", "up")
     // The module that the target names is another one now.
     try reloadable.reload("modules: { own: { prober: http, expectBody: '^no$' } }\n" + allowed)
     #expect(try ask(reloadable, check)["reason"]?.text == "httpBody")
-    try wait(reloadable, "self", "down")
+    try wait(reloadable, "peer", "down")
     // A policy that closes again holds for what is registered already.
     try reloadable.reload("modules: { own: { prober: http } }\n")
-    let denied = try ask(reloadable, "/targets/self/check", "-X POST")
+    let denied = try ask(reloadable, "/targets/peer/check", "-X POST")
     #expect(denied["lastCheck"]?["reason"]?.text == "policyDenied")
     #expect(try ask(reloadable, check + "x")["code"]?.text == "badRequest")
   }

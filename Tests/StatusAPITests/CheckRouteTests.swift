@@ -13,12 +13,12 @@ import Testing
 
   private func answers(
     _ state: ProbeResult.State, _ reason: Reason? = nil, _ address: String? = "10.0.0.9",
-    _ phases: [ProbeResult.Phase] = []
+    _ phases: [ProbeResult.Phase] = [], detail: String? = nil
   ) {
     service.prober.follow { _ in
       ProbeResult(
-        state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 0),
-        duration: .microseconds(1_500), phases: phases)
+        state, reason, detail: detail, address: address.flatMap { IPAddress($0) },
+        startedAt: Timestamp(microseconds: 0), duration: .microseconds(1_500), phases: phases)
     }
   }
 
@@ -158,9 +158,18 @@ import Testing
     #expect(text.contains("\n  FAIL tcp      10.0.0.9:5432: refused\n       try "))
   }
 
+  @Test func whereNoRungIsToBlameTheWordsAreTold() throws {
+    answers(.unknown, .cancelled, detail: "too many open files")
+    let body = try service.ask("/explain?target=tcp://10.0.0.9:5432").object()
+    #expect(body["answer"] is NSNull)
+    #expect(body["detail"] as? String == "too many open files")
+    let text = try service.ask("/explain?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
+    #expect(text.hasPrefix("tcp://10.0.0.9:5432 is unknown: cancelled, too many open files\n  -    link"))
+  }
+
   @Test func withoutAWayTheLadderEndsThere() throws {
     service.kernel.change { $0.removeDefaults(.ipv4) }
-    let body = try service.ask("/explain?target=https://192.0.2.1/").object()
+    let body = try service.ask("/explain?target=https://198.41.0.4/").object()
     #expect((body["answer"] as? [String: Any])?["rung"] as? String == "route")
     let ladder = try #require(body["ladder"] as? [[String: Any]])
     #expect(

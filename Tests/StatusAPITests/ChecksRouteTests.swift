@@ -2,6 +2,7 @@ import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityChecks
+import TestSupport
 import Testing
 
 @testable import MicroHTTP
@@ -56,8 +57,9 @@ import Testing
     let headers: HTTPHeaders = ["Content-Type": "application/json", "Accept": "application/x-ndjson"]
     let answer = try post(#"["tcp://10.0.0.9:1", "tcp://10.0.0.9:2", "tcp://10.0.0.9:1"]"#, headers)
     #expect(answer.headers["Content-Type"] == "application/x-ndjson")
+    // One that fails ends when the kernel was asked about its way, elsewhere.
+    #expect(eventually { answer.text.split(separator: "\n").count == 3 })
     let lines = answer.text.split(separator: "\n")
-    #expect(lines.count == 3)
     #expect(lines.allSatisfy { $0.hasPrefix("{\"target\":\"tcp://10.0.0.9:") && $0.hasSuffix("}") })
     guard case .stream(let stream) = answer.body else { throw Failure() }
     #expect(stream.endsAfter == 3)
@@ -65,10 +67,35 @@ import Testing
 
   @Test func aLineMayBeAsLongAsItsOutcomesAre() throws {
     let headers: HTTPHeaders = ["Content-Type": "application/json", "Accept": "application/x-ndjson"]
-    let name = Array(repeating: String(repeating: "a", count: 60), count: 4).joined(separator: ".")
-    let answer = try post(#"[{"target": "tcp://\#(name):2", "count": "10", "ip": "both"}]"#, headers)
-    #expect(answer.text.utf8.count > ChecksRoute.outcomeBytes)
-    #expect(answer.text.hasSuffix("}\n"))
+    let long = String(repeating: "\u{1}long", count: 10_000)
+    service.prober.follow { request in
+      ProbeResult(
+        .down, .refused, detail: request.target.port == 2 ? long : nil, startedAt: Timestamp(microseconds: 1),
+        duration: .zero)
+    }
+    let answer = try post(#"["tcp://10.0.0.9:1", "tcp://10.0.0.9:2", "tcp://10.0.0.9:2", "tcp://10.0.0.9:1"]"#, headers)
+    #expect(eventually { answer.text.split(separator: "\n").count == 4 })
+    let lines = answer.text.split(separator: "\n")
+    #expect(lines.count == 4 && lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+    #expect(lines.filter { $0.contains("longlong") || $0.contains("long\\u0001long") }.count == 2)
+  }
+
+  @Test func moreChecksThanThereAreAtOnceAreNeverPossible() throws {
+    let wish = #"{"target": "tcp://10.0.0.9:2", "count": "10", "ip": "both"}"#
+    let body = "[" + Array(repeating: wish, count: 51).joined(separator: ",") + "]"
+    let answer = try post(body)
+    #expect(answer.status == 400 && answer.headers["Retry-After"] == nil)
+    #expect(answer.text.contains("These are 1020 checks"))
+    #expect(service.prober.requests.isEmpty)
+  }
+
+  @Test(arguments: [("4", "::1"), ("6", "10.0.0.5")])
+  func aFamilyAndASourceOfTheOtherAreNoCheck(ip: String, source: String) throws {
+    let wish = CheckPlan.Wish(target: "tcp://db:2", ip: ip, source: source)
+    #expect(throws: CheckPlan.Refusal.self) { try CheckPlan(wish, modules: CheckPlan.builtInModules, policy: nil) }
+    let both = CheckPlan.Wish(target: "tcp://db:2", ip: "both", source: source)
+    let plan = try CheckPlan(both, modules: CheckPlan.builtInModules, policy: nil)
+    #expect(plan.requests.map(\.family) == [ip == "4" ? .ipv6 : .ipv4])
   }
 
   @Test func whenNobodyWaitsNoMoreChecksBegin() throws {

@@ -159,6 +159,67 @@ import Testing
     #expect(latest.last?["id"] as? String == known)
   }
 
+  @Test func whoNamesTargetsHearsOfNoOthers() throws {
+    let service = try ScriptedService()
+    func frames(_ query: String) throws -> HTTPResponse { try service.ask("/events?" + query) }
+    let (both, one) = (try frames("target=db&target=web&target=db"), try frames("target=web"))
+    let (all, none) = (try frames("types=target"), try frames("types=status&target=db"))
+    for id in ["db", "mail", "web"] {
+      _ = try service.send("PUT", "/targets/\(id)", #"{"target": "tcp://10.0.0.9:1", "paused": true}"#)
+    }
+    _ = try service.send("DELETE", "/targets/db")
+    service.kernel.change { $0.pull("eth0") }
+    func ids(_ text: String) -> [String] {
+      text.matches(of: /"target":{"id":"([a-z]+)"/).map { String($0.output.1) }
+    }
+    #expect(ids(both.text) == ["db", "web", "db"])
+    #expect(ids(one.text) == ["web"])
+    #expect(Frame.parse(one.text).map(\.event) == ["snapshot", "target", "interface"], "of the machine all comes")
+    #expect(ids(all.text) == ["db", "mail", "web", "db"])
+    #expect(ids(none.text).isEmpty)
+    let past = try service.ask("/events?target=db&types=target", ["Accept": "application/json"])
+    #expect(ids(past.text) == ["db", "db"], "also of what is registered no more")
+    let resumed = try service.ask("/events?target=db&lastEventId=\(try epoch(service))-2")
+    #expect(ids(resumed.text) == ["db"])
+  }
+
+  @Test func theArrayTellsWhereToGoOnFrom() throws {
+    let service = try serviceWithHistory()
+    let epoch = try epoch(service)
+    func end(_ query: String) throws -> String? {
+      try service.ask("/events?" + query, ["Accept": "application/json"]).headers["Last-Event-ID"]
+    }
+    #expect(try end("") == "\(epoch)-5")
+    #expect(try end("types=target") == "\(epoch)-5", "also where nothing is wanted")
+    #expect(try end("types=target&lastEventId=\(epoch)-2") == "\(epoch)-5")
+    #expect(try end("lastEventId=other-9") == "\(epoch)-5")
+    for number in 0..<1500 { service.kernel.change { $0.change("eth0") { $0.mtu = 2000 + UInt32(number) } } }
+    #expect(try end("lastEventId=\(epoch)-3") == "\(epoch)-1003", "there is more")
+    #expect(try end("types=interface") == "\(epoch)-1505")
+  }
+
+  @Test func theIdOfAStreamThatNamesTargetsKeepsUp() throws {
+    guard case .stream(let stream) = try ScriptedService().ask("/events?target=db").body else {
+      Issue.record("no stream")
+      return
+    }
+    #expect(String(decoding: stream.heartbeat.bytes(lastID: 7), as: UTF8.self).hasSuffix("-7\n\n"))
+  }
+
+  @Test(arguments: ["", "a b", "Ü", "..", String(repeating: "a", count: 64)])
+  func whatIsNoIdOfATargetIsRefused(id: String) throws {
+    let problem = try ScriptedService().ask("/events?target=\(id.replacing(" ", with: "%20"))")
+    #expect(problem.status == 400)
+  }
+
+  @Test func aStreamNamesSoManyTargetsAndNoMore() throws {
+    let service = try ScriptedService()
+    func query(_ count: Int) -> String { (1...count).map { "target=t\($0)" }.joined(separator: "&") }
+    #expect(try service.ask("/events?" + query(64)).status == 200)
+    let problem = try service.ask("/events?" + query(65))
+    #expect(problem.status == 400 && problem.text.contains("64 targets"))
+  }
+
   @Test func theFarewellTellsToComeBack() {
     let text = String(decoding: StatusService.farewell, as: UTF8.self)
     #expect(text == "retry: 3000\n\nevent: bye\ndata: {}\n\n")

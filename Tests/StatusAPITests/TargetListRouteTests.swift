@@ -159,6 +159,21 @@ import Testing
     #expect(try list("?label=odd%3D1&limit=2&cursor=t5") == (["t7"], nil, nil))
   }
 
+  @Test func asTextEveryTargetIsALine() throws {
+    _ = try post(
+      #"[{"id": "b", "target": "tcp://10.0.0.9:1"}, {"id": "a", "target": "route://10.0.0.9", "paused": true}]"#)
+    try service.wait(for: "b", toBe: "down")
+    let answer = try service.ask("/targets", ["Accept": "text/plain"])
+    #expect(answer.headers["Content-Type"] == "text/plain; charset=utf-8")
+    #expect(
+      answer.text.contains(
+        /^paused a route:\/\/10\.0\.0\.9 since \S+Z\ndown b tcp:\/\/10\.0\.0\.9:1 refused since \S+Z\n$/))
+    let page = try service.ask("/targets?limit=1", ["Accept": "text/plain"])
+    #expect(
+      page.text.split(separator: "\n").count == 1 && page.headers["Link"] == "</targets?limit=1&cursor=a>; rel=\"next\""
+    )
+  }
+
   @Test func labelsAndStatesChoose() throws {
     _ = try post(
       """

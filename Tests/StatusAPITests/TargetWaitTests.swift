@@ -81,14 +81,34 @@ import Testing
 
   @Test func aChangeAnswersThoseWhoWaitForItAndNobodyElse() throws {
     let (own, list) = (try park("/targets/db"), try park("/targets"))
-    let labelled = try park("/targets?label=env")
+    let (labelled, page) = (try park("/targets?label=env"), try park("/targets?limit=1"))
     _ = try service.send("POST", "/targets/web/pause")
     #expect(try list.waitForAnswer().status == 200)
-    #expect(own.answer == nil && labelled.answer == nil)
+    #expect(own.answer == nil && labelled.answer == nil && page.answer == nil, "web is on the second page")
     _ = try service.send("PUT", "/targets/third", #"{"target": "tcp://10.0.0.9:1", "labels": {"env": "prod"}}"#)
     #expect(try labelled.waitForAnswer().status == 200)
-    #expect(own.answer == nil)
-    for waiter in [own, list, labelled] { waiter.end() }
+    #expect(own.answer == nil && page.answer == nil)
+    _ = try service.send("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "fall": 9}"#)
+    #expect(try own.waitForAnswer().status == 200)
+    #expect(try page.waitForAnswer().status == 200)
+    for waiter in [own, list, labelled, page] { waiter.end() }
+  }
+
+  @Test func whoWaitsForThoseOfAStateHearsOfWhoComesAndWhoLeaves() throws {
+    let (up, down, other) = (
+      try park("/targets?state=up"), try park("/targets?state=down"), try park("/targets?label=env")
+    )
+    service.prober.follow { _ in TargetRouteTests.result(.down, .refused) }
+    for _ in 0..<3 { _ = try service.send("POST", "/targets/db/check") }
+    #expect(try down.waitForAnswer().status == 200)
+    #expect(try up.waitForAnswer().status == 200)
+    #expect(other.answer == nil)
+    _ = try service.send("PUT", "/targets/web", #"{"target": "tcp://10.0.0.9:1", "labels": {"env": "prod"}}"#)
+    #expect(try other.waitForAnswer().status == 200)
+    let labelled = try park("/targets?label=env")
+    _ = try service.send("PUT", "/targets/web", #"{"target": "tcp://10.0.0.9:1"}"#)
+    #expect(try labelled.waitForAnswer().status == 200, "it has lost its label")
+    for waiter in [up, down, other, labelled] { waiter.end() }
   }
 
   @Test func whoWaitsForATargetThatIsRemovedIsToldSo() throws {

@@ -45,12 +45,20 @@ public final class Child: Sendable {
     unsafe posix_spawn_file_actions_adddup2(&actions, source, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+    // Whoever runs the tests in the background may have us ignore the interrupts that the program is to hear.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    unsafe sigfillset(&signals)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
     let ours = environment == nil
     let variables = (environment ?? [:]).map { "\($0.key)=\($0.value)" }
     var process: pid_t = 0
     let code = unsafe Self.withCStrings([path] + arguments) { argv in
       unsafe Self.withCStrings(variables) { envp in
-        unsafe posix_spawn(&process, path, &actions, nil, argv, ours ? CNetlink_environment() : envp)
+        unsafe posix_spawn(&process, path, &actions, &attributes, argv, ours ? CNetlink_environment() : envp)
       }
     }
     guard code == 0 else { throw .system("posix_spawn \(path)", code) }

@@ -6,7 +6,7 @@ internal import ReachabilityModel
 /// the addresses in its block, found by binary search, and costs one lookup for each. The others (pairs, scoped targets,
 /// names not resolved yet, special addresses) are asked about one by one when an event's block covers them.
 ///
-/// Pure: no clock, no lock. A reading comes in two steps, ``queries(for:)`` and ``judge(_:settle:)``.
+/// Pure: no clock, no lock. A reading comes in two steps, ``queries(for:due:)`` and ``judge(_:settle:)``.
 struct WatchBook {
   /// Which interfaces count.
   let requirement: InterfaceRequirement

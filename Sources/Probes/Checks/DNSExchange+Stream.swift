@@ -19,6 +19,8 @@ extension DNSExchange {
 
   func connectStream() throws(SocketFailure) {
     step = .connecting
+    // A truncated answer may have come before.
+    begun = .now
     let socket = try StreamSocket(to: peer, check.request)
     self.socket = socket
     guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }

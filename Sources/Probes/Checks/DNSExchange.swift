@@ -22,6 +22,7 @@ final class DNSExchange: Exchange, Watcher {
   var received: [UInt8] = []
   var begun = Instant.now
   private var patience = Limits.dnsRepeat
+  private var hasSent = false
   /// Packets came that are no answer to this question.
   private var strangers = 0
 
@@ -76,8 +77,12 @@ final class DNSExchange: Exchange, Watcher {
 
   private func ask() {
     let sent = unsafe send(descriptor, question, question.count, Int32(MSG_NOSIGNAL))
-    // An error of the packet before this one: nobody listens there.
-    if sent < 0, errno != EAGAIN { return loop.found(check, SocketFailure.later(errno).finding) }
+    if sent < 0, errno != EAGAIN {
+      // An error of the packet before this one, if there was any: nobody listens there.
+      let failure = hasSent ? SocketFailure.later(errno) : .immediate(errno)
+      return loop.found(check, failure.finding)
+    }
+    hasSent = true
     loop.wake(check, at: .now.advanced(by: patience))
   }
 

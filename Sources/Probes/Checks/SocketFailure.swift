@@ -51,7 +51,7 @@ struct SocketFailure: Error, Equatable {
 
   /// The kernel's words, and whose they are.
   var detail: String {
-    if Self.isShortage(code) { return "this machine is short of descriptors or memory: \(Self.words(code))" }
+    if Self.isShortage(code) { return "this machine is short of descriptors, ports or memory: \(Self.words(code))" }
     return isImmediate ? "the kernel refused to send: \(Self.words(code))" : Self.words(code)
   }
 

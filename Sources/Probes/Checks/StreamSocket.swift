@@ -39,7 +39,11 @@ struct StreamSocket {
       try ProberSocket.bind(descriptor, request, family: family)
       if purpose == .knocking { ProberSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 0) }
       let code = unsafe peer.withSocketAddress { unsafe connect(descriptor, $0, $1) }
-      guard code == 0 || errno == EINPROGRESS else { throw .immediate(errno) }
+      guard code == 0 || errno == EINPROGRESS else {
+        // The kernel has found a source, and no port that is free there: what connect(2) calls EAGAIN.
+        let isPortless = errno == EADDRNOTAVAIL && family == .ipv4 && request.source == nil
+        throw .immediate(isPortless ? EAGAIN : errno)
+      }
     } catch {
       Glibc.close(descriptor)
       throw error

@@ -5,7 +5,12 @@ internal import Names
 /// Authorities that are trusted, read once from their file: for the system's, a hundred and more certificates.
 @safe final class TrustStore {
   /// Why there is none.
-  struct Failure: Error { let words: String }
+  struct Failure: Error {
+    var path: String?
+    let cause: String
+
+    var words: String { "the authorities of \(path ?? "the system") cannot be read: \(cause)" }
+  }
 
   /// Debian's and most others' file of all authorities, which GnuTLS reads for the system's.
   static let systemFile = "/etc/ssl/certs/ca-certificates.crt"
@@ -16,9 +21,11 @@ internal import Names
   /// Reads a PEM file; nil for the system's authorities.
   init(_ path: String?) throws(Failure) {
     signature = FileSignature(path ?? Self.systemFile)
+    // GnuTLS would wait for whoever writes into a pipe, and every check with it.
+    if path != nil, signature.isThere, !signature.isPlain { throw Failure(path: path, cause: "this is no plain file") }
     var new: gnutls_x509_trust_list_t?
     guard unsafe gnutls_x509_trust_list_init(&new, 0) == 0, let new = unsafe new else {
-      throw Failure(words: "no memory for certificates")
+      throw Failure(path: path, cause: "no memory for certificates")
     }
     unsafe list = new
     let count =
@@ -29,8 +36,8 @@ internal import Names
       }
     // Without any authority nothing can be trusted, and that would look as if it were the peer's fault.
     guard count > 0 else {
-      let words = count < 0 ? unsafe String(cString: gnutls_strerror(count)) : "it has no certificates in it"
-      throw Failure(words: "the authorities of \(path ?? "the system") cannot be read: \(words)")
+      let cause = count < 0 ? unsafe String(cString: gnutls_strerror(count)) : "it has no certificates in it"
+      throw Failure(path: path, cause: cause)
     }
   }
 

@@ -35,10 +35,15 @@ final class CheckBoard: Sendable {
     }
   }
 
-  /// Ends a check and tells everybody who waits for it.
-  func finish(_ run: CheckRun, _ outcome: CheckOutcome) {
-    forget(run) { $0.memory.remember(outcome) }
-    for completion in run.end() { completion(outcome) }
+  /// Whoever asks from now on asks anew: the target has answered, or has not.
+  func close(_ run: CheckRun) { forget(run) }
+
+  /// Ends a check that was answered at `instant`, and tells everybody who waits for it.
+  func finish(_ run: CheckRun, _ outcome: CheckOutcome, answeredAt instant: ContinuousClock.Instant) {
+    // What nobody waited for any more may be older than what is known.
+    guard let waiting = run.end() else { return forget(run) }
+    forget(run) { $0.memory.remember(outcome, instant) }
+    for completion in waiting { completion(outcome) }
   }
 
   private func forget(_ run: CheckRun, _ more: (inout State) -> Void = { _ in }) {
@@ -111,11 +116,11 @@ final class CheckRun: Sendable {
     }
   }
 
-  /// Ends it; returns those who wait.
-  func end() -> [CheckBoard.Completion] {
+  /// Ends it; returns those who wait, or nil when it was over.
+  func end() -> [CheckBoard.Completion]? {
     state.withLock { state in
       defer { state = State(isOver: true) }
-      return state.isOver ? [] : state.waiting.compactMap(\.self)
+      return state.isOver ? nil : state.waiting.compactMap(\.self)
     }
   }
 }
@@ -136,8 +141,10 @@ struct OutcomeMemory {
     outcomes[request].flatMap { .now - $0.at <= maximumAge ? $0.outcome : nil }
   }
 
-  mutating func remember(_ outcome: CheckOutcome) {
+  /// Keeps an outcome, unless a younger one is there.
+  mutating func remember(_ outcome: CheckOutcome, _ instant: ContinuousClock.Instant) {
     guard outcome.result.reason != .cancelled else { return }
+    guard outcomes[outcome.request].map({ $0.at <= instant }) ?? true else { return }
     let place = number % Limits.rememberedOutcomes
     if order.count == Limits.rememberedOutcomes {
       // Unless it was made again since.
@@ -147,7 +154,7 @@ struct OutcomeMemory {
     } else {
       order.append(outcome.request)
     }
-    outcomes[outcome.request] = (outcome, .now, number)
+    outcomes[outcome.request] = (outcome, instant, number)
     number += 1
   }
 }

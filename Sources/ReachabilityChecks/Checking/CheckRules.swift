@@ -26,18 +26,36 @@ enum CheckRules {
 
   /// Whether an address may be asked, by the verdict over the way to it; nil when the kernel could not be asked.
   ///
-  /// A route of type `local` leads to this machine though no interface has the address, as AnyIP does: what the policy
-  /// says of our own addresses holds there, too. Where nobody knows, nothing is sent for callers.
+  /// Where nobody knows, nothing is sent for callers.
   static func passage(
     _ request: ProbeRequest, to address: IPAddress, _ port: UInt16?, _ verdict: HostVerdict?
   ) -> Passage {
     guard let verdict else { return request.policy == nil ? .open : .denied }
-    if let policy = request.policy, let type = verdict.path.routeType, [.local, .anycast, .broadcast].contains(type),
-      !policy.allowsHere(address, port: port)
-    {
-      return .denied
+    return passage(request, to: address, port, glance(verdict))
+  }
+
+  /// A verdict for which the kernel was waited for, as a glance.
+  static func glance(_ verdict: HostVerdict) -> Glance {
+    Glance(verdict: verdict, routeTypes: [verdict.path.routeType].compactMap(\.self))
+  }
+
+  /// The same by a glance at the way: what the tables do not know yet is tried, if the kernel's route leads elsewhere.
+  ///
+  /// A route of type `local` leads to this machine though no interface has the address, as AnyIP does: what the policy
+  /// says of our own addresses holds there, too.
+  static func passage(
+    _ request: ProbeRequest, to address: IPAddress, _ port: UInt16?, _ glance: Glance?
+  ) -> Passage {
+    guard let glance, glance.verdict.path.status != .unknown else { return request.policy == nil ? .open : .denied }
+    // First of all: what a caller may not ask is no better known to it while our own way is missing.
+    if let policy = request.policy {
+      let leadsHere = glance.routeTypes.contains { [.local, .anycast, .broadcast].contains($0) }
+      guard policy.allows(address, port: port), !leadsHere || policy.allowsHere(address, port: port) else {
+        return .denied
+      }
     }
-    return missingWay(verdict, startedAt: Timestamp(microseconds: 0), duration: .zero) == nil ? .open : .missing
+    if glance.isBehind { return .open }
+    return missingWay(glance.verdict, startedAt: Timestamp(microseconds: 0), duration: .zero) == nil ? .open : .missing
   }
 
   /// Whether a verdict tells that the way to its target is missing, and not only that the way out as such is.

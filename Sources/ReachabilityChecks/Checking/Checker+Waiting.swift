@@ -8,18 +8,21 @@ extension Checker {
   /// A target is asked again a second after its last check began and ended, and at once when the way to it changes.
   ///
   /// - Parameters:
-  ///   - requests: what to check; each is cut short at the end of the time.
+  ///   - requests: what to check; what is under way at the end of the time is given up.
   ///   - timeout: how long at the most.
-  ///   - condition: is asked with the latest outcome of each request, in their order, whenever all have one.
+  ///   - condition: is asked with the latest outcome of each request, in their order, whenever there is another; nil for one
+  ///     that has none yet. Without requests it is asked once.
   /// - Returns: whether the condition was fulfilled, which it was not when the time was over or the task cancelled; and the
-  ///   last outcomes, of those requests that had one.
+  ///   last outcomes, nil where there was none.
   public func wait(
-    for requests: [ProbeRequest], timeout: Duration, until condition: @escaping @Sendable ([CheckOutcome]) -> Bool
-  ) async -> (isFulfilled: Bool, outcomes: [CheckOutcome]) {
+    for requests: [ProbeRequest], timeout: Duration, until condition: @escaping @Sendable ([CheckOutcome?]) -> Bool
+  ) async -> (isFulfilled: Bool, outcomes: [CheckOutcome?]) {
+    // Of nobody there will be no outcome to ask it with.
+    if requests.isEmpty, condition([]) { return (true, []) }
     let board = OutcomeBoard(count: requests.count)
     let isFulfilled = await withTaskGroup(of: Bool.self) { group in
       for (index, request) in requests.enumerated() {
-        group.addTask { await self.repeatCheck(request) { board.note($0, at: index).map(condition) ?? false } }
+        group.addTask { await self.repeatCheck(request) { condition(board.note($0, at: index)) } }
       }
       group.addTask {
         try? await Task.sleep(for: min(timeout, Limits.longestWait))
@@ -41,6 +44,8 @@ extension Checker {
     defer { subscription?.cancel() }
     while !Task.isCancelled {
       let next = ContinuousClock.now + Limits.waitRetry
+      // A change from here on may come too late for the check that begins, and must not be slept over.
+      alarm.quiet()
       let outcome = await check(request)
       guard !Task.isCancelled else { return false }
       if isEnough(outcome) { return true }
@@ -56,39 +61,50 @@ private final class OutcomeBoard: Sendable {
 
   init(count: Int) { outcomes = Locked(Array(repeating: nil, count: count)) }
 
-  var all: [CheckOutcome] { outcomes.withLock { $0.compactMap(\.self) } }
+  var all: [CheckOutcome?] { outcomes.withLock(\.self) }
 
-  /// All outcomes, if there is one of each.
-  func note(_ outcome: CheckOutcome, at index: Int) -> [CheckOutcome]? {
+  /// Puts an outcome in; returns all as of then.
+  func note(_ outcome: CheckOutcome, at index: Int) -> [CheckOutcome?] {
     outcomes.withLock { outcomes in
       outcomes[index] = outcome
-      let known = outcomes.compactMap(\.self)
-      return known.count == outcomes.count ? known : nil
+      return outcomes
     }
   }
 }
 
 /// A sleep that something may end early.
 private final class Alarm: Sendable {
-  private let stream: AsyncStream<Void>
-  private let continuation: AsyncStream<Void>.Continuation
-
-  init() {
-    // One ring is remembered: a change during a check must not be slept over.
-    (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  private struct State {
+    var isRung = false
+    var sleep: Task<Void, Never>?
   }
 
-  func ring() { continuation.yield() }
+  private let state = Locked(State())
 
+  /// Ends a sleep, this one or the next.
+  func ring() {
+    let sleep = state.withLock { state in
+      state.isRung = true
+      return state.sleep
+    }
+    sleep?.cancel()
+  }
+
+  /// Forgets what has rung so far.
+  func quiet() { state.withLock { $0 = State() } }
+
+  /// Sleeps until a moment, a ring, or the end of the task.
   func wait(until deadline: ContinuousClock.Instant) async {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { [stream] in
-        var iterator = stream.makeAsyncIterator()
-        await iterator.next()
-      }
-      group.addTask { try? await Task.sleep(until: deadline, clock: .continuous) }
-      await group.next()
-      group.cancelAll()
+    let sleep = Task { _ = try? await Task.sleep(until: deadline, clock: .continuous) }
+    let isRung = state.withLock { state in
+      state.sleep = sleep
+      return state.isRung
+    }
+    if isRung { sleep.cancel() }
+    await withTaskCancellationHandler {
+      await sleep.value
+    } onCancel: {
+      sleep.cancel()
     }
   }
 }

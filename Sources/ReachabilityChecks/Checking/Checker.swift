@@ -10,7 +10,7 @@ public import ReachabilityModel
 public final class Checker: Sendable {
   let monitor: ReachabilityMonitor
   private let prober: any Prober
-  private let names: Resolver
+  let names: Resolver
   private let board = CheckBoard()
 
   /// A checker that asks `prober` about targets and `monitor` about the way; both live at least as long as it does.
@@ -72,90 +72,95 @@ public final class Checker: Sendable {
 
   private func begin(_ run: CheckRun) {
     let request = run.request
-    let startedAt = Timestamp.now
-    let start = ContinuousClock.now
+    let start = Beginning()
     let way = CheckRules.target(request)
-    if request.target.scheme == .route {
-      judge(way, for: run, startedAt, start)
-      return
-    }
+    if request.target.scheme == .route { return judge(way, for: run, start) }
     // Of a name nothing is known yet: its addresses may be near though the way out as such is missing.
-    var before: HostVerdict?
-    if case .address(let address) = way.remote {
-      before = try? monitor.evaluate(way)
-      if let result = refusal(request, address, before, startedAt, start) {
-        finish(run, result, result.state == .unreachable ? before?.path : nil)
-        return
-      }
+    guard case .address(let address) = way.remote else { return probe(run, way, nil) }
+    if let glance = monitor.glance(at: way), !glance.isBehind, refusal(request, address, glance.verdict, start) == nil {
+      return probe(run, way, glance.verdict)
     }
-    let passage: @Sendable (IPAddress, UInt16?) -> Passage = { [self, before] address, port in
-      let known = way.remote == .address(address) ? before : nil
-      return CheckRules.passage(request, to: address, port, known ?? verdict(over: way, at: address))
+    // That a way is missing may be over in a moment; it is worth waiting for the kernel.
+    monitor.judge(way) { [self] answer in
+      let verdict = try? answer.get()
+      guard let result = refusal(request, address, verdict, start) else { return probe(run, way, verdict) }
+      finish(run, result, result.state == .unreachable ? verdict?.path : nil)
+    }
+  }
+
+  /// Sends what is to be sent.
+  ///
+  /// - Parameters:
+  ///   - run: the check.
+  ///   - way: the route-level question behind it.
+  ///   - before: the verdict over the way, when its host is an address.
+  ///   - isRetry: whether it is the second time.
+  private func probe(_ run: CheckRun, _ way: Target, _ before: HostVerdict?, isRetry: Bool = false) {
+    let request = run.request
+    let passage: @Sendable (IPAddress, UInt16?) -> Passage = { [self] address, port in
+      if way.remote == .address(address), let before { return CheckRules.passage(request, to: address, port, before) }
+      return CheckRules.passage(request, to: address, port, look(at: address, on: way))
     }
     run.began(
-      prober.probe(request, where: passage) { [self, before] result in
-        // Where it was there a moment ago and the target has answered, the kernel need not be asked again; another host
-        // may have answered in the end.
-        let isSame = result.state == .up && result.address.map { way.remote == .address($0) } == true
-        let verdict = isSame && before != nil ? before : verdict(over: way, after: result)
-        finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path)
+      prober.probe(request, where: passage) { [self] result in
+        if result.state == .up, let verdict = known(result, way, before) { return end(run, result, verdict) }
+        let answered = ContinuousClock.now
+        // What the kernel is asked now is asked of what was; who asks from now on wants to know what is.
+        board.close(run)
+        judge(way, after: result) { [self] verdict in
+          // It was not sent for want of a way that is there now, after all that was under way.
+          let isMistaken = result.reason == .noRoute && verdict?.path.status.isReachable == true
+          if isMistaken, !isRetry { return probe(run, way, verdict, isRetry: true) }
+          end(run, result, verdict, at: answered)
+        }
       })
+  }
+
+  /// The way of a target that has answered, where it can be told without waiting.
+  ///
+  /// Where it was there a moment ago the kernel need not be asked again; another host may have answered in the end.
+  private func known(_ result: ProbeResult, _ way: Target, _ before: HostVerdict?) -> HostVerdict? {
+    guard let address = result.address else { return nil }
+    if way.remote == .address(address), let before { return before }
+    return look(at: address, on: way).flatMap { $0.isBehind ? nil : $0.verdict }
+  }
+
+  private func end(
+    _ run: CheckRun, _ result: ProbeResult, _ verdict: HostVerdict?, at instant: ContinuousClock.Instant = .now
+  ) {
+    finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path, at: instant)
   }
 
   /// The result of a check of an address that is not made, because its way is missing, leads where the caller may not go,
   /// or is not known; nil when it is made.
   private func refusal(
-    _ request: ProbeRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ startedAt: Timestamp,
-    _ start: ContinuousClock.Instant
+    _ request: ProbeRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: Beginning
   ) -> ProbeResult? {
     switch CheckRules.passage(request, to: address, request.target.port, verdict) {
     case .open: nil
-    case .missing: verdict.flatMap { CheckRules.missingWay($0, startedAt: startedAt, duration: .now - start) }
-    case .denied where verdict == nil:
-      ProbeResult(.unknown, .kernelUnavailable, startedAt: startedAt, duration: .now - start)
+    case .missing: verdict.flatMap { CheckRules.missingWay($0, startedAt: start.time, duration: start.elapsed) }
+    case .denied where verdict.map { $0.path.status == .unknown } ?? true:
+      ProbeResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
     case .denied:
       ProbeResult(
-        .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: startedAt,
+        .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
         duration: .zero)
     }
   }
 
-  /// The way to the address that was asked; where there was none, to the last known ones, or to the host as such when its
-  /// name could not be asked for at all.
-  private func verdict(over way: Target, after result: ProbeResult) -> HostVerdict? {
-    if let address = result.address { return verdict(over: way, at: address) }
-    // That there is no such name is an answer: somebody was reached.
-    guard result.reason != .dnsNotFound else { return nil }
-    if let known = monitor.verdict(of: way), known.phase == .resolved, !known.addresses.isEmpty {
-      return try? monitor.evaluate(way, resolution: .addresses(known.addresses.map(\.address)))
-    }
-    guard let verdict = try? monitor.evaluate(way) else { return nil }
-    return CheckRules.isWayMissing(verdict, monitor.reachesNameServer) ? verdict : nil
+  func finish(
+    _ run: CheckRun, _ result: ProbeResult, _ path: Path?, at instant: ContinuousClock.Instant = .now
+  ) {
+    board.finish(run, CheckOutcome(request: run.request, result: result, path: path), answeredAt: instant)
   }
+}
 
-  private func verdict(over way: Target, at address: IPAddress) -> HostVerdict? {
-    var way = way
-    way.remote = .address(address)
-    return try? monitor.evaluate(way)
-  }
+/// When a check began.
+struct Beginning {
+  let time = Timestamp.now
+  private let instant = ContinuousClock.now
 
-  /// A `route` target: the kernel's answer is the check.
-  private func judge(_ way: Target, for run: CheckRun, _ startedAt: Timestamp, _ start: ContinuousClock.Instant) {
-    let judge: @Sendable (NameResolution) -> Void = { [self] resolution in
-      guard let verdict = try? monitor.evaluate(way, resolution: resolution) else {
-        let result = ProbeResult(.unknown, .kernelUnavailable, startedAt: startedAt, duration: .now - start)
-        finish(run, result, nil)
-        return
-      }
-      finish(run, CheckRules.result(of: verdict, startedAt: startedAt, duration: .now - start), verdict.path)
-    }
-    guard case .name(let name) = way.remote else { return judge(.pending) }
-    monitor.resolve(name, in: names, timeout: run.request.timeout, judge)
-  }
-
-  private func finish(_ run: CheckRun, _ result: ProbeResult, _ path: Path?) {
-    board.finish(run, CheckOutcome(request: run.request, result: result, path: path))
-  }
+  var elapsed: Duration { .now - instant }
 }
 
 private struct NothingToCancel: ProbeCancellation {

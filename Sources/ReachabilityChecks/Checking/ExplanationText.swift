@@ -64,13 +64,7 @@ struct ExplanationText {
   }
 
   private func after(_ phase: ProbeResult.Phase.Name) -> String {
-    result.duration(of: phase).map { " (\(Self.milliseconds($0)))" } ?? ""
-  }
-
-  private static func milliseconds(_ duration: Duration) -> String {
-    let microseconds = Int64(duration / .microseconds(1))
-    let fraction = String(microseconds % 1_000)
-    return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " ms"
+    result.duration(of: phase).map { " (\($0.inMilliseconds) ms)" } ?? ""
   }
 
   /// What ip(8) is to be asked.
@@ -102,6 +96,8 @@ struct ExplanationText {
     case .interventionRequired: "A person must bring the connection up: a PIN, a key or a login is missing."
     case .unknownInterface: "There is no interface \(interface) now; ip link lists what there is."
     case .noSource: "No own address can send there: ip address tells what is missing; is DHCP or RA running?"
+    case .noRoute where outcome.request.interface != nil:
+      "No route through \(interface) covers the target: ip route show table all dev \(interface) tells which there are."
     case .noRoute:
       "No route covers the target: ip route get \(question) repeats it."
     case .networkUnreachable:

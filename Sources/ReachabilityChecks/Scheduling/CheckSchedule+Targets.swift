@@ -29,6 +29,7 @@ extension CheckSchedule {
 
   /// Has the kernel asked about new ways, and what is due begun.
   private func awaken() {
+    guarded.withLock { rearm(&$0, now()) }
     monitor.refresh()
     hasten()
   }
@@ -37,10 +38,7 @@ extension CheckSchedule {
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, isTold: Bool = true
   ) -> Placement {
     let deed = guarded.withLock { guarded in
-      let now = now()
-      let deed = put(definition, origin, precondition, isTold: isTold, &guarded, now)
-      rearm(&guarded, now)
-      return deed
+      put(definition, origin, precondition, isTold: isTold, &guarded, now())
     }
     deed.tell()
     deed.cancellation?.cancel()
@@ -60,6 +58,7 @@ extension CheckSchedule {
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, isTold: Bool,
     _ guarded: inout Guarded, _ now: ScheduleState.Moment
   ) -> Deed {
+    let definition = definition.bounded
     let old = guarded.state.entries[definition.id]?.report
     if let refusal = refusal(old, origin, precondition, guarded) { return Deed(placement: .refused(refusal)) }
     let (news, cancelled) = guarded.state.put(definition, origin, at: now)

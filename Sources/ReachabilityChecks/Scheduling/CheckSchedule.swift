@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Locks
 public import NetworkReachability
 internal import ReachabilityModel
@@ -7,10 +6,11 @@ internal import ReachabilityModel
 ///
 /// ```swift
 /// let schedule = CheckSchedule(monitor: monitor, checker: checker)
-/// _ = schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db:5432")))
-/// for await update in monitor.updates(of: .target) {
+/// // First of all, for what has happened before is not told; it stands in `reports()`.
+/// let subscription = monitor.listen(to: .target) { update in
 ///   if let target = update.registeredTarget { print(target.definition.id, target.status.state) }
 /// }
+/// schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db:5432")))
 /// ```
 ///
 /// Changes of state are transitions of the monitor's one history, in order with those of this machine. A target whose own
@@ -39,15 +39,25 @@ public final class CheckSchedule: Sendable {
   let monitor: ReachabilityMonitor
   private let checker: Checker
   let configuration: Configuration
-  private let start = ContinuousClock.now
-  private let queue = DispatchQueue(label: "checks", qos: .userInitiated)
-  private let timer: WakeTimer
+  private let clock: any CheckClock
+  private let timer: any CheckTimer
   let sink: WaySink
   /// Who watches the ways, for the engine.
   let watcher: Int
 
   /// A schedule without targets; `monitor` and `checker` live at least as long as it does.
-  public init(monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration()) {
+  ///
+  /// - Parameters:
+  ///   - monitor: knows the ways, and has the history of changes.
+  ///   - checker: makes the checks.
+  ///   - configuration: its settings.
+  ///   - clock: what the intervals are measured by; nil for this machine's.
+  public init(
+    monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(),
+    clock: (any CheckClock)? = nil
+  ) {
+    let clock = clock ?? MachineClock()
+    self.clock = clock
     self.monitor = monitor
     self.checker = checker
     self.configuration = configuration
@@ -59,8 +69,9 @@ public final class CheckSchedule: Sendable {
           perHost: configuration.perHost)))
     // The timer and the sink outlive nobody: what they wake may be gone.
     let gate = Gate()
-    timer = WakeTimer(on: queue) { gate.schedule?.turn() }
-    sink = WaySink { [queue] in queue.async { gate.schedule?.takeWays() } }
+    let timer = clock.makeTimer { gate.schedule?.takeWays() }
+    self.timer = timer
+    sink = WaySink { timer.fire() }
     gate.schedule = self
     monitor.attach(sink)
   }
@@ -78,10 +89,11 @@ public final class CheckSchedule: Sendable {
   deinit { stop() }
 
   /// This moment on both clocks; the first goes on while the machine sleeps.
-  func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: .now - start, time: .now) }
+  func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: clock.uptime, time: clock.time) }
 
   /// Ends all checks; nothing begins any more, and the ways are no longer watched.
   public func stop() {
+    monitor.detach(sink)
     let (cancellations, waiting) = guarded.withLock { guarded in
       guarded.hasStopped = true
       for way in guarded.ways.keys { monitor.unwatch(way, for: watcher) }
@@ -103,7 +115,7 @@ public final class CheckSchedule: Sendable {
     guard !guarded.hasStopped, let next = guarded.state.nextWake(after: now.uptime) else { return }
     if let wakes = guarded.wakes, wakes <= next, wakes > now.uptime { return }
     guarded.wakes = next
-    timer.fire(after: next - now.uptime)
+    timer.fire(at: next)
   }
 
   /// Begins what is due.
@@ -154,7 +166,7 @@ public final class CheckSchedule: Sendable {
     for completion in waiting { completion(outcome) }
   }
 
-  /// Takes in what the kernel says about the ways.
+  /// Takes in what the kernel says about the ways, and begins what is due.
   private func takeWays() {
     var changes = sink.drain()[...]
     while !changes.isEmpty {
@@ -181,5 +193,5 @@ public final class CheckSchedule: Sendable {
   }
 
   /// Has the state looked at now rather than at the next tick.
-  func hasten() { queue.async { [weak self] in self?.turn() } }
+  func hasten() { timer.fire() }
 }

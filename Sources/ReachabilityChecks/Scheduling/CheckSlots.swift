@@ -28,9 +28,6 @@ struct CheckSlots {
     self.perHost = perHost
   }
 
-  /// How many wait for a slot, those that were given up included until their turn comes.
-  var waiting: Int { queue.count - first + hosts.values.reduce(0) { $0 + $1.held.count } }
-
   /// Whether a call of ``next()`` might give one.
   var hasCandidates: Bool { first < queue.count && running < total }
 

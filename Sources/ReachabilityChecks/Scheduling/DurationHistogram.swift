@@ -31,10 +31,4 @@ public struct DurationHistogram: Hashable, Sendable {
       counts[index] += 1
     }
   }
-
-  /// The smallest bound that covers this share of them, 0…1; nil when there are none, or it is beyond the last bound.
-  public func bound(covering share: Double) -> Duration? {
-    guard count > 0 else { return nil }
-    return zip(bounds, counts).first { Double($0.1) >= share * Double(count) }?.0
-  }
 }

@@ -8,6 +8,8 @@ extension ScheduleState {
     var told: ToldReason
     /// When the next check is due.
     var due = Duration.zero
+    /// The tick of the wheel with which it comes.
+    var tick = 0
     var activity = Activity.idle
     /// The way changed while a check was under way: what it finds may be about the old one.
     var isDoubtful = false

@@ -30,7 +30,7 @@ struct ScheduleState {
   var figures = CheckFigures()
   private var nextRun = 0
   private var revision: UInt64 = 0
-  private var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
+  private(set) var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
   private let seed: UInt64
 
   init(seed: UInt64, concurrency: Int, perHost: Int) {
@@ -42,7 +42,7 @@ struct ScheduleState {
 
   /// Adds a target, or changes it: what is known stays when the question does.
   ///
-  /// - Returns: the news when it is new, or its state or what is told of its definition changed; and the run to cancel.
+  /// - Returns: the news when anything of it changed, and the run to cancel.
   mutating func put(
     _ definition: TargetDefinition, _ origin: TargetOrigin, at now: Moment
   ) -> (news: TargetNews?, cancelled: Int?) {
@@ -73,11 +73,10 @@ struct ScheduleState {
       // Until the kernel is heard about the new host, the first check tells.
       if old.host == definition.target.host.remote { entries[id]?.way = old.way }
     }
-    guard let report = entries[id]?.report,
-      report.status.state != old.report.status.state || !definition.asksTheSame(as: old.definition)
-        || definition.labels != old.definition.labels
-    else { return (nil, cancelled) }
-    return (TargetNews(from: old.report.status.state, report: report, causes: [.configuration]), cancelled)
+    let news = entries[id].map {
+      TargetNews(from: old.report.status.state, report: $0.report, causes: [.configuration])
+    }
+    return (news, cancelled)
   }
 
   /// A new target is checked at once, within the bounds of a burst, and then at its place in the interval.
@@ -123,7 +122,13 @@ struct ScheduleState {
   mutating func plan(_ id: String, at due: Duration) {
     entries[id]?.due = due
     // The tick that begins right after it: no check begins before it is due.
-    wheel.insert(id, at: Int((due + Limits.wheelTick - .nanoseconds(1)) / Limits.wheelTick))
+    entries[id]?.tick = wheel.insert(id, at: Int((due + Limits.wheelTick - .nanoseconds(1)) / Limits.wheelTick))
+    // Many that were changed or removed long before their time.
+    if wheel.count > 2 * entries.count + Limits.unsweptTicks {
+      // Whoever is put back to what was before has the same tick twice.
+      var kept: Set<String> = []
+      wheel.sweep { [entries] id, tick in entries[id]?.tick == tick && kept.insert(id).inserted }
+    }
   }
 
   /// Has a target checked as soon as there is a place, unless it is waiting or under way already.
@@ -138,9 +143,9 @@ struct ScheduleState {
   /// What begins now; to be called at ``nextWake(after:)`` at the latest.
   mutating func launches(at now: Moment) -> [Launch] {
     if slots.running > 0 { stalls.sign(at: now.uptime) }
-    for (id, _) in wheel.advance(to: Int(now.uptime / Limits.wheelTick)) {
+    for (id, tick) in wheel.advance(to: Int(now.uptime / Limits.wheelTick)) {
       // It was planned anew meanwhile.
-      guard let entry = entries[id], entry.due <= now.uptime else { continue }
+      guard let entry = entries[id], entry.tick == tick else { continue }
       // Half an interval away at least, so that a clock that is set or slewed makes no second check of this one.
       plan(id, at: regular(entry.definition, after: now.uptime + entry.definition.interval / 2, now))
       if entry.definition.isPaused || entry.way == .missing { continue }

@@ -1,7 +1,7 @@
 /// Keys by the tick at which they are due: a hashed timing wheel, so that putting in and taking out cost the same for ten
 /// targets and ten thousand.
 ///
-/// Nothing is taken out before its time: who changes a key's time puts it in again and recognizes the old one by its tick.
+/// Who changes a key's time puts it in again and recognizes the old one by its tick; it is taken out in its time, or by a sweep.
 struct TimingWheel<Key> {
   private struct Entry {
     var key: Key
@@ -9,7 +9,8 @@ struct TimingWheel<Key> {
   }
 
   private var slots: [[Entry]]
-  private var count = 0
+  /// How many are in it, old ones included.
+  private(set) var count = 0
   /// The last tick that was taken.
   private(set) var now: Int
 
@@ -20,10 +21,20 @@ struct TimingWheel<Key> {
   }
 
   /// Puts a key in; what is due already comes with the next tick.
-  mutating func insert(_ key: Key, at tick: Int) {
+  ///
+  /// - Returns: the tick with which it comes.
+  @discardableResult
+  mutating func insert(_ key: Key, at tick: Int) -> Int {
     let tick = max(tick, now + 1)
     slots[tick % slots.count].append(Entry(key: key, tick: tick))
     count += 1
+    return tick
+  }
+
+  /// Takes out all that nobody waits for any more.
+  mutating func sweep(keeping isWanted: (Key, Int) -> Bool) {
+    for slot in slots.indices where !slots[slot].isEmpty { slots[slot].removeAll { !isWanted($0.key, $0.tick) } }
+    count = slots.reduce(0) { $0 + $1.count }
   }
 
   /// Takes out everything that is due up to and including a tick, in the order of the ticks.

@@ -23,11 +23,11 @@ public struct TargetDefinition: Hashable, Sendable {
   /// Whether it is not checked for now.
   public var isPaused: Bool
 
-  /// A definition from its parts, which are not checked.
+  /// A definition from its parts, which are not checked; times that are not given fit the interval.
   public init(
     id: String, target: ProbeTarget, module: ProbeModule? = nil, labels: [String: String] = [:],
-    interval: Duration = Default.interval, timeout: Duration = Default.timeout,
-    fastInterval: Duration = Default.fastInterval, fall: Int = Default.fall, rise: Int = Default.rise,
+    interval: Duration = Default.interval, timeout: Duration? = nil, fastInterval: Duration? = nil,
+    fall: Int = Default.fall, rise: Int = Default.rise,
     isPaused: Bool = false
   ) {
     self.id = id
@@ -35,8 +35,8 @@ public struct TargetDefinition: Hashable, Sendable {
     self.module = module ?? .standard(for: target.scheme)
     self.labels = labels
     self.interval = interval
-    self.timeout = timeout
-    self.fastInterval = fastInterval
+    self.timeout = timeout ?? Default.timeout(of: interval)
+    self.fastInterval = fastInterval ?? min(Default.fastInterval, interval)
     self.fall = fall
     self.rise = rise
     self.isPaused = isPaused
@@ -48,12 +48,28 @@ public struct TargetDefinition: Hashable, Sendable {
     public static let interval = Duration.seconds(30)
     /// The longest default timeout; of shorter intervals it is four fifths.
     public static let timeout = Duration.seconds(5)
+
+    /// The timeout for an interval, which it stays below.
+    static func timeout(of interval: Duration) -> Duration { timeout < interval ? timeout : interval / 5 * 4 }
+
     /// The longest default fast interval.
     public static let fastInterval = Duration.seconds(1)
     /// One lost packet is no outage, and neither are two.
     public static let fall = 3
     /// One answer may be luck.
     public static let rise = 2
+  }
+
+  /// The same with what a schedule can work with: times above zero and of days at the most, counts from one on.
+  package var bounded: TargetDefinition {
+    var bounded = self
+    let longest = TargetDraft.Bounds.interval.upperBound
+    bounded.interval = min(max(interval, .milliseconds(1)), longest)
+    bounded.timeout = min(max(timeout, .milliseconds(1)), longest)
+    bounded.fastInterval = min(max(fastInterval, .milliseconds(1)), bounded.interval)
+    bounded.fall = max(fall, 1)
+    bounded.rise = max(rise, 1)
+    return bounded
   }
 
   /// Whether a check of `other` asks the same question, so that what is known of one holds for the other.

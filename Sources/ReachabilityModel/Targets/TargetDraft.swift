@@ -107,8 +107,7 @@ public struct TargetDraft: Hashable, Sendable {
   }
 
   private func checkedTimes(_ interval: Duration) -> Result<(timeout: Duration, fastInterval: Duration), Fault> {
-    let usual = TargetDefinition.Default.timeout
-    let timeout = timeout ?? (usual < interval ? usual : interval * 4 / 5)
+    let timeout = timeout ?? TargetDefinition.Default.timeout(of: interval)
     if case .failure(let fault) = Self.within(.timeout, timeout, Bounds.timeout) { return .failure(fault) }
     guard timeout < interval else {
       return .failure(

@@ -1,0 +1,108 @@
+internal import Locks
+public import ReachabilityModel
+
+/// A clock that stands still until a test moves it: the test double for `CheckClock`, for code that has checks made on a
+/// schedule.
+///
+/// ```swift
+/// let clock = ScriptedClock()
+/// let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
+/// schedule.put(definition)
+/// clock.advance()
+/// ```
+///
+/// What a schedule does it does inside ``advance(by:)``, on the thread of the test: nothing else happens by itself.
+public final class ScriptedClock: CheckClock {
+  private struct State {
+    var uptime = Duration.zero
+    var time: Timestamp
+    var timers: [Reference] = []
+
+    mutating func move(to moment: Duration) {
+      let step = max(.zero, moment - uptime)
+      uptime += step
+      time = Timestamp(microseconds: time.microseconds + Int64(step / .microseconds(1)))
+    }
+  }
+
+  private struct Reference {
+    weak var timer: Timer?
+    /// When it fires; nil for not at all.
+    var at: Duration?
+    /// It fires first of all.
+    var isCalled = false
+
+    /// For those that were called there is no waiting.
+    var moment: Duration { isCalled ? .zero : at ?? .zero }
+  }
+
+  private let state: Locked<State>
+  /// Calls within one ``advance(by:)``: more of them are a timer that calls itself without end.
+  private static let mostCalls = 1_000_000
+
+  /// A clock at `time`, the beginning of 1970 by default.
+  public init(time: Timestamp = Timestamp(microseconds: 0)) {
+    state = Locked(State(time: time))
+  }
+
+  /// How far it was moved.
+  public var uptime: Duration { state.withLock(\.uptime) }
+
+  /// The time for people.
+  public var time: Timestamp { state.withLock(\.time) }
+
+  /// Moves the clock, and has everything happen that is due until then, each at its own moment; without a time what is due
+  /// now.
+  public func advance(by duration: Duration = .zero) {
+    let end = uptime + duration
+    for _ in 0..<Self.mostCalls {
+      guard let timer = next(until: end) else { return }
+      timer.body()
+    }
+    preconditionFailure("after \(Self.mostCalls) calls of timers there is still one that is due")
+  }
+
+  /// A timer that fires inside ``advance(by:)``.
+  public func makeTimer(_ body: @escaping @Sendable () -> Void) -> any CheckTimer {
+    let timer = Timer(self, body)
+    state.withLock { $0.timers.append(Reference(timer: timer)) }
+    return timer
+  }
+
+  /// The next timer, at its moment; nil, at the end, when there is none.
+  private func next(until end: Duration) -> Timer? {
+    state.withLock { state in
+      state.timers.removeAll { $0.timer == nil }
+      let due = state.timers.indices
+        .filter { state.timers[$0].isCalled || state.timers[$0].at.map { $0 <= end } ?? false }
+        .min { state.timers[$0].moment < state.timers[$1].moment }
+      guard let due else {
+        state.move(to: end)
+        return nil
+      }
+      state.move(to: state.timers[due].moment)
+      if state.timers[due].isCalled { state.timers[due].isCalled = false } else { state.timers[due].at = nil }
+      return state.timers[due].timer
+    }
+  }
+
+  fileprivate func change(_ timer: Timer, at uptime: Duration?) {
+    state.withLock { state in
+      guard let index = state.timers.firstIndex(where: { $0.timer === timer }) else { return }
+      if let uptime { state.timers[index].at = uptime } else { state.timers[index].isCalled = true }
+    }
+  }
+
+  fileprivate final class Timer: CheckTimer {
+    private let clock: ScriptedClock
+    let body: @Sendable () -> Void
+
+    init(_ clock: ScriptedClock, _ body: @escaping @Sendable () -> Void) {
+      self.clock = clock
+      self.body = body
+    }
+
+    func fire(at uptime: Duration) { clock.change(self, at: uptime) }
+    func fire() { clock.change(self, at: nil) }
+  }
+}

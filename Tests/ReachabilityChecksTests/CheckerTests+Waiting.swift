@@ -1,0 +1,65 @@
+import NetworkReachabilityTesting
+import ReachabilityChecks
+import TestSupport
+import Testing
+
+extension CheckerTests {
+  @Test("Whoever waits asks once a second, and not again and again")
+  func pace() async throws {
+    prober.follow { _ in Self.result(.down, .refused) }
+    let waited = await checker.wait(for: [try request("tcp://10.0.0.9:1")], timeout: .milliseconds(3_500)) { _ in false
+    }
+    #expect(!waited.isFulfilled && waited.outcomes.count == 1)
+    // At 0, 1, 2 and 3 s, and once more for the first verdict over the way.
+    #expect(prober.requests.count <= 5)
+    #expect(prober.requests.count >= 2)
+  }
+
+  @Test("Whoever waits asks at once when the way changes, also after the first second")
+  func haste() async throws {
+    prober.follow { _ in Self.result(.down, .refused) }
+    let request = try request("tcp://198.41.0.4:1")
+    let waiting = Task { [checker] in await checker.wait(for: [request], timeout: .seconds(60)) { _ in false } }
+    while prober.requests.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+    let begin = ContinuousClock.now
+    for number in 0..<30 {
+      let before = prober.requests.count
+      kernel.change {
+        $0.removeDefaults(.ipv4)
+        $0.addDefault(via: "10.0.0.\(2 + number % 2)", on: 2)
+      }
+      #expect(await eventually { () async in prober.requests.count > before })
+    }
+    #expect(.now - begin < .seconds(20), "by themselves they would come once a second")
+    waiting.cancel()
+    _ = await waiting.value
+  }
+
+  @Test("With nobody to wait for, the condition is asked at once")
+  func nobody() async throws {
+    #expect(
+      await checker.wait(for: [], timeout: .seconds(60)) { $0.allSatisfy { $0?.result.state == .up } }.isFulfilled)
+    #expect(await !checker.wait(for: [], timeout: .zero) { _ in false }.isFulfilled)
+  }
+
+  @Test("One that has no outcome yet keeps nobody waiting for whom another is enough")
+  func oneIsEnough() async throws {
+    let requests = [try request("tcp://10.0.0.9:1"), try request("tcp://10.0.0.9:2")]
+    let waiting = Task { [checker] in
+      await checker.wait(for: requests, timeout: .seconds(60)) { $0.contains { $0?.result.state == .up } }
+    }
+    while prober.open.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    prober.answer { $0.target.port == 2 ? Self.result(.up) : nil }
+    let waited = await waiting.value
+    #expect(waited.isFulfilled && waited.outcomes.map { $0?.result.state } == [nil, .up])
+  }
+
+  @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
+  func longestTimes(_ timeout: Duration) async throws {
+    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
+    let waiting = Task { [checker] in await checker.wait(for: [request], timeout: timeout) { _ in true } }
+    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    prober.answer { _ in Self.result(.up) }
+    #expect(await waiting.value.isFulfilled)
+  }
+}

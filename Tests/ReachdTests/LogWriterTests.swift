@@ -1,0 +1,71 @@
+import Dispatch
+import Locks
+import TestSupport
+import Testing
+
+@testable import reachd
+
+/// Lines on their way out, however slowly they are read.
+@Suite struct LogWriterTests {
+  @Test func whatCannotBeWrittenWaitsAndWhatDoesNotFitIsCounted() {
+    let (begun, mayWrite) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let written = Locked<[String]>([])
+    let writer = LogWriter { text in
+      begun.signal()
+      mayWrite.wait()
+      written.withLock { $0 += text.split(separator: "\n").map(String.init) }
+      return true
+    }
+    let notice: @Sendable (Int) -> String = { "\($0) dropped" }
+    writer.put("first", dropNotice: notice)
+    // From here on the reader takes nothing.
+    begun.wait()
+    for number in 0..<LogWriter.capacity + 9 { writer.put("line \(number)", dropNotice: notice) }
+    #expect(writer.droppedInAll == 10, "the one that is being written waits, too")
+    for _ in 0..<9 { mayWrite.signal() }
+    writer.flush(seconds: 60)
+    let kept = (0..<LogWriter.capacity - 1).map { "line \($0)" }
+    #expect(written.withLock(\.self) == ["first"] + kept + ["10 dropped"])
+    writer.put("later", dropNotice: notice)
+    writer.flush(seconds: 60)
+    #expect(written.withLock(\.self).last == "later")
+  }
+
+  @Test func whatCouldNotBeWrittenIsCounted() {
+    let written = Locked<[String]>([])
+    let isFull = Locked(true)
+    let writer = LogWriter { text in
+      guard !isFull.withLock(\.self) else { return false }
+      written.withLock { $0.append(text) }
+      return true
+    }
+    let notice: @Sendable (Int) -> String = { "\($0) dropped" }
+    writer.put("lost", dropNotice: notice)
+    writer.flush(seconds: 60)
+    #expect(writer.droppedInAll == 1)
+    isFull.withLock { $0 = false }
+    writer.put("kept", dropNotice: notice)
+    writer.flush(seconds: 60)
+    #expect(written.withLock(\.self) == ["kept\n1 dropped"])
+  }
+
+  @Test func linesOfManyThreadsAreEachWrittenOnce() async {
+    let written = Locked<[String]>([])
+    let writer = LogWriter { text in
+      written.withLock { $0 += text.split(separator: "\n").map(String.init) }
+      return true
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<4 {
+        group.addTask { for number in 0..<200 { writer.put("\(thread) \(number)") { "\($0)" } } }
+      }
+    }
+    writer.flush(seconds: 60)
+    let lines = written.withLock(\.self)
+    #expect(lines.count == 800 && Set(lines).count == 800)
+    for thread in 0..<4 {
+      let own = lines.filter { $0.hasPrefix("\(thread) ") }
+      #expect(own == (0..<200).map { "\(thread) \($0)" }, "those of one thread in their order")
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Logging
+import MicroHTTP
+import TestSupport
+import Testing
+
+/// `reachd targets`, against a service with targets, and against what is none.
+@Suite struct TargetsCommandTests {
+  private func list(_ url: String, _ arguments: String...) throws -> (end: Child.End, lines: [String], errors: String) {
+    let (end, output, errors) = try Program.run(["targets", "--url", url] + arguments)
+    return (end, output.split(separator: "\n").map(String.init), errors)
+  }
+
+  @Test func everyTargetHasALineAndTheWorstDecides() throws {
+    let reloadable = try Reloadable(
+      """
+      targets:
+        - { id: db, target: "tcp://127.0.0.1:1", labels: { env: prod } }
+        - { id: rest, target: "tcp://127.0.0.1:1", paused: true, labels: { env: prod, why: "a b,&=" } }
+        - { id: way, target: "route://127.0.0.1" }
+      """)
+    let url = reloadable.service.url
+    #expect(try eventually { try list(url).end == .exited(1) && list(url, "--state", "up").lines.count == 1 })
+    let all = try list(url).lines.map { $0.split(separator: " since ") }
+    #expect(
+      all.map(\.first) == [
+        "down db tcp://127.0.0.1:1 refused", "paused rest tcp://127.0.0.1:1", "up way route://127.0.0.1",
+      ])
+    #expect(all.allSatisfy { $0.last?.wholeMatch(of: /[0-9-]+T[0-9:]+\.[0-9]{6}Z/) != nil })
+    let text = try Program.shell("curl -s -H 'Accept: text/plain' '\(url)/targets'").output
+    #expect(try list(url).lines == text.split(separator: "\n").map(String.init), "as the service tells it")
+    #expect(try list(url, "--state", "up,paused").end == .exited(0))
+    #expect(try list(url, "--state", "unreachable") == (.exited(0), [], ""))
+    #expect(try list(url, "--label", "env=prod,why").lines.count == 1)
+    #expect(try list(url, "--label", "why=a b").lines.isEmpty)
+    let document = try JSONValue(list(url, "--json", "--label", "env").lines.joined())
+    #expect(document["targets"]?.elements?.map { $0["id"]?.text } == ["db", "rest"])
+  }
+
+  @Test func everyPageIsRead() throws {
+    let targets = (10_000..<12_001).map { "  - { id: t\($0), target: 'route://127.0.0.1', paused: true }\n" }
+    let reloadable = try Reloadable("targets:\n" + targets.joined())
+    let (end, lines, _) = try list(reloadable.service.url)
+    #expect(end == .exited(0))
+    #expect(lines.map { $0.split(separator: " ")[1] } == (10_000..<12_001).map { "t\($0)" })
+    let pages = try list(reloadable.service.url, "--json").lines.map { try JSONValue($0) }
+    #expect(pages.map { $0["targets"]?.elements?.count } == [1000, 1000, 1])
+  }
+
+  @Test func whatTheServiceRefusesIsToldInItsWords() throws {
+    let service = try RunningService()
+    let (end, lines, errors) = try list(service.url, "--state", "gone")
+    #expect(end == .exited(2) && lines.isEmpty)
+    #expect(errors.hasPrefix("reachd: the service answered 400: There is no state \"gone\""))
+    #expect(try list("http://127.0.0.1:1").end == .exited(2))
+  }
+
+  @Test(arguments: ["<h1>Bad gateway</h1>", "{}", "[]", #"{"targets": [{"id": "db"}], "next": null}"#])
+  func aStrangersAnswerIsNoList(body: String) throws {
+    let stranger = HTTPServer(
+      configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)),
+      handler: { _ in .now(HTTPResponse(body: .bytes(Array(body.utf8)))) },
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    try stranger.start()
+    defer { stranger.stop() }
+    #expect(try list("http://\(stranger.boundAddress)").end == .exited(2))
+  }
+}
