@@ -45,11 +45,9 @@ struct HostQuestion: Sendable {
     exchange.service.monitor.judge(target, resolution: resolution) { promise.fulfil(reply($0)) }
   }
 
-  /// The same at once, by the way as it is while changes are under way, for those who have waited already; nil where that cannot
-  /// be said without waiting for the kernel.
-  func glance(_ resolution: NameResolution) -> HTTPResponse? {
-    let glance = exchange.service.monitor.glance(at: target, resolution: resolution)
-    return glance.flatMap { $0.isBehind ? nil : response($0.verdict) }
+  /// The same by what is known at the end of a wait, at which nobody waits for the kernel as well; nil where nothing is known.
+  func lastWord(_ resolution: NameResolution) -> HTTPResponse? {
+    exchange.service.monitor.glance(at: target, resolution: resolution).map { response($0.verdict) }
   }
 
   /// What cannot be said at the end of a wait.
@@ -108,7 +106,12 @@ struct HostQuestion: Sendable {
 
   /// A document by a watch's verdict; nil while the watch knows less than a question of its own would.
   func news(_ verdict: HostVerdict) -> HTTPResponse? {
-    guard watched == target else { return glance(.pending) }
+    guard watched == target else {
+      // Another watch than the target's: its news are when to look. What the tables do not know of yet comes with the next.
+      let glance = exchange.service.monitor.glance(at: target, resolution: .pending)
+      guard let glance, !glance.isBehind || glance.verdict.path.reason == verdict.path.reason else { return nil }
+      return response(glance.verdict)
+    }
     // Whose name is being resolved is judged by the default path for the time being: when that is missing, it is missing.
     let servers: [Reason] = [.dnsTimeout, .dnsServerFailure]
     let isHope = verdict.phase == .optimistic && verdict.path.status != .notReachable

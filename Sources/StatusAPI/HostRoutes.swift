@@ -35,7 +35,7 @@ enum HostRoutes {
     let last = Locked<HTTPResponse?>(nil)
     return HTTPWait(limit: limit) {
       // Of a name that is still being resolved, the default path is all that is known.
-      last.withLock(\.self) ?? question.glance(.failed(.dnsTimeout)) ?? question.unanswered
+      last.withLock(\.self) ?? question.lastWord(.failed(.dnsTimeout)) ?? question.unanswered
     } begin: { promise in
       let leave = question.exchange.service.hostWaits.enter(question.watched) { verdict in
         guard let news = question.news(verdict) else { return false }

@@ -72,6 +72,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "/hosts/10.0.0.9?", "/hosts/localhost?", "/hosts/db.internal?resolve=none&", "/hosts/10.0.0.9?source=10.0.0.77&",
+  ]) func anInterfaceThatIsMissingIsAnAnswer(target: String) throws {
+    let service = try ScriptedService()
+    let target = target + "interface=eth7"
+    let tag = try tag(target, service)
+    let waiter = try service.park(target + "&wait=1m", ["If-None-Match": tag])
+    // A name that is still being resolved is in another state than one that was.
+    #expect(waiter.answer == nil && (waiter.expire().status == 304 || target.contains("localhost")))
+    waiter.end()
+    // Who has another state is told at once, and nobody is told that the kernel could not be asked.
+    let other = try service.park(target + "&wait=1m", ["If-None-Match": "\"other\""])
+    #expect(try other.waitForAnswer().status == 200)
+    other.end()
+    // The end may come before the watch's first word.
+    let hasty = try service.park(target + "&wait=1m", ["If-None-Match": "\"other\""])
+    #expect(hasty.expire().status == 200)
+    hasty.end()
+  }
+
   @Test(arguments: ["/hosts/10.0.0.9", "/hosts/default", "/hosts/db.internal?resolve=none"])
   func whileALossIsSettlingNobodyIsAnsweredAgainAndAgain(target: String) throws {
     let service = try ScriptedService()
