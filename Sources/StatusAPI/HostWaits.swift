@@ -5,11 +5,40 @@ internal import NetworkReachability
 final class HostWaits: Sendable {
   private final class Watch: Sendable {
     let room = WaitingRoom<Never>()
+    /// The last verdict; nil as long as there is none to go by.
     let latest = Locked<HostVerdict?>(nil)
+    let hasSpoken = Locked(false)
     /// Ends with the watch.
     let subscription = Locked<Subscription?>(nil)
     let visitors = Locked(0)
+
+    func take(_ verdict: HostVerdict) {
+      let isFirst = hasSpoken.withLock { hasSpoken in
+        defer { hasSpoken = true }
+        return !hasSpoken
+      }
+      // Before the name's first answer all names whose way is missing look alike: whoever knows the addresses would be told
+      // that nobody does, ask again, and be told them again.
+      if isFirst, verdict.phase == .optimistic, verdict.path.status == .notReachable {
+        Task { [weak self] in
+          try? await Task.sleep(for: HostWaits.nameTime)
+          self?.settle(for: verdict)
+        }
+      } else {
+        latest.withLock { $0 = verdict }
+        room.call()
+      }
+    }
+
+    /// Goes by a first verdict that no other has followed.
+    private func settle(for verdict: HostVerdict) {
+      latest.withLock { $0 = $0 ?? verdict }
+      room.call()
+    }
   }
+
+  /// How long a name whose way is missing has for its first answer, which then comes from a file, before it is told as it is.
+  private static let nameTime = Duration.seconds(1)
 
   private let watches = Locked<[Target: Watch]>([:])
   private let monitor: ReachabilityMonitor
@@ -49,9 +78,7 @@ final class HostWaits: Sendable {
       // Not on the kernel's thread: it has more to do than to write answers.
       let elsewhere = DeliveryContext { work in Task.detached { work() } }
       subscription = monitor.listen(to: [], watching: [target], on: elsewhere) { [weak watch] update in
-        guard let verdict = update.host, let watch else { return }
-        watch.latest.withLock { $0 = verdict }
-        watch.room.call()
+        if let verdict = update.host { watch?.take(verdict) }
       }
       return subscription != nil
     }

@@ -79,7 +79,7 @@ import Testing
     let target = target + "interface=eth7"
     let tag = try tag(target, service)
     let waiter = try service.park(target + "&wait=1m", ["If-None-Match": tag])
-    // A name that is still being resolved is in another state than one that was.
+    // A name that is still being resolved is in another state than one that was, but nobody is told so at once.
     #expect(waiter.answer == nil && (waiter.expire().status == 304 || target.contains("localhost")))
     waiter.end()
     // Who has another state is told at once, and nobody is told that the kernel could not be asked.
