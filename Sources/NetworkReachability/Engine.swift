@@ -185,7 +185,7 @@ final class Engine: Sendable {
     guard let number else { return nil }
     subscriber.wake()
     if !interest.targets.isEmpty {
-      interest.targets.forEach { names.watch($0, for: number) }
+      interest.targets.forEach { names.watch($0, for: number, visiting: interest.isVisitors) }
       // It may have ended meanwhile, with nothing to take back yet.
       if !isSubscribed(number) { interest.targets.forEach { names.unwatch($0, for: number) } }
       refreshSource()

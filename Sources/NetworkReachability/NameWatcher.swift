@@ -7,46 +7,58 @@ internal import ReachabilityModel
 /// They are asked for at the start, when their time to live ends, and all of them when this machine's way out,
 /// `/etc/resolv.conf` or `/etc/hosts` changes and when it wakes from sleep, because another network may have other name
 /// servers and other answers. However often that happens, all names are asked anew at most once in
-/// ``Limits/renewalPause``, and at most ``Limits/namesAsked`` at a time.
+/// ``Limits/renewalPause``, and at most ``Limits/namesAsked`` at a time. What nobody watches but visitors of a service stands
+/// in a line of its own: however many names they come up with that no server answers, no other name waits for those.
 ///
 /// With a source of the test's own nothing is asked and nothing waits: its answers are taken in when a name comes to be
 /// watched, and whenever the source says that they may be others.
 final class NameWatcher: Sendable {
-  private let lines: NameLines
+  let lines: NameLines
   private let source: (any NameSource)?
   /// How long the servers have for one name.
   var timeout: Duration {
     get { guarded.withLock(\.timeout) }
     set { guarded.withLock { $0.timeout = newValue } }
   }
-  private let guarded: Locked<State>
+  let guarded: Locked<State>
   /// Who takes the answers.
-  private let engine = Locked<WeakEngine>(WeakEngine())
+  let engine = Locked<WeakEngine>(WeakEngine())
 
-  private struct WeakEngine {
+  struct WeakEngine {
     weak var engine: Engine?
   }
 
-  private struct Watch {
+  struct Watch {
     /// The numbers of those who watch it, so that ending one twice, or before it began, does not end another.
-    var subscriptions: Set<Int>
+    var subscriptions: Set<Int> = []
+    /// The same for visitors.
+    var visits: Set<Int> = []
     /// Which question is the current one: an answer to an older one is dropped, also to one of a watch before this.
     var generation = 0
     /// The last addresses, which stay while the servers fail: an outage must not make a host unknown.
     var addresses: [IPAddress] = []
     /// Waits for the answer, or for the end of its life.
     var task: Task<Void, Never>?
-    var isQueued = false
+    /// The queue in which it stands.
+    var queued: Queue.Kind?
+    /// The one in which it has to.
+    var kind: Queue.Kind { subscriptions.isEmpty ? .visits : .own }
   }
 
-  private struct State {
+  /// Names whose turn is to come, and how many are under way.
+  struct Queue {
+    enum Kind { case own, visits }
+
+    var waiting: ArraySlice<Target> = []
+    /// Questions under way, superseded ones included until the resolver has let go of them.
+    var asked = 0
+  }
+
+  struct State {
     var timeout: Duration
     var watches: [Target: Watch] = [:]
     var generation = 0  // of the last question, over all watches
-    /// The names whose turn is to come.
-    var queue: ArraySlice<Target> = []
-    /// Questions under way, superseded ones included until the resolver has let go of them.
-    var asked = 0
+    var queues: [Queue.Kind: Queue] = [:]
     /// When all names were last asked anew.
     var renewed: ContinuousClock.Instant?
     var isRenewalDue = false
@@ -56,23 +68,29 @@ final class NameWatcher: Sendable {
     self.lines = lines
     self.source = source
     guarded = Locked(State(timeout: timeout))
-    lines.watches.onChange { [weak self] in self?.renew() }
+    // Either may be the one that runs.
+    for line in [lines.watches, lines.visits] { line.onChange { [weak self] in self?.renew() } }
     source?.onChange { [weak self] in self?.takeAll() }
   }
 
   /// Sends the answers to this engine, which owns the watcher.
   func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
 
-  /// Watches the name of a target for one subscription; nothing for targets that are no names.
-  func watch(_ target: Target, for subscription: Int) {
+  /// Watches the name of a target for one subscription, of a visitor's or not; nothing for targets that are no names.
+  func watch(_ target: Target, for subscription: Int, visiting: Bool = false) {
     guard case .name(let name) = target.remote else { return }
     guarded.withLock { state in
-      if state.watches[target] != nil {
-        state.watches[target]?.subscriptions.insert(subscription)
-      } else {
-        state.watches[target] = Watch(subscriptions: [subscription])
+      let isNew = state.watches[target] == nil
+      var watch = state.watches[target] ?? Watch()
+      let isFirst = visiting ? isNew : watch.subscriptions.isEmpty
+      if visiting { watch.visits.insert(subscription) } else { watch.subscriptions.insert(subscription) }
+      state.watches[target] = watch
+      if let source {
         // The watcher's caller has the kernel asked about it.
-        if let source { note(source.resolution(of: name), for: target, &state) } else { ask(target, &state) }
+        if isNew { note(source.resolution(of: name), for: target, &state) }
+      } else if isFirst {
+        // Also when visitors have asked for it already: they may be waiting in line yet.
+        ask(target, &state)
       }
     }
   }
@@ -81,7 +99,8 @@ final class NameWatcher: Sendable {
   func unwatch(_ target: Target, for subscription: Int) {
     guarded.withLock { state in
       state.watches[target]?.subscriptions.remove(subscription)
-      guard let watch = state.watches[target], watch.subscriptions.isEmpty else { return }
+      state.watches[target]?.visits.remove(subscription)
+      guard let watch = state.watches[target], watch.subscriptions.isEmpty, watch.visits.isEmpty else { return }
       watch.task?.cancel()
       state.watches[target] = nil
     }
@@ -120,54 +139,7 @@ final class NameWatcher: Sendable {
     }
   }
 
-  // MARK: - Questions
-
-  private func ask(_ target: Target, _ state: inout State) {
-    guard state.watches[target]?.isQueued == false else { return }
-    state.watches[target]?.isQueued = true
-    state.queue.append(target)
-    askNext(&state)
-  }
-
-  private func askNext(_ state: inout State) {
-    while state.asked < Limits.namesAsked, let target = state.queue.popFirst() {
-      guard var watch = state.watches[target], watch.isQueued, case .name(let name) = target.remote else { continue }
-      watch.isQueued = false
-      state.generation += 1
-      watch.generation = state.generation
-      state.asked += 1
-      watch.task = Task {
-        [weak self, resolver = lines.watches, timeout = state.timeout, generation = watch.generation] in
-        let answer: Result<[ResolvedAddress], ResolutionFailure>
-        do throws(ResolutionFailure) {
-          answer = .success(try await resolver.resolve(name, timeout: timeout))
-        } catch {
-          answer = .failure(error)
-        }
-        guard let self, self.take(answer, for: target, generation) else { return }
-        // Without this watcher's lock: the reading that follows may lead back here.
-        self.engine.withLock(\.engine)?.refreshSource()
-        try? await Task.sleep(for: Self.life(of: answer))
-        self.lifeHasEnded(of: target, generation)
-      }
-      state.watches[target] = watch
-    }
-  }
-
-  /// Takes an answer in.
-  ///
-  /// - Returns: false when its question is superseded.
-  private func take(
-    _ answer: Result<[ResolvedAddress], ResolutionFailure>, for target: Target, _ generation: Int
-  ) -> Bool {
-    guarded.withLock { state in
-      state.asked -= 1
-      askNext(&state)
-      guard state.watches[target]?.generation == generation else { return false }
-      note(NameResolution(answer), for: target, &state)
-      return true
-    }
-  }
+  // MARK: - Answers
 
   /// Takes in what the source says of every name.
   private func takeAll() {
@@ -180,7 +152,8 @@ final class NameWatcher: Sendable {
     engine.withLock(\.engine)?.refreshSource()
   }
 
-  private func note(_ resolution: NameResolution, for target: Target, _ state: inout State) {
+  /// Keeps an answer and hands it on.
+  func note(_ resolution: NameResolution, for target: Target, _ state: inout State) {
     guard var watch = state.watches[target] else { return }
     switch resolution {
     case .addresses(let addresses): watch.addresses = addresses
@@ -190,11 +163,5 @@ final class NameWatcher: Sendable {
     state.watches[target] = watch
     // Under the lock, so that the engine hears answers in order.
     engine.withLock(\.engine)?.resolved(target, resolution)
-  }
-
-  private func lifeHasEnded(of target: Target, _ generation: Int) {
-    guarded.withLock { state in
-      if state.watches[target]?.generation == generation { ask(target, &state) }
-    }
   }
 }

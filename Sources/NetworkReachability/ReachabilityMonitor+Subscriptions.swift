@@ -50,10 +50,20 @@ extension ReachabilityMonitor {
     subscribe(Listener(context: context, waitsAtEnd: false, body: body), to: kinds, watching: targets)
   }
 
-  private func subscribe(
-    _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [Target]
+  /// Calls a closure with the verdict over a target, and then with its changes, for a visitor of a service: a name's servers
+  /// are asked in a line of their own, in which nobody else's names wait.
+  package func listen(
+    forVisitorOf target: Target, on context: DeliveryContext, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    let interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
+    let listener = Listener(context: context, waitsAtEnd: true, body: body)
+    return subscribe(listener, to: [], watching: [target], isVisitors: true)
+  }
+
+  private func subscribe(
+    _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [Target], isVisitors: Bool = false
+  ) -> Subscription? {
+    var interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
+    interest.isVisitors = isVisitors
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
     // Weak, because the closure of a listener may hold its own subscription.
     return Subscription { [engine, weak subscriber] in

@@ -20,6 +20,8 @@ struct Interest: Sendable {
   var kinds: Transition.Kinds
   /// The watched targets whose changes it hears, when `kinds` has `.host`; each once, in the order of their first verdicts.
   let targets: [Target]
+  /// Whether it is a visitor of a service who is interested, whose names stand in a line of their own.
+  var isVisitors = false
 
   init(kinds: Transition.Kinds, targets: [Target]) {
     self.kinds = kinds

@@ -159,6 +159,28 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
+  @Test("Names that visitors watch and no server answers keep no other watched name waiting, visited before or not")
+  func visitorsWatchesHaveALineOfTheirOwn() async throws {
+    let server = try DNSServer { name, _ in name.hasPrefix("silent") ? .silence : .addresses([[10, 0, 0, 9]]) }
+    defer { server.stop() }
+    let bench = Bench(.wired, settle: .zero, nameServers: [server.address], nameTimeout: .seconds(3_000))
+    try bench.monitor.start()
+    let inline = DeliveryContext { $0() }
+    let names = (0..<400).map { "silent\($0).example." } + ["db.example."]
+    let visits = try names.map { name in
+      let target = try Target(host: name)
+      return try #require(bench.monitor.listen(forVisitorOf: target, on: inline) { _ in })
+    }
+    // Two families of as many as are on the way at once; the visitor's own name stands behind the others.
+    #expect(await eventually(within: Self.wait) { () async in server.total >= 128 })
+    #expect(server.count("db.example") == 0)
+    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "db.example.")])
+    #expect(await eventually(within: Self.wait) { () async in recorder.hosts.last?.phase == .resolved })
+    for visit in visits { visit.cancel() }
+    #expect(recorder.hosts.last?.phase == .resolved)
+    subscription.cancel()
+  }
+
   @Test("A name's answer is trusted for its time to live, but neither for less than 5 s nor for more than 5 minutes")
   func lives() {
     func life(_ lives: [Duration?]) -> Duration {
