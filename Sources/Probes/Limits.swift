@@ -23,6 +23,9 @@ enum Limits {
   /// Echo requests' targets at once: the sequence has 65,536 numbers, and one that comes back late must be known as late.
   static let echoesOpen = 32_768
 
+  /// Threads for ICMP, as far as there are processors: of one's time two thirds go into the kernel's sending.
+  static let echoThreads = 2
+
   /// Places for echo requests under way, at first: 12 KiB; they double when half of them are taken, up to all numbers.
   static let echoPlaces = 256
 

@@ -11,7 +11,7 @@ struct EchoFlightsTests {
   private let check: Check
 
   init() throws {
-    loop = ProberLoop(ProberInbox(resolver: Resolver()), try EventPoller(capacity: 1))
+    loop = ProberLoop(ProberInbox("echoes", resolver: Resolver(), opensEchoSockets: true), try EventPoller(capacity: 1))
     check = Check(1, try request("icmp://127.0.0.1")) { _ in }
   }
 

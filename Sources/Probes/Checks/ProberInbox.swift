@@ -24,15 +24,24 @@ final class ProberInbox: Sendable {
     var echoSockets: [EchoSocket.Opened]
   }
 
+  /// What the thread is called.
+  private let name: String
   let resolver: Resolver
   /// Written to by callers, read by the thread; −1 if the process had no descriptor left.
   let bell: Int32
   private let state: Locked<State>
 
-  init(resolver: Resolver) {
-    self.resolver = resolver
+  /// The inbox of a thread that is started with the first check.
+  ///
+  /// - Parameters:
+  ///   - name: what the thread is called.
+  ///   - resolver: who knows the addresses of names.
+  ///   - opensEchoSockets: whether it is one for ICMP.
+  init(_ name: String, resolver: Resolver, opensEchoSockets: Bool) {
+    (self.name, self.resolver) = (name, resolver)
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    state = Locked(State(echoSockets: [false, true].map { EchoSocket.open(ipv6: $0) }))
+    let sockets = [false, true].map { opensEchoSockets ? EchoSocket.open(ipv6: $0) : .refused(EBADF) }
+    state = Locked(State(echoSockets: sockets))
   }
 
   deinit {
@@ -130,7 +139,7 @@ final class ProberInbox: Sendable {
     let poller = try EventPoller(capacity: Limits.proberEvents)
     let loop = unsafe Unmanaged.passRetained(ProberLoop(self, poller))
     do throws(ResolutionFailure) {
-      return try unsafe LoopThread("checks", loop.toOpaque(), runProber)
+      return try unsafe LoopThread(name, loop.toOpaque(), runProber)
     } catch {
       unsafe loop.release()
       throw error

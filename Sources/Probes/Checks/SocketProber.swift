@@ -1,7 +1,9 @@
+internal import Glibc
 public import Names
 public import ReachabilityModel
 
-/// Makes checks with real sockets: TCP, ICMP echo, HTTP, TLS and DNS, all on one thread (`checks`).
+/// Makes checks with real sockets: TCP, HTTP, TLS and DNS on one thread (`checks`), ICMP echo on one or two of its own
+/// (`echoes`).
 ///
 /// Names are resolved by the given ``Resolver`` and by nobody else; the connection goes to an address that it gave and
 /// that the request's policy allows. How many checks are under way at once is bounded, all together and for one address;
@@ -10,16 +12,26 @@ public import ReachabilityModel
 /// It says `unreachable` only where the kernel refused to send: whoever has the engine's verdict may know better, also
 /// for a check that is `down` because the way out went away while it was under way.
 public final class SocketProber: Prober {
-  private let inbox: ProberInbox
+  private let checks: ProberInbox
+  private let echoes: [ProberInbox]
 
   /// Makes a prober that resolves by `resolver`; no thread runs before the first check.
   ///
   /// The ICMP sockets are opened here, so that a process can make the prober, and then give its privileges up.
   public init(resolver: Resolver) {
-    inbox = ProberInbox(resolver: resolver)
+    checks = ProberInbox("checks", resolver: resolver, opensEchoSockets: false)
+    echoes = (0..<min(Limits.echoThreads, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))).map { _ in
+      ProberInbox("echoes", resolver: resolver, opensEchoSockets: true)
+    }
   }
 
-  deinit { inbox.stop() }
+  deinit { stop() }
+
+  /// The thread for a check; the same for all of one kind to one host, whose gate is there.
+  private func inbox(_ target: ProbeTarget) -> ProberInbox {
+    guard target.scheme == .icmp else { return checks }
+    return echoes[Int(UInt(bitPattern: target.host.hashValue) % UInt(echoes.count))]
+  }
 
   /// Begins one check, as ``Prober`` promises.
   ///
@@ -38,6 +50,7 @@ public final class SocketProber: Prober {
     _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation {
+    let inbox = inbox(request.target)
     let id = inbox.nextID()
     if let refusal = RequestRule.refusal(of: request) {
       completion(ProbeResult(.unknown, .cancelled, detail: refusal, startedAt: .now, duration: .zero))
@@ -47,10 +60,12 @@ public final class SocketProber: Prober {
     return Cancellation(inbox: inbox, id: id)
   }
 
-  /// Ends what is under way with ``Reason/cancelled`` and then the thread; every later check is cancelled.
+  /// Ends what is under way with ``Reason/cancelled`` and then the threads; every later check is cancelled.
   ///
-  /// Waits for the thread, except when called on it (from a completion). Called again, it returns at once.
-  public func stop() { inbox.stop() }
+  /// Waits for the threads, except for the one that it is called on (from a completion). Called again, it returns at once.
+  public func stop() {
+    for inbox in [checks] + echoes { inbox.stop() }
+  }
 
   private struct Cancellation: ProbeCancellation {
     let inbox: ProberInbox
