@@ -35,7 +35,7 @@ COPY --from=build /image/usr /usr
 COPY --from=build /image/etc/ssl /etc/ssl
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_LISTEN=0.0.0.0:8080
+ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]
 CMD ["serve"]
@@ -50,7 +50,7 @@ LABEL org.opencontainers.image.title="reachd" \
 COPY --from=build /image /
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_LISTEN=0.0.0.0:8080
+ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]
 CMD ["serve"]

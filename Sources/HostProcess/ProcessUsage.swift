@@ -29,6 +29,25 @@ public struct ProcessUsage: Sendable, Equatable {
     return UInt64(limit.rlim_cur)
   }
 
+  /// Whether this process may have so many more threads at once (`RLIMIT_NPROC`, pids.max), by starting them; all have
+  /// ended when this returns.
+  public static func canStart(threads count: Int) -> Bool {
+    let gate = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    defer { unsafe gate.deallocate() }
+    unsafe pthread_mutex_init(gate, nil)
+    unsafe pthread_mutex_lock(gate)
+    var threads: [pthread_t] = []
+    for _ in 0..<count {
+      var thread = pthread_t()
+      guard unsafe pthread_create(&thread, nil, passGate, gate) == 0 else { break }
+      threads.append(thread)
+    }
+    unsafe pthread_mutex_unlock(gate)
+    for thread in threads { pthread_join(thread, nil) }
+    unsafe pthread_mutex_destroy(gate)
+    return threads.count == count
+  }
+
   private static var residentBytes: Int? {
     // Pages in all, resident, shared …
     let words = text(of: "/proc/self/statm")?.split(separator: " ")
@@ -67,4 +86,12 @@ public struct ProcessUsage: Sendable, Equatable {
   private static func text(of path: String) -> String? {
     (try? FileReader.bytes(of: path, limit: 65536)).map { String(decoding: $0, as: UTF8.self) }
   }
+}
+
+/// A thread's body: waits until the gate is open.
+private func passGate(_ gate: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let gate = unsafe gate?.assumingMemoryBound(to: pthread_mutex_t.self) else { return nil }
+  unsafe pthread_mutex_lock(gate)
+  unsafe pthread_mutex_unlock(gate)
+  return nil
 }

@@ -58,10 +58,12 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     } else if host.utf8.contains(UInt8(ascii: ":")) {
       throw refused("an IPv6 address needs brackets, like [::1]:8080")
     }
-    guard SocketAddress(host: host, port: port) != nil else {
+    guard let address = SocketAddress(host: host, port: port) else {
       throw refused("the host must be an IPv4 or IPv6 address, or localhost")
     }
-    self.init(host: host, port: port)
+    // One spelling of each address: rules are found by it.
+    let zone = host.firstIndex(of: "%").map { host[$0...] } ?? ""
+    self.init(host: address.host + zone, port: port)
   }
 
   /// `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/reachd.sock`.

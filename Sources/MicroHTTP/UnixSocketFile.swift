@@ -69,7 +69,7 @@ struct UnixSocketFile: Sendable {
 private struct DirectoryLock {
   private let descriptor: Int32
 
-  /// Waits a second at the most: nobody holds it longer than a few system calls take.
+  /// Waits a second at the most: no server holds it longer than a few system calls take.
   init(of path: String) throws(HTTPServerError) {
     let end = path.lastIndex(of: "/") ?? path.startIndex
     let directory = end == path.startIndex ? "/" : String(path[..<end])
@@ -79,8 +79,8 @@ private struct DirectoryLock {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       usleep(Limits.lockPauseMicroseconds)
     }
-    close(descriptor)
-    throw HTTPServerError(operation: "flock", object: directory, errno: EWOULDBLOCK)
+    // Whoever may read the directory can lock it, so it is no reason not to serve: then two that start at once may both think
+    // that the file is an old one.
   }
 
   func release() {

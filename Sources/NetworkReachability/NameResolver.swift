@@ -26,9 +26,18 @@ extension ReachabilityMonitor {
   }
 
   /// Resolves a name and waits for the answer; see ``resolve(_:timeout:_:)``.
+  ///
+  /// Cancelling the task ends it as failed.
   public func resolve(_ name: String, timeout: Duration) async -> NameResolution {
-    await withCheckedContinuation { continuation in
-      resolve(name, timeout: timeout) { continuation.resume(returning: $0) }
+    guard names == nil else {
+      return await withCheckedContinuation { continuation in
+        resolve(name, timeout: timeout) { continuation.resume(returning: $0) }
+      }
+    }
+    do throws(ResolutionFailure) {
+      return NameResolution(.success(try await lines.visitors.resolve(name, timeout: timeout)))
+    } catch {
+      return NameResolution(.failure(error))
     }
   }
 }
@@ -42,5 +51,15 @@ extension NameResolution {
     case .failure(.timeout), .failure(.cancelled): self = .failed(.dnsTimeout)
     case .failure(.serverFailure), .failure(.tooManyQueries): self = .failed(.dnsServerFailure)
     }
+  }
+}
+
+extension Target {
+  /// The addresses that a name has without asking anybody: those of `localhost` (RFC 6761 §6.3).
+  package var ownAddresses: NameResolution {
+    guard case .name(let name) = remote else { return .pending }
+    let labels = name.lowercased().split(separator: ".")
+    guard labels.last == "localhost" else { return .pending }
+    return .addresses([IPAddress(ipv6: 0, 1), IPAddress(ipv4: 0x7f00_0001)])
   }
 }

@@ -7,6 +7,8 @@ extension NameWatcher {
   /// Has a name stand in the queue of those who watch it.
   func ask(_ target: Target, _ state: inout State) {
     guard let watch = state.watches[target], watch.queued != watch.kind else { return }
+    let own = target.ownAddresses
+    guard own == .pending else { return note(own, for: target, &state) }
     state.watches[target]?.queued = watch.kind
     state.queues[watch.kind, default: Queue()].waiting.append(target)
     askNext(watch.kind, &state)

@@ -155,7 +155,11 @@ final class NameWatcher: Sendable {
   /// Keeps an answer and hands it on.
   func note(_ resolution: NameResolution, for target: Target, _ state: inout State) {
     guard var watch = state.watches[target] else { return }
+    var resolution = resolution
     switch resolution {
+    // Many servers turn their answers round each time, which changes nothing.
+    case .addresses(let addresses) where Set(addresses) == Set(watch.addresses):
+      resolution = .addresses(watch.addresses)
     case .addresses(let addresses): watch.addresses = addresses
     case .failed where !watch.addresses.isEmpty: return
     case .failed, .notFound, .pending: watch.addresses = []

@@ -16,11 +16,12 @@ public enum HTTPClient {
   ///   - maximumBody: the longest body accepted, in bytes.
   ///   - authorities: a file of the certificate authorities to trust, PEM; nil for those of the system.
   ///   - unixSocket: the path of a Unix socket to connect to instead of the URL's host; nil for TCP.
+  ///   - trustsAnybody: whether any certificate will do; only where nothing secret is sent and nobody else can answer.
   /// - Returns: the final status code (any: 503 is an answer), the `Content-Type` field if there is one, the body.
   /// - Throws: ``HTTPClientError`` if there is no complete answer.
   public static func get(
     url: String, headers: [String: String] = [:], timeout: Duration, maximumBody: Int, authorities: String? = nil,
-    unixSocket: String? = nil
+    unixSocket: String? = nil, trustsAnybody: Bool = false
   ) throws(HTTPClientError) -> (status: Int, contentType: String?, body: [UInt8]) {
     try check(url: url, headers: headers, unixSocket: unixSocket)
     guard globalCode == CURLE_OK, let handle = unsafe curl_easy_init() else {
@@ -38,6 +39,10 @@ public enum HTTPClient {
     guard code == CURLE_OK else { throw failure(code, url: url, sink: sink) }
     if let authorities, unsafe ccurl_set_string(handle, CURLOPT_CAINFO, authorities) != CURLE_OK {
       throw HTTPClientError(reason: .tls, url: url, message: "\(authorities) cannot be used")
+    }
+
+    if trustsAnybody {
+      for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST] { unsafe ccurl_set_long(handle, option, 0) }
     }
 
     // curl has its own room for the words of an error, which are better than those of the code.

@@ -76,13 +76,3 @@ final class WatchedTarget: Sendable {
     old?.end()
   }
 }
-
-extension Target {
-  /// The addresses that a name has without asking anybody: those of `localhost` (RFC 6761 §6.3).
-  fileprivate var ownAddresses: NameResolution {
-    guard case .name(let name) = remote else { return .pending }
-    let labels = name.lowercased().split(separator: ".")
-    guard labels.last == "localhost" else { return .pending }
-    return .addresses([IPAddress(ipv4: 0x7f00_0001), IPAddress(ipv6: 0, 1)])
-  }
-}

@@ -52,11 +52,12 @@ struct TargetPage {
     let members = Set(reports.prefix(limit).map { EventFeed.topic($0.definition.id) })
     let last = reports.count > limit ? reports[limit - 1].definition.id : nil
     return { transition in
-      guard case .target(_, let report, _) = transition.change else { return false }
+      guard case .target(let old, let report, let isRemoved) = transition.change else { return false }
       let id = report.definition.id
       if members.contains(EventFeed.topic(id)) { return true }
       if let cursor, id <= cursor { return false }
-      if let last, id > last { return false }
+      // Behind the page it matters whether there is anything: the last of them may have gone.
+      if let last, id > last { return isRemoved || isWanted(old) && !isWanted(report) }
       return isWanted(report)
     }
   }
@@ -82,8 +83,10 @@ struct TargetPage {
   }
 
   private func isWanted(_ report: TargetReport) -> Bool {
-    (states.isEmpty || states.contains(report.status.state)) && labels.allSatisfy { $0.matches(report.definition) }
+    isWanted(report.status.state) && labels.allSatisfy { $0.matches(report.definition) }
   }
+
+  private func isWanted(_ state: TargetState) -> Bool { states.isEmpty || states.contains(state) }
 
   // MARK: - The query
 

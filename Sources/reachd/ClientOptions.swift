@@ -29,19 +29,31 @@ struct ClientOptions: ParsableArguments {
   }
 
   /// Asks the service for a path.
+  ///
+  /// - Parameters:
+  ///   - path: the path, with its query.
+  ///   - accept: the type that is wanted.
+  ///   - source: where the configuration is, which says where the service listens.
+  ///   - isStranger: whether to ask as anybody may: without a token and, where the own configuration says that the service is
+  ///     on this machine, whatever its certificate is called.
+  /// - Returns: the answer.
+  /// - Throws: why there is none, or what is wrong with the configuration.
   func get(
-    _ path: String, accept: String, _ source: SourceOptions
+    _ path: String, accept: String, _ source: SourceOptions, isStranger: Bool = false
   ) throws -> (status: Int, contentType: String?, body: [UInt8]) {
     // As for all settings, an empty variable is none.
     let environment = ProcessEnvironment.all.filter { !$0.value.isEmpty }
-    let base = try url ?? environment["REACHD_URL"] ?? Self.usualURL(source)
+    let given = url ?? environment["REACHD_URL"]
+    let base = try given ?? Self.usualURL(source)
+    let isOwn = isStranger && given == nil
     var headers = ["Accept": accept]
-    if let token = try token(environment) { headers["Authorization"] = "Bearer \(token)" }
+    if !isOwn, let token = try token(environment) { headers["Authorization"] = "Bearer \(token)" }
     let socket = base.hasPrefix("unix:") ? String(base.dropFirst("unix:".count)) : nil
     let root = socket == nil ? (base.hasSuffix("/") ? String(base.dropLast()) : base) : "http://localhost"
     return try HTTPClient.get(
       url: root + path, headers: headers, timeout: .seconds(timeout), maximumBody: Self.largestAnswer,
-      authorities: cacert ?? environment["REACHD_CACERT"], unixSocket: socket)
+      authorities: cacert ?? environment["REACHD_CACERT"], unixSocket: socket,
+      trustsAnybody: isOwn)
   }
 
   /// Never an argument: other users of the machine can read those.

@@ -7,7 +7,7 @@ internal import StatusAPI
 extension Configuration {
   /// What is possible and still may be a mistake.
   func warnings(_ environment: [String: String]) -> [String] {
-    var warnings = overruled.map { "a variable or a flag leaves out \($0), for which the file has rules" }
+    var warnings = expiredCertificates
     if drainDelay > grace { warnings.append("drainDelay is longer than grace, and is cut to it") }
     let readers = tokens.filter { !$0.scopes.isDisjoint(with: [.read, .admin]) }
     if isForTokens, !readers.isEmpty, readers.allSatisfy({ $0.expires.map { $0 <= .now } ?? false }) {
@@ -30,6 +30,25 @@ extension Configuration {
         place: file, path: "modules.\(module.name).authorityFile", problem: complaint,
         hint: "expected certificates of authorities, PEM")
     }
+  }
+
+  /// Rules of the file that would hold nowhere: whoever wrote them counts on them.
+  var overruledErrors: [ConfigurationError] {
+    overruled.map { address in
+      ConfigurationError(
+        place: "configuration", path: "listen",
+        problem: "a variable or a flag leaves out \(address), for which the file has rules",
+        hint: "give that address, too, or none at all")
+    }
+  }
+
+  /// Certificates whose time is over.
+  var expiredCertificates: [String] {
+    let now = Timestamp.now.microseconds / 1_000_000
+    return identities.filter { $0.value.expires <= now }.map { files, identity in
+      let end = Timestamp(microseconds: identity.expires * 1_000_000)
+      return "the certificate \(files.certificate ?? "") ended at \(end)"
+    }.sorted()
   }
 
   /// Somewhere only tokens read.
@@ -58,6 +77,11 @@ extension Configuration {
       // Of free ports there are many.
       guard listeners.count > 1, listeners[0].address.path != nil || listeners[0].address.port != 0 else { continue }
       complain("listen", "\(address) is there \(listeners.count) times", "leave all but one out")
+    }
+    for listener in listeners where listener.address.host == "::" && listener.address.port != 0 {
+      let other = ListenAddress(host: "0.0.0.0", port: listener.address.port)
+      guard listeners.contains(where: { $0.address == other }) else { continue }
+      complain("listen", "\(listener.address) is for IPv4, too", "leave \(other) out")
     }
     for listener in listeners {
       let isUnix = listener.address.path != nil

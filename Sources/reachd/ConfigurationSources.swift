@@ -3,8 +3,12 @@ internal import YAMLTree
 
 /// Where settings come from.
 ///
-/// A flag wins over the environment, that over the file, that over the default.
+/// A flag wins over the environment, that over the file, that over the default, which for `listen` is in
+/// `REACHD_DEFAULT_LISTEN` if that is set.
 struct ConfigurationSources {
+  /// Where to listen when nobody says: for an image, whose loopback nobody reaches.
+  static let usualPlace = "REACHD_DEFAULT_LISTEN"
+
   /// The file's path; nil for none.
   var file: String?
   var environment: [String: String]
@@ -56,19 +60,13 @@ struct ConfigurationSources {
       }
     }
     let written = configuration.listeners
-    for setting in Setting.all {
-      guard let text = environment[setting.variable], !text.isEmpty else { continue }
-      let texts = setting.isList ? text.split(separator: ",").map { Self.trimmed($0) } : [text]
-      apply(setting, texts, shown: texts, setting.variable)
-    }
-    for (path, flag, texts) in flags where !texts.isEmpty {
-      if let setting = Setting.all.first(where: { $0.path == path }) { apply(setting, texts, shown: texts, flag) }
-    }
+    for (setting, texts, place) in others(besides: configuration.given) { apply(setting, texts, shown: texts, place) }
     if secrets, let path = configuration.tokensFile {
       errors += loadTokens(path, waiting: started == nil, into: &configuration)
     }
     configuration.overruled = written.filter { $0.hasRules && !configuration.listeners.contains($0) }.map(\.address)
     if secrets { errors += configuration.authorityErrors }
+    if secrets, started == nil { errors += configuration.overruledErrors }
     if secrets, errors.isEmpty {
       errors = configuration.contradictions + configuration.loadIdentities(waiting: started == nil)
     }
@@ -78,6 +76,26 @@ struct ConfigurationSources {
     }
     guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
     return configuration
+  }
+
+  /// What the environment and the flags say, and where; the default of `listen` where nobody else says it.
+  private func others(besides file: [String: [String]]) -> [(setting: Setting, texts: [String], place: String)] {
+    var found: [(setting: Setting, texts: [String], place: String)] = []
+    for setting in Setting.all {
+      guard let text = environment[setting.variable], !text.isEmpty else { continue }
+      let texts = setting.isList ? text.split(separator: ",").map { Self.trimmed($0) } : [text]
+      found.append((setting, texts, setting.variable))
+    }
+    for (path, flag, texts) in flags where !texts.isEmpty {
+      if let setting = Setting.all.first(where: { $0.path == path }) { found.append((setting, texts, flag)) }
+    }
+    if file["listen"] == nil, !found.contains(where: { $0.setting.path == "listen" }),
+      let setting = Setting.all.first(where: { $0.path == "listen" }), let text = environment[Self.usualPlace],
+      !text.isEmpty
+    {
+      found.append((setting, [text], Self.usualPlace))
+    }
+    return found
   }
 
   private func loadTokens(

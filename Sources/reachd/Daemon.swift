@@ -170,7 +170,9 @@ struct Daemon {
   private func drain() async {
     let start = ContinuousClock.now
     let configuration = reloading.configuration
-    manager.tell("STOPPING=1\nSTATUS=Draining.")
+    // The manager's own patience may be shorter than what was configured here.
+    let patience = (configuration.grace + .seconds(5)).components.seconds * 1_000_000
+    manager.tell("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(patience)\nSTATUS=Draining.")
     logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
     service.beginDrain()
     try? await Task.sleep(for: min(configuration.drainDelay, configuration.grace))

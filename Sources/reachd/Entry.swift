@@ -6,7 +6,9 @@ internal import HostProcess
 @main
 enum Entry {
   /// With fewer, threads of the system's libraries that cannot open what they need end the process without a word.
-  private static let fewestDescriptors: UInt64 = 32
+  private static let fewestDescriptors: UInt64 = 64
+  /// With fewer, Dispatch waits for ever for a thread of its own, deaf to SIGTERM.
+  private static let fewestThreads = 16
 
   /// Prepares a service while there is only this thread; everything else is the command's own affair.
   ///
@@ -19,8 +21,17 @@ enum Entry {
       Terminal.complain("reachd: \(descriptors) open files are too few, it takes \(fewestDescriptors); see ulimit -n")
       Reachd.exit(withError: Exit.unavailable)
     }
+    // Swift reads them in /proc; without them every command would be "help", which ends with 0.
+    guard !CommandLine.arguments.isEmpty else {
+      Terminal.complain("reachd: the arguments cannot be read: is /proc there?")
+      Reachd.exit(withError: Exit.unavailable)
+    }
     // First of all: a service manager may send SIGTERM at any moment, and expects 0 for it.
     if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName {
+      guard ProcessUsage.canStart(threads: fewestThreads) else {
+        Terminal.complain("reachd: it takes \(fewestThreads) threads; see ulimit -u, and pids.max of the control group")
+        Reachd.exit(withError: Exit.unavailable)
+      }
       ProcessSignals.holdRequests()
     }
     do {

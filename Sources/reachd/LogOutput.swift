@@ -59,7 +59,16 @@ struct LogOutput: LogHandler {
   }
 
   private static func singleLine(_ text: String) -> String {
-    text.contains(where: \.isNewline) ? json(text) : text
+    text.unicodeScalars.contains(where: isControl) ? json(text) : text
+  }
+
+  /// What a terminal may obey, or a collector take for a line's end: controls (8-bit ones, too), line and paragraph
+  /// separators, and marks that turn the direction of text.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+    default: false
+    }
   }
 
   private static func json(_ text: String) -> String {
@@ -71,7 +80,7 @@ struct LogOutput: LogHandler {
       case "\n": out += "\\n"
       case "\r": out += "\\r"
       case "\t": out += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+      case _ where isControl(scalar):
         let digits = String(scalar.value, radix: 16)
         out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: out.unicodeScalars.append(scalar)

@@ -1,5 +1,6 @@
 internal import Locks
 internal import Logging
+internal import MicroHTTP
 internal import NetworkReachability
 internal import StatusAPI
 
@@ -88,6 +89,7 @@ final class Reloading: Sendable {
     }
     let live = changed.filter { !pending.contains($0) }
     logger.notice("configuration reloaded", metadata: ["changed": "\(live.joined(separator: ","))"])
+    for warning in fresh.expiredCertificates { logger.warning("\(warning)") }
     if !pending.isEmpty {
       logger.warning("settings wait for a restart", metadata: ["settings": "\(pending.joined(separator: ","))"])
     }
@@ -123,6 +125,12 @@ final class Reloading: Sendable {
       page.add(
         "reachd_configuration_success_timestamp_seconds", .gauge, "When the configuration in force was read.",
         [.init(Double(state.lastSuccess.microseconds) / 1e6)])
+      let certificates = state.configuration.listeners.compactMap { listener in
+        state.configuration.identity(of: listener).map { ("\(listener.address)", $0.expires) }
+      }
+      page.add(
+        "reachd_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of an address ends.",
+        certificates.map { .init(Double($1), ["listener": $0]) })
       page.add(
         "reachd_configuration_pending_settings", .gauge, "Settings that were changed and wait for a restart.",
         state.pending.count)

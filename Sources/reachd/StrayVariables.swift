@@ -3,6 +3,7 @@ enum StrayVariables {
   /// What is ours and no setting: where the file is, and what asks a service.
   private static let known: Set<String> = [
     "REACHD_CONFIG", "REACHD_URL", "REACHD_TOKEN", "REACHD_TOKEN_FILE", "REACHD_CACERT",
+    ConfigurationSources.usualPlace,
   ]
 
   /// A complaint about each, in the order of their names.

@@ -1,3 +1,4 @@
+import Locks
 import Names
 import NetworkReachabilityTesting
 import TestSupport
@@ -179,6 +180,40 @@ struct NameServerTests {
     for visit in visits { visit.cancel() }
     #expect(recorder.hosts.last?.phase == .resolved)
     subscription.cancel()
+  }
+
+  @Test("Addresses that a server turns round are no change")
+  func rotation() async throws {
+    let turns = Locked(0)
+    let watched = try watch { _, _ in
+      let turn = turns.withLock { turns in
+        turns += 1
+        return turns
+      }
+      return .addresses(turn.isMultiple(of: 2) ? [[10, 0, 0, 9], [10, 0, 0, 8]] : [[10, 0, 0, 8], [10, 0, 0, 9]])
+    }
+    defer { watched.server.stop() }
+    #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
+    let before = watched.server.count("db.example")
+    for number in 2..<6 {
+      changeWay(watched.bench, number)
+      let least = before + 2 * (number - 1)
+      #expect(await eventually(within: Self.wait) { () async in watched.server.count("db.example") >= least })
+    }
+    let orders = Set(watched.recorder.hosts.filter { $0.phase == .resolved }.map { $0.addresses.map(\.address) })
+    #expect(orders.count == 1)
+    watched.subscription.cancel()
+  }
+
+  @Test("Who no longer wants an answer does not wait for it")
+  func cancelled() async throws {
+    let server = try DNSServer { _, _ in .silence }
+    defer { server.stop() }
+    let bench = Bench(.wired, settle: .zero, nameServers: [server.address])
+    let task = Task { await bench.monitor.resolve("db.example.", timeout: .seconds(3_000)) }
+    #expect(await eventually(within: Self.wait) { () async in server.total > 0 })
+    task.cancel()
+    #expect(await task.value == .failed(.dnsTimeout))
   }
 
   @Test("A name's answer is trusted for its time to live, but neither for less than 5 s nor for more than 5 minutes")

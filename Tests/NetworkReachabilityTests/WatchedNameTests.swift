@@ -39,6 +39,13 @@ struct WatchedNameTests {
     #expect(last.path.flags == [.reachable, .isLocalAddress])
     #expect(last.addresses.contains { $0.address == IPAddress("127.0.0.1") })
     #expect(bench.monitor.verdict(of: target) == last)
+    #expect(recorder.hosts.count == 1, "nobody is told that this machine does not reach itself (RFC 6761)")
+    let asked = await bench.monitor.resolve("localhost", timeout: .seconds(60))
+    guard case .addresses(let found) = asked, case .addresses(let own) = target.ownAddresses else {
+      Issue.record("\(asked)")
+      return
+    }
+    #expect(Set(found).isSubset(of: own))
     subscription.cancel()
     #expect(bench.monitor.verdict(of: target) == nil)
   }

@@ -58,6 +58,23 @@ struct DocumentationTests {
     #expect(schedule.report(of: "db")?.status.state == .unreachable)
   }
 
+  @Test("A day of checks goes by at once")
+  func aDay() throws {
+    var script = KernelScript()
+    script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
+    let kernel = ScriptedKernel(script)
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let prober = ScriptedProber { _ in .init(.up, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1)) }
+    let clock = ScriptedClock()
+    let checker = Checker(monitor: monitor, prober: prober)
+    let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
+    // From 295.165 s on a duration divided by the tick's is now and then a little less than the number that it is.
+    schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:5432"), interval: .seconds(30)))
+    clock.advance(by: .seconds(86_400))
+    #expect((2_880...2_882).contains(prober.requests.count))
+  }
+
   /// Never called.
   func inTheReadme(_ monitor: ReachabilityMonitor) async throws {
     let checker = Checker(monitor: monitor)

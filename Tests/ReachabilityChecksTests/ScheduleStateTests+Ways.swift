@@ -37,14 +37,14 @@ extension ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     let launch = try #require(nextLaunches().first)
-    #expect(state.finish(launch.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .repeated)
+    #expect(state.finish(launch.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .premature)
     let found = uptime
     let again = try #require(nextLaunches().first)
     #expect((.milliseconds(10) ... .milliseconds(20)).contains(uptime - found), "\(uptime - found)")
     #expect(state.finish(again.run, result(.up), settle: .milliseconds(10), at: now) == .counted(nil))
     // The one before is forgotten: the next is a first one again.
     let next = try #require(nextLaunches().first)
-    #expect(state.finish(next.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .repeated)
+    #expect(state.finish(next.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .premature)
   }
 
   @Test("A way that only checks find missing is unreachable after the settle time, and looked for at the fast interval")
@@ -57,12 +57,36 @@ extension ScheduleStateTests {
     state.enqueue("db", due: uptime)
     launch = try #require(state.launches(at: now).first)
     let early = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
-    #expect(early == .repeated)
+    #expect(early == .premature)
     launch = try #require(nextLaunches().first)
     let began = uptime
     let ending = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
     #expect(ending.counted?.first?.report.status.state == .unreachable)
     #expect(try check(.up)?.from == .unreachable)
     #expect((.seconds(1) ... .milliseconds(1010)).contains(uptime - began), "\(uptime - began)")
+  }
+
+  @Test("A name's other addresses are another way only where none of the old ones is left")
+  mutating func otherAddresses() throws {
+    _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
+    let target = try Target(host: "db.example")
+    func verdict(_ addresses: [String]) -> HostVerdict {
+      let path = Path(flags: [.reachable], reason: nil)
+      let known = addresses.compactMap { IPAddress($0) }
+      return HostVerdict(target: target, best: known.map { .init(address: $0, path: path) })
+    }
+    _ = state.wayChanged("db", verdict(["10.0.0.1", "10.0.0.2"]), isFirst: true, [], at: now)
+    try check(.up)
+    var launch = try #require(nextLaunches().first)
+    _ = state.wayChanged("db", verdict(["10.0.0.2", "10.0.0.3"]), isFirst: false, [.dnsChanged], at: now)
+    guard case .counted(let news) = state.finish(launch.run, result(.down, .connectTimeout), at: now) else {
+      Issue.record("it was thrown away")
+      return
+    }
+    #expect(news?.report.status.state == .down)
+    #expect(state.launches(at: now).isEmpty, "and nothing is checked before its time")
+    launch = try #require(nextLaunches().first)
+    _ = state.wayChanged("db", verdict(["10.0.0.4"]), isFirst: false, [.dnsChanged], at: now)
+    #expect(state.finish(launch.run, result(.down, .connectTimeout), at: now) == .repeated)
   }
 }

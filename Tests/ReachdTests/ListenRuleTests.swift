@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HostProcess
+import MicroHTTP
 import StatusAPI
 import TestSupport
 import Testing
@@ -21,12 +22,30 @@ import Testing
     #expect(configuration.warnings([:]).isEmpty)
   }
 
-  @Test func rulesThatAreLeftOutAreWarnedOf() throws {
-    let configuration = try ConfigurationTests.load(Self.guarded, ["REACHD_LISTEN": "127.0.0.1:2"])
-    #expect(configuration.listeners.map(\.reads) == [nil])
-    #expect(configuration.warnings([:]).count == 1)
-    #expect(configuration.warnings([:]).first?.contains("127.0.0.1:1") == true)
+  @Test func rulesThatAVariableLeavesOutAreAnError() throws {
+    let complaints = try ConfigurationTests.complaints(Self.guarded, ["REACHD_LISTEN": "127.0.0.1:2"])
+    #expect(complaints.count == 1 && complaints[0].contains("leaves out 127.0.0.1:1, for which the file has rules"))
     #expect(try ConfigurationTests.load("listen: '127.0.0.1:1'", ["REACHD_LISTEN": "127.0.0.1:2"]).warnings([:]) == [])
+  }
+
+  @Test func theDefaultIsForThoseWhoSayNothing() throws {
+    let usual = ["REACHD_DEFAULT_LISTEN": "0.0.0.0:8080"]
+    #expect(try ConfigurationTests.load(nil, usual).listen.map(\.description) == ["0.0.0.0:8080"])
+    #expect(try ConfigurationTests.load(Self.guarded, usual).listeners.map(\.reads) == [.token])
+    let both = usual.merging(["REACHD_LISTEN": "127.0.0.1:2"]) { $1 }
+    #expect(try ConfigurationTests.load(nil, both).listen.map(\.description) == ["127.0.0.1:2"])
+    #expect(try ConfigurationTests.load(nil, usual).warnings(usual) == [])
+    let wrong = try ConfigurationTests.complaints("settle: 1s", ["REACHD_DEFAULT_LISTEN": "here"])
+    #expect(wrong.count == 1 && wrong[0].hasPrefix("REACHD_DEFAULT_LISTEN: listen"))
+  }
+
+  @Test func anAddressHasOneSpelling() throws {
+    let file = "listen: [{ address: '[0::1]:1', reads: token }]\n" + Self.token
+    let configuration = try ConfigurationTests.load(file, ["REACHD_LISTEN": "[0:0:0:0:0:0:0:1]:1"])
+    #expect(configuration.listeners.map(\.reads) == [.token] && configuration.listen.map(\.description) == ["[::1]:1"])
+    #expect(try ConfigurationTests.complaints("listen: ['[::1]:1', '[0::1]:1']").count == 1)
+    let both = try ConfigurationTests.complaints("listen: ['0.0.0.0:1', '[::]:1']")
+    #expect(both == ["configuration: listen: [::]:1 is for IPv4, too; leave 0.0.0.0:1 out"])
   }
 
   @Test(arguments: ["listen: [{ address: '127.0.0.1:2', reads: token }]\n", "listen: ['127.0.0.1:1']\n"])

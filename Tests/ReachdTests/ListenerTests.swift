@@ -60,6 +60,11 @@ import Testing
     #expect(try status(secure, [], ["REACHD_CACERT": authority.certificate]) == .exited(0))
     #expect(try status(secure) == .exited(1), "nobody vouches for it")
     #expect(try status("https://127.0.0.2:\(port)", trust) == .exited(1))
+    // The own configuration says who answers there: a container's health check has no other way in.
+    let own = ["LISTEN": service.addresses[1], "TLS_CERTIFICATE": files.certificate, "TLS_KEY": files.key]
+    let environment = Dictionary(uniqueKeysWithValues: own.map { ("REACHD_" + $0.key, $0.value) })
+    #expect(try Program.run(["healthcheck"], environment: environment).end == .exited(0))
+    #expect(try Program.run(["status"], environment: environment).end == .exited(2), "a token could go to anybody")
     for (url, extra) in [(secure, trust), (service.addresses[2], [])] {
       let closed = try Program.run(["status", "--url", url] + extra)
       #expect(closed.end == .exited(2))
@@ -123,7 +128,7 @@ import Testing
         - "0.0.0.0:1"
         - { address: "127.0.0.1:1", tls: off }
         - unix:/a
-        - { address: "[::]:1", certificate: \(own.certificate), key: \(own.key) }
+        - { address: "[::]:2", certificate: \(own.certificate), key: \(own.key) }
       """)
     let files = configuration.listeners.map { configuration.tlsFiles(of: $0)?.certificate }
     #expect(files == [all.certificate, nil, nil, own.certificate])

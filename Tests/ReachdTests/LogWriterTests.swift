@@ -1,5 +1,6 @@
 import Dispatch
 import Locks
+import Logging
 import TestSupport
 import Testing
 
@@ -29,6 +30,22 @@ import Testing
     writer.put("later", dropNotice: notice)
     writer.flush(seconds: 60)
     #expect(written.withLock(\.self).last == "later")
+  }
+
+  @Test(arguments: ["\u{9b}31m", "a\u{85}b", "a\u{2028}b", "\u{202e}c", "\u{2066}d", "\u{1b}[31m", "a\nb"])
+  func nothingThatIsLoggedIsObeyed(text: String) {
+    let written = Locked("")
+    let writer = LogWriter { text in
+      written.withLock { $0 += text + "\n" }
+      return true
+    }
+    for format in [LogOutput.Format.text, .json] {
+      LogOutput.logger(.info, format, writer).info("\(text)", metadata: ["agent": "\(text)"])
+    }
+    writer.flush(seconds: 60)
+    let lines = written.withLock(\.self)
+    let strange = lines.unicodeScalars.filter { !(0x20...0x7e).contains($0.value) && $0 != "\n" }
+    #expect(strange.isEmpty && lines.split(separator: "\n").count == 2, "\(lines.debugDescription)")
   }
 
   @Test func whatCouldNotBeWrittenIsCounted() {

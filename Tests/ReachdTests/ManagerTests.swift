@@ -16,7 +16,7 @@ import Testing
     #expect(manager.next() == "READY=1\nSTATUS=Serving.")
     #expect(try status(service.url + "/readyz") == 200)
     #expect(try service.terminate() == .exited(0))
-    #expect(manager.next() == "STOPPING=1\nSTATUS=Draining.")
+    #expect(manager.next() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000\nSTATUS=Draining.")
   }
 
   @Test func theWatchdogIsFed() throws {

@@ -94,6 +94,13 @@ import Testing
     for waiter in [own, list, labelled, page] { waiter.end() }
   }
 
+  @Test func whoWaitsForAPageHearsThatNothingIsBehindItAnyMore() throws {
+    let page = try park("/targets?limit=1")
+    _ = try service.send("DELETE", "/targets/web")
+    #expect(try page.waitForAnswer().status == 200)
+    page.end()
+  }
+
   @Test func whoWaitsForThoseOfAStateHearsOfWhoComesAndWhoLeaves() throws {
     let (up, down, other) = (
       try park("/targets?state=up"), try park("/targets?state=down"), try park("/targets?label=env")

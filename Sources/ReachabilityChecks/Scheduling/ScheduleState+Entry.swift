@@ -17,6 +17,8 @@ extension ScheduleState {
     var repeats = 0
     /// What the kernel says about the way.
     var way = Way.open
+    /// The addresses that its name had.
+    var addresses: [IPAddress] = []
     /// Since when checks alone have said that the way is missing, while that waits for the settle time.
     var missedSince: Duration?
 

@@ -8,6 +8,8 @@ extension ScheduleState {
     case forgotten
     /// It says nothing; the target is asked again.
     case repeated
+    /// A way that it alone says is missing must stay so for the settle time; who asked for it has the answer.
+    case premature
     /// It counts, and perhaps changes the target's state.
     case counted(TargetNews?)
     /// The kernel's word about the way stands against it; whoever gave that says it again, for it may be an old one.
@@ -18,7 +20,7 @@ extension ScheduleState {
       switch self {
       case .forgotten, .repeated: nil
       case .counted(let news): news.map { [$0] } ?? []
-      case .overruled: []
+      case .overruled, .premature: []
       }
     }
   }
@@ -54,7 +56,7 @@ extension ScheduleState {
     if result.reason == .cancelled { return .counted(nil) }
     // The kernel's word about the way is younger than what a check found that began before it.
     if entry.way == .missing, result.state != .unreachable { return .overruled }
-    if isPremature(id, result, settle: settle(), at: now) { return .repeated }
+    if isPremature(id, result, settle: settle(), at: now) { return .premature }
     let news = change(id, [.check]) { $0.take(result, entry.definition, at: now.time) }
     if let entry = entries[id], entry.wantsHaste {
       let next = max(now.uptime, start + entry.definition.fastInterval)
@@ -104,12 +106,16 @@ extension ScheduleState {
     let way: Way = isMissing ? verdict.phase == .resolved ? .missing : .cutOff : .open
     entries[id]?.way = way
     entries[id]?.missedSince = nil
+    if case .name = verdict.target.remote { entries[id]?.addresses = verdict.addresses.map(\.address) }
     guard !entry.definition.isPaused else { return nil }
     // A name may be in the hosts file, so the first check tells; it is on its way.
     if isFirst, way == .cutOff { return nil }
     if isMissing { return change(id, causes) { $0.loseWay(verdict.path.reason, at: now.time) } }
     // The first verdict after registering tells nothing new.
     if isFirst, entry.way == .open { return nil }
+    // Some servers give other parts of a long list each time: as long as one of the addresses stays, that is no other way.
+    let isSameHost = verdict.addresses.contains { entry.addresses.contains($0.address) }
+    if causes == [.dnsChanged], entry.way == .open, isSameHost { return nil }
     if case .running = entry.activity { entries[id]?.isDoubtful = true }
     enqueue(id, due: now.uptime)
     return nil

@@ -122,7 +122,7 @@ struct ScheduleState {
   mutating func plan(_ id: String, at due: Duration) {
     entries[id]?.due = due
     // The tick that begins right after it: no check begins before it is due.
-    entries[id]?.tick = wheel.insert(id, at: Int((due + Limits.wheelTick - .nanoseconds(1)) / Limits.wheelTick))
+    entries[id]?.tick = wheel.insert(id, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
     // Many that were changed or removed long before their time.
     if wheel.count > 2 * entries.count + Limits.unsweptTicks {
       // Whoever is put back to what was before has the same tick twice.
@@ -143,7 +143,7 @@ struct ScheduleState {
   /// What begins now; to be called at ``nextWake(after:)`` at the latest.
   mutating func launches(at now: Moment) -> [Launch] {
     if slots.running > 0 { stalls.sign(at: now.uptime) }
-    for (id, tick) in wheel.advance(to: Int(now.uptime / Limits.wheelTick)) {
+    for (id, tick) in wheel.advance(to: now.uptime.ticks) {
       // It was planned anew meanwhile.
       guard let entry = entries[id], entry.tick == tick else { continue }
       // Half an interval away at least, so that a clock that is set or slewed makes no second check of this one.
@@ -178,4 +178,7 @@ struct ScheduleState {
 extension Duration {
   /// Whole nanoseconds.
   var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+
+  /// Whole ticks of the wheel; durations divide to a `Double`, by which some multiples of a tick come out as less.
+  fileprivate var ticks: Int { Int(nanoseconds / Limits.wheelTick.nanoseconds) }
 }
