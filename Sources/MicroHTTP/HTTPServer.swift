@@ -145,6 +145,10 @@ public final class HTTPServer: Sendable {
     inbox?.post(.limits(streams: streams, requestBody: requestBody))
   }
 
+  /// Asks clients to come back by other connections, with every answer from now on (RFC 9112 §9.6): to be called some time
+  /// before ``stopAccepting()``, so that nobody's next request meets a connection that ends.
+  public func part() { inbox?.post(.part) }
+
   /// Closes the listening socket, so that new clients are refused at once; open connections are served on.
   ///
   /// Waits until that is done, except when called on the server's own thread.

@@ -12,6 +12,7 @@ enum ServerMessage: Sendable {
   /// A stream of a client with this address has ended, where those are counted.
   case leftCrowd(String)
   case limits(streams: Int?, requestBody: Int?)
+  case part
   case stopAccepting(done: Signal)
   case endStreams(farewell: [UInt8])
   case stop(grace: Duration)

@@ -9,7 +9,7 @@ extension ServerLoop {
   func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
     var response = response
     // Nobody who waits is to ask again while we wait for others.
-    if isLeaving { response.headers["Connection"] = "close" }
+    if isLeaving || isParting && response.length != nil { response.headers["Connection"] = "close" }
     let isBare = response.isBareShared
     if let strictTransport { response.headers["Strict-Transport-Security"] = strictTransport }
     switch response.body {

@@ -102,7 +102,8 @@ extension ServerLoop {
     setRequestDeadline(connection, nil)
     if connection.isRepeated, let known = connection.known {
       connection.isRepeated = false
-      if let answer = known.answer, answer.standing.holds, !isLeaving { return answerAgain(connection, answer) }
+      let mayStay = !isLeaving && !isParting
+      if let answer = known.answer, answer.standing.holds, mayStay { return answerAgain(connection, answer) }
       connection.request = known.request
     }
     guard let request = connection.request else { return false }

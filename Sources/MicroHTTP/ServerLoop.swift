@@ -56,6 +56,8 @@ internal import Synchronization
   var requestsInFlight = 0
   /// The bytes that end every stream, once streams are to end.
   var farewell: [UInt8]?
+  /// The end is announced: clients are asked to come back by other connections.
+  var isParting = false
   /// When the grace of a stop is over.
   var stopDeadline: UInt64?
   /// The grace is nearly over: no more answers are promised.
@@ -275,6 +277,7 @@ internal import Synchronization
     case .limits(let streams, let requestBody):
       configuration.streamLimit = streams ?? configuration.streamLimit
       configuration.requestBodyLimit = requestBody ?? configuration.requestBodyLimit
+    case .part: isParting = true
     case .stopAccepting(let done):
       stopAccepting()
       done.raise()

@@ -16,6 +16,8 @@ final class NetlinkShared: Sendable {
     var isStopping = false
     /// The thread that calls the observer now, which cannot wait for its own end; nil between two such threads.
     var observerThread: pthread_t?
+    /// Threads that wait for that one.
+    var waiters: [pthread_t] = []
     /// Set while there is a thread to wake.
     var caller: Descriptor?
   }
@@ -77,7 +79,8 @@ final class NetlinkShared: Sendable {
 
   /// Asks for the end.
   ///
-  /// - Returns: true when the caller must wait for the latch: when there is something to end and it is not the caller.
+  /// - Returns: true when the caller must wait for the latch: when there is something to end, and it is neither the caller nor
+  ///   waits for it.
   func requestStop() -> Bool {
     life.withLock { life in
       life.isStopping = true
@@ -86,7 +89,10 @@ final class NetlinkShared: Sendable {
         latch.open()
       }
       if let caller = life.caller { Poller.call(caller) }
-      return life.observerThread != pthread_self()
+      guard life.phase == .running, let thread = life.observerThread else { return true }
+      guard thread != pthread_self(), ThreadWaits.begin(pthread_self(), for: thread) else { return false }
+      life.waiters.append(pthread_self())
+      return true
     }
   }
 
@@ -96,6 +102,8 @@ final class NetlinkShared: Sendable {
       life.phase = .ended
       life.caller = nil
       life.observerThread = nil
+      life.waiters.forEach(ThreadWaits.end)
+      life.waiters = []
     }
     lookups.withLock { $0 = nil }
     barriers.withLock { $0 = nil }

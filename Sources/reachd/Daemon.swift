@@ -175,6 +175,7 @@ struct Daemon {
     manager.tell("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(patience)\nSTATUS=Draining.")
     logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
     service.beginDrain()
+    for server in servers { server.part() }
     try? await Task.sleep(for: min(configuration.drainDelay, configuration.grace))
     for server in servers { server.stopAccepting() }
     for server in servers { server.endStreams(farewell: StatusService.farewell) }

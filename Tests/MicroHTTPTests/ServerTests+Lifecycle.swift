@@ -49,6 +49,23 @@ extension ServerTests {
       #expect(openDescriptors() == before)
     }
 
+    @Test("Before it stops accepting it asks clients to come back by other connections, and takes those")
+    func part() throws {
+      let fixture = try Fixture()
+      let client = try open(fixture, "/a")
+      #expect(try client.response().header("Connection") != "close")
+      fixture.server.part()
+      #expect(
+        fixture.eventually { _ in
+          guard let client = try? open(fixture, "/b"), let response = try? client.response() else { return false }
+          return response.status == 200 && response.header("Connection") == "close"
+        })
+      client.send("GET /c HTTP/1.1\r\nHost: a\r\n\r\n")
+      let last = try client.response()
+      #expect(last.header("Connection") == "close" && last.text == "GET /c [] a ")
+      #expect(try client.receiveAll().isEmpty)
+    }
+
     @Test("Once it no longer accepts, clients are refused and open connections are served on")
     func stopAccepting() throws {
       let fixture = try Fixture()

@@ -44,6 +44,54 @@ import Testing
     #expect(throws: KernelError.self) { try source.lookUp([RouteQuery("192.0.2.1")]) }
   }
 
+  /// Stops another's source from inside its second reading, once that other is inside of one, too.
+  final class Opponent: KernelObserver {
+    /// How many are inside of a reading.
+    final class Meeting: Sendable {
+      let count = Locked(0)
+    }
+
+    private let meeting: Meeting
+    private let other = Locked<NetlinkSource?>(nil)
+    private let readings = Locked(0)
+    private let isDone = Locked(false)
+
+    init(_ meeting: Meeting) { self.meeting = meeting }
+
+    var hasStopped: Bool { isDone.withLock(\.self) }
+    func set(_ source: NetlinkSource?) { other.withLock { $0 = source } }
+    func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { [] }
+    func kernelFailed(_ error: KernelError, at time: Timestamp) {}
+
+    func ingest(_ reading: KernelReading) -> Duration? {
+      let number = readings.withLock { readings in
+        readings += 1
+        return readings
+      }
+      guard number == 2 else { return nil }
+      meeting.count.withLock { $0 += 1 }
+      guard eventually({ meeting.count.withLock(\.self) == 2 }) else { return nil }
+      other.withLock(\.self)?.stop()
+      isDone.withLock { $0 = true }
+      return nil
+    }
+  }
+
+  @Test func twoThatStopEachOtherFromInsideWaitNotForEver() throws {
+    let namespace = try Namespace()
+    let meeting = Opponent.Meeting()
+    let observers = [Opponent(meeting), Opponent(meeting)]
+    let sources = observers.map { _ in NetlinkSource(logger: .init(label: "test")) }
+    for (observer, source) in zip(observers, sources.reversed()) { observer.set(source) }
+    for (observer, source) in zip(observers, sources) {
+      try namespace.run { () throws(KernelError) in try source.start(observer) }
+    }
+    try namespace.ip("route add 10.1.0.0/24 dev lo")
+    #expect(eventually { observers.allSatisfy(\.hasStopped) })
+    for source in sources { source.stop() }
+    for observer in observers { observer.set(nil) }
+  }
+
   @Test func nothingIsReadAfterStop() throws {
     let namespace = try Namespace()
     for _ in 0..<20 {
