@@ -206,15 +206,15 @@ def measure_cable(wire, binary):
             pass
         gone, back = [], []
         for _ in range(11):
+            # The kernel tells of a carrier at most once a second, and the wire has just come up.
+            time.sleep(1.5)
             start = time.monotonic()
             wire.set_carrier(False)
             gone.append(until_told(stream, "unreachable", FEW) - start)
-            # The kernel tells of a carrier at most once a second.
             time.sleep(1.5)
             start = time.monotonic()
             wire.set_carrier(True)
             back.append(until_told(stream, "up", FEW) - start)
-            time.sleep(1.5)
         daemon.stop()
     print(f"| cable pulled, {FEW} targets: the last is `unreachable` | ≤ 50 ms | median {1e3 * quantiles(gone)[0]:.0f} ms, "
           f"max {1e3 * max(gone):.0f} ms of 11, settle of 10 ms included | `Benchmarks/run targets` |")
