@@ -19,7 +19,12 @@ extension ReachabilityMonitor {
   package func resolve(
     _ name: String, in line: Resolver, timeout: Duration, _ completion: @escaping @Sendable (NameResolution) -> Void
   ) {
-    guard let names else { return _ = line.resolve(name, timeout: timeout) { completion(NameResolution($0)) } }
+    guard let names else {
+      // As whoever watches it is told: what files say of it may be less.
+      let own = Target(.name(name)).ownAddresses
+      if own != .pending { return completion(own) }
+      return _ = line.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
+    }
     if let literal = IPAddress(name) { return completion(.addresses([literal])) }
     let resolution = names.resolution(of: name)
     completion(resolution == .pending ? .failed(.dnsTimeout) : resolution)
@@ -34,6 +39,8 @@ extension ReachabilityMonitor {
         resolve(name, timeout: timeout) { continuation.resume(returning: $0) }
       }
     }
+    let own = Target(.name(name)).ownAddresses
+    guard own == .pending else { return own }
     do throws(ResolutionFailure) {
       return NameResolution(.success(try await lines.visitors.resolve(name, timeout: timeout)))
     } catch {
