@@ -115,6 +115,24 @@ struct ProberLifeTests {
     try await eventually { done.withLock { $0 } }
   }
 
+  @Test func completionsOnTwoThreadsMayBothStopIt() async throws {
+    let underTest = ProberUnderTest()
+    let prober = underTest.prober
+    let arrived = Locked(0)
+    let left = Locked(2)
+    // One on the thread of the sockets, and one on one of the echoes: both are inside a completion when the first stops.
+    for target in ["tcp://127.0.0.1:\(try Loopback.deadPort())", "icmp://127.0.0.1"] {
+      prober.probe(try request(target)) { _ in
+        arrived.withLock { $0 += 1 }
+        guard TestSupport.eventually({ arrived.withLock { $0 } == 2 }) else { return }
+        prober.stop()
+        left.withLock { $0 -= 1 }
+      }
+    }
+    try await eventually { left.withLock { $0 } == 0 }
+    withExtendedLifetime(underTest) {}
+  }
+
   @Test(.enabled(if: Namespace.isSupported)) func noDescriptorStaysOpen() throws {
     let namespace = try Namespace()
     try namespace.isolateFiles()

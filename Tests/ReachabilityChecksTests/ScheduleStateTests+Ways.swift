@@ -68,7 +68,7 @@ extension ScheduleStateTests {
 
   @Test("A name's other addresses are another way only where none of the old ones is left")
   mutating func otherAddresses() throws {
-    _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
+    _ = state.put(try definition("db") { ($0.fall, $0.rise) = (1, 1) }, .runtime, at: now)
     let target = try Target(host: "db.example")
     func verdict(_ addresses: [String]) -> HostVerdict {
       let path = Path(flags: [.reachable], reason: nil)
@@ -84,7 +84,10 @@ extension ScheduleStateTests {
       return
     }
     #expect(news?.report.status.state == .down)
-    #expect(state.launches(at: now).isEmpty, "and nothing is checked before its time")
+    _ = state.wayChanged("db", verdict(["10.0.0.3", "10.0.0.5"]), isFirst: false, [.dnsChanged], at: now)
+    #expect(state.finish(try #require(state.launches(at: now).first).run, result(.up), at: now) != .repeated)
+    _ = state.wayChanged("db", verdict(["10.0.0.2", "10.0.0.3"]), isFirst: false, [.dnsChanged], at: now)
+    #expect(state.launches(at: now).isEmpty, "only of a target that is not up is it asked before its time")
     launch = try #require(nextLaunches().first)
     _ = state.wayChanged("db", verdict(["10.0.0.4"]), isFirst: false, [.dnsChanged], at: now)
     #expect(state.finish(launch.run, result(.down, .connectTimeout), at: now) == .repeated)

@@ -39,6 +39,22 @@ import Testing
     #expect(wrong.count == 1 && wrong[0].hasPrefix("REACHD_DEFAULT_LISTEN: listen"))
   }
 
+  @Test func certificatesThatHaveEndedAreWarnedOf() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let script = """
+      cd '\(directory)' && certtool --generate-privkey --key-type ecdsa --outfile k.pem && printf '%s\\n' 'cn = x' \
+      'signing_key' 'activation_date = "2020-01-01 00:00:00 UTC"' 'expiration_date = "2021-01-01 00:00:00 UTC"' > t && \
+      certtool --generate-self-signed --load-privkey k.pem --template t --outfile c.pem
+      """
+    #expect(try Child("/bin/sh", ["-c", script]).wait() == .exited(0))
+    let files = "certificate: '\(directory)/c.pem', key: '\(directory)/k.pem'"
+    let configuration = try ConfigurationTests.load("listen: ['127.0.0.1:1']\ntls: { \(files) }")
+    #expect(configuration.warnings([:]).count == 1)
+    #expect(configuration.warnings([:])[0].hasSuffix("c.pem ended at 2021-01-01T00:00:00.000000Z"))
+  }
+
   @Test func anAddressHasOneSpelling() throws {
     let file = "listen: [{ address: '[0::1]:1', reads: token }]\n" + Self.token
     let configuration = try ConfigurationTests.load(file, ["REACHD_LISTEN": "[0:0:0:0:0:0:0:1]:1"])

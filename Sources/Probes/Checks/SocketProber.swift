@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Locks
 public import Names
 public import ReachabilityModel
 
@@ -14,6 +15,7 @@ public import ReachabilityModel
 public final class SocketProber: Prober {
   private let checks: ProberInbox
   private let echoes: [ProberInbox]
+  private let isStopped = Locked(false)
 
   /// Makes a prober that resolves by `resolver`; no thread runs before the first check.
   ///
@@ -64,6 +66,12 @@ public final class SocketProber: Prober {
   ///
   /// Waits for the threads, except for the one that it is called on (from a completion). Called again, it returns at once.
   public func stop() {
+    // Completions on two of the threads that both stop would wait for each other's.
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
     for inbox in [checks] + echoes { inbox.stop() }
   }
 

@@ -113,9 +113,13 @@ extension ScheduleState {
     if isMissing { return change(id, causes) { $0.loseWay(verdict.path.reason, at: now.time) } }
     // The first verdict after registering tells nothing new.
     if isFirst, entry.way == .open { return nil }
-    // Some servers give other parts of a long list each time: as long as one of the addresses stays, that is no other way.
+    // Some servers give other parts of a long list each time: as long as one of the addresses stays, that is no other way. But one
+    // of the new ones may be the end of an outage.
     let isSameHost = verdict.addresses.contains { entry.addresses.contains($0.address) }
-    if causes == [.dnsChanged], entry.way == .open, isSameHost { return nil }
+    if causes == [.dnsChanged], entry.way == .open, isSameHost {
+      if entry.report.status.state != .up { enqueue(id, due: now.uptime) }
+      return nil
+    }
     if case .running = entry.activity { entries[id]?.isDoubtful = true }
     enqueue(id, due: now.uptime)
     return nil
