@@ -84,6 +84,9 @@ enum Limits {
   /// Bytes of kernel buffer for a stream's socket: the default swallows 800 KB before a dead reader shows.
   static let streamSendBuffer: Int32 = 32 * 1024
 
+  /// Bytes of a TCP segment, at most: more than any wire's frame, and a quarter of what the kernel makes of that buffer.
+  static let segment: Int32 = 16 * 1024
+
   /// Threads that serve taken-over streams, at most: half of the processors up to this; more only wait for each other
   /// in the kernel.
   static let streamShards = 4

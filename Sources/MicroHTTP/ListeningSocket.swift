@@ -46,6 +46,7 @@ struct ListeningSocket {
           throw failed("setsockopt")
         }
       }
+      Self.limitSegments(descriptor)
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else { throw failed("bind") }
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
       guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
@@ -71,10 +72,19 @@ struct ListeningSocket {
     guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
       throw HTTPServerError(operation: "fcntl", object: object, errno: errno)
     }
+    Self.limitSegments(descriptor)
     self.descriptor = descriptor
     self.address = address
     // Who bound it looks after its file.
     file = nil
+  }
+
+  /// Has several segments fit into a stream's send buffer, on the loopback interface, too.
+  ///
+  /// Its segments have 64 KiB, as much as that whole buffer; and a client acknowledges a lone one 40 ms late (RFC 9293,
+  /// 3.8.6.3), in which the stream would stand still. A Unix-domain socket refuses the option, and has no such segments.
+  private static func limitSegments(_ descriptor: Int32) {
+    set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, Limits.segment)
   }
 
   /// Closes the socket and takes its file away.

@@ -155,6 +155,17 @@ extension ServerTests {
       }
     }
 
+    @Test("A lone segment, acknowledged late, does not fill a stream's send buffer")
+    func segments() throws {
+      let fixture = try Fixture(.takeover, handler: Fixture.follow(EventLog()))
+      let client = try fixture.client()
+      var segment: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      unsafe getsockopt(client.descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, &size)
+      // The loopback interface by itself has 64 KiB, as much as the kernel makes of the whole buffer.
+      #expect(segment > 0 && segment <= Limits.streamSendBuffer / 2)
+    }
+
     @Test("The head is an HTTP head, and fields of the server's own cannot be overwritten")
     func head() {
       let response = HTTPResponse(
