@@ -243,7 +243,8 @@ final class Engine: Sendable {
         subscriber.close()
       }
       guarded.watchers = [:]
-      guarded.state.reset()
+      let unknown = guarded.state.reset(at: .now)
+      for sink in guarded.sinks { sink.take(unknown, guarded.state.snapshot) }
       return guarded.subscriptions
     }
     for (number, subscription) in removed {

@@ -167,8 +167,11 @@ struct EngineState {
   }
 
   /// Forgets what is known, after the source was stopped; numbers and watches go on.
-  mutating func reset() {
+  ///
+  /// - Returns: for whoever goes on watching without a subscription: of each target nothing is known any more.
+  mutating func reset(at time: Timestamp) -> [Transition] {
     let sequence = snapshot.sequence
+    let unknown = book.transitions(book.fail(with: .unknown(.starting)), sequence: sequence, time: time, causes: [])
     snapshot = .unknown(.starting)
     snapshot.sequence = sequence
     ipv4 = SettledVerdict(.unknown(.starting))
@@ -179,6 +182,7 @@ struct EngineState {
     expiries = [:]
     revivals = [:]
     touchedFamilies = Set(IPAddress.Family.allCases)
+    return unknown
   }
 
   private mutating func number(_ change: Transition.Change, _ time: Timestamp, _ causes: Set<Cause>) -> Transition {

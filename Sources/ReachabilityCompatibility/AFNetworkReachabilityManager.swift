@@ -38,15 +38,17 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   /// A manager for a host name or an address.
   ///
   /// - Parameter domain: the host alone. What is no host, such as a URL, is found unreachable once monitoring has begun.
-  public convenience init(forDomain domain: String) {
-    self.init((try? Target(host: domain)) ?? Target(.name(domain)), on: .standard)
+  public init(forDomain domain: String) {
+    watched = WatchedTarget((try? Target(host: domain)) ?? Target(.name(domain)), on: .standard)
+    context = .named(.main)
   }
 
   /// A manager for an IPv4 address; 0.0.0.0 is the default path.
   ///
   /// For an IPv6 address give its text to ``init(forDomain:)``.
-  public convenience init(forAddress address: sockaddr_in) {
-    self.init(Target(address), on: .standard)
+  public init(forAddress address: sockaddr_in) {
+    watched = WatchedTarget(Target(address), on: .standard)
+    context = .named(.main)
   }
 
   /// A manager for a target on a monitor that it may start and stop, told in this context.

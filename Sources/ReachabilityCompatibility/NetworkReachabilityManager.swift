@@ -30,14 +30,14 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   ///
   /// - Parameter host: the host alone. Nil is returned for an empty text, a URL, or a host with a port or a path, which
   ///   could never be reached.
-  public convenience init?(host: String) {
+  public init?(host: String) {
     guard let target = try? Target(host: host) else { return nil }
-    self.init(target, on: .standard)
+    watched = WatchedTarget(target, on: .standard)
   }
 
   /// A manager for the default path, IPv4 or IPv6; never nil on Linux.
-  public convenience init?() {
-    self.init(.default, on: .standard)
+  public init?() {
+    watched = WatchedTarget(.default, on: .standard)
   }
 
   /// A manager for a target on a monitor that it may start and stop.

@@ -32,7 +32,7 @@ enum Entry {
         Terminal.complain("reachd: it takes \(fewestThreads) threads; see ulimit -u, and pids.max of the control group")
         Reachd.exit(withError: Exit.unavailable)
       }
-      ProcessSignals.holdRequests()
+      ProcessSignals.obeyRequests()
     }
     do {
       guard let serve = try Reachd.parseAsRoot() as? ServeCommand else {

@@ -62,6 +62,8 @@ struct ServeCommand: AsyncParsableCommand {
       ("streams", "--streams", [streams].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit(secrets: true)
+    // From here on there is something to put in order before the end.
+    ProcessSignals.holdRequests()
     ProcessSignals.ignoreBrokenPipes()
     ProcessSignals.reapOrphans()
     // The first line that is written starts a thread, which would keep the privileges that this one gives up.

@@ -64,6 +64,20 @@ extension CheckScheduleTests {
     subscription.cancel()
   }
 
+  @Test("When the monitor has stopped, nothing is known of ways any more, and the checks tell")
+  func stopped() async throws {
+    schedule.put(try definition("db", "tcp://192.0.2.1:1"))
+    try await state(of: "db", becomes: .up)
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    try await state(of: "db", becomes: .unreachable)
+    bench.monitor.stop()
+    // Nobody hears of it.
+    bench.gainDefault()
+    #expect(schedule.check("db") { _ in })
+    try await state(of: "db", becomes: .up)
+  }
+
   @Test("A check that finds a way which the kernel's word denies has that word asked for again")
   func overruled() async throws {
     prober.follow(nil)

@@ -217,6 +217,29 @@ final class AppleSampleUser {
   }
 }
 
+/// What `open` is for: subclasses with stored properties and initializers of their own.
+final class LabelledManager: NetworkReachabilityManager, @unchecked Sendable {
+  let label: String
+
+  init?(label: String) {
+    self.label = label
+    super.init(host: "192.0.2.1")
+  }
+
+  override var status: NetworkReachabilityStatus { .notReachable }
+}
+
+final class LabelledAFManager: AFNetworkReachabilityManager, @unchecked Sendable {
+  let label: String
+
+  init(label: String) {
+    self.label = label
+    super.init(forDomain: "192.0.2.1")
+  }
+
+  override var networkReachabilityStatus: AFNetworkReachabilityStatus { .reachableViaWWAN }
+}
+
 @MainActor struct FidelityTests {
   @Test("E2-5 closures of the main actor run there")
   func mainActor() async {
@@ -268,5 +291,10 @@ final class AppleSampleUser {
     user.look()
     user.end()
     #expect(!user.text.isEmpty)
+  }
+  @Test("Managers can be subclassed outside their library")
+  func subclasses() {
+    #expect(LabelledManager(label: "a")?.isReachable == false)
+    #expect(LabelledAFManager(label: "b").isReachableViaWWAN)
   }
 }

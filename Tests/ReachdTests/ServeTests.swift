@@ -29,6 +29,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [15, 2])
+  func aSignalEndsTheWaitForAConfigurationThatDoesNotCome(signal: Int32) throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString)").path
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    defer { unsafe unlink(path) }
+    let child = try Program.start(["serve", "--config", path])
+    var writing: Int32 = -1
+    // It can be opened for writing as soon as somebody reads.
+    for _ in 0..<4000 where writing < 0 {
+      writing = unsafe open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+      if writing < 0 { usleep(5_000) }
+    }
+    defer { close(writing) }
+    #expect(writing >= 0)
+    child.kill(signal)
+    #expect(try child.wait() == .exited(0))
+  }
+
   @Test func aClosedStandardErrorIsNoSocket() throws {
     let child = try Child(
       "/bin/bash", ["-c", "exec reachd serve --listen unix:/tmp/reachd-closed-$$.sock --drain-delay 0s <&- >&- 2>&-"],
