@@ -1,12 +1,13 @@
 // Many event-stream clients in one thread: how fast and at what cost does a server get an event to all of them?
 //
 // fanout name=value…: prints one line of JSON. What is measured is described in streams.py.
-//   how=route|post   what makes an event: a default route that is replaced (rtnetlink), or a POST
+//   how=route|post   what makes an event: a default route that is replaced (rtnetlink), or that and a POST
 //   port= path= pids=1,2 subscribers=   the server, its processes, and how many streams to open
 //   dead=            how many of them never read
 //   rounds= gap=     single events, and milliseconds between them
 //   burst=           then so many events, one every 10 ms
-//   index= size= post=   for a route: the interface; for a POST: bytes of the event, and its path
+//   index=           the interface of the route
+//   size= post=      for a POST: bytes of the event, and its path
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -137,8 +138,9 @@ static void replace_route(void) {
       .index_head = {8, RTA_OIF},
       .index = (uint32_t)index_of_interface,
   };
-  if (trigger < 0) trigger = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-  if (send(trigger, &message, sizeof message, 0) < 0) fail("rtnetlink");
+  static int kernel = -1;
+  if (kernel < 0) kernel = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+  if (send(kernel, &message, sizeof message, 0) < 0) fail("rtnetlink");
 }
 
 static void publish(void) {
@@ -156,10 +158,11 @@ static void publish(void) {
   if (send(trigger, request, (size_t)(head + bytes), MSG_NOSIGNAL) < 0) fail("publish");
 }
 
+// For all servers the route is replaced: with the next packet the kernel looks up the route of every stream anew.
 static void make_event(void) {
   event_number++;
-  if (!strcmp(how, "route")) replace_route();
-  else publish();
+  replace_route();
+  if (!strcmp(how, "post")) publish();
 }
 
 // Reads what is there; returns how many subscribers have just seen the current event. Waits for `wait` ms at most.

@@ -1,7 +1,8 @@
 """One event to many open streams: reachd beside nchan (nginx's module for this), each on one processor.
 
 reachd's events are made by the kernel: a default route is replaced, and what is measured is everything from that to
-the last client. nchan gets an event of the same length by a POST. Rounds alternate; medians of three.
+the last client. nchan gets an event of the same length by a POST after it. Rounds alternate; medians of three. What a
+loop of send(2) in C costs, which does nothing else, is measured beside them: nobody can be below that.
 """
 import json
 import os
@@ -10,7 +11,7 @@ import sys
 
 from daemon import Daemon
 from namespace import enter_new_namespace
-from peers import Nginx, ON_CLIENT, ON_SERVER, compile_c, median
+from peers import Nginx, ON_CLIENT, ON_SERVER, Program, compile_c, median
 
 SIZES = (100, 1000, 10_000, 19_000)
 REPEATS = 3
@@ -73,6 +74,13 @@ class Bench:
         finally:
             server.stop()
 
+    def bare(self, **options):
+        server = Program(compile_c("bare"))
+        try:
+            return self.run(server, server.pids, "post", **options)
+        finally:
+            server.stop()
+
     def both(self, **options):
         """Medians of alternating rounds, of reachd and of nchan."""
         rounds = []
@@ -108,6 +116,10 @@ def main(binary):
         row("10,000 streams, last receipt", "≤ 0.75× nchan", f"{ours['last'] / theirs['last']:.2f}×")
         row("… p99", "≤ 0.5×", f"{ours['p99'] / theirs['p99']:.2f}×")
         row("… CPU an event", "≤ 0.67×", f"{ours['cpu'] / theirs['cpu']:.2f}×")
+        floors = [bench.bare(subscribers=size, rounds=20) for _ in range(REPEATS)]
+        floor = {key: median([each[key] for each in floors]) / theirs[key] for key in ("last", "p99", "cpu")}
+        row("the three of a bare loop of send(2)", "–",
+            f"{floor['last']:.2f}×, {floor['p99']:.2f}×, {floor['cpu']:.2f}×")
         row("burst of 200 at 100/s, CPU", "≤ 0.15×, real time",
             f"{ours['burstCPU'] / theirs['burstCPU']:.2f}× ({ours['burstCPU']:.2f} s), all there after "
             f"{ours['burstSeconds']:.2f} s of 1.99 s")
