@@ -7,17 +7,20 @@ internal import ReachabilityModel
 /// One thread at a time.
 final class NetlinkQueries {
   let socket: NetlinkSocket
+  /// Nil where no routes are asked about.
+  let sources: SourceProbe?
   /// Kept between requests so that its memory is.
   var request = NetlinkRequest()
   private var sequence: UInt32 = 0
   /// Dumps that were taken though a change interrupted every try: they may have holes.
   private(set) var tornDumps: UInt64 = 0
 
-  /// Opens the socket.
+  /// Opens the socket, and one more unless it is for barriers only.
   ///
   /// - Throws: a ``KernelError`` when the kernel refuses.
-  init() throws(KernelError) {
+  init(forBarriers: Bool = false) throws(KernelError) {
     socket = try NetlinkSocket(bufferBytes: Limits.queryBuffer, timeout: Limits.queryTimeout)
+    sources = forBarriers ? nil : try SourceProbe()
   }
 
   /// Takes `count` numbers for requests, never 0, which the kernel's events carry.

@@ -43,6 +43,14 @@ struct NetlinkRequest {
     append(number)
   }
 
+  /// Adds an attribute with a byte.
+  mutating func attribute(_ type: Int, _ byte: UInt8) {
+    append(UInt16(5))
+    append(UInt16(type))
+    // Padded to 4.
+    append(UInt32(byte).littleEndian)
+  }
+
   /// Adds an attribute with an address.
   mutating func attribute(_ type: Int, _ address: IPAddress) {
     append(UInt16(address.family == .ipv4 ? 8 : 20))

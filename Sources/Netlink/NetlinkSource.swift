@@ -70,7 +70,9 @@ public final class NetlinkSource: KernelSource {
     do throws(KernelError) {
       let loop = try NetlinkLoop(settings: settings, logger: logger, shared: shared, observer: observer)
       try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try NetlinkQueries() }
-      try shared.barriers.withLock { (barriers) throws(KernelError) in barriers = try NetlinkQueries() }
+      try shared.barriers.withLock { (barriers) throws(KernelError) in
+        barriers = try NetlinkQueries(forBarriers: true)
+      }
       try loop.readFirst()
       guard shared.handOver() else {
         // The observer, or another thread, stopped the source during the first reading.

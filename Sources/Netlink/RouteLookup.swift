@@ -44,6 +44,8 @@ struct RouteLookup {
         message.append(UInt32(0))
         message.append(flags)
         message.attribute(Int(RTA_DST.rawValue), query.destination)
+        // IPv6 chooses among several ways by the protocol, too, and rules may name it: we ask for a connection.
+        message.attribute(Int(RTA_IP_PROTO.rawValue), UInt8(IPPROTO_TCP))
         if let source { message.attribute(Int(RTA_SRC.rawValue), source) }
         if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
       }
@@ -55,16 +57,16 @@ struct RouteLookup {
     switch (match, plain) {
     case (.route(let match), .route(let plain)): merged(match.route, plain.route)
     case (.route(let match), _): merged(match.route, nil)
-    case (.refused(let ack), .route(let plain)) where isOnLinkForGroups(ack): .route(plain.route)
+    case (.refused(let ack), .route(let plain)) where isForGroups(plain.route, ack): .route(plain.route)
     case (.refused(let ack), _): .refused(refusal(ack))
     case (nil, _): .refused(.failed(errno: ENODATA))
     }
   }
 
-  /// Groups and the limited broadcast leave through the interface that the sender names, without a route (ip(7)).
-  private func isOnLinkForGroups(_ ack: NetlinkAck) -> Bool {
-    query.interfaceIndex != nil && ack.errno == EHOSTUNREACH
-      && (query.destination.isMulticast || query.destination == IPAddress(ipv4: .max))
+  /// Groups and the limited broadcast leave without a route through the interface that the sender names, itself or by its
+  /// address (ip(7)).
+  private func isForGroups(_ plain: Route, _ ack: NetlinkAck) -> Bool {
+    ack.errno == EHOSTUNREACH && [.multicast, .broadcast].contains(plain.type)
   }
 
   private func merged(_ match: Route, _ plain: Route?) -> RouteAnswer {
@@ -88,6 +90,7 @@ struct RouteLookup {
     {
       route.taken = index
     }
+    route.preferredSource = match.source
     // The kernel does not repeat a source address that the question named.
     route.source = query.source ?? plain?.source ?? match.source
     return .route(route)
@@ -109,30 +112,40 @@ struct RouteLookup {
 extension NetlinkQueries {
   /// Asks the routing tables as connect(2) does.
   ///
-  /// IPv4 looks twice (`ip_route_connect` in include/net/route.h): once for the source address, and once more with it, when
-  /// rules for packets from there apply. IPv6 does both in one.
+  /// IPv4 looks twice (`ip_route_connect` in include/net/route.h): once for the source address, and once more with it, by
+  /// which rules for packets from there apply, and another way of several may be taken. IPv6 looks with a source only
+  /// after a refusal without one.
   ///
   /// - Parameters:
   ///   - queries: what to ask.
-  ///   - bySource: whether there are such rules.
+  ///   - bySource: whether there are such rules of IPv4.
   /// - Returns: an answer to every question.
   /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
   func lookUp(_ queries: [RouteQuery], bySource: Bool) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers = try lookUp(queries)
-    guard bySource else { return answers }
     var again: [RouteQuery: RouteQuery] = [:]
-    for (query, answer) in answers where query.source == nil && query.destination.family == .ipv4 {
-      guard case .route(let route) = answer, let source = route.source else { continue }
+    for (query, answer) in answers where query.source == nil {
+      guard let source = source(of: answer, to: query, bySource) else { continue }
       again[query] = RouteQuery(query.destination, source: source, interfaceIndex: query.interfaceIndex)
     }
+    guard !again.isEmpty else { return answers }
     let second = try lookUp(Array(Set(again.values)))
     for (query, asked) in again {
+      if case .refused(.failed) = second[asked] { continue }
       answers[query] = second[asked]
-      guard case .route(var route) = second[asked], route.source == nil else { continue }
-      route.source = asked.source
-      answers[query] = .route(route)
     }
     return answers
+  }
+
+  /// The source with which the kernel looks again; nil when the first answer is its last.
+  private func source(of answer: RouteAnswer, to query: RouteQuery, _ bySource: Bool) -> IPAddress? {
+    switch (query.destination.family, answer) {
+    case (.ipv4, .route(let route)): bySource || route.choosesByDestination ? route.source : nil
+    // What is bound to an interface is asked without a source.
+    case (.ipv6, .refused(let refusal)) where query.interfaceIndex == nil:
+      if case .failed = refusal { nil } else { sources?.source(towards: query.destination) }
+    default: nil
+    }
   }
 
   /// Asks the routing tables once, 64 requests at a time.

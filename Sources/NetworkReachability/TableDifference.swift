@@ -23,8 +23,13 @@ struct TableDifference {
 
   init(from old: [InterfaceState], to new: [InterfaceState]) {
     let before = Dictionary(uniqueKeysWithValues: old.map { ($0.interface.index, $0) })
-    let after = Set(new.map(\.interface.index))
-    for state in old where !after.contains(state.interface.index) {
+    let after = Dictionary(uniqueKeysWithValues: new.map { ($0.interface.index, $0) })
+    /// The device beneath is shown by its name, which it may change, or lose.
+    func hasSameLower(_ state: InterfaceState) -> Bool {
+      guard let lower = state.interface.lowerIndex else { return true }
+      return before[lower]?.interface.name == after[lower]?.interface.name
+    }
+    for state in old where after[state.interface.index] == nil {
       entries.append(Entry(state: state, removed: true, causes: [.linkDown]))
     }
     for state in new {
@@ -34,7 +39,7 @@ struct TableDifference {
         states.append(state)
         continue
       }
-      guard !previous.saysTheSame(as: state) else {
+      guard !previous.saysTheSame(as: state) || !hasSameLower(state) else {
         states.append(previous)
         continue
       }

@@ -18,6 +18,8 @@ public struct Route: Hashable, Sendable {
   public var choosesByDestination = false
   /// The source address that the kernel would use on the way out that it takes (`RTA_PREFSRC`); nil when it has none.
   public var source: IPAddress?
+  /// The source address that the route itself names, for all its ways out; nil when it leaves the choice to the kernel.
+  public var preferredSource: IPAddress?
   /// How long the route still lives (`RTA_CACHEINFO`); nil when it does not expire; zero or less when it has expired.
   public var expiresIn: Duration?
 

@@ -29,9 +29,10 @@ public enum StatusRules {
   ) -> Path {
     switch route.type {
     case .unicast: judgeLegs(of: route, for: query, as: subject, in: tables)
-    case .broadcast, .multicast, .anycast:
+    case .broadcast, .multicast:
       subject == .address ? judgeLegs(of: route, for: query, as: subject, in: tables) : .none(.noRoute)
-    case .local: subject == .address ? judgeLocal(route, in: tables) : .none(.noRoute)
+    // An IPv6 anycast address is one of this machine's, whatever interface it came with.
+    case .local, .anycast: subject == .address ? judgeLocal(route, in: tables) : .none(.noRoute)
     case .blackhole: .none(.blackhole)
     case .unreachable: .none(.unreachableRoute)
     case .prohibit: .none(.prohibited)
@@ -63,7 +64,8 @@ public enum StatusRules {
       var route = route
       // The kernel named the source for the leg that it takes.
       if position != route.taken {
-        route.source = source(on: interface, like: query.destination, in: tables) ?? route.source
+        let found = route.preferredSource ?? source(through: leg, like: query.destination, in: tables)
+        route.source = found ?? route.source
       }
       let path = judge(leg, through: interface, of: route, for: query, as: subject, in: tables)
       if path.rank > best.rank { best = path }
@@ -72,12 +74,20 @@ public enum StatusRules {
     return best
   }
 
+  /// The source that the kernel most likely takes on a leg: one that is not deprecated, of the router's network
+  /// (`inet_select_addr` in net/ipv4/devinet.c; RFC 6724).
   private static func source(
-    on interface: Interface, like destination: IPAddress, in tables: KernelTables
+    through leg: Route.NextHop, like destination: IPAddress, in tables: KernelTables
   ) -> IPAddress? {
-    tables.usableAddresses(of: interface.index).map(\.address).first {
-      $0.family == destination.family && !$0.isLinkLocal && !$0.isLoopback
+    let candidates = tables.usableAddresses(of: leg.interfaceIndex).filter {
+      $0.address.family == destination.family && !$0.address.isLinkLocal && !$0.address.isLoopback
     }
+    func rank(_ entry: InterfaceAddress) -> Int {
+      let isBeside = leg.gateway.map { entry.prefix.block.contains($0) } ?? false
+      return (entry.flags.contains(.deprecated) ? 0 : 2) + (isBeside ? 1 : 0)
+    }
+    let best = candidates.map(rank).max()
+    return candidates.first { rank($0) == best }?.address
   }
 
   private static func judge(
@@ -112,7 +122,7 @@ public enum StatusRules {
       path.reason = path.status.isReachable ? nil : .connectionRequired
     case .usable:
       let source = query.source ?? route.source
-      guard let source, isUsable(source, for: query.destination, through: leg, as: subject, in: tables) else {
+      guard let source, isUsable(source, for: query, through: leg, as: subject, in: tables) else {
         path.reason = .noSource
         return path
       }
@@ -134,14 +144,15 @@ public enum StatusRules {
   /// Whether a packet with this source can be answered from beyond: loopback and link-local sources go no further than
   /// the machine and the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
   private static func isUsable(
-    _ source: IPAddress, for destination: IPAddress, through leg: Route.NextHop, as subject: Subject,
-    in tables: KernelTables
+    _ source: IPAddress, for query: RouteQuery, through leg: Route.NextHop, as subject: Subject, in tables: KernelTables
   ) -> Bool {
+    let destination = query.destination
     if source.isUnspecified { return false }
     if source.isLoopback { return destination.isLoopback }
     // The kernel takes a deprecated IPv6 address only where there is no other (RFC 6724 §5, rule 3), and the network that
-    // gave it has taken it back (RFC 4862 §5.5.4): packets may leave, but it is no way out to count on.
-    let owners = subject == .defaultPath && source.family == .ipv6 ? tables.owners(of: source) : []
+    // gave it has taken it back (RFC 4862 §5.5.4): packets may leave, but it is no way out to count on, unless somebody asks for that very address.
+    let isOurChoice = subject == .defaultPath && source.family == .ipv6 && query.source == nil
+    let owners = isOurChoice ? tables.owners(of: source) : []
     if !owners.isEmpty, owners.allSatisfy({ $0.flags.contains(.deprecated) }) { return false }
     guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
     return subject == .address && leg.gateway == nil

@@ -21,8 +21,7 @@ public enum TunnelRules {
     let carrier = carrier(in: tables, answers)
     let interfaces = tables.interfaces.map { interface in
       guard interface.type == .tunnel else { return interface }
-      let beneath = interface.lowerIndex.flatMap { tables.interface($0) } ?? carrier
-      guard let beneath else { return interface }
+      guard let beneath = beneath(interface, in: tables) ?? carrier else { return interface }
       var tunnel = interface
       tunnel.isWWAN = beneath.isWWAN
       guard !tunnel.hasDeclaredCost else { return tunnel }
@@ -31,6 +30,18 @@ public enum TunnelRules {
       return tunnel
     }
     return KernelTables(interfaces: interfaces, addresses: tables.addresses)
+  }
+
+  /// The device at the bottom of a stack, if that is no tunnel, too.
+  private static func beneath(_ interface: Interface, in tables: KernelTables) -> Interface? {
+    var current = interface
+    // No device stands beneath itself, but tables are read link by link.
+    for _ in 0..<tables.interfaces.count {
+      guard let lower = current.lowerIndex.flatMap({ tables.interface($0) }) else { return nil }
+      guard lower.type == .tunnel else { return lower }
+      current = lower
+    }
+    return nil
   }
 
   private static func physicalInterfaces(in tables: KernelTables) -> [Interface] {

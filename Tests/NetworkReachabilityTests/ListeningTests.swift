@@ -60,6 +60,24 @@ struct ListeningTests {
     subscription.cancel()
   }
 
+  @Test("The name of the device beneath is part of an interface: a new one is its news, too")
+  func renamedBeneath() throws {
+    let bench = try Bench.started()
+    bench.kernel.change { script in
+      script.addInterface(3, "mv0")
+      script.change("mv0") { $0.lowerIndex = 2 }
+    }
+    let (recorder, subscription) = try bench.record(.interface)
+    bench.kernel.change { script in script.change("eth0") { $0.name = "wan0" } }
+    bench.kernel.change { script in script.interfaces.removeAll { $0.index == 2 } }
+    subscription.cancel()
+    let told = recorder.transitions.compactMap { transition -> UInt32? in
+      guard case .interface(let state, _) = transition.change else { return nil }
+      return state.interface.index
+    }
+    #expect(told == [2, 3, 2, 3])
+  }
+
   @Test("E7-2 a change of MTU is news of the interface, not of the way out")
   func mtu() throws {
     let bench = try Bench.started()

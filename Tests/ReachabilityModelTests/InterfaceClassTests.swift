@@ -85,6 +85,17 @@ struct InterfaceClassTests {
     }
   }
 
+  @Test("A tunnel on a tunnel takes what is at the bottom; a circle, read link by link, has none")
+  func stackedTunnels() throws {
+    var (lower, upper) = (tunnel, Interface.sample(10, "mv0", .tunnel))
+    upper.lowerIndex = 9
+    for (beneath, isWWAN) in [(3, true), (2, false), (10, false)] as [(UInt32, Bool)] {
+      lower.lowerIndex = beneath
+      let tables = try KernelTables.sample([wire, modem, lower, upper])
+      #expect(TunnelRules.applied(to: tables, try answers([:], tables)).interface(10)?.isWWAN == isWWAN)
+    }
+  }
+
   @Test("Nothing is asked where a tunnel has nothing to take: no tunnel, or no device that is anything but free")
   func noQuestions() throws {
     #expect(TunnelRules.queries(in: try .sample([.loopback(), wire, modem])).isEmpty)
@@ -152,16 +163,20 @@ struct InterfaceClassTests {
   @Test("A deprecated IPv6 address alone is no way out, but an address may be reached from it")
   func deprecated() throws {
     let prefix = try block("2001:db8::5/64")
-    func path(_ flags: InterfaceAddress.Flags, _ subject: StatusRules.Subject) throws -> Path {
+    func path(
+      _ flags: InterfaceAddress.Flags, _ subject: StatusRules.Subject, from source: String? = nil
+    ) throws -> Path {
       let tables = KernelTables(
         interfaces: [wire], addresses: [InterfaceAddress(interfaceIndex: 2, prefix: prefix, flags: flags)])
-      let query = RouteQuery(try ip("2000::1"))
+      let query = RouteQuery(try ip("2000::1"), source: try source.map { try ip($0) })
       let route = try Route.byDefault(via: "fe80::1", source: "2001:db8::5")
       return StatusRules.judge(.route(route), to: query, as: subject, in: tables)
     }
     #expect(try path([], .defaultPath).status.isReachable)
     #expect(try path(.deprecated, .defaultPath).reason == .noSource)
     #expect(try path(.deprecated, .address).status.isReachable)
+    // Who asks for that very address may have it.
+    #expect(try path(.deprecated, .defaultPath, from: "2001:db8::5").status.isReachable)
   }
 
   @Test("E5-4 E5-5 flags describe themselves as scutil does, and for a debugger as Apple's sample")

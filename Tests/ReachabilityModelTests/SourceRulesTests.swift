@@ -60,6 +60,31 @@ struct SourceRulesTests {
     #expect(try path.interface?.name == "eth1" && path.gateway == ip("10.0.1.1") && path.reason == nil)
   }
 
+  @Test("The source of another leg is the route's own, else one of the router's network that is not deprecated")
+  func sourceOfAnotherLeg() throws {
+    var route = try Route.byDefault(via: "fe80::9", source: "fd00:9::1")
+    route.hops = [
+      .init(interfaceIndex: 2, gateway: try ip("fe80::9"), isLinkDown: true),
+      .init(interfaceIndex: 3, gateway: try ip("fd00:2::9")),
+    ]
+    var old = InterfaceAddress(interfaceIndex: 3, prefix: try block("fd00:1::1/64"))
+    old.flags = .deprecated
+    let tables = KernelTables(
+      interfaces: StatusRulesTests.interfaces,
+      addresses: [
+        old, InterfaceAddress(interfaceIndex: 3, prefix: try block("fd00:1::5/64")),
+        InterfaceAddress(interfaceIndex: 3, prefix: try block("fd00:2::5/64")),
+      ])
+    func source() throws -> IPAddress? {
+      StatusRules.judge(.route(route), to: RouteQuery(try ip("2000::1")), as: .defaultPath, in: tables).source
+    }
+    #expect(try source() == ip("fd00:2::5"))
+    route.hops[1].gateway = try ip("fe80::9")
+    #expect(try source() == ip("fd00:1::5"))
+    route.preferredSource = try ip("fd00:9::1")
+    #expect(try source() == ip("fd00:9::1"))
+  }
+
   @Test("An address goes by the leg that the kernel takes, though another one would pass packets")
   func chosenLeg() throws {
     var route = try multipath()

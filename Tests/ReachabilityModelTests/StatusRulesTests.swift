@@ -109,12 +109,14 @@ struct StatusRulesTests {
     }
   }
 
-  @Test("Broadcast, multicast and anycast are ways to an address, but no way out")
+  @Test("Broadcast, multicast and anycast are ways to an address, but no way out; anycast is this machine's own")
   func groups() throws {
-    for type in [RouteType.broadcast, .multicast, .anycast] {
+    for (type, own) in [(RouteType.broadcast, false), (.multicast, false), (.anycast, true)] {
       var route = try Route.onLink("10.0.0.255/32")
       route.type = type
-      #expect(try judge(route, "10.0.0.255").flags == [.reachable, .isDirect], "\(type.name)")
+      let path = try judge(route, "10.0.0.255")
+      let flags: ReachabilityFlags = [.reachable, .isDirect]
+      #expect(path.flags == flags.union(own ? .isLocalAddress : []), "\(type.name)")
       let query = RouteQuery(try ip("0.0.0.1"))
       #expect(StatusRules.judge(.route(route), to: query, as: .defaultPath, in: tables) == .none(.noRoute))
     }
