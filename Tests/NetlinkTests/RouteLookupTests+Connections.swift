@@ -87,10 +87,15 @@ extension RouteLookupTests {
 
   @Test func groupsLeaveByTheInterfaceOfTheirSource() throws {
     try pair.addDefaultRoutes()
-    #expect(try connection("224.0.0.5").route?.type == .multicast)
-    #expect(try connection("224.0.0.5", from: "10.9.0.2").route?.type == .multicast)
-    #expect(try connection("255.255.255.255", from: "10.9.0.2").route?.type == .broadcast)
+    func type(_ destination: String, from source: String? = nil) throws -> RouteType? {
+      let route = try connection(destination, from: source).route
+      #expect(route?.source == "10.9.0.2")
+      return route?.type
+    }
+    #expect(try type("224.0.0.5") == .multicast)
+    #expect(try type("224.0.0.5", from: "10.9.0.2") == .multicast)
+    #expect(try type("255.255.255.255", from: "10.9.0.2") == .broadcast)
     try client.ip("rule add from 10.55.0.0/24 lookup 100")
-    #expect(try connection("224.0.0.5").route?.type == .multicast)
+    #expect(try type("224.0.0.5") == .multicast)
   }
 }
