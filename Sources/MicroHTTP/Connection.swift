@@ -38,7 +38,7 @@
   var known: KnownHead?
   /// The current request has that head, and its answer stood when it came; ``request`` is not set then.
   var isRepeated = false
-  /// Bytes of the body read so far, thrown-away ones included.
+  /// Bytes of the body read so far.
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.
   var reply: HTTPResponse?

@@ -81,12 +81,9 @@ extension ServerLoop {
     }
     // A chunked body shows its size only now, and libmicrohttpd takes no answer in the middle of one.
     connection.request?.body = []
-    if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
-      counters.refused.increment()
-      refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
-      return false
-    }
-    return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
+    counters.refused.increment()
+    refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
+    return false
   }
 
   /// The request is complete, or its promised answer is due.
@@ -107,10 +104,6 @@ extension ServerLoop {
       connection.request = known.request
     }
     guard let request = connection.request else { return false }
-    if connection.bodyLength > configuration.requestBodyLimit {
-      counters.refused.increment()
-      return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
-    }
     switch handler(request) {
     case .now(let response):
       keep(response, for: connection)
