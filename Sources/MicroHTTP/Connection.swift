@@ -68,6 +68,8 @@
   var isCut = false
   /// Too many connections of its address are open.
   var isExcess = false
+  /// As many connections as there may be were open when it came, and nothing of it was answered since.
+  var isBeyondLimit = false
   /// An answer was given before everything was read: close by halves.
   var lingers = false
   /// When the request must be complete; nil while the server is to act.

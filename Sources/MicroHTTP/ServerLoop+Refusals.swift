@@ -10,7 +10,7 @@ extension ServerLoop {
   func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
     setRequestDeadline(connection, nil)
     connection.lingers = true
-    var response = render(reason)
+    var response = render(reason, for: connection)
     response.headers["Connection"] = "close"
     return answer(connection, response)
   }
@@ -25,7 +25,7 @@ extension ServerLoop {
     connection.isCut = true
     connection.lingers = true
     setRequestDeadline(connection, nil)
-    let response = render(reason)
+    let response = render(reason, for: connection)
     // Nothing was complete that time could be counted from.
     if connection.phase == .head { connection.headTime = MonotonicClock.now }
     tell(connection, response)
@@ -44,7 +44,8 @@ extension ServerLoop {
     connection.isCut = true
     counters.overloaded.increment()
     if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
-      sendDirectly(connection, RawAnswer.bytes(of: render(.overloaded("Too many connections are open."))))
+      let response = render(.overloaded("Too many connections are open."), for: connection)
+      sendDirectly(connection, RawAnswer.bytes(of: response))
     }
     hangUp(connection)
   }
@@ -75,8 +76,8 @@ extension ServerLoop {
   }
 
   /// What a refusal says, with the fields that every one has.
-  func render(_ reason: RequestRefusal) -> HTTPResponse {
-    var response = refusal(reason)
+  func render(_ reason: RequestRefusal, for connection: Connection) -> HTTPResponse {
+    var response = refusal(reason, connection.request)
     if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
     if case .stream = response.body { response.body = .none }
     return response

@@ -21,7 +21,7 @@ internal import Synchronization
   /// Who we are under TLS; nil for plain HTTP.
   let identity: CurrentIdentity?
   let handler: HTTPHandler
-  let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  let refusal: HTTPRefusalRenderer
   let answered: HTTPAnswerObserver?
   let inbox: ServerInbox
   let counters: ServerCounters
@@ -97,8 +97,8 @@ internal import Synchronization
 
   init(
     configuration: HTTPServer.Configuration, socket: ListeningSocket, identity: CurrentIdentity?, inbox: ServerInbox,
-    counters: ServerCounters, handler: @escaping HTTPHandler,
-    refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, answered: HTTPAnswerObserver?, logger: Logger
+    counters: ServerCounters, handler: @escaping HTTPHandler, refusal: @escaping HTTPRefusalRenderer,
+    answered: HTTPAnswerObserver?, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
     spans = Spans(configuration)
