@@ -16,12 +16,14 @@ enum FieldText {
     }
   }
 
-  /// A weight (RFC 9110 §12.4.2): digits and one point, whatever their number; nil for everything else.
+  /// A weight (RFC 9110 §12.4.2); nil for what is none.
+  ///
+  /// Any number of digits will do, and none before the point: Java's own client asks for `*/*; q=.2`.
   static func weight(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts[0].utf8.count > 0, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+    guard !parts.allSatisfy(\.isEmpty), parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
       return nil
     }
-    return Double("\(parts[0]).\(parts.count > 1 ? parts[1] : "")0").map { min($0, 1) }
+    return Double("0\(parts[0]).\(parts.count > 1 ? parts[1] : "")0").map { min($0, 1) }
   }
 }

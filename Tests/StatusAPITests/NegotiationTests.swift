@@ -22,6 +22,7 @@ import Testing
     (#"text/plain;x=";q=0""#, "text/plain; charset=utf-8"),
     (#"application/json;a="\",text/plain", text/plain;q=0.5"#, "application/json"),
     ("application/json;q=0.9999, text/plain;q=1.", "text/plain; charset=utf-8"),
+    ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", "application/json"),
     ("application/json;q=inf, text/plain;q=0.001", "text/plain; charset=utf-8"),
   ])
   func theBestRepresentationIsChosen(accept: String?, expected: String) throws {
@@ -36,7 +37,7 @@ import Testing
   @Test(arguments: [
     "image/png", "application/json;q=0", "*/*;q=0", "text/plain;q=0, application/json;q=0.0", "text", "json",
     "*/json", "application/json;q=nonsense", "application/json;q=inf", "application/json;q=0x1p-1",
-    "application/json;q=.5", "application/json;q=1e0", "application/json;q=", "application/json;q=-0", "text/html",
+    "application/json;q=.", "application/json;q=1e0", "application/json;q=", "application/json;q=-0", "text/html",
     ", image/png ,", ";q=1",
   ])
   func nothingAcceptableIsAProblemThatNamesWhatThereIs(accept: String) throws {
