@@ -123,7 +123,7 @@ let package = Package(
     tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("NamesTests", ["Names", "ReachabilityModel", "Locks", "TestSupport"]),
     tests("ProbesTests", ["Probes", "Names", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
-    tests("MicroHTTPTests", ["MicroHTTP", "Locks", "TestSupport", logging]),
+    tests("MicroHTTPTests", ["MicroHTTP", "Locks", "TestSupport", "CGnuTLS", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),
     tests(

@@ -112,6 +112,14 @@ CMicroHTTPD_is_plain (struct MHD_Connection *connection)
   return NULL == MHD_get_connection_info (connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 }
 
+/// The GnuTLS session of a connection (gnutls_session_t); NULL without TLS.
+static inline void *
+CMicroHTTPD_session (struct MHD_Connection *connection)
+{
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  return NULL == info ? NULL : info->tls_session;
+}
+
 /// What libmicrohttpd takes for a request's Content-Length; NULL when there is none. The lookup's macro name is no Swift.
 static inline const char *
 CMicroHTTPD_content_length (struct MHD_Connection *connection)

@@ -38,7 +38,7 @@
   var known: KnownHead?
   /// The current request has that head, and its answer stood when it came; ``request`` is not set then.
   var isRepeated = false
-  /// Bytes of the body read so far, thrown-away ones included.
+  /// Bytes of the body read so far.
   var bodyLength = 0
   /// The answer to a deferred request, once it is there.
   var reply: HTTPResponse?
@@ -68,6 +68,8 @@
   var isCut = false
   /// Too many connections of its address are open.
   var isExcess = false
+  /// As many connections as there may be were open when it came, and nothing of it was answered since.
+  var isBeyondLimit = false
   /// An answer was given before everything was read: close by halves.
   var lingers = false
   /// When the request must be complete; nil while the server is to act.

@@ -2,7 +2,7 @@
 ///
 /// Told when the answer is handed over for sending, not when the client has it.
 public struct HTTPAnswer: Sendable {
-  /// The request; nil when its head did not pass the guard.
+  /// The request, as it was sent if it was refused; nil when its head was not complete.
   public var request: HTTPRequest?
   /// The request target as sent.
   public var target: String

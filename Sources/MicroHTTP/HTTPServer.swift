@@ -20,7 +20,7 @@ public final class HTTPServer: Sendable {
 
   private let configuration: Configuration
   private let handler: HTTPHandler
-  private let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  private let refusal: HTTPRefusalRenderer
   private let answered: HTTPAnswerObserver?
   private let logger: Logger
   private let counts = ServerCounters()
@@ -39,7 +39,7 @@ public final class HTTPServer: Sendable {
   ///   - logger: Told when the server starts and stops.
   public init(
     configuration: Configuration, handler: @escaping HTTPHandler,
-    refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse = RequestRefusal.plainText,
+    refusal: @escaping HTTPRefusalRenderer = RequestRefusal.plainText,
     answered: HTTPAnswerObserver? = nil,
     logger: Logger = Logger(label: "http")
   ) {

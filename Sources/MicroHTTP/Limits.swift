@@ -27,11 +27,6 @@ enum Limits {
   /// A batch of two thousand targets of 128 bytes fits.
   static let requestBody = 256 * 1024
 
-  /// Bytes of a chunked body read and thrown away so that its 413 can be delivered over TLS; then the connection is cut.
-  ///
-  /// Over plain TCP the answer does not wait.
-  static let discardedBody = 1024 * 1024
-
   /// Descriptors kept for everything that is not a client: logs, probes, netlink, half-closed sockets.
   static let descriptorReserve = 256
 
@@ -140,6 +135,10 @@ enum Limits {
   /// Time before the end of a stop's grace at which those who still wait for an answer are told that there is none; half
   /// of the grace where that is less.
   static let lastCall = Duration.milliseconds(500)
+
+  /// Time after the last accept for which a stop waits for handshakes, and for the first request after one: a round trip
+  /// or two on the way round the world, and no silent stranger holds a stop up for longer.
+  static let lastHandshakes = Duration.seconds(1)
 
   /// Kernel events fetched in one system call.
   static let polledEvents = 128

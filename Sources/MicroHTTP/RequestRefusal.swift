@@ -51,12 +51,17 @@ public struct RequestRefusal: Sendable, Equatable {
   }
 
   /// The refusal as plain text: what a server answers that was given no rendering of its own.
-  public static func plainText(_ refusal: RequestRefusal) -> HTTPResponse {
+  public static func plainText(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
     HTTPResponse(
       status: refusal.status, headers: ["Content-Type": "text/plain; charset=utf-8"],
       body: .bytes(Array((refusal.detail + "\n").utf8)))
   }
 }
+
+/// Renders what a server refuses by itself, on the server's thread; it must not block.
+///
+/// The request is there once its head was complete. Its values are as they were sent: the head may be what is refused.
+public typealias HTTPRefusalRenderer = @Sendable (RequestRefusal, HTTPRequest?) -> HTTPResponse
 
 extension RequestRefusal {
   static func bad(_ rule: Rule, _ detail: String) -> RequestRefusal {

@@ -34,11 +34,11 @@ extension ServerLoop {
       return queue(connection, response, made)
     }
     if isLeaving {
-      return answer(connection, render(.draining))
+      return answer(connection, render(.draining, for: connection))
     }
     if stream.endsAfter == nil, counters.streams.load(ordering: .relaxed) >= configuration.streamLimit {
       counters.overloaded.increment()
-      return answer(connection, render(.overloaded("Too many event streams are open.")))
+      return answer(connection, render(.overloaded("Too many event streams are open."), for: connection))
     }
     if let hub, stream.endsAfter == nil, takeOver(connection, response, stream, hub) { return false }
     let context = unsafe Unmanaged.passRetained(connection)

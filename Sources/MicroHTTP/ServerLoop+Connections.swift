@@ -13,7 +13,9 @@ extension ServerLoop {
     counters.connections.increment()
     joinCrowd(connection)
     // Streams that were taken over count here and not with libmicrohttpd, which would go on to accept for want of a limit.
-    if counters.connections.load(ordering: .relaxed) > connectionLimit + Limits.overload {
+    let open = counters.connections.load(ordering: .relaxed)
+    connection.isBeyondLimit = open > connectionLimit
+    if open > connectionLimit + Limits.overload {
       turnAway(connection)
       return connection
     }

@@ -18,7 +18,7 @@ extension ServerLoop {
     case .halfClosed: connections[entry.token].map { $0.halfClosedDeadline == entry.time } ?? false
     case .heartbeat: streaming[entry.token]?.stream?.nextBeat == entry.time
     case .linger: lingering[entry.token] != nil
-    case .lastCall, .stop: true
+    case .lastHandshakes, .lastCall, .stop: true
     }
   }
 
@@ -32,6 +32,8 @@ extension ServerLoop {
     case .heartbeat: checkHeartbeat(token: due.token)
     case .cut: if let connection { hangUp(connection) }
     case .linger: endLingering(token: due.token)
+    // That the loop wakes up is all.
+    case .lastHandshakes: break
     case .lastCall: callLast()
     case .stop: isStopping = true
     }

@@ -44,7 +44,7 @@ extension ServerLoop {
     guard let connection = connections[token], connection.requestNumber == request, connection.awaitsReply else {
       return
     }
-    let reply = response ?? refusal(.noReply)
+    let reply = response ?? render(.noReply, for: connection)
     if answersPastLibrary(connection, reply) { connection.isGone = true } else { connection.reply = reply }
     endDeferral(connection)
     resume(connection)
@@ -53,9 +53,9 @@ extension ServerLoop {
   /// Answers those who still wait while there is time to: their answers will not come before the end.
   func callLast() {
     isLastCall = true
-    var response = render(.draining)
-    response.headers["Connection"] = "close"
     for connection in connections.values where connection.awaitsReply {
+      var response = render(.draining, for: connection)
+      response.headers["Connection"] = "close"
       deliver(response, connection: connection.token, request: connection.requestNumber)
     }
   }

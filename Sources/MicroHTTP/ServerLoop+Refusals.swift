@@ -1,3 +1,4 @@
+internal import CGnuTLS
 internal import CMicroHTTPD
 internal import Glibc
 internal import Logging
@@ -9,30 +10,31 @@ extension ServerLoop {
   func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
     setRequestDeadline(connection, nil)
     connection.lingers = true
-    var response = render(reason)
+    var response = render(reason, for: connection)
     response.headers["Connection"] = "close"
     return answer(connection, response)
   }
 
   /// Writes the answer past libmicrohttpd and ends our direction.
   ///
-  /// To be called only while the library has nothing to send on the connection. Whatever it tries to send later finds a
+  /// To be called only while the library has nothing to send on the connection, and after a request line, so after the
+  /// handshake under TLS. Whatever it tries to send later finds a
   /// closed direction. The client has a moment to read and to hang up; then the other direction is cut, too.
   func refuseDirectly(_ connection: Connection, _ reason: RequestRefusal) {
     guard !connection.isCut else { return }
     connection.isCut = true
     connection.lingers = true
     setRequestDeadline(connection, nil)
-    // The bytes of an encrypted connection are the library's to make.
-    guard unsafe CMicroHTTPD_is_plain(connection.handle) != 0 else {
-      hangUp(connection)
-      return
-    }
-    let response = render(reason)
+    let response = render(reason, for: connection)
     // Nothing was complete that time could be counted from.
     if connection.phase == .head { connection.headTime = MonotonicClock.now }
     tell(connection, response)
-    sendDirectly(connection, RawAnswer.bytes(of: response))
+    let bytes = RawAnswer.bytes(of: response, toHead: connection.request?.method == "HEAD")
+    if let session = unsafe CMicroHTTPD_session(connection.handle) {
+      unsafe sendSealed(OpaquePointer(session), bytes)
+    } else {
+      sendDirectly(connection, bytes)
+    }
     shutdown(connection.descriptor, Int32(SHUT_WR))
     plan(now + Limits.linger.nanoseconds, .cut, token: connection.token)
   }
@@ -42,7 +44,8 @@ extension ServerLoop {
     connection.isCut = true
     counters.overloaded.increment()
     if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
-      sendDirectly(connection, RawAnswer.bytes(of: render(.overloaded("Too many connections are open."))))
+      let response = render(.overloaded("Too many connections are open."), for: connection)
+      sendDirectly(connection, RawAnswer.bytes(of: response))
     }
     hangUp(connection)
   }
@@ -55,14 +58,26 @@ extension ServerLoop {
     _ = unsafe bytes.withUnsafeBytes { unsafe send(connection.descriptor, $0.baseAddress, $0.count, flags) }
   }
 
+  /// The same under TLS, through the library's own session, and tells the client that nothing follows.
+  private func sendSealed(_ session: gnutls_session_t, _ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      // A record at a time.
+      let count = unsafe rest.withUnsafeBytes { unsafe gnutls_record_send(session, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+    unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
+  }
+
   /// Ends both directions: libmicrohttpd sees a hang-up and closes the connection itself.
   func hangUp(_ connection: Connection) {
     shutdown(connection.descriptor, Int32(SHUT_RDWR))
   }
 
   /// What a refusal says, with the fields that every one has.
-  func render(_ reason: RequestRefusal) -> HTTPResponse {
-    var response = refusal(reason)
+  func render(_ reason: RequestRefusal, for connection: Connection) -> HTTPResponse {
+    var response = refusal(reason, connection.request)
     if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
     if case .stream = response.body { response.body = .none }
     return response

@@ -16,13 +16,10 @@ extension ServerLoop {
     loseSight(connection)
     headEnded(connection)
     if connection.isCut { return false }
-    if connection.isExcess, let limit = configuration.connectionsPerAddress {
+    if let refusal = lackOfRoom(connection) {
+      connection.request = makeRequest(connection, read(), RequestTarget(connection.target))
       counters.overloaded.increment()
-      return refuse(connection, .crowded(limit: limit))
-    }
-    if counters.connections.load(ordering: .relaxed) > connectionLimit {
-      counters.overloaded.increment()
-      return refuse(connection, .overloaded("Too many connections are open."))
+      return refuse(connection, refusal)
     }
     // What libmicrohttpd has taken apart holds a NUL for every separator: only the target tells one from a NUL that was
     // sent, for there it has ended.
@@ -39,28 +36,43 @@ extension ServerLoop {
     return unsafe check(connection, read(), bytes)
   }
 
-  /// Takes a head's values, if they pass the guard.
-  private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
-    let parts = RequestTarget(connection.target)
-    let broken = RequestGuard.check(
-      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
-    if let broken = broken ?? (head.isIntact ? nil : hidden) {
-      counters.refused.increment()
-      return refuse(connection, broken)
-    }
+  /// Why there is no room for the connection; nil when there is, and then it stays: others who come later may not push it
+  /// out.
+  private func lackOfRoom(_ connection: Connection) -> RequestRefusal? {
+    if connection.isExcess, let limit = configuration.connectionsPerAddress { return .crowded(limit: limit) }
+    guard connection.isBeyondLimit else { return nil }
+    connection.isBeyondLimit = counters.connections.load(ordering: .relaxed) > connectionLimit
+    return connection.isBeyondLimit ? .overloaded("Too many connections are open.") : nil
+  }
+
+  /// A head's values as a request, whether or not they pass the guard.
+  private func makeRequest(_ connection: Connection, _ head: RequestHead, _ parts: RequestTarget?) -> HTTPRequest {
     var request = HTTPRequest(
       method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
       body: [], peer: peer(of: connection), isLoopbackListener: isLoopbackListener)
     request.isUnixListener = isUnixListener
     request.headers.trimValues()
     if let authority = parts?.authority { request.headers["Host"] = authority }
+    return request
+  }
+
+  /// Takes a head's values, if they pass the guard.
+  private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
+    let parts = RequestTarget(connection.target)
+    let broken = RequestGuard.check(
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
+    let request = makeRequest(connection, head, parts)
+    connection.request = request
+    if let broken = broken ?? (head.isIntact ? nil : hidden) {
+      counters.refused.increment()
+      return refuse(connection, broken)
+    }
     let length = head.headers["Content-Length"].map { Int($0) ?? .max } ?? 0
     if length > configuration.requestBodyLimit {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
-    connection.request = request
     let isChunked = head.headers["Transfer-Encoding"] != nil
     if isChunked { chunkedBodies[connection.token] = connection }
     let hasBody = length > 0 || isChunked
@@ -81,12 +93,9 @@ extension ServerLoop {
     }
     // A chunked body shows its size only now, and libmicrohttpd takes no answer in the middle of one.
     connection.request?.body = []
-    if unsafe CMicroHTTPD_is_plain(connection.handle) != 0 {
-      counters.refused.increment()
-      refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
-      return false
-    }
-    return connection.bodyLength <= max(Limits.discardedBody, configuration.requestBodyLimit)
+    counters.refused.increment()
+    refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
+    return false
   }
 
   /// The request is complete, or its promised answer is due.
@@ -107,16 +116,12 @@ extension ServerLoop {
       connection.request = known.request
     }
     guard let request = connection.request else { return false }
-    if connection.bodyLength > configuration.requestBodyLimit {
-      counters.refused.increment()
-      return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
-    }
     switch handler(request) {
     case .now(let response):
       keep(response, for: connection)
       return answer(connection, response)
     case .later(let body):
-      guard !isLastCall else { return answer(connection, render(.draining)) }
+      guard !isLastCall else { return answer(connection, render(.draining, for: connection)) }
       body(promise(connection, within: spans.reply))
       return true
     case .wait(let wait):

@@ -21,7 +21,7 @@ internal import Synchronization
   /// Who we are under TLS; nil for plain HTTP.
   let identity: CurrentIdentity?
   let handler: HTTPHandler
-  let refusal: @Sendable (RequestRefusal) -> HTTPResponse
+  let refusal: HTTPRefusalRenderer
   let answered: HTTPAnswerObserver?
   let inbox: ServerInbox
   let counters: ServerCounters
@@ -58,6 +58,8 @@ internal import Synchronization
   var farewell: [UInt8]?
   /// The end is announced: clients are asked to come back by other connections.
   var isParting = false
+  /// When those who were in their handshake as we ceased to accept are waited for no more; nil without TLS, and before.
+  private var handshakeDeadline: UInt64?
   /// When the grace of a stop is over.
   var stopDeadline: UInt64?
   /// The grace is nearly over: no more answers are promised.
@@ -95,8 +97,8 @@ internal import Synchronization
 
   init(
     configuration: HTTPServer.Configuration, socket: ListeningSocket, identity: CurrentIdentity?, inbox: ServerInbox,
-    counters: ServerCounters, handler: @escaping HTTPHandler,
-    refusal: @escaping @Sendable (RequestRefusal) -> HTTPResponse, answered: HTTPAnswerObserver?, logger: Logger
+    counters: ServerCounters, handler: @escaping HTTPHandler, refusal: @escaping HTTPRefusalRenderer,
+    answered: HTTPAnswerObserver?, logger: Logger
   ) throws(HTTPServerError) {
     self.configuration = configuration
     spans = Spans(configuration)
@@ -163,10 +165,11 @@ internal import Synchronization
       cls: Unmanaged.passUnretained(self).toOpaque(), request: httpRequest, target: httpTarget,
       completed: httpCompleted, connection: httpConnection, unescape: httpUnescape,
       complaint: { unsafe httpComplaint($0, $1, $2) })
-    let secure = identity == nil ? 0 : MHD_USE_TLS.rawValue
+    // In turbo mode 0.9.75 lets go of a closed connection's socket without shutting it down, as the hub needs it, and has
+    // a new one in no epoll set until it was found idle: under TLS what a client sends in its handshake would wake nobody.
+    let mode = identity == nil ? MHD_USE_TURBO.rawValue : MHD_USE_TLS.rawValue
     let flags =
-      MHD_USE_EPOLL.rawValue | MHD_USE_TURBO.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue
-      | secure
+      MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue | mode
     // Its limit lies above ours: at its own it leaves clients in the kernel's queue without a word.
     return unsafe CMicroHTTPD_start(
       flags, listener, UInt32(clamping: connectionLimit + Limits.overload),
@@ -184,7 +187,7 @@ internal import Synchronization
         wakeStreams()
       }
       while let due = deadlines.pop(at: now) { meet(due) }
-      if isStopping || (stopDeadline != nil && isQuiet) { break }
+      if isStopping || isOver { break }
       needsTurn = false
       unsafe MHD_run(daemon)
       counters.turns.wrappingAdd(1, ordering: .relaxed)
@@ -216,7 +219,8 @@ internal import Synchronization
 
   /// 0 to go on at once, -1 to sleep until something happens.
   private func timeoutMilliseconds() -> Int32 {
-    if inbox.hasWork || needsTurn { return 0 }
+    // The last answer may have gone out in the turn that has just ended: then nobody else would wake us.
+    if inbox.hasWork || needsTurn || isOver { return 0 }
     var wait = UInt64.max
     var library: UInt64 = 0
     if unsafe MHD_get_timeout(daemon, &library) == .YES { wait = library }
@@ -234,15 +238,15 @@ internal import Synchronization
   /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything: a single silent one
   /// would have us turn without a rest. Real input makes libmicrohttpd's epoll descriptor ready, and ends any pause.
   private func isIdlyBusy(_ timeout: Int32) -> Bool {
-    timeout == 0 && identity != nil && unheard > 0 && !hasMoved && !needsTurn && !inbox.hasWork
+    timeout == 0 && identity != nil && unheard > 0 && !hasMoved && !needsTurn && !inbox.hasWork && !isOver
   }
 
   /// Milliseconds of a pause that no deadline shortens.
   private func idlePause() -> Int32 {
-    guard let earliest = deadlines.earliest else { return Limits.handshakePause }
+    guard let earliest = deadlines.earliest else { return configuration.handshakePause }
     let current = MonotonicClock.now
     let left = earliest > current ? (earliest - current + 999_999) / 1_000_000 : 0
-    return min(Limits.handshakePause, Int32(clamping: left))
+    return min(configuration.handshakePause, Int32(clamping: left))
   }
 
   private func handleEvent(token: UInt64, _ events: UInt32) {
@@ -298,9 +302,16 @@ internal import Synchronization
 
   // MARK: Stopping
 
-  /// Nothing is left that a stop should wait for.
-  private var isQuiet: Bool {
-    requestsInFlight == 0 && (farewell == nil || counters.streams.load(ordering: .relaxed) == 0)
+  /// A stop was asked for, and nothing is left that it should wait for.
+  private var isOver: Bool {
+    stopDeadline != nil && requestsInFlight == 0 && !awaitsHandshakes
+      && (farewell == nil || counters.streams.load(ordering: .relaxed) == 0)
+  }
+
+  /// Somebody may be in the handshake before a request: that takes more turns than what lies in a socket already.
+  private var awaitsHandshakes: Bool {
+    guard unheard > 0, let handshakeDeadline else { return false }
+    return now < handshakeDeadline
   }
 
   /// Gives everything back when the thread could not be started.
@@ -323,6 +334,10 @@ internal import Synchronization
     for client in last { _ = unsafe CMicroHTTPD_adopt(daemon, client) }
     // What they have asked is read before anybody finds that nothing is left to do.
     unsafe MHD_run(daemon)
+    guard identity != nil else { return }
+    let deadline = now + Limits.lastHandshakes.nanoseconds
+    handshakeDeadline = deadline
+    plan(deadline, .lastHandshakes, token: 0)
   }
 
   private func shutDown() {

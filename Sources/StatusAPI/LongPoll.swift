@@ -18,8 +18,8 @@ struct LongPoll {
       }
       self.limit = limit
     } else if let seconds = exchange.request.headers["Prefer"].flatMap(Self.preferredSeconds) {
-      limit = min(.seconds(seconds), Self.longest)
-      applied = "wait=\(min(seconds, 600))"
+      limit = .seconds(seconds)
+      applied = "wait=\(seconds)"
     }
   }
 
@@ -31,27 +31,17 @@ struct LongPoll {
     return response
   }
 
-  /// The value of `wait` in a list of preferences, each with parameters of its own.
+  /// The value of `wait` in a list of preferences, each with parameters of its own; at most the longest wait.
   private static func preferredSeconds(_ field: String) -> Int64? {
-    for preference in preferences(in: field) {
+    for preference in FieldText.parts(of: field, by: ",") {
       let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(trimmed)
       guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
       let digits = parts[1].split(separator: "\"").joined()
-      guard (1...9).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-        return nil
-      }
-      return Int64(digits)
+      guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      // More than a number can hold is longer than the longest, too.
+      return min(Int64(digits) ?? .max, longest.components.seconds)
     }
     return nil
-  }
-
-  /// The members of the list: a comma within quotes is part of a value.
-  private static func preferences(in field: String) -> [Substring] {
-    var isQuoted = false
-    return field.split { character in
-      if character == "\"" { isQuoted.toggle() }
-      return character == "," && !isQuoted
-    }
   }
 
   private static func trimmed(_ text: Substring) -> String {

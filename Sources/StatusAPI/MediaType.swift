@@ -18,7 +18,7 @@ enum MediaType: String {
   static func choose(_ offers: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
     guard let accept = request.headers["Accept"] else { return offers[0] }
     // Empty elements of a list count as none (RFC 9110 §5.6.1), and a list of none asks for nothing in particular.
-    let ranges = accept.split(separator: ",").map(Range.init).filter { !$0.isEmpty }
+    let ranges = FieldText.parts(of: accept, by: ",").map(Range.init).filter { !$0.isEmpty }
     guard !ranges.isEmpty else { return offers[0] }
     var best: (offer: MediaType, quality: Double)?
     for offer in offers {
@@ -43,13 +43,14 @@ enum MediaType: String {
     var precision: Int { (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1) }
 
     init(_ text: Substring) {
-      let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { $0.lowercasedAndTrimmed }
+      let parts = FieldText.parts(of: text, by: ";").map { $0.lowercasedAndTrimmed }
       let names = (parts.first ?? "").split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
       type = names.first ?? ""
       isEmpty = parts.allSatisfy(\.isEmpty) && parts.count == 1
       subtype = names.count > 1 ? names[1] : ""
       for part in parts.dropFirst() where part.hasPrefix("q=") {
-        quality = min(max(Double(part.dropFirst(2)) ?? 0, 0), 1)
+        // What is no weight is no welcome either.
+        quality = FieldText.weight(part.dropFirst(2)) ?? 0
       }
     }
 

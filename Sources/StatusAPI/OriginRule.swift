@@ -17,7 +17,7 @@ struct OriginRule: Sendable {
   /// Refuses what a foreign page has a browser send.
   ///
   /// Browsers tell the relation of the two sites where they trust the address (loopback, https), and a page's origin
-  /// with every request but the plainest reads.
+  /// with every request but the plainest reads. A `Referer` proves nothing: the page decides whether it is sent.
   func checkActive(_ request: HTTPRequest) throws(Problem) {
     if allowedOrigin(request) != nil { return }
     let site = request.headers["Sec-Fetch-Site"]

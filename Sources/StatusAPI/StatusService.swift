@@ -127,9 +127,12 @@ public final class StatusService: Sendable {
   /// Who may ask what from now on; streams that are open stay open.
   public func replaceAccess(_ policy: AccessPolicy) { router.service.access.replace(policy) }
 
-  /// Puts into our words what the HTTP room refused by itself.
-  public func refusal(_ refusal: RequestRefusal) -> HTTPResponse {
-    Problem(refusal).response(requestID: RequestID.fresh())
+  /// Puts into our words what the HTTP room refused by itself, with what every answer to this request carries.
+  public func refusal(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
+    var response = Problem(refusal).response(requestID: request.map(RequestID.of) ?? RequestID.fresh())
+    guard let request else { return response }
+    for field in settings.current.origins.headers(request) { response.headers[field.name] = field.value }
+    return response
   }
 
   /// Counts an answer, and logs it if that is wanted; for every server to call.

@@ -50,7 +50,7 @@ struct Daemon {
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
         configuration: configuration.server(listener, number, of: listeners.count),
-        handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0) },
+        handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0, of: $1) },
         answered: { service.answered($0) }, logger: logger)
     }
     reloading = Reloading(

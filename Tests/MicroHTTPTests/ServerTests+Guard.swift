@@ -35,7 +35,9 @@ extension ServerTests {
       configuration.requestBodyLimit = 10
       let server = HTTPServer(
         configuration: configuration, handler: Fixture.echo,
-        refusal: { .init(status: $0.status, body: .bytes(Array("{\($0.rule.rawValue)}".utf8))) })
+        refusal: { refusal, _ in
+          HTTPResponse(status: refusal.status, body: .bytes(Array("{\(refusal.rule.rawValue)}".utf8)))
+        })
       try server.start()
       let client = try RawClient(server.boundAddress)
       client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n")
@@ -160,6 +162,30 @@ extension ServerTests {
       let fourth = try fixture.client()
       fourth.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try fourth.response().status == 200)
+    }
+
+    @Test("Whoever comes beyond the limit pushes nobody out, and is refused only as long as there is no room")
+    func standing() throws {
+      let fixture = try Fixture(configure: { $0.connectionLimit = 1 })
+      func ask(_ client: RawClient) throws -> Int {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        return try client.response().status
+      }
+      let first = try fixture.client()
+      #expect(try ask(first) == 200)
+      let (second, third) = (try fixture.client(), try fixture.client())
+      #expect(fixture.eventually { $0.connections == 3 })
+      #expect(try ask(first) == 200)
+      #expect(try ask(third) == 503)
+      first.close()
+      third.close()
+      #expect(fixture.eventually { $0.connections == 1 })
+      #expect(try ask(second) == 200)
+      // From now on it was there before the others.
+      let fourth = try fixture.client()
+      #expect(fixture.eventually { $0.connections == 2 })
+      #expect(try ask(second) == 200)
+      #expect(try ask(fourth) == 503)
     }
 
     @Test("Streams count as connections: above the limit and its reserve a client is turned away unasked")

@@ -143,19 +143,20 @@ extension ServerTests {
       #expect(try client.receiveAll().isEmpty)
     }
 
-    @Test("A stop waits for a promise, within its grace")
+    @Test("A stop waits for a promise, and not a moment longer than for that")
     func graceful() throws {
       let shelf = Shelf<HTTPPromise>()
-      let fixture = try Fixture(handler: Self.later(shelf))
+      // No other deadline is to end its sleep.
+      let fixture = try Fixture(configure: { $0.requestHeadTime = .seconds(120) }, handler: Self.later(shelf))
       let client = try fixture.client()
       client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
       let promise = try #require(take(shelf))
-      let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(20)) }
+      let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(120)) }
       while (try? fixture.client()) != nil { usleep(1000) }
       promise.fulfil(HTTPResponse(body: .bytes(Array("done".utf8))))
       #expect(try client.response().text == "done")
+      #expect(fixture.eventually { _ in !fixture.server.isServing })
       stopped()
-      #expect(!fixture.server.isServing)
     }
   }
 }

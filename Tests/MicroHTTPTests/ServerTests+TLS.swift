@@ -7,13 +7,13 @@ import Testing
 extension ServerTests {
   @Suite("TLS")
   struct TLS {
-    private static let authority = Result { () throws(TestError) in try TestAuthority() }
+    static let authority = Result { () throws(TestError) in try TestAuthority() }
 
-    private let authority: TestAuthority
+    let authority: TestAuthority
 
     init() throws { authority = try Self.authority.get() }
 
-    private func identity(_ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256") throws -> TLSIdentity {
+    func identity(_ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256") throws -> TLSIdentity {
       let files = try authority.issue(name, key: key)
       return try Self.identity(files.certificate, files.key)
     }
@@ -53,6 +53,21 @@ extension ServerTests {
         #expect(child.output.hasSuffix(option == "-d body" ? "body" : " "))
       }
       #expect(fixture.server.counters.requests == 3)
+    }
+
+    @Test("What a client sends in its handshake is read when it comes", arguments: ["--tlsv1.3", "--tls-max 1.2"])
+    func promptHandshakes(option: String) throws {
+      let identity = try identity("localhost")
+      // Who is not woken by it would be too late for the head's time.
+      let fixture = try Fixture(configure: {
+        $0.identity = identity
+        $0.handshakePause = 60_000
+      })
+      for _ in 0..<3 {
+        let child = try curl(fixture, option)
+        #expect(try child.wait() == .exited(0), "\(child.errors)")
+      }
+      #expect(fixture.server.counters.expired == 0)
     }
 
     @Test("Old versions, strangers and plain HTTP get nothing")

@@ -115,7 +115,7 @@ import Testing
       named["X-Request-Id"] = "not fit"
       #expect(try service.ask(target, named, method: method).headers["X-Request-Id"] != "not fit")
     }
-    let refusal = service.service.refusal(RequestRefusal(rule: .host, status: 400, detail: "No."))
+    let refusal = service.service.refusal(RequestRefusal(rule: .host, status: 400, detail: "No."), of: nil)
     #expect(refusal.headers["X-Request-Id"] != nil)
   }
 }

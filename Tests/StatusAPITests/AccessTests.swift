@@ -243,7 +243,7 @@ import Testing
     let service = try ScriptedService()
     let answers = try (RouterTests.paths + ["/nothing", "/status?x", "/status?require=reachable", "/hosts/localhost"])
       .flatMap { path in try ["GET", "OPTIONS", "POST", "HEAD"].map { try service.ask(path, method: $0) } }
-    let refusal = service.service.refusal(RequestRefusal(rule: .host, status: 400, detail: "Because."))
+    let refusal = service.service.refusal(RequestRefusal(rule: .host, status: 400, detail: "Because."), of: nil)
     for answer in answers + [refusal] {
       #expect(answer.headers["X-Content-Type-Options"] == "nosniff")
       #expect(answer.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")

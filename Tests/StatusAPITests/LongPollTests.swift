@@ -121,7 +121,9 @@ import Testing
     let tag = try tag("/status", service)
     for (field, seconds, applied) in [
       ("wait=30", 30, "wait=30"), ("respond-async, wait=5; foo=bar", 5, "wait=5"), ("WAIT = \"7\"", 7, "wait=7"),
-      ("wait=9999", 600, "wait=600"), ("foo=\"a, wait=3\", wait=1", 1, "wait=1"),
+      ("wait=9999", 600, "wait=600"), ("wait=9999999999", 600, "wait=600"),
+      ("wait=\(String(repeating: "9", count: 40))", 600, "wait=600"), ("wait=0000000000000000000000007", 7, "wait=7"),
+      (#"foo="\", wait=3", wait=2"#, 2, "wait=2"), ("foo=\"a, wait=3\", wait=1", 1, "wait=1"),
     ] as [(String, Int64, String)] {
       let waiter = try service.park("/status", ["If-None-Match": tag, "Prefer": field])
       #expect(waiter.limit == .seconds(seconds), "\(field)")

@@ -18,6 +18,12 @@ import Testing
     ("text/plain; charset=utf-8", "text/plain; charset=utf-8"), ("", "application/json"),
     ("application/json;q=2, text/plain;q=0.9", "application/json"), (",,,", "application/json"),
     (" , \t,", "application/json"), (", text/plain,,", "text/plain; charset=utf-8"),
+    (#"application/json;a="b,c";q=0.1, text/plain;q=0.5"#, "text/plain; charset=utf-8"),
+    (#"text/plain;x=";q=0""#, "text/plain; charset=utf-8"),
+    (#"application/json;a="\",text/plain", text/plain;q=0.5"#, "application/json"),
+    ("application/json;q=0.9999, text/plain;q=1.", "text/plain; charset=utf-8"),
+    ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", "application/json"),
+    ("application/json;q=inf, text/plain;q=0.001", "text/plain; charset=utf-8"),
   ])
   func theBestRepresentationIsChosen(accept: String?, expected: String) throws {
     let service = try ScriptedService()
@@ -30,7 +36,9 @@ import Testing
 
   @Test(arguments: [
     "image/png", "application/json;q=0", "*/*;q=0", "text/plain;q=0, application/json;q=0.0", "text", "json",
-    "*/json", "application/json;q=nonsense", "text/html", ", image/png ,", ";q=1",
+    "*/json", "application/json;q=nonsense", "application/json;q=inf", "application/json;q=0x1p-1",
+    "application/json;q=.", "application/json;q=1e0", "application/json;q=", "application/json;q=-0", "text/html",
+    ", image/png ,", ";q=1",
   ])
   func nothingAcceptableIsAProblemThatNamesWhatThereIs(accept: String) throws {
     let response = try ScriptedService().ask("/status", ["Accept": accept])

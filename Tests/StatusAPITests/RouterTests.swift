@@ -151,12 +151,28 @@ import Testing
   ])
   func whatTheHTTPRoomRefusesIsAProblemToo(rule: RequestRefusal.Rule, status: Int, code: String) throws {
     let refusal = RequestRefusal(rule: rule, status: status, detail: "Because.", retryAfterSeconds: 7)
-    let response = try ScriptedService().service.refusal(refusal)
+    let response = try ScriptedService().service.refusal(refusal, of: nil)
     #expect(response.status == status)
     #expect(response.headers["Retry-After"] == "7")
     let problem = try response.object()
     #expect(problem["code"] as? String == code)
     #expect(problem["status"] as? Int == status)
     #expect(problem["detail"] as? String == "Because.")
+  }
+
+  @Test func itsRefusalsCarryWhatEveryAnswerCarries() throws {
+    let service = try ScriptedService(.wired, .init(allowedOrigins: ["https://dash.example"])).service
+    let refusal = RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "Because.")
+    let known = HTTPRequest(headers: ["X-Request-Id": "mine", "Origin": "https://dash.example"])
+    let response = service.refusal(refusal, of: known)
+    #expect(response.headers["X-Request-Id"] == "mine")
+    #expect(try response.object()["instance"] as? String == "urn:reachd:request:mine")
+    #expect(response.headers["Access-Control-Allow-Origin"] == "https://dash.example")
+    let foreign = HTTPRequest(headers: ["X-Request-Id": "a, b", "Origin": "https://foreign.example"])
+    for request in [foreign, nil] {
+      let response = service.refusal(refusal, of: request)
+      #expect(response.headers["Access-Control-Allow-Origin"] == nil)
+      #expect(response.headers["X-Request-Id"]?.utf8.count == 15)
+    }
   }
 }
