@@ -58,7 +58,8 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     } else if host.utf8.contains(UInt8(ascii: ":")) {
       throw refused("an IPv6 address needs brackets, like [::1]:8080")
     }
-    guard let address = SocketAddress(host: host, port: port) else {
+    // An interface that is not there yet may be when this is bound.
+    guard let address = SocketAddress(host: host, port: port, isZoneKnown: false) else {
       throw refused("the host must be an IPv4 or IPv6 address, or localhost")
     }
     // One spelling of each address: rules are found by it.
@@ -75,7 +76,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   /// Whether only this machine can connect: a Unix-domain socket, 127.0.0.0/8 or ::1 (RFC 1122, section 3.2.1.3; RFC
   /// 4291, section 2.5.3).
   public var isLoopback: Bool {
-    path != nil || SocketAddress(host: host, port: port)?.isLoopback ?? false
+    path != nil || SocketAddress(host: host, port: port, isZoneKnown: false)?.isLoopback ?? false
   }
 }
 
@@ -84,8 +85,8 @@ enum SocketAddress {
   case ipv4(sockaddr_in)
   case ipv6(sockaddr_in6)
 
-  /// Nil when `host` is no IP literal.
-  init?(host: String, port: UInt16) {
+  /// Nil when `host` is no IP literal, or its zone, which has to be known for binding, no interface now.
+  init?(host: String, port: UInt16, isZoneKnown: Bool = true) {
     let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     guard let literal = parts.first.map(String.init) else { return nil }
     var four = sockaddr_in()
@@ -100,10 +101,17 @@ enum SocketAddress {
     six.sin6_family = sa_family_t(AF_INET6)
     six.sin6_port = port.bigEndian
     if parts.count == 2 {
+      guard Self.isInterfaceName(parts[1]) else { return nil }
       six.sin6_scope_id = unsafe if_nametoindex(String(parts[1]))
-      guard six.sin6_scope_id != 0 else { return nil }
+      guard six.sin6_scope_id != 0 || !isZoneKnown else { return nil }
     }
     self = .ipv6(six)
+  }
+
+  /// What the kernel takes for a name (dev_valid_name).
+  private static func isInterfaceName(_ text: Substring) -> Bool {
+    (1..<Int(IFNAMSIZ)).contains(text.utf8.count) && text != "." && text != ".."
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && !"/:".utf8.contains($0) }
   }
 
   /// Nil when `address` is of neither family.

@@ -28,6 +28,9 @@ struct ListeningSocket {
       return
     }
     guard let target = SocketAddress(host: address.host, port: address.port) else {
+      if SocketAddress(host: address.host, port: address.port, isZoneKnown: false) != nil {
+        throw HTTPServerError(operation: "bind", object: address.description, errno: ENODEV)
+      }
       throw HTTPServerError(
         operation: "listen address", object: address.description, reason: "the host is not an IP address")
     }

@@ -87,3 +87,11 @@ enum NameRule {
     return nil
   }
 }
+
+extension Resolver {
+  /// Whether a text is something to ask about; what is not will have no address at any time.
+  package static func takes(_ name: String) -> Bool {
+    // An interface that is not there now may come.
+    name.contains("%") || (try? NameRule.judge(name)) != nil
+  }
+}

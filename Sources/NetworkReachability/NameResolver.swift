@@ -62,9 +62,10 @@ extension NameResolution {
 }
 
 extension Target {
-  /// The addresses that a name has without asking anybody: those of `localhost` (RFC 6761 §6.3).
+  /// The addresses that a name has without asking anybody: those of `localhost` (RFC 6761 §6.3), none what is no name.
   package var ownAddresses: NameResolution {
     guard case .name(let name) = remote else { return .pending }
+    guard Resolver.takes(name) else { return .notFound }
     let labels = name.lowercased().split(separator: ".")
     guard labels.last == "localhost" else { return .pending }
     return .addresses([IPAddress(ipv6: 0, 1), IPAddress(ipv4: 0x7f00_0001)])

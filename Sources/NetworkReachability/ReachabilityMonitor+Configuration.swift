@@ -10,9 +10,10 @@ extension ReachabilityMonitor {
     public var settle: Duration
     /// The name servers to ask, in this order; empty for those of `/etc/resolv.conf`.
     ///
-    /// Each is an IPv4 or IPv6 address, perhaps with a port (53 unless given) and an IPv6 zone: `10.0.0.53`,
-    /// `127.0.0.1:5353`, `2001:db8::53`, `[::1]:5353`, `fe80::53%eth0`. Names of servers are none. With one text that is
-    /// something else, every name fails with `dnsServerFailure`, those of the hosts file included.
+    /// Each is an IPv4 or IPv6 address, perhaps with a port (53 unless given): `10.0.0.53`, `127.0.0.1:5353`,
+    /// `2001:db8::53`, `[::1]:5353`. Names of servers are none, nor are IPv6 zones for c-ares 1.18. With one text that is
+    /// something else, every name but `localhost` (RFC 6761) fails with `dnsServerFailure`, those of the hosts file
+    /// included.
     public var nameServers: [String]
     /// How long the name servers have to answer for one name, which also sets how soon each is asked again; default 5 s,
     /// the time that resolv.conf(5) gives one of them.

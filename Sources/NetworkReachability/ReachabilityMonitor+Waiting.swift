@@ -23,7 +23,7 @@ extension ReachabilityMonitor {
   ///   - timeout: how long at the most, by the real clock; with zero, what the first verdict says. That is awaited on a
   ///     started monitor however short the timeout is, which takes it one question to the kernel.
   /// - Returns: true when the target is reachable; false when the time is over, the task is cancelled, or the monitor
-  ///   stops. A monitor that is not started yet may be started meanwhile.
+  ///   stops, and at once when as many targets as may be are watched already. A monitor that is not started yet may be started meanwhile.
   public func waitUntilReachable(_ target: Target = .default, timeout: Duration) async -> Bool {
     await wait(for: [target], timeout: timeout) { $0.allSatisfy(\.isSurelyReachable) }.isFulfilled
   }
@@ -34,8 +34,9 @@ extension ReachabilityMonitor {
   ///   - targets: what to judge; for none, the condition is asked once.
   ///   - timeout: how long at the most, by the real clock; but the first verdicts are awaited on a started monitor.
   ///   - condition: is asked with the verdict of each target, in no order, whenever one has changed and all are known.
-  /// - Returns: whether the condition was fulfilled, which it was not when the time was over, the task cancelled or the
-  ///   monitor stopped; and the last verdicts, of those targets that had one.
+  /// - Returns: whether the condition was fulfilled, which it was not when the time was over, the task cancelled, the
+  ///   monitor stopped, or so many targets watched already that there was no room for these; and the last verdicts, of
+  ///   those targets that had one, in their order and each once.
   public func wait(
     for targets: [Target], timeout: Duration, until condition: @escaping @Sendable ([HostVerdict]) -> Bool
   ) async -> (isFulfilled: Bool, verdicts: [HostVerdict]) {
@@ -59,14 +60,16 @@ extension ReachabilityMonitor {
       await group.next()
       group.cancelAll()
     }
-    return (board.isFulfilled, board.all)
+    return (board.isFulfilled, board.verdicts(of: targets))
   }
 }
 
 /// The latest verdict of each target that is waited for, and what the condition said of them.
 private final class VerdictBoard: Sendable {
   private struct State {
-    var verdicts: [Target: HostVerdict] = [:]
+    /// As they came first; the condition is given this very array, for each copy would have as many as are waited for.
+    var verdicts: [HostVerdict] = []
+    var places: [Target: Int] = [:]
     var isJudged = false
     var isFulfilled = false
   }
@@ -76,7 +79,13 @@ private final class VerdictBoard: Sendable {
 
   init(count: Int) { self.count = count }
 
-  var all: [HostVerdict] { state.withLock { Array($0.verdicts.values) } }
+  /// The verdicts over those targets that have one, in that order, each once.
+  func verdicts(of targets: [Target]) -> [HostVerdict] {
+    state.withLock { state in
+      var left = state.places
+      return targets.compactMap { left.removeValue(forKey: $0) }.map { state.verdicts[$0] }
+    }
+  }
 
   /// Whether the condition has been asked.
   var isJudged: Bool { state.withLock(\.isJudged) }
@@ -88,11 +97,16 @@ private final class VerdictBoard: Sendable {
   ///
   /// - Returns: whether it was asked.
   func judge(_ verdict: HostVerdict, by condition: ([HostVerdict]) -> Bool) -> Bool {
-    let known = state.withLock { state in
-      state.verdicts[verdict.target] = verdict
-      return Array(state.verdicts.values)
+    let known = state.withLock { state -> [HostVerdict]? in
+      if let place = state.places[verdict.target] {
+        state.verdicts[place] = verdict
+      } else {
+        state.places[verdict.target] = state.verdicts.count
+        state.verdicts.append(verdict)
+      }
+      return state.verdicts.count == count ? state.verdicts : nil
     }
-    guard known.count == count else { return false }
+    guard let known else { return false }
     let isFulfilled = condition(known)
     state.withLock { state in
       state.isJudged = true

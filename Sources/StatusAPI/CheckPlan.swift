@@ -18,54 +18,6 @@ package struct CheckPlan: Sendable {
   /// How old an outcome may be.
   var maximumAge: Duration
 
-  /// What a caller may say about a check, as text: a query's parameters, an object's members, a command's options.
-  package struct Wish: Sendable {
-    var target: String?
-    var module: String?
-    var timeout: String?
-    var count: String?
-    var ip: String?
-    var source: String?
-    var interface: String?
-    var maxAge: String?
-
-    /// What a member of an object may be called.
-    static let keys: [String: any WritableKeyPath<Wish, String?> & Sendable] = [
-      "target": \.target, "module": \.module, "timeout": \.timeout, "count": \.count, "ip": \.ip, "source": \.source,
-      "interface": \.interface, "maxAge": \.maxAge,
-    ]
-
-    /// A wish; what is nil is left to the defaults.
-    package init(
-      target: String? = nil, module: String? = nil, timeout: String? = nil, count: String? = nil, ip: String? = nil,
-      source: String? = nil, interface: String? = nil, maxAge: String? = nil
-    ) {
-      self.target = target
-      self.module = module
-      self.timeout = timeout
-      self.count = count
-      self.ip = ip
-      self.source = source
-      self.interface = interface
-      self.maxAge = maxAge
-    }
-  }
-
-  /// Why a wish is no plan.
-  package struct Refusal: Error, CustomStringConvertible {
-    /// Whether the target is to blame, and not what is said about it.
-    var isTarget = false
-    /// What is wrong and what to write instead: a sentence.
-    package var description: String
-
-    init(_ description: String) { self.description = description }
-
-    init(_ error: TargetError) {
-      self.init("\(error.problem); \(error.hint).")
-      isTarget = true
-    }
-  }
-
   /// The modules that are always there, by name.
   package static let builtInModules = Dictionary(
     uniqueKeysWithValues: ProbeModule.builtIn.map { ($0.name, $0) })
@@ -78,21 +30,10 @@ package struct CheckPlan: Sendable {
   ///   - policy: whom the caller may contact; nil for everybody.
   /// - Throws: a refusal that says what is wrong and what to write.
   package init(_ wish: Wish, modules: [String: ProbeModule], policy: ContactPolicy?) throws(Refusal) {
-    guard let text = wish.target else {
-      var refusal = Refusal("The target is missing; write target=tcp://db:5432.")
-      refusal.isTarget = true
-      throw refusal
-    }
-    self.text = text
     let target: ProbeTarget
-    do throws(TargetError) {
-      target = try ProbeTarget(text)
-    } catch {
-      throw Refusal(error)
-    }
+    (text, target) = try Self.target(wish)
     var module = try Self.module(wish.module, for: target, modules)
-    let timeout = try Self.duration(wish.timeout, "timeout", upTo: Self.longestTimeout, else: .seconds(5))
-    guard timeout > .zero else { throw Refusal("timeout is longer than nothing, such as 500ms.") }
+    let timeout = try Self.timeout(wish)
     maximumAge = try Self.duration(wish.maxAge, "maxAge", upTo: Self.greatestAge, else: .zero)
     let repetitions = try Self.repetitions(wish.count, &module)
     let way = try Self.way(wish, target)
@@ -113,6 +54,31 @@ package struct CheckPlan: Sendable {
           target, module: module, timeout: timeout, family: family, source: way.source, interface: way.interface,
           policy: policy), count: repetitions)
     }
+  }
+
+  /// Refuses what is wrong with a wish whatever modules there are: those of a file may not be known yet.
+  package static func examine(_ wish: Wish) throws(Refusal) {
+    _ = try way(wish, target(wish).target)
+    _ = try timeout(wish)
+  }
+
+  private static func target(_ wish: Wish) throws(Refusal) -> (text: String, target: ProbeTarget) {
+    guard let text = wish.target else {
+      var refusal = Refusal("The target is missing; write target=tcp://db:5432.")
+      refusal.isTarget = true
+      throw refusal
+    }
+    do throws(TargetError) {
+      return (text, try ProbeTarget(text))
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  private static func timeout(_ wish: Wish) throws(Refusal) -> Duration {
+    let timeout = try duration(wish.timeout, "timeout", upTo: longestTimeout, else: .seconds(5))
+    guard timeout > .zero else { throw Refusal("timeout is longer than nothing, such as 500ms.") }
+    return timeout
   }
 
   private static func module(

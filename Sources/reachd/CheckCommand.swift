@@ -51,14 +51,17 @@ struct CheckCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as tcp://db:5432.") }
-    // The file's own modules are known when it is read.
-    _ = try plans(modules: CheckPlan.builtInModules, named: module.map { CheckPlan.builtInModules[$0] != nil } ?? true)
+    // What its modules allow is known when the file is read.
+    _ = try forEachTarget { wish throws(CheckPlan.Refusal) in try CheckPlan.examine(wish) }
   }
 
   mutating func run() async throws {
     let configuration = try source.sources().loadOrExit()
     let own = Dictionary(configuration.modules.map { ($0.name, $0) }) { $1 }
-    let plans = try plans(modules: CheckPlan.builtInModules.merging(own) { $1 })
+    let modules = CheckPlan.builtInModules.merging(own) { $1 }
+    let plans = try forEachTarget { wish throws(CheckPlan.Refusal) in
+      try CheckPlan(wish, modules: modules, policy: nil)
+    }
     let monitor = try configuration.startedMonitor()
     defer { monitor.stop() }
     let checker = Checker(monitor: monitor)
@@ -74,13 +77,15 @@ struct CheckCommand: AsyncParsableCommand {
     if !states.allSatisfy({ $0 == .up }) { throw Exit.unclear }
   }
 
-  private func plans(modules: [String: ProbeModule], named: Bool = true) throws -> [CheckPlan] {
+  private func forEachTarget<Result>(
+    _ body: (CheckPlan.Wish) throws(CheckPlan.Refusal) -> Result
+  ) throws -> [Result] {
     try targets.map { target in
       let wish = CheckPlan.Wish(
-        target: target, module: named ? module : nil, timeout: timeout, count: count.map { String($0) }, ip: ip,
+        target: target, module: module, timeout: timeout, count: count.map { String($0) }, ip: ip,
         source: sourceAddress, interface: interface)
       do throws(CheckPlan.Refusal) {
-        return try CheckPlan(wish, modules: modules, policy: nil)
+        return try body(wish)
       } catch {
         throw ValidationError("\(target): \(error)")
       }

@@ -26,6 +26,10 @@ struct ClientOptions: ParsableArguments {
 
   func validate() throws {
     guard (1...3600).contains(timeout) else { throw ValidationError("--timeout is from 1 to 3600 seconds.") }
+    // A script's variable that is not set: neither the system's authorities nor asking without a token was meant.
+    for (option, text) in [("--url", url), ("--cacert", cacert), ("--token-file", tokenFile)] where text == "" {
+      throw ValidationError("\(option) is empty; leave it out.")
+    }
   }
 
   /// Asks the service for a path.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import MicroHTTP
+internal import ReachabilityModel
 
 /// `reachd config check`.
 struct ConfigCommand: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct ConfigCommand: AsyncParsableCommand {
       let configuration = try sources.loadOrExit(secrets: true)
       for warning in configuration.warnings(sources.environment) { Terminal.complain("reachd: \(warning)") }
       let addresses = configuration.listen.map(\.description).joined(separator: ", ")
-      Terminal.line("valid: reachd would listen on \(addresses)")
+      Terminal.line("valid: reachd would listen on \(addresses.withoutControls)")
     }
   }
 }

@@ -57,6 +57,22 @@ extension Configuration {
   /// An old token and its replacement.
   static let tokensOfOneID = 2
 
+  /// Addresses that stand for every one, each with another of the same port, which the kernel does not give out twice.
+  private var overlaps: [(every: ListenAddress, other: ListenAddress, families: String)] {
+    let addresses = listen.filter { $0.path == nil && $0.port != 0 }
+    return addresses.flatMap { every in
+      addresses.compactMap { other in
+        let isIPv6 = other.host.contains(":")
+        guard every.port == other.port, every.host != other.host else { return nil }
+        switch every.host {
+        case "::": return (every, other, isIPv6 ? "every IPv6 address" : "IPv4, too")
+        case "0.0.0.0" where !isIPv6: return (every, other, "every IPv4 address")
+        default: return nil
+        }
+      }
+    }
+  }
+
   /// What is wrong with settings that are each possible by themselves.
   var contradictions: [ConfigurationError] {
     var errors: [ConfigurationError] = []
@@ -78,10 +94,8 @@ extension Configuration {
       guard listeners.count > 1, listeners[0].address.path != nil || listeners[0].address.port != 0 else { continue }
       complain("listen", "\(address) is there \(listeners.count) times", "leave all but one out")
     }
-    for listener in listeners where listener.address.host == "::" && listener.address.port != 0 {
-      let other = ListenAddress(host: "0.0.0.0", port: listener.address.port)
-      guard listeners.contains(where: { $0.address == other }) else { continue }
-      complain("listen", "\(listener.address) is for IPv4, too", "leave \(other) out")
+    for (every, other, families) in overlaps {
+      complain("listen", "\(every) is for \(families)", "leave \(other) out")
     }
     for listener in listeners {
       let isUnix = listener.address.path != nil

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// What is wrong with a configuration: where, what, and what to do.
 struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// `reachd.yaml:3:8`, `REACHD_LISTEN`, `--listen`.
@@ -22,9 +24,10 @@ struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     key.utf8.count <= shownBytes ? key : "\(key.prefix(shownBytes))…"
   }
 
+  /// One line, whatever keys and paths have in them.
   var description: String {
     let subject = path.isEmpty ? "" : "\(path): "
-    return "\(place): \(subject)\(problem)\(hint.isEmpty ? "" : "; \(hint)")"
+    return "\(place): \(subject)\(problem)\(hint.isEmpty ? "" : "; \(hint)")".withoutControls
   }
 }
 

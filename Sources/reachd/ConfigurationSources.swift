@@ -40,6 +40,12 @@ struct ConfigurationSources {
           place: place, path: setting.path, problem: "\(value) is not possible",
           hint: "expected \(setting.expectation)"))
     }
+    // A script whose variable is not set means a file; only a variable of the environment may be empty.
+    if file?.isEmpty == true {
+      errors.append(
+        ConfigurationError(
+          place: "--config", problem: "the path is empty", hint: "leave the flag out for no file"))
+    }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
       switch Self.read(path, environment, waiting: started == nil) {
       case .success(let file) where file.isEmpty && started != nil:

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import HostProcess
+internal import ReachabilityModel
 
 /// Where the program begins: with one thread, for as long as that matters.
 @main
@@ -19,15 +20,18 @@ enum Entry {
     let descriptors = ProcessUsage.mostDescriptors
     guard descriptors >= fewestDescriptors else {
       Terminal.complain("reachd: \(descriptors) open files are too few, it takes \(fewestDescriptors); see ulimit -n")
-      Reachd.exit(withError: Exit.unavailable)
+      // Docker reserves the other codes.
+      let isHealthcheck = CommandLine.arguments.dropFirst().first == HealthcheckCommand.configuration.commandName
+      Reachd.exit(withError: isHealthcheck ? Exit.no : Exit.unavailable)
     }
     // Swift reads them in /proc; without them every command would be "help", which ends with 0.
     guard !CommandLine.arguments.isEmpty else {
       Terminal.complain("reachd: the arguments cannot be read: is /proc there?")
       Reachd.exit(withError: Exit.unavailable)
     }
+    let serve = ServeCommand.configuration.commandName ?? ""
     // First of all: a service manager may send SIGTERM at any moment, and expects 0 for it.
-    if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName {
+    if CommandLine.arguments.dropFirst().first == serve {
       guard ProcessUsage.canStart(threads: fewestThreads) else {
         Terminal.complain("reachd: it takes \(fewestThreads) threads; see ulimit -u, and pids.max of the control group")
         Reachd.exit(withError: Exit.unavailable)
@@ -35,27 +39,56 @@ enum Entry {
       ProcessSignals.obeyRequests()
     }
     do {
-      guard let serve = try Reachd.parseAsRoot() as? ServeCommand else {
-        Task {
-          await Reachd.main()
-          Reachd.exit()
-        }
+      // Who gives thousands of targets waits for the arguments once, not twice.
+      let maybeServe = CommandLine.arguments.contains(serve)
+      guard maybeServe, let command = try Reachd.parseAsRoot() as? ServeCommand else {
+        Task { await run() }
         dispatchMain()
       }
-      let daemon = try serve.prepare()
+      let daemon = try command.prepare()
       Task.detached {
         do {
           try await ServeCommand.run(daemon)
           Reachd.exit()
         } catch {
-          Reachd.exit(withError: error)
+          end(error)
         }
       }
       // Not on the main actor, whose thread waits here, and not dispatchMain(), which lets the signals
       // that we hold through to this thread.
       while true { DispatchSemaphore(value: 0).wait() }
     } catch {
-      Reachd.exit(withError: error)
+      end(error)
     }
+  }
+
+  /// Runs a command that is no service, as `Reachd.main()` would, but for its end.
+  private static func run() async -> Never {
+    do {
+      var command = try Reachd.parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      Reachd.exit()
+    } catch {
+      end(error)
+    }
+  }
+
+  /// Ends with an error's code, after its words, in which arguments are quoted: they keep to their line.
+  private static func end(_ error: any Error) -> Never {
+    let code = Reachd.exitCode(for: error)
+    // Help, the version and completions, which go to standard output.
+    guard !code.isSuccess else { Reachd.exit(withError: error) }
+    var message = Reachd.fullMessage(for: error)
+    for argument in CommandLine.arguments where argument.withoutControls != argument {
+      message = message.replacing(argument, with: argument.withoutControls)
+    }
+    if !message.isEmpty {
+      for line in message.split(separator: "\n", omittingEmptySubsequences: false) { Terminal.complain(line) }
+    }
+    Reachd.exit(withError: code)
   }
 }

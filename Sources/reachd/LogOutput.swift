@@ -91,7 +91,7 @@ struct LogOutput: LogHandler {
 
   /// A logger that writes like this, by `writer`.
   static func logger(
-    _ level: Logger.Level, _ format: Format, _ writer: LogWriter = LogWriter { Terminal.complain($0) }
+    _ level: Logger.Level, _ format: Format, _ writer: LogWriter = LogWriter { Terminal.log($0) }
   ) -> Logger {
     logger(LogStyle(level, format), writer)
   }

@@ -46,9 +46,17 @@ enum ModuleSection {
       case "dns": .dns(fields.dns(&reader))
       default: .route
       }
+    let module = ProbeModule(name: name, recipe: recipe)
+    // A scheme picks its module by this name.
+    if let scheme = ProbeTarget.Scheme.allCases.first(where: { ProbeModule.standard(for: $0).name == name }),
+      !module.fits(scheme)
+    {
+      let hint = "\(name) is what \(scheme.rawValue):// targets are asked by; give the module another name"
+      reader.complain(written, "\(path).prober", "\(prober) is not for \(scheme.rawValue)://", hint)
+    }
     let family = fields.nodes["ip"].flatMap { reader.choice($0, "\(path).ip", FamilyChoice.self) }
     guard reader.errors.count == before else { return nil }
-    return ProbeModule(name: name, recipe: recipe, family: family ?? .any)
+    return ProbeModule(name: module.name, recipe: module.recipe, family: family ?? .any)
   }
 
   /// The name stands in bodies, in queries and as a label of series.

@@ -35,6 +35,8 @@ final class Reloading: Sendable {
     var failed: Timestamp?
     /// Settings that wait for a restart.
     var pending: [String] = []
+    /// What each setting was given as that is not waiting: what is waiting and then taken back never was in force.
+    var inForce: [String: [String]]
   }
 
   private let sources: ConfigurationSources
@@ -50,7 +52,7 @@ final class Reloading: Sendable {
     self.steps = steps
     self.logger = logger
     started = configuration
-    state = Locked(State(configuration: configuration))
+    state = Locked(State(configuration: configuration, inForce: configuration.given))
   }
 
   /// The configuration that is in force, as far as its settings are live.
@@ -74,22 +76,23 @@ final class Reloading: Sendable {
   }
 
   private func succeed(_ fresh: Configuration) {
-    let before = configuration.given
-    let changed = Self.difference(before, fresh.given)
     let pending = Self.difference(started.given, fresh.given).filter { path in
       if Setting.liveOnceGiven.contains(path) { return (started.given[path] == nil) != (fresh.given[path] == nil) }
       return !Setting.live.contains(path)
     }
-    state.withLock { state in
+    let changed = state.withLock { state in
       state.configuration = fresh
       state.successes += 1
       state.lastSuccess = .now
       state.failed = nil
       state.pending = pending
+      let before = state.inForce
+      state.inForce = fresh.given
+      for path in pending { state.inForce[path] = before[path] }
+      return Self.difference(before, state.inForce)
     }
-    let live = changed.filter { !pending.contains($0) }
-    logger.notice("configuration reloaded", metadata: ["changed": "\(live.joined(separator: ","))"])
-    for warning in fresh.expiredCertificates { logger.warning("\(warning)") }
+    logger.notice("configuration reloaded", metadata: ["changed": "\(changed.joined(separator: ","))"])
+    for warning in fresh.warnings(sources.environment) { logger.warning("\(warning)") }
     if !pending.isEmpty {
       logger.warning("settings wait for a restart", metadata: ["settings": "\(pending.joined(separator: ","))"])
     }

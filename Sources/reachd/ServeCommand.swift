@@ -67,7 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
     ProcessSignals.ignoreBrokenPipes()
     ProcessSignals.reapOrphans()
     // The first line that is written starts a thread, which would keep the privileges that this one gives up.
-    let writer = LogWriter(isHeld: true) { Terminal.complain($0) }
+    let writer = LogWriter(isHeld: true) { Terminal.log($0) }
     defer { writer.begin() }
     let style = LogStyle(configuration.logLevel, configuration.logFormat)
     let logger = LogOutput.logger(style, writer)

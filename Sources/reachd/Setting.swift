@@ -53,8 +53,10 @@ struct Setting: Sendable {
     duration("settle", \.settle, upTo: .seconds(60)),
     duration("drainDelay", \.drainDelay, upTo: .seconds(600)),
     duration("grace", \.grace, upTo: .seconds(3600)),
-    Setting(path: "allowedHosts", isList: true, expectation: "host names") {
-      guard $1.allSatisfy({ !$0.isEmpty && !$0.contains { "/:*,; ".contains($0) } }) else { return false }
+    Setting(
+      path: "allowedHosts", isList: true, expectation: "host names as clients send them, in ASCII (xn--…), without port"
+    ) {
+      guard $1.allSatisfy(isHost) else { return false }
       $0.allowedHosts = $1
       return true
     },
@@ -62,9 +64,10 @@ struct Setting: Sendable {
       set(&$0, \.streams, StreamMode(rawValue: $1.first ?? ""))
     },
     Setting(
-      path: "allowedOrigins", isList: true, expectation: "origins as browsers send them, such as https://a.example"
+      path: "allowedOrigins", isList: true,
+      expectation: "origins as browsers send them, such as https://a.example or https://a.example:8443, but no :443"
     ) {
-      guard $1.allSatisfy(isOrigin) else { return false }
+      guard $1.allSatisfy({ OriginText.isOrigin($0) }) else { return false }
       $0.allowedOrigins = $1
       return true
     },
@@ -84,28 +87,28 @@ struct Setting: Sendable {
     number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),
     number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
-    Setting(path: "resolver.servers", isList: true, expectation: "addresses of name servers, such as 127.0.0.1:53") {
+    Setting(
+      path: "resolver.servers", isList: true,
+      expectation: "addresses of name servers, without zone, such as 127.0.0.1:53"
+    ) {
       $0.nameServers = $1
-      return $1.allSatisfy { server in
-        if IPAddress(server) != nil { return true }
-        // `localhost`, which a listening address may be, is no address to the resolver; nor does a server have port 0.
-        guard let address = try? ListenAddress(parsing: server), address.port > 0 else { return false }
-        return server == address.description
-      }
+      return $1.allSatisfy(isServer)
     },
     duration("resolver.timeout", \.resolverTimeout, from: .milliseconds(1), upTo: .seconds(60)),
   ]
 
-  /// Scheme, host and perhaps a port, in lower case and nothing behind: exactly what a browser compares by.
-  @Sendable private static func isOrigin(_ text: String) -> Bool {
-    guard let scheme = text.firstRange(of: "://"), ["http", "https"].contains(text[..<scheme.lowerBound]) else {
-      return false
-    }
-    let host = text[scheme.upperBound...]
-    return !host.isEmpty
-      && host.utf8.allSatisfy { byte in
-        (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || ".-:[]".utf8.contains(byte)
-      }
+  @Sendable private static func isServer(_ text: String) -> Bool {
+    if IPAddress(text) != nil { return true }
+    // c-ares 1.18 takes no zone, neither within the brackets nor without any: with one, every name would fail.
+    guard !text.contains("%") else { return false }
+    // `localhost`, which a listening address may be, is no address to the resolver; nor does a server have port 0.
+    guard let address = try? ListenAddress(parsing: text), address.port > 0 else { return false }
+    return text == address.description
+  }
+
+  /// No name of a request has others than these.
+  @Sendable private static func isHost(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/:*,;".utf8.contains($0) }
   }
 
   private static func set<Value>(

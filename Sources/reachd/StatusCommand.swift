@@ -36,7 +36,7 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   private func askKernel() throws -> ExitCode {
-    let monitor = try Configuration().startedMonitor()
+    let monitor = try source.sources().loadOrExit().startedMonitor()
     let snapshot = monitor.snapshot
     monitor.stop()
     Terminal.line(json ? StatusText.json(snapshot) : StatusText.line(snapshot))

@@ -15,11 +15,16 @@ enum Terminal {
     exit(Exit.output.rawValue)
   }
 
-  /// Writes a line to standard error.
+  /// Writes a line to standard error, one whatever the arguments, files and answers have in them that it quotes.
   ///
   /// - Returns: whether it could be written; there is nobody left to tell when not.
   @discardableResult
-  static func complain(_ text: some StringProtocol) -> Bool { write(text, to: .standardError) == nil }
+  static func complain(_ text: some StringProtocol) -> Bool { log(String(text).withoutControls) }
+
+  /// Writes lines of the log, with breaks between them, to standard error; what they quote is escaped already.
+  ///
+  /// - Returns: whether they could be written.
+  static func log(_ lines: String) -> Bool { write(lines, to: .standardError) == nil }
 
   /// Characters of a foreign answer that are shown: a problem document has a few hundred.
   private static let shownCharacters = 2_000

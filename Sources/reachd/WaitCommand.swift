@@ -72,13 +72,15 @@ struct WaitCommand: AsyncParsableCommand {
   /// Waits for the way to hosts; gives what stood in the way if the time was over.
   private func routes(_ targets: [Target], _ monitor: ReachabilityMonitor, _ patience: Duration) async -> [String]? {
     let (any, negated) = (any, negated)
+    // What is not known is neither.
+    @Sendable func isAsWished(_ verdict: HostVerdict) -> Bool {
+      negated ? verdict.path.status == .notReachable : verdict.isSurelyReachable
+    }
     let outcome = await monitor.wait(for: targets, timeout: patience) { verdicts in
-      // What is not known is neither.
-      let answers = verdicts.map { negated ? $0.path.status == .notReachable : $0.isSurelyReachable }
-      return any ? answers.contains(true) : answers.allSatisfy { $0 }
+      any ? verdicts.contains(where: isAsWished) : verdicts.allSatisfy(isAsWished)
     }
     if outcome.isFulfilled { return nil }
-    return outcome.verdicts.map { verdict in
+    return outcome.verdicts.filter { !isAsWished($0) }.map { verdict in
       // The way out is judged in the place of one that nobody knows.
       let doubt = verdict.phase == .optimistic ? "its name is not resolved; the way out: " : ""
       return "\(verdict.target): \(doubt)\(ChangeText.line(verdict))"
@@ -89,16 +91,16 @@ struct WaitCommand: AsyncParsableCommand {
   private func checks(_ targets: [ProbeTarget], _ checker: Checker, _ patience: Duration) async -> [String]? {
     let (any, negated) = (any, negated)
     let longest = DurationText.parse(checkTimeout) ?? .seconds(5)
+    @Sendable func isAsWished(_ outcome: CheckOutcome?) -> Bool {
+      outcome.map { negated ? $0.isSurelyGone : $0.result.state == .up } ?? false
+    }
     let outcome = await checker.wait(
       for: targets.map { ProbeRequest($0, timeout: longest) }, timeout: patience
     ) { outcomes in
-      let answers = outcomes.map { outcome in
-        outcome.map { negated ? $0.isSurelyGone : $0.result.state == .up } ?? false
-      }
-      return any ? answers.contains(true) : answers.allSatisfy { $0 }
+      any ? outcomes.contains(where: isAsWished) : outcomes.allSatisfy(isAsWished)
     }
     if outcome.isFulfilled { return nil }
-    return zip(targets, outcome.outcomes).map { target, outcome in
+    return zip(targets, outcome.outcomes).filter { !isAsWished($1) }.map { target, outcome in
       outcome.map { CheckText.line($0) } ?? "\(target): no outcome within \(timeout)"
     }
   }

@@ -162,4 +162,19 @@ struct WaitingTests {
     let any = await monitor.wait(for: targets, timeout: Self.patience) { $0.contains(where: \.isSurelyReachable) }
     #expect(any.isFulfilled)
   }
+
+  @Test("The verdicts of many targets come in the order of the targets, each once")
+  func order() async throws {
+    let kernel = ScriptedKernel()
+    kernel.change { Self.plug(&$0) }
+    let monitor = ReachabilityMonitor(kernel: { kernel })
+    try monitor.start()
+    let targets = try (0..<2_000).map { try Target(host: "10.1.\($0 / 200).\($0 % 200)") }
+    let outcome = await monitor.wait(for: targets + targets.reversed(), timeout: Self.patience) { verdicts in
+      #expect(verdicts.count == targets.count)
+      return verdicts.allSatisfy(\.isSurelyReachable)
+    }
+    #expect(outcome.isFulfilled)
+    #expect(outcome.verdicts.map(\.target) == targets)
+  }
 }

@@ -30,6 +30,9 @@ struct TargetDraftTests {
     let own = ProbeModule(name: "http_2xx", recipe: .http(recipe))
     #expect(try draft { $0.target = "http://a/" }.definition(modules: [own]).module == own)
     #expect(try draft { $0.target = "http://a/" }.definition().module == .standard(for: .http))
+    // One that could not ask the target stands in nobody's place.
+    let other = ProbeModule(name: "http_2xx", recipe: .route)
+    #expect(try draft { $0.target = "http://a/" }.definition(modules: [other]).module == .standard(for: .http))
   }
 
   struct Case: CustomTestStringConvertible {

@@ -87,6 +87,10 @@ import Testing
     #expect(end == .exited(69))
     #expect(errors.contains("reachd: bind \(address): Address already in use\n"), "\(errors)")
     #expect(try Program.run(["serve", "--listen", "192.0.2.77:0"]).end == .exited(69))
+    // Its interface may be there when a service manager starts it again.
+    let early = try Program.run(["serve", "--listen", "[fe80::1%nosuch0]:0"])
+    #expect(early.end == .exited(69))
+    #expect(early.errors.contains("reachd: bind [fe80::1%nosuch0]:0: No such device\n"), "\(early.errors)")
   }
 
   @Test func theStatusOfAServiceIsALineADocumentAndACode() throws {

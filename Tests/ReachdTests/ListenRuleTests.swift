@@ -64,6 +64,18 @@ import Testing
     #expect(both == ["configuration: listen: [::]:1 is for IPv4, too; leave 0.0.0.0:1 out"])
   }
 
+  @Test(arguments: [
+    (["0.0.0.0:81", "127.0.0.1:81"], ["0.0.0.0:81 is for every IPv4 address; leave 127.0.0.1:81 out"]),
+    (["[::]:81", "127.0.0.1:81"], ["[::]:81 is for IPv4, too; leave 127.0.0.1:81 out"]),
+    (["[::1]:81", "[::]:81"], ["[::]:81 is for every IPv6 address; leave [::1]:81 out"]),
+    (["[::]:81", "unix:/run/a", "127.0.0.1:82", "0.0.0.0:83", "[::1]:83", "0.0.0.0:0", "127.0.0.1:0"], []),
+  ])
+  func everyAddressLeavesRoomForNoOther(addresses: [String], expected: [String]) throws {
+    let list = addresses.map { "'\($0)'" }.joined(separator: ", ")
+    #expect(
+      try ConfigurationTests.complaints("listen: [\(list)]") == expected.map { "configuration: listen: \($0)" })
+  }
+
   @Test(arguments: ["listen: [{ address: '127.0.0.1:2', reads: token }]\n", "listen: ['127.0.0.1:1']\n"])
   func aReloadOpensNoAddressThatWasGuarded(listen: String) throws {
     let path = try ConfigurationTests.file(Self.guarded)

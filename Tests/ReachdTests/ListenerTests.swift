@@ -126,7 +126,7 @@ import Testing
       tls: {certificate: \(all.certificate), key: \(all.key)}
       listen:
         - "0.0.0.0:1"
-        - { address: "127.0.0.1:1", tls: off }
+        - { address: "127.0.0.1:3", tls: off }
         - unix:/a
         - { address: "[::]:2", certificate: \(own.certificate), key: \(own.key) }
       """)

@@ -23,6 +23,17 @@ import Testing
     #expect(modules["dns"] == ProbeModule(name: "dns", recipe: .dns(DNSRecipe())))
   }
 
+  @Test(arguments: [
+    ("icmp", "tcp", "icmp"), ("route", "dns", "route"), ("tcp_connect", "tls", "tcp"), ("http_2xx", "tls", "http"),
+    ("https_2xx", "tcp", "https"), ("tls_connect", "http", "tls"), ("dns_udp", "icmp", "dns"),
+  ])
+  func aBuiltInModulesNameIsForItsProber(name: String, prober: String, scheme: String) throws {
+    let complaints = try ConfigurationTests.complaints("modules:\n  \(name): { prober: \(prober) }")
+    let complaint = "FILE:2:\(name.count + 15): modules.\(name).prober: \(prober) is not for \(scheme)://"
+    #expect(complaints.count == 1 && complaints.first?.hasPrefix(complaint) == true, "\(complaints)")
+    #expect(complaints.first?.contains("give the module another name") == true, "\(complaints)")
+  }
+
   @Test func filesOfAuthoritiesAreReadWithTheConfiguration() throws {
     let empty = try ConfigurationTests.file("no certificate")
     defer { try? FileManager.default.removeItem(atPath: empty) }

@@ -70,9 +70,33 @@ import Testing
     #expect(try eventually { try reloadable.get("/readyz?verbose").text.contains(waiting) })
     #expect(reloadable.service.child.errors.contains("settings wait for a restart"))
     #expect(reloadable.service.child.errors.contains("configuration reloaded changed=settle"))
-    // Taken back, nothing waits any more.
-    try reloadable.reload("settle: 30ms\n")
+    // Taken back, nothing waits any more, and nothing has changed: it never was in force.
+    try reloadable.reload("settle: 40ms\n")
     #expect(try reloadable.number("reachd_configuration_pending_settings") == 0)
+    #expect(eventually { reloadable.service.child.errors.components(separatedBy: "changed=settle\n").count == 3 })
+  }
+
+  @Test func aReloadWarnsAsAStartDoes() throws {
+    let path = try ConfigurationTests.file("settle: 10ms\n")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let service = try RunningService(["--config", path], environment: ["REACHD_SETLE": "1s"])
+    let child = service.child
+    #expect(eventually { child.errors.contains("REACHD_SETLE is no setting") })
+    let digest = String(repeating: "0", count: 64)
+    let text = """
+      grace: 1s
+      access: { reads: token }
+      tokens: [{ id: a, sha256: "\(digest)", scopes: [read], expires: "2020-01-01" }]
+      """
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    child.kill(SIGHUP)
+    for warning in [
+      "drainDelay is longer than grace, and is cut to it",
+      "nobody can read: every token with the scope read has expired",
+    ] {
+      #expect(eventually { child.errors.contains(warning) }, "\(child.errors)")
+    }
+    #expect(eventually { child.errors.components(separatedBy: "REACHD_SETLE is no setting").count == 3 })
   }
 
   @Test func howManyStreamsThereMayBeChangesWhileTheServiceRuns() throws {

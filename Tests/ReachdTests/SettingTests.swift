@@ -9,7 +9,10 @@ import Testing
     "tls.certificate": ["/etc/reachd/tls.crt"],
     "tls.key": ["tls.key"],
     "tls.strictTransport": ["8760h", "0s"],
-    "listen": ["unix:/run/reachd.sock", "127.0.0.1:0", "0.0.0.0:8080", "[::]:80", "[::1]:65535", "localhost:1"],
+    "listen": [
+      "unix:/run/reachd.sock", "127.0.0.1:0", "0.0.0.0:8080", "[::]:80", "[::1]:65535", "localhost:1",
+      "[fe80::1%eth9]:80",
+    ],
     "log.level": ["trace", "debug", "info", "notice", "warning", "error", "critical"],
     "log.format": ["text", "json"],
     "log.access": ["true", "false"],
@@ -18,7 +21,10 @@ import Testing
     "grace": ["0s", "10s", "1h"],
     "allowedHosts": ["reachd.internal", "a"],
     "streams": ["auto", "takeover", "callback"],
-    "allowedOrigins": ["https://dash.example", "http://localhost:3000", "https://[fd00::1]:8443"],
+    "allowedOrigins": [
+      "https://dash.example", "http://localhost:3000", "https://[fd00::1]:8443", "http://a:443", "https://[::1]",
+      "https://a.example.",
+    ],
     "access.reads": ["open", "token"],
     "access.checks": ["open", "token"],
     "tokensFile": ["/run/secrets/reachd-tokens"],
@@ -37,6 +43,7 @@ import Testing
     "listen": [
       "unix:", "unix:reachd.sock", "unix:/run/", "unix:/" + String(repeating: "a", count: 107), "8080", ":8080",
       "127.0.0.1", "::1:80", "127.0.0.1:65536", "host.example:80", "127.0.0.1:-1", "[::1]",
+      "[fe80::1%]:80", "[fe80::1%a/b]:80", "[fe80::1%0123456789abcdef]:80", "127.0.0.1%lo:80",
     ],
     "log.level": ["INFO", "verbose", "0"],
     "log.format": ["JSON", "xml"],
@@ -44,11 +51,13 @@ import Testing
     "settle": ["10", "61s", "-1s", "soon", "2m"],
     "drainDelay": ["601s", "11m", "x"],
     "grace": ["3601s", "2h"],
-    "allowedHosts": ["http://a", "a:80", "a/b"],
+    "allowedHosts": ["http://a", "a:80", "a/b", "ä", "a\u{1b}"],
     "streams": ["", "Auto", "both"],
     "allowedOrigins": [
       "*", "null", "dash.example", "https://", "https://dash.example/", "https://Dash.example", "ftp://dash.example",
-      "https://a@b", "https://*.example",
+      "https://a@b", "https://*.example", "https://a:443", "http://a:80", "https://a:b:c", "https://:80", "https://a:",
+      "https://a:65536", "https://a:0", "https://a:0444", "https://::1", "https://[::1", "https://[a]", "https://[]:1",
+      "https://[0::1]", "https://a..b", "https://a-:1:2",
     ],
     "access.reads": ["closed", "Open", ""],
     "access.checks": ["deny", ""],
@@ -57,7 +66,10 @@ import Testing
     "limits.connectionsPerAddress": ["-1", "few"],
     "limits.streams": ["0", "1e3", "1000001"],
     "limits.requestBody": ["-1", "16777217", "64k"],
-    "resolver.servers": ["dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0"],
+    "resolver.servers": [
+      "dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0", "fe80::53%lo",
+      "[fe80::53%lo]:53",
+    ],
     "resolver.timeout": ["61s", "x", "0s"],
   ]
 

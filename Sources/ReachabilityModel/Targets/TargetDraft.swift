@@ -91,7 +91,7 @@ public struct TargetDraft: Hashable, Sendable {
     let known = modules + ProbeModule.builtIn
     guard let module else {
       let standard = ProbeModule.standard(for: target.scheme)
-      return .success(known.first { $0.name == standard.name } ?? standard)
+      return .success(known.first { $0.name == standard.name && $0.fits(target.scheme) } ?? standard)
     }
     let fitting = known.filter { $0.fits(target.scheme) }.map(\.name).joined(separator: ", ")
     guard let found = known.first(where: { $0.name == module }) else {
