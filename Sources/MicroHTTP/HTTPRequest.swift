@@ -13,6 +13,8 @@ public struct QueryItem: Sendable, Equatable {
 }
 
 /// A complete request that passed the guard: the values say what the bytes on the wire said, and nothing is missing.
+///
+/// Those that are refused are shown as they came, to ``HTTPRefusalRenderer`` and ``HTTPAnswerObserver`` only.
 public struct HTTPRequest: Sendable {
   /// The method, case-sensitive (RFC 9110, section 9.1).
   public var method: String

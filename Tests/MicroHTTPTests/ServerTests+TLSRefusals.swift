@@ -51,8 +51,8 @@ extension ServerTests.TLS {
     let identity = try identity("localhost")
     let fixture = try Fixture(configure: { $0.identity = identity })
     let client = try SecureClient(fixture.address, version: version)
-    try client.step()
-    try client.waitForBytes()
+    // A server that answers at once is further than half-way, and has no more to say.
+    if try !client.step() { try client.waitForBytes() }
     let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(120)) }
     while (try? fixture.client()) != nil { usleep(1000) }
     try client.shakeHands()
