@@ -76,8 +76,10 @@ import Testing
     let before = try watch.quiet().first { $0.line == "interface d0" }
     try watch.client.ip("link set d0 name wan0")
     let renamed = try watch.quiet()
-    #expect(renamed.map(\.line) == ["interface wan0"])
-    #expect(renamed.first?.interface?["index"] == before?.interface?["index"])
+    // Each end of the cable tells what the other is called.
+    #expect(renamed.map(\.line) == ["interface d1", "interface wan0"])
+    #expect(renamed.first?.interface?["lower"] == "wan0")
+    #expect(renamed.last?.interface?["index"] == before?.interface?["index"])
   }
 
   @Test func aNewSizeOfPacketsIsNoOtherPath() throws {
