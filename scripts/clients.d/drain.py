@@ -36,38 +36,39 @@ class Judge(threading.Thread):
                 connection = connection or socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
             except OSError:
                 return
-            sent = None
+            sent, is_last = None, False
             try:
                 connection.sendall(REQUEST)
                 sent = time.monotonic()
-                complaint = read_answer(connection)
+                complaint, is_last = read_answer(connection)
             except OSError as error:
                 complaint = repr(error)
             if sent:
                 self.asked.append((sent, complaint))
-            if complaint or not self.keeps:
+            # Who is told that the connection ends with this answer asks no more on it (RFC 9112, 9.6).
+            if complaint or is_last or not self.keeps:
                 connection.close()
                 connection = None
 
 
 def read_answer(connection):
-    """None for a whole answer, else what is missing."""
+    """None for a whole answer, else what is missing; and whether the connection ends with it."""
     answer = b""
     while b"\r\n\r\n" not in answer:
         block = connection.recv(65536)
         if not block:
-            return f"the end after {len(answer)} bytes"
+            return f"the end after {len(answer)} bytes", True
         answer += block
     head, _, body = answer.partition(b"\r\n\r\n")
     if not head.startswith(b"HTTP/1.1 200 "):
-        return head.split(b"\r\n")[0].decode()
+        return head.split(b"\r\n")[0].decode(), True
     length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
     while len(body) < length:
         block = connection.recv(65536)
         if not block:
-            return f"the end after {len(body)} of {length} bytes"
+            return f"the end after {len(body)} of {length} bytes", True
         body += block
-    return None
+    return None, b"\r\nconnection: close" in head.lower()
 
 
 def probe(port, seen):
