@@ -8,18 +8,20 @@ internal import ReachabilityModel
 /// (`ip6_dst_lookup_tail` in net/ipv6/ip6_output.c), so that routes and rules `from` a prefix apply. `RTM_GETROUTE` looks
 /// once. A connected UDP socket has gone that way, too, and sends nothing.
 final class SourceProbe {
-  /// Made once, in the network namespace of those who listen; nil where there is no IPv6.
+  /// Made once, in the network namespace of those who listen; nil where there is no IPv6, or a sandbox keeps it from us.
   private let descriptor: Descriptor?
 
   /// Opens the socket.
   ///
-  /// - Throws: a ``KernelError`` when the kernel refuses for another reason than that it knows no IPv6.
+  /// Where IPv6 sockets are refused as such (no IPv6, seccomp(2), SELinux), verdicts go without: that is no reason to have none.
+  ///
+  /// - Throws: a ``KernelError`` for want of descriptors or memory, which may be there with the next try.
   init() throws(KernelError) {
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     do throws(KernelError) {
       descriptor = Descriptor(Int32(try Syscall.check("socket UDP") { socket(AF_INET6, kind, 0) }))
     } catch {
-      guard error.errno == EAFNOSUPPORT else { throw error }
+      if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errno) { throw error }
       descriptor = nil
     }
   }
