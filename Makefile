@@ -1,5 +1,5 @@
 # The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
-.PHONY: run build test lint docs lint-deploy image test-image format fuzz test-long bench clean
+.PHONY: run build test test-one lint docs lint-deploy image test-image format fuzz test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 	.build/release/reachd serve $(ARGS)
@@ -12,6 +12,10 @@ test: ## all tests, and independent clients of the running service; needs root o
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/test
 	scripts/test-clients
+
+test-one: ## build and run one suite or test target; T=RouterTests
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	scripts/test-one $(T)
 
 lint: ## the formatter's strict opinion
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks

@@ -162,6 +162,23 @@ let package = Package(
   ]
 )
 
+// REACHD_TEST_TARGET=Name (scripts/test-one): that test target and what it depends on, so that one suite builds quickly.
+if let name = Context.environment["REACHD_TEST_TARGET"] {
+  var needed: Set<String> = []
+  var pending = [name]
+  while let next = pending.popLast() {
+    guard let target = package.targets.first(where: { $0.name == next }), needed.insert(next).inserted else { continue }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): pending.append(name)
+      default: break
+      }
+    }
+  }
+  package.targets = package.targets.filter { needed.contains($0.name) }
+  package.products = []
+}
+
 // FUZZ=1 (scripts/fuzz): every room compiled for libFuzzer, and the program as a library without its entry.
 if Context.environment["FUZZ"] != nil {
   let fuzzer: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]
