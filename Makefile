@@ -1,17 +1,23 @@
 # The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
-.PHONY: run build test test-one lint docs lint-deploy image test-image format fuzz test-long bench clean
+.PHONY: run build test check test-one lint docs lint-deploy image test-image format fuzz test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 	.build/release/reachd serve $(ARGS)
 
 build: ## build the service
 	scripts/setup
+	scripts/dependencies
 	swift build -c release --product reachd --static-swift-stdlib
 
 test: ## all tests, and independent clients of the running service; needs root or user namespaces for some
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	scripts/dependencies
 	scripts/test
 	scripts/test-clients
+
+check: ## the tests without kernel, network and processes: values, rules, parsers, layers
+	scripts/setup
+	scripts/check
 
 test-one: ## build and run one suite or test target; T=RouterTests
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

@@ -162,10 +162,11 @@ let package = Package(
   ]
 )
 
-// REACHD_TEST_TARGET=Name (scripts/test-one): that test target and what it depends on, so that one suite builds quickly.
-if let name = Context.environment["REACHD_TEST_TARGET"] {
+// REACHD_TEST_TARGET=Name[,Name…] (scripts/test-one, scripts/check): these test targets and what they depend on, so that one
+// suite builds quickly.
+if let names = Context.environment["REACHD_TEST_TARGET"] {
   var needed: Set<String> = []
-  var pending = [name]
+  var pending = names.split(separator: ",").map(String.init)
   while let next = pending.popLast() {
     guard let target = package.targets.first(where: { $0.name == next }), needed.insert(next).inserted else { continue }
     for dependency in target.dependencies {

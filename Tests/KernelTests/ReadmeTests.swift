@@ -2,8 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Runs what README shows, in a network as it shows, and holds the answers to the shown ones: the same words in a line,
-/// the same members and values in a document, except for what differs from run to run.
+/// Runs the commands that the documents show, in the network that they show, and compares the output: the same words in
+/// a line, the same members and values in a document, except for values that differ between runs.
 @Suite(.needsNamespaces, .serialized)
 struct ReadmeTests {
   /// A command after a `$`, with the output that is shown below it.
@@ -14,7 +14,7 @@ struct ReadmeTests {
     var testDescription: String { command }
   }
 
-  @Test("README's commands answer what README shows")
+  @Test("Documented commands print the documented output")
   func commands() throws {
     let examples = try Self.examples()
     #expect(examples.count >= 8)
@@ -75,10 +75,14 @@ struct ReadmeTests {
 
   private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
+  /// The documents whose `console` blocks are run.
+  private static let documents = ["README.md", "docs/command-line.md"]
+
   private static func examples() throws -> [Example] {
     var examples: [Example] = []
     var isInside = false
-    for line in try read("\(root)/README.md").split(separator: "\n", omittingEmptySubsequences: false) {
+    let text = try documents.map { try read("\(root)/\($0)") }.joined(separator: "\n")
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if line.hasPrefix("```") {
         isInside = line == "```console"
       } else if isInside, line.hasPrefix("$ ") {

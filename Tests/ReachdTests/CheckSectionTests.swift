@@ -145,8 +145,8 @@ import Testing
       .split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  @Test func theExampleOfTheReadmeIsValid() throws {
-    let block = try Self.lines(of: "README.md").drop { $0 != "targets:" }.prefix { $0 != "```" }
+  @Test func documentedExampleIsValid() throws {
+    let block = try Self.lines(of: "docs/scheduled-checks.md").drop { $0 != "targets:" }.prefix { $0 != "```" }
     let configuration = try ConfigurationTests.load(block.joined(separator: "\n"))
     #expect(configuration.targets.map(\.id) == ["db", "site"] && configuration.modules.map(\.name) == ["api"])
   }

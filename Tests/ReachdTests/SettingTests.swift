@@ -78,17 +78,17 @@ import Testing
     #expect(Set(Setting.all.map(\.path)) == Set(Self.bad.keys))
   }
 
-  @Test func whatIsLiveIsASettingAndInTheReadme() throws {
+  @Test func liveSettingsExistAndAreDocumented() throws {
     let known = Set(Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys)
     #expect(Setting.live.isSubset(of: known))
-    let readme = try String(contentsOf: Self.readme, encoding: .utf8)
-    let line = try #require(readme.split(separator: "\n").first { $0.hasPrefix("Live: ") })
+    let page = try String(contentsOf: Self.page, encoding: .utf8)
+    let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("Live: ") })
     let shown = line.split(separator: "`").filter { known.contains(String($0)) }.map(String.init)
     #expect(Set(shown) == Setting.live)
   }
 
-  private static let readme = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "README.md")
+  private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "docs/configuration.md")
 
   @Test(arguments: Setting.all.map(\.path))
   func goodValuesAreTakenAndBadOnesRefused(path: String) throws {
