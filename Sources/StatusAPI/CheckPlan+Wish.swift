@@ -38,10 +38,20 @@ extension CheckPlan {
   package struct Refusal: Error, CustomStringConvertible {
     /// Whether the target is to blame, and not what is said about it.
     var isTarget = false
+    /// The module that may not be used for the target, if that is why.
+    var deniedModule: String?
     /// What is wrong and what to write instead: a sentence.
     package var description: String
 
     init(_ description: String) { self.description = description }
+
+    /// The module may not be used for the target.
+    init(deniedModule name: String) {
+      self.init(
+        "Callers may not use the module \(name) for this target; modules.\(name).hosts in the configuration says where "
+          + "they may.")
+      deniedModule = name
+    }
 
     init(_ error: TargetError) {
       self.init("\(error.problem); \(error.hint).")

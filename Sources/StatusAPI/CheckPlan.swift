@@ -54,6 +54,7 @@ package struct CheckPlan: Sendable {
           target, module: module, timeout: timeout, family: family, source: way.source, interface: way.interface,
           policy: policy), count: repetitions)
     }
+    if requests.contains(where: { $0.moduleVerdict == .denied }) { throw Refusal(deniedModule: module.name) }
   }
 
   /// Refuses what is wrong with a wish whatever modules there are: those of a file may not be known yet.

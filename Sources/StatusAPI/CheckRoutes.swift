@@ -19,8 +19,8 @@ enum CheckRoutes {
     let mustBeUp = try require(exchange)
     return .later { promise in
       let run = plan.run(exchange.service.checks.checker) { outcomes in
-        if outcomes.contains(where: { $0.result.reason == .policyDenied }) {
-          return promise.fulfil(exchange.answer(.policyDenied))
+        if let denial = outcomes.lazy.compactMap(Problem.init(denialOf:)).first {
+          return promise.fulfil(exchange.answer(denial))
         }
         let isUp = outcomes.allSatisfy { $0.result.state == .up }
         let body =
@@ -100,6 +100,19 @@ extension Problem {
 
   /// Puts a refused wish for a check into our words.
   init(_ refusal: CheckPlan.Refusal) {
-    self.init(refusal.isTarget ? .badTarget : .badRequest, refusal.description)
+    let code: Code = refusal.deniedModule != nil ? .moduleDenied : refusal.isTarget ? .badTarget : .badRequest
+    self.init(code, refusal.description)
+  }
+
+  /// Why a check was not made: by the module or by the policy; nil for one that was made.
+  ///
+  /// Where the module depends on the address, the answer is the same for both: it says nothing about a name's addresses.
+  init?(denialOf outcome: CheckOutcome) {
+    guard outcome.result.reason == .policyDenied else { return nil }
+    if outcome.request.moduleVerdict == .allowed {
+      self = .policyDenied
+    } else {
+      self.init(CheckPlan.Refusal(deniedModule: outcome.request.module.name))
+    }
   }
 }

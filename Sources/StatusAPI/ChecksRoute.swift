@@ -62,12 +62,17 @@ enum ChecksRoute {
     let (policy, modules) = (desk.policy(), desk.modules)
     var plans: [CheckPlan] = []
     var errors: [FieldError] = []
+    var denied: [FieldError] = []
     for (index, element) in try elements(exchange).enumerated() {
       do throws(CheckPlan.Refusal) {
         plans.append(try CheckPlan(try wish(element), modules: modules, policy: policy))
       } catch {
-        errors.append(.init(pointer: "/\(index)", detail: error.description))
+        let fault = FieldError(pointer: "/\(index)", detail: error.description)
+        if error.deniedModule == nil { errors.append(fault) } else { denied.append(fault) }
       }
+    }
+    guard denied.isEmpty else {
+      throw Problem(.moduleDenied, "\(denied.count) of the checks may not be made; none was.", errors: denied)
     }
     guard errors.isEmpty else {
       throw Problem(.invalid, "\(errors.count) of the checks cannot be made; none was.", errors: errors)

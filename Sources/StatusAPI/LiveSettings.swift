@@ -47,3 +47,13 @@ final class LiveSettings: Sendable {
     epoch.advance()
   }
 }
+
+extension [ProbeModule] {
+  /// For which targets callers may use a module that they named before these were the modules of the file.
+  ///
+  /// The module that has its name now decides. One that the file no longer has is for no caller, unless it sends nothing of
+  /// the file.
+  func access(to module: ProbeModule) -> ModuleAccess {
+    first { $0.name == module.name }?.access ?? .configuredTargets
+  }
+}

@@ -18,6 +18,10 @@ enum ProbeRoutes {
     let isDebug = exchange.query["debug"] == "true"
     return .later { promise in
       let check = exchange.service.checks.checker.check(request) { outcome in
+        // A redirect that is denied is the answer of a target that was asked: it has evidence.
+        if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
+          return promise.fulfil(exchange.answer(denial))
+        }
         var page = MetricsPage()
         ProbeSeries.write(outcome, to: &page)
         var headers = StateHeaders.headers(.text)
@@ -40,12 +44,15 @@ enum ProbeRoutes {
     }
     let module = asThere(known)
     let timeout = try timeout(exchange.request.headers)
+    let request: ProbeRequest
     do throws(TargetError) {
-      return ProbeRequest(
+      request = ProbeRequest(
         try target(text, for: module), module: module, timeout: timeout, policy: exchange.service.checks.policy())
     } catch {
       throw Problem(.badTarget, "\(error.problem); \(error.hint).")
     }
+    if request.moduleVerdict == .denied { throw Problem(CheckPlan.Refusal(deniedModule: name)) }
+    return request
   }
 
   /// A built-in module as blackbox_exporter's configuration has it: there HTTP follows redirects unless told otherwise.

@@ -5,7 +5,8 @@ struct Problem: Error {
   /// The closed list of what can go wrong, with the HTTP status of each.
   enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
-    case forbidden, policyDenied, hostNotAllowed, conflict, preconditionFailed, tooLarge, unsupportedMedia, invalid
+    case forbidden, policyDenied, moduleDenied
+    case hostNotAllowed, conflict, preconditionFailed, tooLarge, unsupportedMedia, invalid
     case rateLimited, overloaded, draining, `internal`
 
     /// The usual status; 414 and 431 for the parts of a request that are too large.
@@ -13,7 +14,7 @@ struct Problem: Error {
       switch self {
       case .badRequest, .unknownParameter, .badHost, .badTarget: 400
       case .unauthorized: 401
-      case .forbidden, .policyDenied, .hostNotAllowed: 403
+      case .forbidden, .policyDenied, .moduleDenied, .hostNotAllowed: 403
       case .notFound: 404
       case .methodNotAllowed: 405
       case .notAcceptable: 406
@@ -41,6 +42,7 @@ struct Problem: Error {
       case .unauthorized: "A token is needed"
       case .forbidden: "This is not allowed"
       case .policyDenied: "The policy forbids this target"
+      case .moduleDenied: "The module is not for this target"
       case .hostNotAllowed: "This server does not answer to this Host"
       case .conflict: "The resource is in another state"
       case .preconditionFailed: "The resource has changed"

@@ -97,7 +97,9 @@ public final class StatusService: Sendable {
     ])
     let policy: @Sendable () -> ContactPolicy = { settings.current.contactPolicy.withOwn(feed.documents.snapshot) }
     let schedule = CheckSchedule(
-      monitor: monitor, checker: registered, configuration: .init(machine: configuration.machine, policy: policy))
+      monitor: monitor, checker: registered,
+      configuration: .init(
+        machine: configuration.machine, policy: policy, moduleAccess: { settings.current.modules.access(to: $0) }))
     self.schedule = schedule
     metrics.add(.checks(schedule))
     router = Router(

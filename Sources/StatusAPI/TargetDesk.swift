@@ -19,13 +19,20 @@ struct TargetDesk: Sendable {
     return known + [own]
   }
 
-  /// What is wrong with a caller's target by its address itself; a name is judged at each check, by what it resolves to.
+  /// Why a caller may not register a target: its module, or the policy by its address.
+  ///
+  /// A name's addresses are judged at each check.
   ///
   /// - Parameters:
   ///   - definition: the target.
   ///   - policy: as of now; of many targets each is held to the same.
   /// - Returns: what to answer; nil for a target that may be contacted.
-  static func denial(_ definition: TargetDefinition, _ policy: ContactPolicy) -> Problem? {
+  func denial(_ definition: TargetDefinition, _ policy: ContactPolicy) -> Problem? {
+    var module = definition.module
+    module.access = more().access(to: module)
+    if ProbeRequest(definition.target, module: module, policy: policy).moduleVerdict == .denied {
+      return Problem(CheckPlan.Refusal(deniedModule: module.name))
+    }
     guard definition.target.scheme != .route, case .address(let address) = definition.target.host.remote,
       !policy.allows(address, port: definition.target.port)
     else { return nil }

@@ -33,7 +33,7 @@ enum TargetListRoutes {
     } catch {
       throw Problem(fields: error.errors)
     }
-    if let denial = TargetDesk.denial(definition, exchange.service.targets.policy()) { throw denial }
+    if let denial = exchange.service.targets.denial(definition, exchange.service.targets.policy()) { throw denial }
     switch exchange.service.targets.schedule.put(definition, if: .absent) {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, exchange, status: 201))
@@ -52,7 +52,7 @@ enum TargetListRoutes {
     let read = items.enumerated().map { index, item in
       Result { () throws(Problem) in
         let definition = try definition(item, at: "\(pointer)/\(index)", &seen, exchange)
-        if let denial = TargetDesk.denial(definition, policy) { throw denial }
+        if let denial = exchange.service.targets.denial(definition, policy) { throw denial }
         return definition
       }
     }

@@ -36,7 +36,7 @@ enum TargetRoutes {
     } catch {
       throw Problem(fields: error.errors)
     }
-    if let denial = TargetDesk.denial(definition, exchange.service.targets.policy()) { throw denial }
+    if let denial = exchange.service.targets.denial(definition, exchange.service.targets.policy()) { throw denial }
     switch exchange.service.targets.schedule.put(definition, if: TargetTag.precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
     case .replaced(let report): return .now(answer(report, exchange))

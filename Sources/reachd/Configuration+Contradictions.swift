@@ -13,6 +13,9 @@ extension Configuration {
     if isForTokens, !readers.isEmpty, readers.allSatisfy({ $0.expires.map { $0 <= .now } ?? false }) {
       warnings.append("nobody can read: every token with the scope read has expired")
     }
+    warnings += modules.filter { $0.access == .any }.map { module in
+      "modules.\(module.name).hosts is any: callers may have what the module sends sent to every host"
+    }
     return warnings + StrayVariables.complaints(environment)
   }
 

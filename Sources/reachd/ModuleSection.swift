@@ -8,13 +8,14 @@ enum ModuleSection {
   /// The fields of each prober besides those that all have.
   private static let recipes: [String: [String]] = [
     "route": [],
-    "tcp": ["send", "expect"],
+    "tcp": ["send", "expect", "hosts"],
     "icmp": ["count", "spacing", "payloadBytes", "maximumLoss", "maximumRoundTrip"],
     "http": [
       "method", "headers", "body", "expectStatus", "expectBody", "rejectBody", "expectHeaders", "maximumRedirects",
+      "hosts",
     ] + tlsFields,
-    "tls": tlsFields,
-    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType"],
+    "tls": tlsFields + ["hosts"],
+    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType", "hosts"],
   ]
 
   static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout SectionReader) -> ProbeModule? {
@@ -54,9 +55,11 @@ enum ModuleSection {
       let hint = "\(name) is what \(scheme.rawValue):// targets are asked by; give the module another name"
       reader.complain(written, "\(path).prober", "\(prober) is not for \(scheme.rawValue)://", hint)
     }
+    let access = fields.nodes["hosts"].flatMap { hosts($0, "\(path).hosts", module, &reader) }
     let family = fields.nodes["ip"].flatMap { reader.choice($0, "\(path).ip", FamilyChoice.self) }
     guard reader.errors.count == before else { return nil }
-    return ProbeModule(name: module.name, recipe: module.recipe, family: family ?? .any)
+    return ProbeModule(
+      name: module.name, recipe: module.recipe, family: family ?? .any, access: access ?? .configuredTargets)
   }
 
   /// The name stands in bodies, in queries and as a label of series.

@@ -58,6 +58,6 @@ func request(
   _ text: String, _ recipe: ProbeModule.Recipe? = nil, timeout: Duration = patience, policy: ContactPolicy? = nil
 ) throws -> ProbeRequest {
   ProbeRequest(
-    try ProbeTarget(text), module: recipe.map { ProbeModule(name: "test", recipe: $0) }, timeout: timeout,
+    try ProbeTarget(text), module: recipe.map { ProbeModule(name: "test", recipe: $0, access: .any) }, timeout: timeout,
     policy: policy)
 }

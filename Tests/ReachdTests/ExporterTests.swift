@@ -94,7 +94,7 @@ import Testing
       """
     let ours = """
         http_regex: { prober: http, expectBody: nothing }
-        dns_udp: { prober: dns, queryName: a.example, queryType: A }
+        dns_udp: { prober: dns, queryName: a.example, queryType: A, hosts: any }
       """
     let dead = try Loopback.deadPort()
     try compare(theirs: theirs, ours: ours) { web in

@@ -184,4 +184,37 @@ import Testing
       "modules: {m: {prober: tcp, expect: '['}}\ntargets: [{id: a, target: 'tcp://a:1', module: m}]")
     #expect(complaints.count == 1 && complaints.first?.contains("modules.m.expect") == true, "\(complaints)")
   }
+
+  @Test func hostsAreRead() throws {
+    let modules = try modules(
+      """
+        none: {prober: http}
+        all: {prober: http, hosts: any}
+        empty: {prober: http, hosts: []}
+        some: {prober: http, hosts: [api.internal, "http://${NET}:8080"]}
+        db: {prober: tcp, hosts: ["tcp://db:5432"]}
+
+      """, ["NET": "10.0.0.0/8"])
+    #expect(modules["none"]?.access == .configuredTargets)
+    #expect(modules["all"]?.access == .any)
+    #expect(modules["empty"]?.access == .hosts([]))
+    #expect(
+      modules["some"]?.access == .hosts([try HostPattern("api.internal"), try HostPattern("http://10.0.0.0/8:8080")]))
+    #expect(modules["db"]?.access == .hosts([try HostPattern("tcp://db:5432")]))
+  }
+
+  @Test(arguments: [
+    ("http, hosts: all", "hosts: \"all\" is not possible; expected any, or a list"),
+    ("http, hosts: ~", "hosts: this is no value"), ("http, hosts: {a: b}", "hosts: a list is expected here"),
+    ("http, hosts: [any]", "hosts[0]: any is not the name of a host; write hosts: any"),
+    ("http, hosts: [a, 'https://b/c']", "hosts[1]: \"b/c\" is not an address block"),
+    ("http, hosts: ['tcp://a:1']", "hosts[0]: the module has no tcp:// targets; write http:// or https:// before"),
+    ("tcp, hosts: ['a:1']", "hosts[0]: the module has no https:// targets; write tcp:// before the host"),
+    ("tls, hosts: ['tls://a']", "hosts[0]: \"tls://a\" has no port; write tls://host:port"),
+    ("icmp, hosts: any", "hosts: unknown key"), ("route, hosts: any", "hosts: unknown key"),
+  ])
+  func hostsThatAreWrongAreToldWithTheirPlace(text: String, complaint: String) throws {
+    let complaints = try ConfigurationTests.complaints("modules:\n  m: {prober: \(text)}")
+    #expect(complaints.count == 1 && complaints.first?.contains(" modules.m.\(complaint)") == true, "\(complaints)")
+  }
 }

@@ -110,6 +110,40 @@ import Testing
     #expect(!response.text.contains("metadata"))
   }
 
+  @Test func aProbeOfATargetThatIsDeniedIsForbidden() throws {
+    answers(.unknown, .policyDenied, nil)
+    let response = try service.ask("/probe?target=metadata.internal:80&module=http_2xx")
+    #expect(response.status == 403)
+    #expect(try response.object()["code"] as? String == "policyDenied")
+    #expect(!response.text.contains("metadata"))
+  }
+
+  @Test func aProbeWhoseRedirectIsDeniedHasFailed() throws {
+    service.prober.follow { _ in
+      var evidence = ProbeResult.Evidence()
+      evidence.http = ProbeResult.HTTP(status: 302, version: "1.1", isRedirect: true)
+      return ProbeResult(
+        .unknown, .policyDenied, startedAt: Timestamp(microseconds: 0), duration: .zero, evidence: evidence)
+    }
+    let response = try service.ask("/probe?target=a.internal:80&module=http_2xx")
+    #expect(response.status == 200 && response.text.contains("\nprobe_success 0\n"))
+  }
+
+  @Test func aDenialByAddressIsTheModulesWhereItsHostsDependOnIt() throws {
+    let module = ProbeModule(
+      name: "m", recipe: .tcp(TCPRecipe(send: "secret")), access: .hosts([try HostPattern("tcp://10.0.0.0/8:1")]))
+    let service = try ScriptedService(.wired, .init(modules: [module]))
+    service.prober.follow { _ in
+      ProbeResult(.unknown, .policyDenied, startedAt: Timestamp(microseconds: 0), duration: .zero)
+    }
+    for route in ["/check", "/probe"] {
+      #expect(try service.problem("\(route)?target=tcp://db:1&module=m") == "moduleDenied")
+    }
+    #expect(service.prober.requests.count == 2)
+    #expect(try service.problem("/check?target=tcp://192.0.2.1:1&module=m") == "moduleDenied")
+    #expect(service.prober.requests.count == 2)
+  }
+
   @Test func activeChecksNeedTheirScopeOnOtherAddresses() throws {
     let response = try service.ask("/check?target=tcp://10.0.0.9:1", ["Host": "10.0.0.5"], isLoopbackListener: false)
     #expect(response.status == 403)

@@ -124,6 +124,8 @@ final class Check: @unchecked Sendable {
     // Whoever is denied learns neither what was resolved nor how long that took.
     if finding.reason == .policyDenied {
       result.duration = .zero
+      // The answer of the server that redirected: it was contacted.
+      result.evidence.http = evidence.http
       return result
     }
     result.address = peer?.address

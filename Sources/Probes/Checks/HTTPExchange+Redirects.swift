@@ -21,6 +21,8 @@ extension HTTPExchange {
       let words = "the redirect (\(status)) leads to another server, and the body is for the first one only"
       return loop.conclude(check, Finding(.down, .httpStatus, detail: words))
     }
+    // Before the name is resolved: a query would go to a name server that the first server chose.
+    guard check.request.moduleVerdict(on: next) != .denied else { return loop.conclude(check, .redirectOutsideHosts) }
     target = next
     answer = HTTPAnswer(recipe)
     switch next.host.remote {
@@ -55,7 +57,10 @@ extension HTTPExchange {
   }
 
   private func connect(_ peers: [Peer]) {
-    switch check.request.choose(peers) {
+    let verdict = check.request.moduleVerdict(on: target)
+    let permitted = peers.filter { verdict.allows($0.address) }
+    guard !permitted.isEmpty || peers.isEmpty else { return loop.conclude(check, .redirectOutsideHosts) }
+    switch check.request.choose(permitted) {
     case .failure(let finding): loop.conclude(check, finding)
     case .success(let allowed):
       let words = "there is no way to any address of the host that the redirect leads to"
@@ -69,6 +74,11 @@ extension HTTPExchange {
       }
     }
   }
+}
+
+extension Finding {
+  fileprivate static let redirectOutsideHosts = Finding(
+    .down, .httpStatus, detail: "the redirect leads to a host that the hosts of the module do not include")
 }
 
 extension ProbeTarget {

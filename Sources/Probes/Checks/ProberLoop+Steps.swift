@@ -99,7 +99,10 @@ extension ProberLoop {
   private func judge(_ check: Check, _ peers: [Peer]) {
     check.isResolved = true
     let words = "there is no way to any of its addresses"
-    switch check.request.choose(peers).flatMap({ check.open($0, elseSaying: words) }) {
+    let verdict = check.request.moduleVerdict
+    let permitted = peers.filter { verdict.allows($0.address) }
+    guard !permitted.isEmpty || peers.isEmpty else { return conclude(check, .denied) }
+    switch check.request.choose(permitted).flatMap({ check.open($0, elseSaying: words) }) {
     case .failure(let finding): conclude(check, finding)
     case .success(let chosen):
       check.candidates = chosen[...]

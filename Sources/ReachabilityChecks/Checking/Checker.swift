@@ -74,6 +74,7 @@ public final class Checker: Sendable {
     let request = run.request
     let start = Beginning()
     let way = CheckRules.target(request)
+    if request.moduleVerdict == .denied { return finish(run, Self.denial(start), nil) }
     if request.target.scheme == .route { return judge(way, for: run, start) }
     // Of a name nothing is known yet: its addresses may be near though the way out as such is missing.
     guard case .address(let address) = way.remote else { return probe(run, way, nil) }
@@ -141,11 +142,14 @@ public final class Checker: Sendable {
     case .missing: verdict.flatMap { CheckRules.missingWay($0, startedAt: start.time, duration: start.elapsed) }
     case .denied where verdict.map { $0.path.status == .unknown } ?? true:
       ProbeResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
-    case .denied:
-      ProbeResult(
-        .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
-        duration: .zero)
+    case .denied: Self.denial(start)
     }
+  }
+
+  private static func denial(_ start: Beginning) -> ProbeResult {
+    ProbeResult(
+      .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
+      duration: .zero)
   }
 
   func finish(

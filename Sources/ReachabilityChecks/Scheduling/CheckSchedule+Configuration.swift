@@ -16,17 +16,22 @@ extension CheckSchedule {
     public var machine: String
     /// Whom targets that were added at run time may contact; asked at each check.
     public var policy: @Sendable () -> ContactPolicy?
+    /// For which targets callers may use a module that such a target was added with; asked at each check, because a reload
+    /// may have changed or removed it.
+    public var moduleAccess: @Sendable (ProbeModule) -> ModuleAccess
 
     /// Settings with defaults for everything; without a policy everybody may be contacted.
     public init(
       targetLimit: Int = 10_000, concurrency: Int = 1_024, perHost: Int = 32, machine: String = "",
-      policy: @escaping @Sendable () -> ContactPolicy? = { nil }
+      policy: @escaping @Sendable () -> ContactPolicy? = { nil },
+      moduleAccess: @escaping @Sendable (ProbeModule) -> ModuleAccess = { $0.access }
     ) {
       self.targetLimit = targetLimit
       self.concurrency = concurrency
       self.perHost = perHost
       self.machine = machine
       self.policy = policy
+      self.moduleAccess = moduleAccess
     }
   }
 }

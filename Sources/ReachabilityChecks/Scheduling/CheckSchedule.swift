@@ -135,8 +135,10 @@ public final class CheckSchedule: Sendable {
 
   private func begin(_ launch: ScheduleState.Launch, _ policy: ContactPolicy?) {
     let definition = launch.definition
+    var module = definition.module
+    if launch.origin == .runtime { module.access = configuration.moduleAccess(module) }
     let request = ProbeRequest(
-      definition.target, module: definition.module, timeout: definition.timeout,
+      definition.target, module: module, timeout: definition.timeout,
       policy: launch.origin == .runtime ? policy : nil)
     let cancellation = checker.check(request) { [weak self] outcome in self?.end(launch, outcome) }
     let isOver = guarded.withLock { guarded in

@@ -8,6 +8,8 @@ public struct ProbeModule: Hashable, Sendable {
   public var recipe: Recipe
   /// Which family is asked when the caller does not say.
   public var family: FamilyChoice
+  /// For which targets a caller may use it.
+  public var access: ModuleAccess
 
   /// What is done, by kind.
   public enum Recipe: Hashable, Sendable {
@@ -26,10 +28,13 @@ public struct ProbeModule: Hashable, Sendable {
   }
 
   /// A module.
-  public init(name: String, recipe: Recipe, family: FamilyChoice = .any) {
+  public init(
+    name: String, recipe: Recipe, family: FamilyChoice = .any, access: ModuleAccess = .configuredTargets
+  ) {
     self.name = name
     self.recipe = recipe
     self.family = family
+    self.access = access
   }
 
   /// Whether this recipe is one for a target of that scheme.
