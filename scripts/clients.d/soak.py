@@ -27,6 +27,8 @@ FILL_EVENTS = 33_000
 FILL_PER_SECOND = 1_000
 FILL_SECONDS = 300
 SAMPLE_SECONDS = 5
+# One line of progress a minute.
+SAMPLES_REPORTED = 12
 # The first part of the run fills rings, caches and allocator arenas; it is not judged.
 WARM_UP = 1 / 3
 # Growth that is accepted from the first to the last judged third, in KiB: allocator noise.
@@ -242,6 +244,8 @@ def soak(service, peer, seconds):
         if now >= due:
             samples.append((now - begun, *sample(service.pid)))
             due += SAMPLE_SECONDS
+            if len(samples) % SAMPLES_REPORTED == 1:
+                print("soak: after {:.0f} s: resident {} KiB, {} descriptors, {} threads".format(*samples[-1]))
         if service.process.poll() is not None:
             raise SystemExit(f"soak: the service ended with {service.process.returncode}")
     stop.set()
