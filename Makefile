@@ -1,5 +1,5 @@
 # The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
-.PHONY: run build test check test-one lint docs lint-deploy image test-image format fuzz test-long bench clean
+.PHONY: run build test check test-one lint docs lint-deploy image test-image format fuzz soak test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
 	.build/release/reachd serve $(ARGS)
@@ -48,6 +48,10 @@ format: ## make the formatter content
 fuzz: ## what strangers can send, a minute for each target; SECONDS=600 for longer
 	scripts/setup scripts/packages.txt
 	scripts/fuzz $(or $(SECONDS),60)
+
+soak: build ## route flaps, 50 reconnecting readers and checks for 30 minutes; MINUTES=5 for less; needs root or user namespaces
+	scripts/setup scripts/packages-test.txt
+	MINUTES=$(or $(MINUTES),30) scripts/soak
 
 test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 50 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

@@ -11,14 +11,19 @@ enum Limits {
   /// Events the prober takes from epoll in one wait: 3 KiB; more are taken before any time is called over.
   static let proberEvents = 256
 
-  /// Checks with a socket of their own at once, as far as the process may open so many descriptors.
+  /// Checks with a socket of their own at once in one prober, as far as the descriptor limit allows so many.
   ///
   /// Each costs about 4 KiB here and in the kernel.
-  static let socketsOpen = 4_096
+  static let socketsOpen = 1_024
 
-  /// The share of the descriptors that the process may open which one prober may take: a service has two, and the others
-  /// serve HTTP.
-  static let descriptorShare = 4
+  /// Descriptors that are not for checks: listeners, HTTP clients, netlink, the log.
+  static let descriptorsReserved = 256
+
+  /// Probers that share the remaining descriptors: a service has one for its targets and one for its callers' checks.
+  static let probers = 2
+
+  /// The longest wait for a turn: 65,536 checks of 10 s each take 11 minutes at 1,024 a time.
+  static let longestTurn: Duration = .seconds(900)
 
   /// Echo requests' targets at once: the sequence has 65,536 numbers, and one that comes back late must be known as late.
   static let echoesOpen = 32_768

@@ -68,12 +68,15 @@ extension Target {
     default: break
     }
     if text.contains("://") {
-      throw TargetError("\(text.debugDescription) is a URL", hint: "give the host alone, without scheme and path")
+      throw TargetError(
+        "\(Redaction.redacted(text).debugDescription) is a URL", hint: "give the host alone, without scheme and path")
     }
     var literal = text[...]
     if literal.first == "[" {
       guard literal.last == "]", literal.contains(":") else {
-        throw TargetError("\(text.debugDescription) has a bracket too few, or a port", hint: "give the address alone")
+        throw TargetError(
+          "\(Redaction.redacted(text).debugDescription) has a bracket too few, or a port",
+          hint: "give the address alone")
       }
       literal = literal.dropFirst().dropLast()
     }
@@ -90,7 +93,7 @@ extension Target {
   }
 
   private static func checkedName(_ text: String) throws(TargetError) -> String {
-    let quoted = String(text.prefix(longestName + 3)).debugDescription
+    let quoted = String(Redaction.redacted(text).prefix(longestName + 3)).debugDescription
     if text.contains("/") { throw TargetError("\(quoted) has a path", hint: "give the host alone") }
     if text.contains(":") {
       throw TargetError(

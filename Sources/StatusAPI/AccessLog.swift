@@ -1,14 +1,17 @@
 internal import Logging
 internal import MicroHTTP
+internal import NetworkReachability
 
 /// One log line an answer.
 ///
+/// Of the request's target it has the path and the names of the parameters, never their values or user information.
 /// It is written when the answer is handed over: a stream's line comes at its beginning, and says nothing of its length.
 enum AccessLog {
   static func write(_ answer: HTTPAnswer, to logger: Logger) {
     let request = answer.request
     var facts: Logger.Metadata = [
-      "method": "\(request?.method ?? "-")", "target": "\(answer.target)", "status": "\(answer.response.status)",
+      "method": "\(request?.method ?? "-")", "target": "\(Redaction.redacted(answer.target))",
+      "status": "\(answer.response.status)",
       "peer": "\(answer.peer)", "microseconds": "\(answer.nanoseconds / 1000)",
     ]
     if let bytes = answer.response.length { facts["bytes"] = "\(request?.method == "HEAD" ? 0 : bytes)" }

@@ -17,7 +17,7 @@ enum CheckBody {
   /// One line for people and shell scripts: `up tcp://db:5432 10.0.0.9 0.412 ms`.
   static func line(_ outcome: CheckOutcome) -> String {
     let result = outcome.result
-    var words = [result.state.rawValue, outcome.request.target.description]
+    var words = [result.state.rawValue, outcome.request.target.redacted]
     if let reason = result.reason { words.append(reason.rawValue) }
     if let address = result.address { words.append(address.description) }
     words += [result.duration.inMilliseconds, "ms"]
@@ -28,7 +28,7 @@ enum CheckBody {
     let result = outcome.result
     var members: [JSON.Member] = []
     func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
-    add("target", .string(text ?? outcome.request.target.description))
+    add("target", .string(text ?? outcome.request.target.redacted))
     add("module", .string(outcome.request.module.name))
     add("state", .string(result.state.rawValue))
     add("reason", .text(result.reason?.rawValue))

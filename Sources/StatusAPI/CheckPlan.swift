@@ -11,7 +11,7 @@ package struct CheckPlan: Sendable {
   /// How old an outcome may be that a caller contents itself with.
   static let greatestAge = Duration.seconds(3_600)
 
-  /// The target as the caller wrote it.
+  /// The target as the caller wrote it, without what may be a secret: for answers.
   var text: String
   /// What to do, in order.
   var requests: [ProbeRequest]
@@ -70,7 +70,8 @@ package struct CheckPlan: Sendable {
       throw refusal
     }
     do throws(TargetError) {
-      return (text, try ProbeTarget(text))
+      let target = try ProbeTarget(text)
+      return (target.redacting(text), target)
     } catch {
       throw Refusal(error)
     }

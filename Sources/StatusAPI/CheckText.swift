@@ -17,7 +17,7 @@ public enum CheckText {
 
   /// The document of `GET /explain`, on one line.
   public static func json(_ explanation: Explanation) -> String {
-    let text = explanation.outcome.request.target.description
+    let text = explanation.outcome.request.target.redacted
     return String(decoding: ExplanationBody.document(explanation, text: text).bytes, as: UTF8.self)
   }
 }

@@ -43,7 +43,7 @@ enum EventBody {
       // The kernel's word about the way takes no time.
       let isFound = transition.causes.contains(.check)
       add("durationSeconds", isFound ? TargetBody.seconds(report.status.lastResult?.duration) : .null)
-      add("target", .object(TargetBody.summary(report)))
+      add("target", .object(TargetBody.summary(report, .redacted)))
       add("removed", .bool(removed))
     case .host: break
     }

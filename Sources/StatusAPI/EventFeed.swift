@@ -180,4 +180,11 @@ enum StateHeaders {
     headers["ETag"] = tag
     return SecurityHeaders.with(headers)
   }
+
+  /// The headers of registered targets, whose URLs depend on the caller's token.
+  static func ofTargets(_ media: MediaType) -> HTTPHeaders {
+    var headers = headers(media)
+    headers["Vary"] = "Accept, Authorization, Origin"
+    return headers
+  }
 }

@@ -31,7 +31,7 @@ enum ExplanationBody {
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""
     // A rung that fails shows the words; where none does, they have no other place.
     let detail = explanation.answer == nil ? result.detail.map { ", \($0)" } ?? "" : ""
-    var text = "\(explanation.outcome.request.target) is \(result.state.rawValue)\(reason)\(detail)\n"
+    var text = "\(explanation.outcome.request.target.redacted) is \(result.state.rawValue)\(reason)\(detail)\n"
     for step in explanation.steps {
       let mark =
         switch step.verdict {

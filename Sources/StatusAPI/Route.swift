@@ -40,6 +40,8 @@ struct Route: Sendable {
 struct Exchange: Sendable {
   var request: HTTPRequest
   var service: ServiceParts
+  /// The number of the listener that it came in by, which the access rules go by.
+  var listener: Int
   /// Path parameters, percent-decoded.
   var path: [String: String]
   var query: [String: String]

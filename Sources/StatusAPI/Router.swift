@@ -1,4 +1,5 @@
 internal import MicroHTTP
+internal import NetworkReachability
 
 /// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
 struct Router: Sendable {
@@ -77,7 +78,8 @@ struct Router: Sendable {
     if request.path == "*" { return options(routes, request) }
     let matches = matches(request.path)
     guard !matches.isEmpty else {
-      throw Problem(.notFound, "There is no \(request.path.debugDescription); GET / lists what there is.")
+      throw Problem(
+        .notFound, "There is no \(Redaction.redacted(request.path).debugDescription); GET / lists what there is.")
     }
     label = matches[0].0.pattern
     if request.method == "OPTIONS" { return options(matches.map(\.0), request) }
@@ -90,7 +92,8 @@ struct Router: Sendable {
     let policy = service.access.policy
     try AccessRule.check(request, route.scope, listener: listener, policy, service.origins)
     let exchange = Exchange(
-      request: request, service: service, path: try Self.decode(raw), query: try Self.query(request, route),
+      request: request, service: service, listener: listener, path: try Self.decode(raw),
+      query: try Self.query(request, route),
       media: try MediaType.choose(route.offers, for: request), requestID: requestID)
     // A token has a time to end at, of which nobody tells.
     stands = route.stands && request.method == "GET" && !AccessRule.needsToken(request, route.scope, listener, policy)
@@ -114,7 +117,8 @@ struct Router: Sendable {
     var decoded: [String: String] = [:]
     for (name, value) in raw {
       guard let text = HTTPRequest.decodePercent(value) else {
-        throw Problem(.badRequest, "The path has a broken percent sequence in \(value.debugDescription).")
+        throw Problem(
+          .badRequest, "The path has a broken percent sequence in \(Redaction.redacted(value).debugDescription).")
       }
       decoded[name] = text
     }

@@ -6,12 +6,12 @@ internal import ReachabilityChecks
 /// Additive changes only.
 enum TargetBody {
   /// The target and its state, without its last check: what an event carries.
-  static func summary(_ report: TargetReport) -> [JSON.Member] {
+  static func summary(_ report: TargetReport, _ visibility: TargetVisibility) -> [JSON.Member] {
     let (definition, status) = (report.definition, report.status)
     let labels = definition.labels.sorted { $0.key < $1.key }
     return [
       .init(name: "id", value: .string(definition.id)),
-      .init(name: "target", value: .string(definition.target.description)),
+      .init(name: "target", value: .string(visibility.text(definition.target))),
       .init(name: "module", value: .string(definition.module.name)),
       .init(name: "labels", value: .object(labels.map { .init(name: $0.key, value: .string($0.value)) })),
       .init(name: "state", value: .string(status.state.rawValue)),
@@ -24,10 +24,12 @@ enum TargetBody {
   }
 
   /// Everything about a target: its state, its definition, and what the last check found.
-  static func document(_ report: TargetReport, _ monitor: ReachabilityMonitor) -> JSON {
+  static func document(
+    _ report: TargetReport, _ visibility: TargetVisibility, _ monitor: ReachabilityMonitor
+  ) -> JSON {
     let definition = report.definition
     return .object(
-      summary(report) + [
+      summary(report, visibility) + [
         .init(name: "intervalSeconds", value: seconds(definition.interval)),
         .init(name: "timeoutSeconds", value: seconds(definition.timeout)),
         .init(name: "fastIntervalSeconds", value: seconds(definition.fastInterval)),

@@ -100,7 +100,7 @@ enum TargetListRoutes {
   private static func success(_ report: TargetReport, _ status: Int64, _ exchange: Exchange) -> JSON {
     .members([
       "id": .string(report.definition.id), "status": .integer(status),
-      "etag": .string(TargetTag(report, exchange).description),
+      "etag": .string(TargetTag(report, .full, exchange).description),
     ])
   }
 }

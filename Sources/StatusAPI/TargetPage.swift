@@ -12,8 +12,10 @@ struct TargetPage {
   private let labels: [LabelRule]
   private let limit: Int
   private let cursor: String?
+  private let visibility: TargetVisibility
 
   init(_ exchange: Exchange) throws(Problem) {
+    visibility = TargetVisibility(exchange)
     states = try Self.states(exchange.query["state"])
     labels = try Self.labels(exchange.query["label"])
     limit = try Self.limit(exchange.query["limit"])
@@ -29,7 +31,7 @@ struct TargetPage {
     let reports = reports(exchange)
     let page = reports.prefix(limit)
     let next = reports.count > limit ? page.last?.definition.id : nil
-    var headers = StateHeaders.headers(exchange.media)
+    var headers = StateHeaders.ofTargets(exchange.media)
     headers["ETag"] = tag(reports, exchange)
     headers["Last-Event-ID"] = last.description
     if let next { headers["Link"] = "<\(link(exchange, next))>; rel=\"next\"" }
@@ -37,8 +39,8 @@ struct TargetPage {
   }
 
   private func body(_ page: ArraySlice<TargetReport>, _ next: String?, _ exchange: Exchange) -> [UInt8] {
-    if exchange.media == .text { return page.flatMap { Array((TargetText.line($0) + "\n").utf8) } }
-    let documents = page.map { TargetBody.document($0, exchange.service.monitor) }
+    if exchange.media == .text { return page.flatMap { Array((TargetText.line($0, visibility) + "\n").utf8) } }
+    let documents = page.map { TargetBody.document($0, visibility, exchange.service.monitor) }
     return JSON.members(["targets": .array(documents), "next": .text(next)]).bytes + [0x0a]
   }
 
@@ -68,6 +70,7 @@ struct TargetPage {
   private func tag(_ reports: [TargetReport], _ exchange: Exchange) -> String {
     // Keyed anew in every process, like the epoch.
     var hasher = Hasher()
+    hasher.combine(visibility)
     hasher.combine(reports.count > limit)
     for report in reports.prefix(limit) {
       hasher.combine(report.definition.id)

@@ -12,12 +12,13 @@ enum TargetRoutes {
   ) { (exchange) throws(Problem) in
     let id = try report(exchange).definition.id
     let feed = exchange.service.feed
+    let visibility = TargetVisibility(exchange)
     return try ConditionalReply(exchange).reply(in: feed.targetRoom, about: id) {
       let last = feed.lastEvent
       guard let report = exchange.service.targets.schedule.report(of: id) else {
         return exchange.answer(Problem(.missing, id))
       }
-      var response = answer(report, exchange)
+      var response = answer(report, exchange, visibility)
       response.headers["Last-Event-ID"] = last.description
       return response
     }
@@ -63,9 +64,10 @@ enum TargetRoutes {
   ) { (exchange) throws(Problem) in
     let report = try report(exchange)
     guard !report.definition.isPaused else {
-      throw Problem(.conflict, "The target is paused; resume it, or ask /check?target=\(report.definition.target).")
+      throw Problem(.conflict, "The target is paused; resume it, or ask GET /check.")
     }
     try CheckRoutes.admit(1, exchange)
+    let visibility = TargetVisibility(exchange)
     return .later { promise in
       let id = report.definition.id
       let schedule = exchange.service.targets.schedule
@@ -74,7 +76,7 @@ enum TargetRoutes {
         guard outcome != nil, let report = schedule.report(of: id) else {
           return promise.fulfil(exchange.answer(gone))
         }
-        promise.fulfil(answer(report, exchange))
+        promise.fulfil(answer(report, exchange, visibility))
       }
       if !isUnderWay { promise.fulfil(exchange.answer(gone)) }
     }
@@ -112,11 +114,14 @@ enum TargetRoutes {
     return report
   }
 
-  static func answer(_ report: TargetReport, _ exchange: Exchange, status: Int = 200) -> HTTPResponse {
-    var headers = StateHeaders.headers(.json)
-    headers["ETag"] = TargetTag(report, exchange).description
+  static func answer(
+    _ report: TargetReport, _ exchange: Exchange, status: Int = 200, _ visibility: TargetVisibility? = nil
+  ) -> HTTPResponse {
+    let visibility = visibility ?? TargetVisibility(exchange)
+    var headers = StateHeaders.ofTargets(.json)
+    headers["ETag"] = TargetTag(report, visibility, exchange).description
     if status == 201 { headers["Location"] = "/targets/\(report.definition.id)" }
-    let body = TargetBody.document(report, exchange.service.monitor).bytes + [0x0a]
+    let body = TargetBody.document(report, visibility, exchange.service.monitor).bytes + [0x0a]
     return HTTPResponse(status: status, headers: headers, body: .bytes(body))
   }
 }

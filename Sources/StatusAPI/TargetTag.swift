@@ -5,18 +5,23 @@ internal import ReachabilityChecks
 /// The tag of a registered target, `"<epoch>-<definition>.<state>"`: strong, for `If-Match` compares strongly (RFC 9110
 /// §13.1.1), and by its first part alone.
 ///
-/// It changes with every `target` event and with the definition; what a check found besides is not part of it, so the
+/// It changes with every `target` event and with the definition, and ends in `.r` for callers that see URLs redacted; what a check found besides is not part of it, so the
 /// document is not to be kept by it.
 struct TargetTag: CustomStringConvertible {
   private let definition: EventID
   private let state: UInt64
+  private let visibility: TargetVisibility
 
-  init(_ report: TargetReport, _ exchange: Exchange) {
+  init(_ report: TargetReport, _ visibility: TargetVisibility, _ exchange: Exchange) {
+    self.visibility = visibility
     definition = EventID(epoch: exchange.service.feed.epoch, sequence: report.revision)
     state = report.changes
   }
 
-  var description: String { "\"\(definition).\(state)\"" }
+  var description: String { "\"\(definition).\(state)\(visibility == .redacted ? Self.redacted : "")\"" }
+
+  /// What the tag of a redacted representation ends with: two representations never have the same tag (RFC 9110 §8.8.3).
+  private static let redacted = ".r"
 
   /// What `If-Match` and `If-None-Match` ask for: each must hold (RFC 9110 §13.2.2).
   static func precondition(_ exchange: Exchange) -> CheckSchedule.Precondition {
@@ -42,7 +47,9 @@ struct TargetTag: CustomStringConvertible {
   /// The definition of a strong tag; nil when it is none of ours.
   private static func revision(_ tag: String, _ exchange: Exchange) -> UInt64? {
     guard tag.hasPrefix("\""), tag.hasSuffix("\""), tag.utf8.count > 1 else { return nil }
-    let parts = tag.dropFirst().dropLast().split(separator: ".", omittingEmptySubsequences: false)
+    let content = tag.dropFirst().dropLast()
+    let parts = (content.hasSuffix(redacted) ? content.dropLast(redacted.count) : content)
+      .split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let id = EventID(String(parts[0])), id.epoch == exchange.service.feed.epoch
     else { return nil }

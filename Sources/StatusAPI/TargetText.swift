@@ -5,10 +5,10 @@ public import ReachabilityModel
 /// Registered targets as text: `down db tcp://10.9.0.1:5432 refused since 2026-01-01T00:00:00.000000Z`.
 public enum TargetText {
   /// One line, without its end.
-  static func line(_ report: TargetReport) -> String {
+  static func line(_ report: TargetReport, _ visibility: TargetVisibility) -> String {
     let (definition, status) = (report.definition, report.status)
     return line(
-      state: status.state.rawValue, id: definition.id, target: definition.target.description,
+      state: status.state.rawValue, id: definition.id, target: visibility.text(definition.target),
       reason: status.reason?.rawValue, isPending: status.isPending, isFlapping: status.isFlapping,
       since: status.since.description)
   }

@@ -87,7 +87,7 @@ struct CheckCommand: AsyncParsableCommand {
       do throws(CheckPlan.Refusal) {
         return try body(wish)
       } catch {
-        throw ValidationError("\(target): \(error)")
+        throw ValidationError("\(Redaction.redacted(target)): \(error)")
       }
     }
   }

@@ -17,6 +17,8 @@ enum Entry {
   /// is started; an asynchronous `main` would begin when the runtime has its threads already.
   static func main() {
     StandardStreams.fill()
+    // Before the probers and the HTTP servers, which are sized by it.
+    DescriptorLimit.raise()
     let descriptors = ProcessUsage.mostDescriptors
     guard descriptors >= fewestDescriptors else {
       Terminal.complain("reachd: \(descriptors) open files are too few, it takes \(fewestDescriptors); see ulimit -n")

@@ -12,6 +12,8 @@ enum Exit {
   static let unavailable = ExitCode(69)
   /// Something failed that should not (EX_SOFTWARE).
   static let software = ExitCode(70)
+  /// A file cannot be created (EX_CANTCREAT).
+  static let creation = ExitCode(73)
   /// Standard output takes nothing more (EX_IOERR).
   static let output = ExitCode(74)
   /// The configuration is wrong (EX_CONFIG).

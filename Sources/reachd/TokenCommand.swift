@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Credentials
+internal import HostProcess
 internal import NetworkReachability
 internal import ReachabilityModel
 internal import StatusAPI
@@ -13,14 +14,14 @@ struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make a token: it is shown once, and the service keeps only its digest.",
       discussion: """
-        Prints the token to standard output, and to standard error the line for the configuration, under `tokens:` or in
+        Prints the token to standard output, or writes it to the file of --output, and to standard error the line for the configuration, under `tokens:` or in
         the file that `tokensFile` names. Clients send it as `Authorization: Bearer TOKEN`; reachd's own commands take it
         from REACHD_TOKEN or --token-file. To replace one, put a second one with the same id beside it, move the clients,
         and take the first one away.
 
         EXAMPLES
           reachd token create --scope read
-          reachd token create --scope read --scope check --id grafana --expires 90d > grafana.token
+          reachd token create --scope read --scope check --id grafana --expires 90d --output grafana.token
         """)
 
     @Option(help: "What it opens: read, check, targets:write or admin; may be given more than once.")
@@ -33,7 +34,11 @@ struct TokenCommand: AsyncParsableCommand {
     @Option(help: "When it ends: a date, a moment (RFC 3339), or days from now such as 90d. Default: never.")
     var expires: String?
 
+    @Option(help: "A new file for the token, mode 0600, instead of standard output.")
+    var output: String?
+
     func validate() throws {
+      if output == "" { throw ValidationError("--output is empty; name a file that does not exist.") }
       for scope in scope where Scope(rawValue: scope) == nil {
         let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
         throw ValidationError("There is no scope \(scope); there are \(known).")
@@ -53,9 +58,22 @@ struct TokenCommand: AsyncParsableCommand {
       let scopes = scope.map { "\"\($0)\"" }.joined(separator: ", ")
       let end = try end().map { ", expires: \"\($0)\"" } ?? ""
       let line = "  - { id: \"\(token.id)\", sha256: \"\(digest.hexadecimal)\", scopes: [\(scopes)]\(end) }"
+      if let output { try save(token.text, to: output) }
       // A token whose digest nobody has opens nothing: then there is none.
-      guard Terminal.complain(line) else { throw Exit.output }
-      Terminal.line(token.text)
+      guard Terminal.complain(line) else {
+        if let output { PrivateFile.remove(output) }
+        throw Exit.output
+      }
+      if output == nil { Terminal.line(token.text) }
+    }
+
+    private func save(_ text: String, to path: String) throws {
+      do throws(PrivateFile.Failure) {
+        try PrivateFile.create(path, text + "\n")
+      } catch {
+        Terminal.complain("reachd: \(error)")
+        throw Exit.creation
+      }
     }
 
     private func end() throws -> Timestamp? {

@@ -101,7 +101,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
     if outcome.isFulfilled { return nil }
     return zip(targets, outcome.outcomes).filter { !isAsWished($1) }.map { target, outcome in
-      outcome.map { CheckText.line($0) } ?? "\(target): no outcome within \(timeout)"
+      outcome.map { CheckText.line($0) } ?? "\(target.redacted): no outcome within \(timeout)"
     }
   }
 
@@ -109,7 +109,7 @@ struct WaitCommand: AsyncParsableCommand {
     do throws(TargetError) {
       return try ProbeTarget(text)
     } catch {
-      throw ValidationError("\(text): \(error)")
+      throw ValidationError("\(Redaction.redacted(text)): \(error)")
     }
   }
 }

@@ -111,4 +111,36 @@ import Testing
     #expect(made.end == .exited(64))
     #expect(made.output.isEmpty)
   }
+
+  // MARK: - In a file of its own
+
+  @Test(arguments: ["022", "000", "377"]) func aTokenGoesIntoAFileThatOnlyItsOwnerReads(umask: String) throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString).token").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let (end, output, errors) = try Program.shell(
+      "umask \(umask); exec reachd token create --scope read --id grafana --output \(path)")
+    #expect(end == .exited(0) && output.isEmpty)
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(BearerToken(text.trimmingCharacters(in: .newlines))?.id == "grafana" && text.hasSuffix("\n"))
+    #expect(errors.contains("sha256:") && !errors.contains(text.dropLast(1)))
+    #expect(try Program.shell("stat -c %a \(path)").output == "600\n")
+  }
+
+  @Test func anExistingFileIsLeftAlone() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString).token").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let link = path + ".link"
+    for line in ["echo kept > \(path)", "chmod 644 \(path); ln -s /nonexistent/x \(link)"] {
+      _ = try Program.shell(line)
+    }
+    defer { try? FileManager.default.removeItem(atPath: link) }
+    for file in [path, link] {
+      let (end, output, errors) = try Program.run(["token", "create", "--scope", "read", "--output", file])
+      #expect(end == .exited(73) && output.isEmpty)
+      #expect(errors == "reachd: \(file): the file exists; remove it, or name another one\n")
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "kept\n")
+    let (end, output, errors) = try Program.run(["token", "create", "--scope", "read", "--output", "/nonexistent/x"])
+    #expect(end == .exited(73) && output.isEmpty && errors == "reachd: /nonexistent/x: No such file or directory\n")
+  }
 }

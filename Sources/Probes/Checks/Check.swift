@@ -98,8 +98,8 @@ final class Check: @unchecked Sendable {
     deadline = deadline.advanced(by: lost)
   }
 
-  /// When its time is over: as long as it may take it may wait, too, and not longer.
-  var due: Instant { isStanding ? waitingSince.advanced(by: request.patience) : deadline }
+  /// When its time is over: its timeout does not include the wait for a turn, which has a limit of its own.
+  var due: Instant { isStanding ? waitingSince.advanced(by: Limits.longestTurn) : deadline }
 
   /// When it must be looked at again.
   var nextMoment: Instant { min(due, wake ?? due) }

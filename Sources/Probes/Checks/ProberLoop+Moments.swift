@@ -62,7 +62,9 @@ extension ProberLoop {
   private func overdue(_ check: Check) {
     switch check.step {
     case .waiting, .admitted:
-      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are under way: its turn did not come"))
+      let seconds = Limits.longestTurn.components.seconds
+      let words = "too many checks are under way: its turn did not come within \(seconds) s"
+      conclude(check, Finding(.unknown, .cancelled, detail: words))
     case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
     case .resolved: break
     case .asking: conclude(check, check.exchange?.overdue() ?? .cancelled)

@@ -19,7 +19,7 @@ final class ProberLoop {
   var checks: [UInt64: Check] = [:]
   var names = Gate(capacity: Limits.checksResolving, perAddress: .max, longestLine: Limits.checksWaiting)
   var sockets = Gate(
-    capacity: ProberLoop.descriptors, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
+    capacity: SocketCapacity.current, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
   var echoes = Gate(
     capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
   /// What came in by the inbox and is not obeyed yet.
@@ -41,13 +41,6 @@ final class ProberLoop {
   init(_ inbox: ProberInbox, _ poller: EventPoller) {
     self.inbox = inbox
     self.poller = poller
-  }
-
-  /// How many sockets there may be: a share of what the process may open (getrlimit(2)).
-  private static var descriptors: Int {
-    var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
-    return max(1, min(Limits.socketsOpen, Int(clamping: limit.rlim_cur) / Limits.descriptorShare))
   }
 
   /// Runs until the inbox is stopped.

@@ -33,6 +33,7 @@ struct SocketFailure: Error, Equatable {
     case ENETDOWN: .linkDown
     case EADDRNOTAVAIL: .noSource
     case ENODEV, ENXIO: .unknownInterface
+    case EMFILE, ENFILE: .descriptorLimit
     case let code where Self.isShortage(code): .cancelled
     default: .noReply
     }
@@ -51,8 +52,16 @@ struct SocketFailure: Error, Equatable {
 
   /// The kernel's words, and whose they are.
   var detail: String {
+    if reason == .descriptorLimit { return Self.descriptorAdvice(code) }
     if Self.isShortage(code) { return "this machine is short of descriptors, ports or memory: \(Self.words(code))" }
     return isImmediate ? "the kernel refused to send: \(Self.words(code))" : Self.words(code)
+  }
+
+  /// What to raise when there are too few descriptors: the process's own limit, or that of the system.
+  static func descriptorAdvice(_ code: Int32) -> String {
+    code == ENFILE
+      ? "no descriptor left in the system: raise fs.file-max (sysctl)"
+      : "no descriptor left in this process: raise the limit of open files (LimitNOFILE=, ulimit -n)"
   }
 
   /// Errors that say something about us and nothing about the target.

@@ -143,7 +143,8 @@ struct OutcomeMemory {
 
   /// Keeps an outcome, unless a younger one is there.
   mutating func remember(_ outcome: CheckOutcome, _ instant: ContinuousClock.Instant) {
-    guard outcome.result.reason != .cancelled else { return }
+    // Neither says anything about the target.
+    guard outcome.result.reason != .cancelled, outcome.result.reason != .descriptorLimit else { return }
     guard outcomes[outcome.request].map({ $0.at <= instant }) ?? true else { return }
     let place = number % Limits.rememberedOutcomes
     if order.count == Limits.rememberedOutcomes {

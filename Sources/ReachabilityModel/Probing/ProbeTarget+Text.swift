@@ -17,21 +17,27 @@ extension ProbeTarget: CustomStringConvertible {
     if text.isEmpty { throw TargetError("the target is empty", hint: "write something like tcp://db:5432") }
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       throw TargetError(
-        "\(text.debugDescription) has a space, a control character or a letter beyond ASCII",
+        "\(Redaction.redacted(text).debugDescription) has a space, a control character or a letter beyond ASCII",
         hint: "write international names in their xn-- form and encode the rest as %XX")
     }
     let (scheme, rest) = try Self.scheme(of: text)
     if rest.contains("#") {
-      throw TargetError("\(text.debugDescription) has a fragment", hint: "leave out # and what follows")
+      throw TargetError(
+        "\(Redaction.redacted(text).debugDescription) has a fragment", hint: "leave out # and what follows")
     }
     let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
     let authority = rest[..<end]
-    if authority.contains("@") {
-      throw TargetError(
-        "\(scheme.rawValue)://… has a user name or password", hint: "leave it out; give headers in a module")
+    let userInformation = TargetError(
+      "\(scheme.rawValue)://… has a user name or password", hint: "leave it out; give headers in a module")
+    if authority.contains("@") { throw userInformation }
+    let place: (host: String, port: UInt16?)
+    do throws(TargetError) {
+      place = try Self.hostAndPort(authority, scheme)
+    } catch {
+      // A password with a slash, of which the error would quote the part before it.
+      throw rest.contains("@") ? userInformation : error
     }
-    let (host, port) = try Self.hostAndPort(authority, scheme, text)
-    try self.init(scheme, host: Target(host: host), port: port, tail: rest[end...])
+    try self.init(scheme, host: Target(host: place.host), port: place.port, tail: rest[end...])
   }
 
   private init(_ scheme: Scheme, host: Target, port: UInt16?, tail: Substring) throws(TargetError) {
@@ -44,7 +50,8 @@ extension ProbeTarget: CustomStringConvertible {
       question = try DNSQuestion(pathAndQuery: tail)
     case .route, .tcp, .icmp, .tls:
       guard tail.isEmpty || tail == "/" else {
-        throw TargetError("\(scheme.rawValue):// has no path", hint: "leave out \(String(tail).debugDescription)")
+        throw TargetError(
+          "\(scheme.rawValue):// has no path", hint: "leave out \(Redaction.redacted(String(tail)).debugDescription)")
       }
     }
   }
@@ -54,19 +61,20 @@ extension ProbeTarget: CustomStringConvertible {
     let name = text[..<colon.lowerBound].lowercased()
     guard let scheme = Scheme(rawValue: name) else {
       let known = Scheme.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
-      throw TargetError("there is no scheme \(name.debugDescription)", hint: "known are \(known)")
+      throw TargetError("there is no scheme \(Redaction.redacted(name).debugDescription)", hint: "known are \(known)")
     }
     return (scheme, text[colon.upperBound...])
   }
 
   private static func hostAndPort(
-    _ authority: Substring, _ scheme: Scheme, _ text: String
+    _ authority: Substring, _ scheme: Scheme
   ) throws(TargetError) -> (host: String, port: UInt16?) {
     var host = authority
     var digits: Substring?
     if authority.first == "[" {
       guard let bracket = authority.firstIndex(of: "]") else {
-        throw TargetError("\(text.debugDescription) has no closing bracket", hint: "write [2001:db8::1]:port")
+        throw TargetError(
+          "\(String(authority).debugDescription) has no closing bracket", hint: "write [2001:db8::1]:port")
       }
       host = authority[...bracket]
       let rest = authority[authority.index(after: bracket)...]
@@ -157,11 +165,12 @@ extension DNSQuestion {
     let known = RecordType.allCases.map(\.name).joined(separator: ", ")
     let prefix = "type="
     guard query.hasPrefix(prefix) else {
-      throw TargetError("\(String(query).debugDescription) is unknown here", hint: "write ?type= and one of \(known)")
+      throw TargetError(
+        "\(Redaction.redacted("?" + query).debugDescription) is unknown here", hint: "write ?type= and one of \(known)")
     }
     let text = query.dropFirst(prefix.count)
     guard let type = RecordType(String(text)) else {
-      throw TargetError("there is no record type \(text.uppercased().debugDescription)", hint: "known are \(known)")
+      throw TargetError("there is no such record type", hint: "known are \(known)")
     }
     return type
   }

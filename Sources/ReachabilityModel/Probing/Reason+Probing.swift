@@ -32,6 +32,8 @@ extension Reason {
   public static let timeout = Reason(rawValue: "timeout")
   /// The policy does not let this caller contact this address.
   public static let policyDenied = Reason(rawValue: "policyDenied")
+  /// The process or the system has no descriptor left for the check (EMFILE, ENFILE).
+  public static let descriptorLimit = Reason(rawValue: "descriptorLimit")
   /// The caller or the end of the service ended the check.
   public static let cancelled = Reason(rawValue: "cancelled")
 }

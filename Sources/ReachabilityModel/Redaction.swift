@@ -1,0 +1,82 @@
+/// Removes from a URL what may be a secret: user information, the values of its query, and its fragment (RFC 3986 §3).
+///
+/// Everything that the service writes goes through it: logs, events, and documents that the scope `read` opens. The path
+/// stays, as the names of query parameters do. A text that is no URL is treated as a path.
+public enum Redaction {
+  /// What stands in place of a value, as the OpenTelemetry conventions for `url.query` have it.
+  public static let mark = "REDACTED"
+
+  /// The URL, or the target of a request, without its secrets.
+  ///
+  /// - Parameter text: `https://user:password@host/path?key=value#fragment`, or `/check?target=…`.
+  /// - Returns: `https://host/path?key=REDACTED`; the result of a second call is the same.
+  public static func redacted(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+    let query = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+    var out = path(bytes[..<query])
+    if query < end {
+      out.append(UInt8(ascii: "?"))
+      let parts = bytes[(query + 1)..<end].split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+      out += parts.map(parameter).joined(separator: [UInt8(ascii: "&")])
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// The name of a parameter; one without `=` may be a secret as a whole.
+  private static func parameter(_ part: ArraySlice<UInt8>) -> [UInt8] {
+    guard !part.isEmpty else { return [] }
+    guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return Array(mark.utf8) }
+    return part[...equals] + (equals + 1 < part.endIndex ? Array(mark.utf8) : [])
+  }
+
+  /// Everything before the query, whose segments may be URLs themselves: `/hosts/http%3A%2F%2Fuser:password%40host`.
+  private static func path(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    var out: [UInt8] = []
+    /// Where the segment begins, in `out`; whether it is an authority, which a double slash precedes.
+    var (segment, isAuthority, hasColon) = (0, false, false)
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
+      let (byte, next) = decoded(bytes, index)
+      switch byte {
+      case UInt8(ascii: "/"):
+        isAuthority = segment > 0 && segment == out.count
+        out += bytes[index..<next]
+        (segment, hasColon) = (out.count, false)
+      case UInt8(ascii: "@") where isAuthority || hasColon: out.removeSubrange(segment...)
+      case UInt8(ascii: "?"), UInt8(ascii: "#"):
+        // The query of a URL that is encoded as a whole.
+        return out + bytes[index..<next] + (next < bytes.endIndex ? Array(mark.utf8) : [])
+      default:
+        if byte == UInt8(ascii: ":") { hasColon = true }
+        out += bytes[index..<next]
+      }
+      index = next
+    }
+    return out
+  }
+
+  /// The byte at an index, percent-decoded as often as it was encoded (`%40`, `%2540`), and where the next one begins.
+  private static func decoded(_ bytes: ArraySlice<UInt8>, _ index: Int) -> (byte: UInt8, next: Int) {
+    guard bytes[index] == UInt8(ascii: "%") else { return (bytes[index], index + 1) }
+    var digits = index + 1
+    while bytes[digits...].starts(with: "25".utf8) { digits += 2 }
+    let pair = bytes[digits...].prefix(2)
+    guard pair.count == 2, let text = String(validating: pair, as: UTF8.self), let byte = UInt8(text, radix: 16) else {
+      return (bytes[index], index + 1)
+    }
+    return (byte, digits + 2)
+  }
+}
+
+extension ProbeTarget {
+  /// The canonical text without the values of the query: what is written wherever a reader without the scope
+  /// `targets:write` may see it.
+  public var redacted: String { redacting(description) }
+
+  /// The same for another text of this target.
+  package func redacting(_ text: String) -> String {
+    // The type of a DNS question is part of what is asked, and no secret.
+    question == nil ? Redaction.redacted(text) : text
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@testable import MicroHTTP
+@testable import StatusAPI
+
+/// Who sees the whole URL of a registered target.
+@Suite struct TargetVisibilityTests {
+  private static let body = #"{"target": "https://10.0.0.9/x?key=SECRET", "interval": "24h"}"#
+  private static let full = "https://10.0.0.9/x?key=SECRET"
+  private static let redacted = "https://10.0.0.9/x?key=REDACTED"
+
+  private let service: ScriptedService
+  /// Headers with a token of these scopes.
+  private let headers: [Set<Scope>: HTTPHeaders]
+
+  init() throws {
+    let scopes: [Set<Scope>] = [[.read], [.read, .check], [.read, .targetsWrite], [.admin]]
+    let tokens = try scopes.enumerated().map { try AccessTests.token("t\($0.offset)", $0.element) }
+    headers = Dictionary(uniqueKeysWithValues: zip(scopes, tokens.map(\.headers)))
+    service = try AccessTests.service(.init(reads: .open, checks: .token), tokens.map(\.configured))
+    service.prober.follow { _ in TargetRouteTests.result(.down, .httpStatus) }
+    let made = try service.send("PUT", "/targets/api", Self.body, headers[[.admin]] ?? [:])
+    try #require(made.status == 201)
+    try service.wait(for: "api", toBe: "down")
+  }
+
+  private func text(_ target: String, _ scopes: Set<Scope>?, _ more: HTTPHeaders = [:]) throws -> String {
+    var headers = scopes.flatMap { self.headers[$0] } ?? [:]
+    for field in more { headers[field.name] = field.value }
+    return try service.ask(target, headers).text.replacing("\\/", with: "/")
+  }
+
+  @Test(arguments: ["/targets", "/targets/api"]) func writersSeeTheWholeURL(path: String) throws {
+    for scopes: Set<Scope> in [[.read, .targetsWrite], [.admin]] {
+      #expect(try text(path, scopes).contains("\"target\":\"\(Self.full)\""))
+    }
+    for scopes: Set<Scope>? in [nil, [.read], [.read, .check]] {
+      let text = try text(path, scopes)
+      #expect(text.contains("\"target\":\"\(Self.redacted)\"") && !text.contains("SECRET"), "\(text)")
+    }
+  }
+
+  @Test func theLineOfATargetIsTheSame() throws {
+    let plain: HTTPHeaders = ["Accept": "text/plain"]
+    #expect(try text("/targets", [.admin], plain).contains(" \(Self.full) "))
+    #expect(try text("/targets", nil, plain).contains(" \(Self.redacted) "))
+  }
+
+  @Test func anUnknownTokenSeesWhatNoneSees() throws {
+    let unknown = try AccessTests.token("other", [.admin]).headers
+    #expect(try !service.ask("/targets/api", unknown).text.contains("SECRET"))
+  }
+
+  @Test func eventsAndChecksCarryNoValues() throws {
+    let id = try #require(try service.ask("/status").object()["id"] as? String)
+    let events = "/events?lastEventId=\(id.prefix(8))-0"
+    for scopes: Set<Scope>? in [nil, [.admin]] {
+      for media in ["text/event-stream", "application/json"] {
+        let text = try text(events, scopes, ["Accept": media])
+        #expect(text.contains(Self.redacted) && !text.contains("SECRET"), "\(text)")
+      }
+    }
+    for path in ["/check?target=", "/explain?target="] {
+      let text = try text(path + "https%3A%2F%2F10.0.0.9%2Fx%3Fkey%3DSECRET", [.admin])
+      #expect(text.contains(Self.redacted) && !text.contains("SECRET"), "\(text)")
+    }
+    #expect(try text("/check?target=dns://10.0.0.9/a.example?type%3DMX", [.admin]).contains("a.example?type=MX"))
+    let now = try service.send("POST", "/targets/api/check", "", headers[[.read, .check]] ?? [:])
+    #expect(now.status == 200 && !now.text.contains("SECRET"))
+    #expect(try !text("/metrics", nil).contains("SECRET"))
+  }
+
+  @Test(arguments: ["/targets", "/targets/api"]) func noTagServesTwoRepresentations(path: String) throws {
+    let admin = headers[[.admin]] ?? [:]
+    let full = try service.ask(path, admin)
+    let redacted = try service.ask(path)
+    let tags = [full, redacted].compactMap { $0.headers["ETag"] }
+    #expect(tags.count == 2 && tags[0] != tags[1])
+    for response in [full, redacted] {
+      #expect(response.headers["Vary"] == "Accept, Authorization, Origin")
+      #expect(response.headers["Cache-Control"] == "no-store")
+    }
+    func status(_ tag: String, _ headers: HTTPHeaders) throws -> Int {
+      var headers = headers
+      headers["If-None-Match"] = tag
+      return try service.ask(path, headers).status
+    }
+    #expect(try status(tags[0], admin) == 304 && status(tags[1], admin) == 200)
+    #expect(try status(tags[0], [:]) == 200 && status(tags[1], [:]) == 304)
+    // Nor does a wait for news of what another caller was sent.
+    var polling = admin
+    polling["If-None-Match"] = tags[1]
+    #expect(try service.ask(path + "?wait=30s", polling).status == 200)
+  }
+
+  @Test func theTagOfARedactedAnswerIsAPreconditionToo() throws {
+    let tag = try #require(try service.ask("/targets/api").headers["ETag"])
+    var writing = headers[[.admin]] ?? [:]
+    writing["If-Match"] = tag
+    #expect(try service.send("PUT", "/targets/api", Self.body, writing).status == 200)
+  }
+
+  @Test func whereWritingIsOpenEveryCallerIsAWriter() throws {
+    let open = try ScriptedService()
+    open.prober.follow { _ in TargetRouteTests.result(.up) }
+    #expect(try open.send("PUT", "/targets/api", Self.body).status == 201)
+    func isFull(_ headers: HTTPHeaders, isLoopbackListener: Bool = true) throws -> Bool {
+      try open.ask("/targets/api", headers, isLoopbackListener: isLoopbackListener).text.contains("SECRET")
+    }
+    #expect(try isFull([:]))
+    #expect(try !isFull([:], isLoopbackListener: false))
+    // The page of another site may not write, and so reads like one that may not.
+    #expect(try !isFull(["Sec-Fetch-Site": "cross-site"]))
+  }
+}
