@@ -5,15 +5,15 @@ struct Problem: Error {
   /// The closed list of what can go wrong, with the HTTP status of each.
   enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
-    case forbidden, policyDenied, hostNotAllowed, conflict, preconditionFailed, tooLarge, unsupportedMedia, invalid
-    case rateLimited, overloaded, draining, `internal`
+    case forbidden, policyDenied, quotaExceeded, hostNotAllowed, conflict, preconditionFailed, tooLarge
+    case unsupportedMedia, invalid, rateLimited, overloaded, draining, `internal`
 
     /// The usual status; 414 and 431 for the parts of a request that are too large.
     var status: Int {
       switch self {
       case .badRequest, .unknownParameter, .badHost, .badTarget: 400
       case .unauthorized: 401
-      case .forbidden, .policyDenied, .hostNotAllowed: 403
+      case .forbidden, .policyDenied, .quotaExceeded, .hostNotAllowed: 403
       case .notFound: 404
       case .methodNotAllowed: 405
       case .notAcceptable: 406
@@ -41,6 +41,7 @@ struct Problem: Error {
       case .unauthorized: "A token is needed"
       case .forbidden: "This is not allowed"
       case .policyDenied: "The policy forbids this target"
+      case .quotaExceeded: "A limit of targets or checks is exceeded"
       case .hostNotAllowed: "This server does not answer to this Host"
       case .conflict: "The resource is in another state"
       case .preconditionFailed: "The resource has changed"
