@@ -1,6 +1,7 @@
 public import Credentials
 internal import Locks
 internal import MicroHTTP
+public import ReachabilityChecks
 public import ReachabilityModel
 
 /// What a request does, and so which right it needs.
@@ -28,9 +29,15 @@ public struct AccessToken: Sendable, Equatable {
   public var scopes: Set<Scope>
   /// When it ends; nil for never.
   public var expires: Timestamp?
+  /// What its callers may use.
+  public var limits: AccountLimits
 
   /// A configured token.
-  public init(id: String, digest: SHA256Digest, scopes: Set<Scope>, expires: Timestamp? = nil) {
+  public init(
+    id: String, digest: SHA256Digest, scopes: Set<Scope>, expires: Timestamp? = nil,
+    limits: AccountLimits = AccountLimits()
+  ) {
+    self.limits = limits
     self.id = id
     self.digest = digest
     self.scopes = scopes
@@ -82,6 +89,9 @@ public struct AccessPolicy: Sendable, Equatable {
     self.listeners = listeners
     self.tokens = Dictionary(grouping: tokens, by: \.id)
   }
+
+  /// The limits of the callers with a token, by its id; tokens of one id share them.
+  var limits: [String: AccountLimits] { tokens.compactMapValues { $0.first?.limits } }
 
   /// Whether there is a token that opens this, expired or not.
   func hasToken(for scope: Scope) -> Bool { tokens.values.contains { $0.contains { $0.opens(scope) } } }

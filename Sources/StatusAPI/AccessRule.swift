@@ -1,21 +1,30 @@
 internal import Credentials
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// Whether a request may do what its route does: by the listener's rules, by its token, and, for what is more than a
 /// read, by the page that has a browser send it.
 enum AccessRule {
+  /// Judges a request.
+  ///
+  /// - Returns: the account that an active request is charged to. Where no token is needed, a valid one still names it.
+  /// - Throws: the refusal.
+  @discardableResult
   static func check(
     _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginRule
-  ) throws(Problem) {
-    guard let scope else { return }
+  ) throws(Problem) -> TargetAccount {
+    guard let scope else { return .anonymous }
     if scope.isActive { try origins.checkActive(request) }
-    guard needsToken(request, scope, listener, policy) else { return }
+    guard needsToken(request, scope, listener, policy) else {
+      guard scope.isActive, let token = token(request, policy) else { return .anonymous }
+      return .token(token.id)
+    }
     guard policy.hasToken(for: scope) else { throw closed(scope) }
-    guard let given = bearer(request) else {
+    guard bearer(request) != nil else {
       throw refused(.unauthorized, scope, nil, "This needs a token with the scope \(scope.rawValue).")
     }
-    guard let token = BearerToken(given).flatMap({ policy.token(for: $0, at: .now) }) else {
+    guard let token = token(request, policy) else {
       throw refused(.unauthorized, scope, "invalid_token", "The token is unknown, or its time is over.")
     }
     guard token.opens(scope) else {
@@ -24,6 +33,12 @@ enum AccessRule {
         .forbidden, scope, "insufficient_scope",
         "The token \(token.id) has the scope \(has); this needs \(scope.rawValue).")
     }
+    return .token(token.id)
+  }
+
+  /// The configured token of a request; nil for none, and for an unknown or expired one.
+  private static func token(_ request: HTTPRequest, _ policy: AccessPolicy) -> AccessToken? {
+    bearer(request).flatMap { BearerToken($0) }.flatMap { policy.token(for: $0, at: .now) }
   }
 
   /// Whether a token decides.

@@ -14,6 +14,7 @@ extension MetricSource {
       page.add(
         "reachd_targets", .gauge, "Registered targets by state.",
         TargetState.allCases.map { .init(Double(figures.targets[$0] ?? 0), ["state": $0.rawValue]) })
+      writeLimits(schedule.usage, &page)
       page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", figures.flapping)
       page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", figures.running)
       page.add(
@@ -29,6 +30,24 @@ extension MetricSource {
         "reachd_check_lag_seconds", "How much later than planned checks began.",
         [(labels: [], histogram: figures.lag)])
       writeModules(figures, &page)
+    }
+  }
+
+  private static func writeLimits(_ usage: ScheduleUsage, _ page: inout MetricsPage) {
+    page.add("reachd_targets_limit", .gauge, "Registered targets at most, see limits.targets.", usage.limits.targets)
+    page.add(
+      "reachd_scheduled_checks_per_second", .gauge, "Sum of 1/interval over all registered targets.",
+      [.init(usage.checksPerSecond)])
+    if let limit = usage.limits.checksPerSecond {
+      page.add(
+        "reachd_checks_per_second_limit", .gauge, "Checks a second at most, see limits.checksPerSecond.", limit)
+    }
+    page.add(
+      "reachd_targets_memory_bytes", .gauge, "Memory that registered targets are charged with, in bytes.", usage.memory)
+    if let budget = usage.limits.memory {
+      page.add(
+        "reachd_targets_memory_limit_bytes", .gauge,
+        "Memory that registered targets may use, from the memory limit of the cgroup, in bytes.", budget.targets)
     }
   }
 

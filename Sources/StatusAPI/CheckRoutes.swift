@@ -79,8 +79,20 @@ enum CheckRoutes {
     return plan
   }
 
-  /// Counts checks against the client's quota.
+  /// Counts checks against the limits of the caller's account, and against the client's quota unless a token has a rate
+  /// of its own.
   static func admit(_ count: Int, _ exchange: Exchange) throws(Problem) {
+    let schedule = exchange.service.targets.schedule
+    if schedule.limits.own(exchange.account).checksPerSecond == nil { try admitClient(count, exchange) }
+    switch schedule.admit(count, for: exchange.account) {
+    case .admitted: return
+    case .later(let seconds, let excess):
+      throw Problem(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
+    case .never(let excess): throw Problem(excess)
+    }
+  }
+
+  private static func admitClient(_ count: Int, _ exchange: Exchange) throws(Problem) {
     guard count <= Int(CheckQuota.burst) else {
       throw Problem(
         .badRequest,

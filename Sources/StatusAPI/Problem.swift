@@ -5,7 +5,7 @@ struct Problem: Error {
   /// The closed list of what can go wrong, with the HTTP status of each.
   enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
-    case forbidden, policyDenied, moduleDenied
+    case forbidden, policyDenied, moduleDenied, quotaExceeded
     case hostNotAllowed, conflict, preconditionFailed, tooLarge, unsupportedMedia, invalid
     case rateLimited, overloaded, draining, `internal`
 
@@ -14,7 +14,7 @@ struct Problem: Error {
       switch self {
       case .badRequest, .unknownParameter, .badHost, .badTarget: 400
       case .unauthorized: 401
-      case .forbidden, .policyDenied, .moduleDenied, .hostNotAllowed: 403
+      case .forbidden, .policyDenied, .moduleDenied, .quotaExceeded, .hostNotAllowed: 403
       case .notFound: 404
       case .methodNotAllowed: 405
       case .notAcceptable: 406
@@ -43,6 +43,7 @@ struct Problem: Error {
       case .forbidden: "This is not allowed"
       case .policyDenied: "The policy forbids this target"
       case .moduleDenied: "The module is not for this target"
+      case .quotaExceeded: "A limit of targets or checks is exceeded"
       case .hostNotAllowed: "This server does not answer to this Host"
       case .conflict: "The resource is in another state"
       case .preconditionFailed: "The resource has changed"

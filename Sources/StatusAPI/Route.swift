@@ -1,5 +1,6 @@
 internal import MicroHTTP
 internal import NetworkReachability
+internal import ReachabilityChecks
 
 /// One resource and method: what it is called, what its query may hold, what it can be represented as.
 struct Route: Sendable {
@@ -47,6 +48,8 @@ struct Exchange: Sendable {
   var query: [String: String]
   var media: MediaType
   var requestID: String
+  /// The account that targets and checks of this request are charged to.
+  var account = TargetAccount.anonymous
 
   /// Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits.
   ///

@@ -90,11 +90,11 @@ struct Router: Sendable {
         .methodNotAllowed, "\(request.method) is not possible here; \(allow) are.", headers: ["Allow": allow])
     }
     let policy = service.access.policy
-    try AccessRule.check(request, route.scope, listener: listener, policy, service.origins)
+    let account = try AccessRule.check(request, route.scope, listener: listener, policy, service.origins)
     let exchange = Exchange(
       request: request, service: service, listener: listener, path: try Self.decode(raw),
       query: try Self.query(request, route),
-      media: try MediaType.choose(route.offers, for: request), requestID: requestID)
+      media: try MediaType.choose(route.offers, for: request), requestID: requestID, account: account)
     // A token has a time to end at, of which nobody tells.
     stands = route.stands && request.method == "GET" && !AccessRule.needsToken(request, route.scope, listener, policy)
     return try route.handle(exchange)

@@ -19,6 +19,8 @@ public final class StatusService: Sendable {
     public var modules: [ProbeModule]
     /// Whom callers may have us contact; this machine's addresses are added as they are.
     public var contactPolicy: ContactPolicy
+    /// The limits of registered targets and checks; those of tokens are in `access`.
+    public var limits: ScheduleLimits
     /// The deadline of a name's resolution when a request does not give one; default 5 s.
     public var resolverTimeout: Duration
     /// This machine's name, by which its registered checks are spread over their intervals.
@@ -39,6 +41,7 @@ public final class StatusService: Sendable {
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
+      limits: ScheduleLimits = ScheduleLimits(),
       resolverTimeout: Duration = .seconds(5), machine: String = "", historyBytes: Int = defaultHistoryBytes,
       version: String = "dev", liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
@@ -48,6 +51,7 @@ public final class StatusService: Sendable {
       self.access = access
       self.modules = modules
       self.contactPolicy = contactPolicy
+      self.limits = limits
       self.resolverTimeout = resolverTimeout
       self.machine = machine
       self.historyBytes = historyBytes
@@ -99,7 +103,8 @@ public final class StatusService: Sendable {
     let schedule = CheckSchedule(
       monitor: monitor, checker: registered,
       configuration: .init(
-        machine: configuration.machine, policy: policy, moduleAccess: { settings.current.modules.access(to: $0) }))
+        limits: configuration.allLimits, machine: configuration.machine, policy: policy,
+        moduleAccess: { settings.current.modules.access(to: $0) }))
     self.schedule = schedule
     metrics.add(.checks(schedule))
     router = Router(
@@ -148,7 +153,15 @@ public final class StatusService: Sendable {
   public func change(to configuration: Configuration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
+    schedule.limits = configuration.allLimits
     schedule.adopt(configuration.modules)
+  }
+
+  /// Takes over the limits of a configuration and reserves what its targets need, until `schedule.configure` places them.
+  ///
+  /// - Throws: the limit that they exceed; nothing has changed then.
+  public func reserve(_ targets: [TargetDefinition], _ configuration: Configuration) throws(QuotaExcess) {
+    try schedule.reserve(targets, configuration.allLimits)
   }
 
   /// Adds a check to those of `/readyz`.
@@ -162,6 +175,15 @@ public final class StatusService: Sendable {
 
   /// Whether ``beginDrain()`` was called.
   public var isDraining: Bool { health.isDraining }
+}
+
+extension StatusService.Configuration {
+  /// The limits with those of the tokens.
+  var allLimits: ScheduleLimits {
+    var limits = limits
+    limits.tokens = access.limits
+    return limits
+  }
 }
 
 extension ContactPolicy {

@@ -34,7 +34,7 @@ enum TargetListRoutes {
       throw Problem(fields: error.errors)
     }
     if let denial = exchange.service.targets.denial(definition, exchange.service.targets.policy()) { throw denial }
-    switch exchange.service.targets.schedule.put(definition, if: .absent) {
+    switch exchange.service.targets.schedule.put(definition, by: exchange.account, if: .absent) {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, exchange, status: 201))
     case .refused(.precondition):
@@ -56,7 +56,8 @@ enum TargetListRoutes {
         return definition
       }
     }
-    let placements = exchange.service.targets.schedule.put(read.compactMap { try? $0.get() })
+    let placements = exchange.service.targets.schedule.put(
+      read.compactMap { try? $0.get() }, by: exchange.account)
     var placed = placements.makeIterator()
     let results = zip(items, read).map { item, read -> JSON in
       switch read {

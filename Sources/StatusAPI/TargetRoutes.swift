@@ -38,7 +38,8 @@ enum TargetRoutes {
       throw Problem(fields: error.errors)
     }
     if let denial = exchange.service.targets.denial(definition, exchange.service.targets.policy()) { throw denial }
-    switch exchange.service.targets.schedule.put(definition, if: TargetTag.precondition(exchange)) {
+    let schedule = exchange.service.targets.schedule
+    switch schedule.put(definition, by: exchange.account, if: TargetTag.precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
     case .replaced(let report): return .now(answer(report, exchange))
     case .refused(let refusal): throw Problem(refusal, id)
@@ -92,6 +93,12 @@ enum TargetRoutes {
 
   private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(exchange)
+    // It is checked immediately, and a target of the file is not charged to the caller.
+    if !isPaused, let report = exchange.service.targets.schedule.report(of: id), report.definition.isPaused,
+      report.origin == .configuration
+    {
+      try CheckRoutes.admit(1, exchange)
+    }
     do throws(CheckSchedule.Refusal) {
       let report = try exchange.service.targets.schedule.pause(id, isPaused, if: TargetTag.precondition(exchange))
       return .now(answer(report, exchange))
@@ -149,7 +156,7 @@ extension Problem {
       self.init(.preconditionFailed, "The target \(id) is not as the request expects; GET it and try again.")
     case .configured:
       self.init(.conflict, "The target \(id) stands in the configuration file; change it there and reload.")
-    case .full: self.init(.conflict, "As many targets are registered as there may be; remove some.")
+    case .quota(let excess): self.init(excess)
     }
   }
 }

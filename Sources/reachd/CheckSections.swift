@@ -101,11 +101,6 @@ struct CheckSections {
 
   /// The targets, all checked; what is wrong with one is told with the place of the field.
   func definitions(_ reader: inout SectionReader) -> [TargetDefinition] {
-    let limit = CheckSchedule.Configuration().targetLimit
-    if drafts.count > limit {
-      let excess = drafts[limit]
-      reader.complain(excess.node, excess.path, "there are \(drafts.count) targets", "at most \(limit)")
-    }
     var first: [String: Int] = [:]
     return drafts.compactMap { draft, node, path, fields in
       let definition: TargetDefinition

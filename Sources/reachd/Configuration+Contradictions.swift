@@ -1,6 +1,7 @@
 internal import MicroHTTP
 internal import NetworkReachability
 internal import Probes
+internal import ReachabilityChecks
 internal import ReachabilityModel
 internal import StatusAPI
 
@@ -86,6 +87,15 @@ extension Configuration {
       complain(
         "tokens", "the id \(id) is there \(tokens.count) times",
         "an old and a new token may share one id, \(Self.tokensOfOneID) at the most")
+    }
+    for (id, tokens) in Dictionary(grouping: tokens, by: \.id) where Set(tokens.map(\.limits)).count > 1 {
+      complain(
+        "tokens", "the tokens of the id \(id) have different limits", "tokens of one id share them; write the same")
+    }
+    if targets.count > scheduleLimits.targets {
+      complain(
+        "targets", "there are \(targets.count) targets, and limits.targets is \(scheduleLimits.targets)",
+        "raise limits.targets to \(targets.count) at least")
     }
     if isForTokens, !tokens.contains(where: { !$0.scopes.isDisjoint(with: [.read, .admin]) }) {
       complain(

@@ -39,6 +39,10 @@ struct Configuration: Sendable {
   var streams = StreamMode.auto
   /// Bytes of a request body; nil for the server's default.
   var requestBodyLimit: Int?
+  /// Registered targets at most, the file's included.
+  var targetLimit: Int?
+  /// Checks a second at most, scheduled and on demand; 0 for any number.
+  var checksPerSecond: Int?
   /// The targets that are checked on a schedule.
   var targets: [TargetDefinition] = []
   /// Modules besides the built-in ones, or in their place.

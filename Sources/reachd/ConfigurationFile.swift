@@ -161,7 +161,7 @@ struct ConfigurationFile {
       errors.append(complain(node, path, "a mapping is expected here", "write key: value"))
       return nil
     }
-    for member in members {
+    for member in setting.flattened(members) {
       let key = "\(path).\(member.name)"
       guard let field = setting.fields.first(where: { $0.name == member.name }) else {
         let known = setting.fields.map(\.name).joined(separator: ", ")

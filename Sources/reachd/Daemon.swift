@@ -70,6 +70,11 @@ struct Daemon {
     service.change(to: settings.of(reloading.configuration))
   }
 
+  /// Reserves what the targets of the configuration need, before a caller can register any.
+  ///
+  /// - Throws: the limit that they exceed.
+  func reserveTargets() throws(ConfigurationErrors) { try settings.reserve(reloading.configuration, service) }
+
   /// Writes what is still to be logged, within a second.
   func flushLog() { writer.flush(seconds: 1) }
 

@@ -1,7 +1,9 @@
 internal import Credentials
 internal import NetworkReachability
+internal import ReachabilityChecks
 internal import ReachabilityModel
 internal import StatusAPI
+internal import YAMLTree
 
 /// A setting that is a list of mappings: a file gives it, no flag and no variable.
 struct RecordSetting: Sendable {
@@ -37,6 +39,19 @@ struct RecordSetting: Sendable {
   /// Puts the records into the configuration.
   var apply: @Sendable (inout Configuration, [Record]) -> Void
 
+  /// The members with those of nested mappings: `limits: {targets: 5}` is the field `limits.targets`.
+  func flattened(_ members: [YAMLNode.Entry]) -> [YAMLNode.Entry] {
+    members.flatMap { member -> [YAMLNode.Entry] in
+      guard fields.contains(where: { $0.name.hasPrefix(member.name + ".") }), let nested = member.value.entries else {
+        return [member]
+      }
+      return nested.map { inner in
+        let name = YAMLNode.Value.scalar("\(member.name).\(inner.name)", isPlain: true, tag: nil)
+        return YAMLNode.Entry(key: .init(position: inner.key.position, value: name), value: inner.value)
+      }
+    }
+  }
+
   /// Every such setting.
   static let all: [RecordSetting] = [listen, interfaces, tokens]
 
@@ -58,6 +73,15 @@ struct RecordSetting: Sendable {
       Field(name: "expires", expectation: "a moment such as 2027-01-01 or 2027-01-01T00:00:00Z") {
         Timestamp($0.first ?? "") != nil
       },
+      Field(name: "limits.targets", expectation: "a whole number from 0 to 100000") {
+        limit($0, 0...100_000) != nil
+      },
+      Field(name: "limits.minimumInterval", expectation: "a duration from 100ms to 24h, such as 10s") {
+        minimumInterval($0) != nil
+      },
+      Field(name: "limits.checksPerSecond", expectation: "a whole number from 1 to 1000000") {
+        limit($0, 1...1_000_000) != nil
+      },
     ]
   ) { configuration, records in configuration.tokens += records.compactMap(token) }
 
@@ -65,6 +89,18 @@ struct RecordSetting: Sendable {
     guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return nil }
     let scopes = Set((record.fields["scopes"] ?? []).compactMap { Scope(rawValue: $0) })
     let expires = record["expires"].flatMap { Timestamp($0) }
-    return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires)
+    let limits = AccountLimits(
+      targets: record.fields["limits.targets"].flatMap { limit($0, 0...100_000) },
+      minimumInterval: record.fields["limits.minimumInterval"].flatMap(minimumInterval),
+      checksPerSecond: record.fields["limits.checksPerSecond"].flatMap { limit($0, 1...1_000_000) })
+    return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires, limits: limits)
+  }
+
+  @Sendable private static func limit(_ texts: [String], _ range: ClosedRange<Int>) -> Int? {
+    texts.first.flatMap { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  @Sendable private static func minimumInterval(_ texts: [String]) -> Duration? {
+    texts.first.flatMap { DurationText.parse($0) }.flatMap { TargetDraft.Bounds.interval.contains($0) ? $0 : nil }
   }
 }

@@ -83,6 +83,14 @@ struct ServeCommand: AsyncParsableCommand {
       throw Exit.configuration
     }
     let daemon = Daemon(configuration, from: sources, manager, style, writer)
+    do throws(ConfigurationErrors) {
+      try daemon.reserveTargets()
+    } catch {
+      writer.begin()
+      writer.flush(seconds: 1)
+      for line in error.lines { Terminal.complain("reachd: \(line)") }
+      throw Exit.configuration
+    }
     do throws(HTTPServerError) {
       try daemon.bind()
     } catch {

@@ -27,6 +27,7 @@ struct ServiceSettings: Sendable {
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
       contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
+      limits: configuration.scheduleLimits,
       resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
       liveChecks: [.netlink(monitor)])
   }
@@ -40,7 +41,6 @@ struct ServiceSettings: Sendable {
         monitor.nameTimeout = configuration.resolverTimeout
       }),
       Reloading.Step(change: { service.change(to: of($0)) }),
-      Reloading.Step(change: { Self.configure(service.schedule, $0.targets, logger) }),
       Reloading.Step(change: { configuration in
         let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
         for (number, server) in servers.enumerated() {
@@ -52,13 +52,40 @@ struct ServiceSettings: Sendable {
             requestBody: configuration.requestBodyLimit ?? limits.requestBodyLimit)
         }
       }),
+      // The last one: what it reserves would stay so if another step refused the configuration.
+      Reloading.Step(prepare: { (configuration) throws(ConfigurationErrors) in
+        try reserve(configuration, service)
+        return { Self.configure(service.schedule, configuration.targets, logger) }
+      }),
     ]
+  }
+
+  /// Reserves the share of the limits that the targets of a configuration need.
+  ///
+  /// - Throws: the limit that they exceed.
+  func reserve(_ configuration: Configuration, _ service: StatusService) throws(ConfigurationErrors) {
+    do throws(QuotaExcess) {
+      try service.reserve(configuration.targets, of(configuration))
+    } catch {
+      let (file, callers) = (configuration.targets.count, service.schedule.callersTargets)
+      throw ConfigurationErrors(errors: [
+        ConfigurationError(
+          place: "configuration", path: "targets",
+          problem: "the \(file) targets do not fit beside the \(callers) targets of callers", hint: "\(error)")
+      ])
+    }
   }
 
   /// Has the targets of a configuration checked, and no longer those of the one before.
   static func configure(_ schedule: CheckSchedule, _ targets: [TargetDefinition], _ logger: Logger) {
-    let found = schedule.configure(targets)
-    for id in found.refused { logger.error("no room for a target", metadata: ["target": "\(id)"]) }
+    let found: CheckSchedule.Reconfiguration
+    do throws(QuotaExcess) {
+      found = try schedule.configure(targets)
+    } catch {
+      // Their share is reserved before: only a mistake of this program comes here.
+      logger.critical("targets not configured", metadata: ["error": "\(error)"])
+      return
+    }
     for id in found.takenOver {
       logger.warning("the file takes over a target that a caller had registered", metadata: ["target": "\(id)"])
     }

@@ -4,7 +4,8 @@ extension Setting {
   /// docs/configuration.md lists them; a ``Reloading/Step`` carries each out.
   static let live: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
-    "access.reads", "access.checks", "tokens", "tokensFile", "limits.streams", "limits.requestBody", "resolver.timeout",
+    "access.reads", "access.checks", "tokens", "tokensFile", "limits.streams", "limits.requestBody", "limits.targets",
+    "limits.checksPerSecond", "resolver.timeout",
     "targets", "modules", "policy",
   ]
 

@@ -86,6 +86,8 @@ struct Setting: Sendable {
     number("limits.connections", \.connectionLimit, 1...1_000_000),
     number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),
+    number("limits.targets", \.targetLimit, 0...100_000),
+    number("limits.checksPerSecond", \.checksPerSecond, 0...1_000_000),
     number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
     Setting(
       path: "resolver.servers", isList: true,

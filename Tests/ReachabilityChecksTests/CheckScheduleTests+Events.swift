@@ -8,7 +8,7 @@ import Testing
 extension CheckScheduleTests {
   @Test("Who has the targets at one moment and hears what follows has them at every later one")
   func fold() async throws {
-    schedule.configure([try definition("file"), try definition("other")])
+    try schedule.configure([try definition("file"), try definition("other")])
     let (recorder, subscription) = try bench.record([.target])
     var folded = Dictionary(uniqueKeysWithValues: schedule.reports().map { ($0.definition.id, $0) })
     for id in ["file", "other"] { try await state(of: id, becomes: .up) }
@@ -22,7 +22,7 @@ extension CheckScheduleTests {
     schedule.put(labelled)
     schedule.put(try definition("gone"))
     try schedule.remove("gone")
-    schedule.configure([try definition("file"), try definition("new")])
+    try schedule.configure([try definition("file"), try definition("new")])
     try await state(of: "new", becomes: .up)
     // Told a moment after it is so.
     let end = ContinuousClock.now + .seconds(30)
@@ -44,11 +44,11 @@ extension CheckScheduleTests {
   func firstConfiguration() throws {
     let (recorder, subscription) = try bench.record([.target])
     prober.follow(nil)
-    schedule.configure([try definition("a"), try definition("b")])
+    try schedule.configure([try definition("a"), try definition("b")])
     #expect(recorder.updates.compactMap(\.registeredTarget).isEmpty)
     schedule.put(try definition("own"))
-    let found = schedule.configure(try ["a", "b", "c", "own"].map { try definition($0) })
-    #expect(found == CheckSchedule.Reconfiguration(refused: [], takenOver: ["own"]))
+    let found = try schedule.configure(try ["a", "b", "c", "own"].map { try definition($0) })
+    #expect(found == CheckSchedule.Reconfiguration(takenOver: ["own"]))
     #expect(recorder.updates.compactMap(\.registeredTarget?.definition.id) == ["own", "c", "own"])
     subscription.cancel()
   }

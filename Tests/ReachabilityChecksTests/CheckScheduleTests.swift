@@ -104,12 +104,12 @@ struct CheckScheduleTests {
   @Test("The configuration's targets are its own: it adds, changes and removes them, and nobody else does")
   func configured() async throws {
     schedule.put(try definition("own"))
-    #expect(schedule.configure([try definition("a"), try definition("b")]) == CheckSchedule.Reconfiguration())
+    #expect(try schedule.configure([try definition("a"), try definition("b")]) == CheckSchedule.Reconfiguration())
     try await state(of: "a", becomes: .up)
     #expect(schedule.put(try definition("a", "tcp://10.0.0.8:1")) == .refused(.configured))
     #expect(throws: CheckSchedule.Refusal.configured) { try schedule.remove("a") }
     let before = try #require(schedule.report(of: "a"))
-    schedule.configure([try definition("a"), try definition("c")])
+    try schedule.configure([try definition("a"), try definition("c")])
     #expect(schedule.report(of: "a") == before, "what is unchanged keeps its state")
     #expect(schedule.reports().map(\.definition.id) == ["a", "c", "own"])
     #expect(schedule.pause("a")?.status.state == .paused)
@@ -147,12 +147,12 @@ struct CheckScheduleTests {
   @Test("There are so many targets and no more, and a change of one needs no room")
   func full() throws {
     let checker = Checker(monitor: bench.monitor, prober: prober)
-    let small = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(targetLimit: 1))
+    let small = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(limits: .init(targets: 1)))
     guard case .created = small.put(try definition("a")) else {
       Issue.record("was not created")
       return
     }
-    #expect(small.put(try definition("b")) == .refused(.full))
+    #expect(small.put(try definition("b")) == .refused(.quota(.targets(limit: 1, .all))))
     guard case .replaced = small.put(try definition("a", "tcp://10.0.0.8:1")) else {
       Issue.record("was not replaced")
       return

@@ -32,6 +32,8 @@ import Testing
     "limits.connectionsPerAddress": ["0", "100"],
     "limits.streams": ["1", "1000000"],
     "limits.requestBody": ["0", "16777216"],
+    "limits.targets": ["0", "10000", "100000"],
+    "limits.checksPerSecond": ["0", "1000000"],
     "resolver.servers": ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]:53", "fd00::53"],
     "resolver.timeout": ["1ms", "5s", "60s"],
   ]
@@ -65,6 +67,8 @@ import Testing
     "limits.connections": ["0", "1000001", "many", "-1", "1.5"],
     "limits.connectionsPerAddress": ["-1", "few"],
     "limits.streams": ["0", "1e3", "1000001"],
+    "limits.targets": ["-1", "100001", "all"],
+    "limits.checksPerSecond": ["-1", "0.5", "1000001"],
     "limits.requestBody": ["-1", "16777217", "64k"],
     "resolver.servers": [
       "dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0", "fe80::53%lo",

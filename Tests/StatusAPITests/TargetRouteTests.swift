@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test func aTargetOfTheFileIsPausedButNotChanged() throws {
-    service.service.schedule.configure([TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:1"))])
+    try service.service.schedule.configure([TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:1"))])
     for answer in [
       try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.8:1"}"#), try ask("DELETE", "/targets/db"),
     ] {

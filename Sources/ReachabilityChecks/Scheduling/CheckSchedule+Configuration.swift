@@ -3,8 +3,8 @@ public import ReachabilityModel
 extension CheckSchedule {
   /// The settings of a schedule.
   public struct Configuration: Sendable {
-    /// Registered targets at the most, by default 10,000: each costs about 2 KiB.
-    public var targetLimit: Int
+    /// The limits of registered targets and of the rate of checks at the start.
+    public var limits: ScheduleLimits
     /// Checks at once, by default 1,024: each may hold a descriptor and some kilobytes, and 10,000 targets of 20 ms need 20.
     public var concurrency: Int
     /// Checks at once to one host, by default 32.
@@ -22,11 +22,11 @@ extension CheckSchedule {
 
     /// Settings with defaults for everything; without a policy everybody may be contacted.
     public init(
-      targetLimit: Int = 10_000, concurrency: Int = 1_024, perHost: Int = 32, machine: String = "",
+      limits: ScheduleLimits = ScheduleLimits(), concurrency: Int = 1_024, perHost: Int = 32, machine: String = "",
       policy: @escaping @Sendable () -> ContactPolicy? = { nil },
       moduleAccess: @escaping @Sendable (ProbeModule) -> ModuleAccess = { $0.access }
     ) {
-      self.targetLimit = targetLimit
+      self.limits = limits
       self.concurrency = concurrency
       self.perHost = perHost
       self.machine = machine

@@ -41,8 +41,6 @@ extension CheckSchedule {
 
   /// What a new configuration met with.
   public struct Reconfiguration: Hashable, Sendable {
-    /// The ids for which there was no room.
-    public var refused: [String] = []
     /// The ids of targets of callers that are the configuration's from now on.
     public var takenOver: [String] = []
   }
@@ -55,7 +53,7 @@ extension CheckSchedule {
     case precondition
     /// It stands in the configuration file, which alone may change it.
     case configured
-    /// As many targets are registered as there may be.
-    case full
+    /// It exceeds a limit.
+    case quota(QuotaExcess)
   }
 }

@@ -8,8 +8,11 @@ extension CheckSchedule {
   /// Those that the first configuration brings are no news: whoever asks afterwards finds them. Later ones are.
   ///
   /// - Returns: what is worth a word.
+  /// - Throws: the limit that they exceed together with those of callers; nothing has changed then.
   @discardableResult
-  public func configure(_ definitions: [TargetDefinition]) -> Reconfiguration {
+  public func configure(_ definitions: [TargetDefinition]) throws(QuotaExcess) -> Reconfiguration {
+    try reserve(definitions, limits)
+    defer { guarded.withLock { $0.state.ledger.release() } }
     let wanted = Set(definitions.map(\.id))
     let (gone, kept, takenOver, isFirst) = guarded.withLock { guarded in
       let gone = guarded.state.entries.values.filter {
@@ -30,9 +33,8 @@ extension CheckSchedule {
       return (gone.map(\.definition.id), kept, takenOver, isFirst)
     }
     for id in gone { try? remove(id, origin: .configuration) }
-    let placements = put(kept, .configuration, isTold: !isFirst)
-    let refused = zip(definitions, placements).filter { $0.1 == .refused(.full) }.map(\.0.id)
-    return Reconfiguration(refused: refused, takenOver: takenOver)
+    _ = put(kept, .configuration, isTold: !isFirst)
+    return Reconfiguration(takenOver: takenOver)
   }
 
   /// Has the runtime's targets be checked by these modules where they name one of them that has changed, or a built-in

@@ -4,11 +4,19 @@ public import ReachabilityModel
 
 extension CheckSchedule {
   /// Registers a target, or changes it: what is known of it stays when target and module do.
+  ///
+  /// - Parameters:
+  ///   - definition: the target.
+  ///   - origin: who registers it.
+  ///   - account: the caller's account; nil for the one that has the target, or the callers without a token.
+  ///   - precondition: what must hold.
+  /// - Returns: the result.
   @discardableResult
   public func put(
-    _ definition: TargetDefinition, origin: TargetOrigin = .runtime, if precondition: Precondition = .none
+    _ definition: TargetDefinition, origin: TargetOrigin = .runtime, by account: TargetAccount? = nil,
+    if precondition: Precondition = .none
   ) -> Placement {
-    let placement = place(definition, origin, precondition)
+    let placement = place(definition, origin, account, precondition)
     awaken()
     return placement
   }
@@ -16,13 +24,17 @@ extension CheckSchedule {
   /// Registers targets, or changes them, each by itself.
   ///
   /// - Returns: what became of each, in their order.
-  public func put(_ definitions: [TargetDefinition], origin: TargetOrigin = .runtime) -> [Placement] {
-    put(definitions, origin, isTold: true)
+  public func put(
+    _ definitions: [TargetDefinition], origin: TargetOrigin = .runtime, by account: TargetAccount? = nil
+  ) -> [Placement] {
+    put(definitions, origin, by: account, isTold: true)
   }
 
   /// The same; `isTold` says whether new ones are news.
-  func put(_ definitions: [TargetDefinition], _ origin: TargetOrigin, isTold: Bool) -> [Placement] {
-    let placements = definitions.map { place($0, origin, .none, isTold: isTold) }
+  func put(
+    _ definitions: [TargetDefinition], _ origin: TargetOrigin, by account: TargetAccount? = nil, isTold: Bool
+  ) -> [Placement] {
+    let placements = definitions.map { place($0, origin, account, .none, isTold: isTold) }
     awaken()
     return placements
   }
@@ -35,10 +47,11 @@ extension CheckSchedule {
   }
 
   private func place(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, isTold: Bool = true
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount?, _ precondition: Precondition,
+    isTold: Bool = true
   ) -> Placement {
     let deed = guarded.withLock { guarded in
-      put(definition, origin, precondition, isTold: isTold, &guarded, now())
+      put(definition, origin, account, precondition, isTold: isTold, &guarded, now())
     }
     deed.tell()
     deed.cancellation?.cancel()
@@ -55,13 +68,16 @@ extension CheckSchedule {
   }
 
   private func put(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ precondition: Precondition, isTold: Bool,
-    _ guarded: inout Guarded, _ now: ScheduleState.Moment
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount?, _ precondition: Precondition,
+    isTold: Bool, _ guarded: inout Guarded, _ now: ScheduleState.Moment
   ) -> Deed {
     let definition = definition.bounded
     let old = guarded.state.entries[definition.id]?.report
-    if let refusal = refusal(old, origin, precondition, guarded) { return Deed(placement: .refused(refusal)) }
-    let (news, cancelled) = guarded.state.put(definition, origin, at: now)
+    if let refusal = refusal(old, origin, precondition) { return Deed(placement: .refused(refusal)) }
+    if origin == .runtime, let excess = guarded.state.excess(definition, by: account) {
+      return Deed(placement: .refused(.quota(excess)))
+    }
+    let (news, cancelled) = guarded.state.put(definition, origin, by: account, at: now)
     guard let report = guarded.state.entries[definition.id]?.report else {
       return Deed(placement: .refused(.missing))
     }
@@ -80,11 +96,10 @@ extension CheckSchedule {
   }
 
   private func refusal(
-    _ old: TargetReport?, _ origin: TargetOrigin, _ precondition: Precondition, _ guarded: Guarded
+    _ old: TargetReport?, _ origin: TargetOrigin, _ precondition: Precondition
   ) -> Refusal? {
     guard precondition.holds(of: old) else { return .precondition }
     if let old, old.origin == .configuration, origin == .runtime { return .configured }
-    if old == nil, guarded.state.entries.count >= configuration.targetLimit { return .full }
     return nil
   }
 
@@ -119,7 +134,7 @@ extension CheckSchedule {
   ) throws(Refusal) {
     let removal = guarded.withLock { guarded -> Result<Deed, Refusal> in
       guard let old = guarded.state.entries[id]?.report else { return .failure(.missing) }
-      if let refusal = self.refusal(old, origin, precondition, guarded) { return .failure(refusal) }
+      if let refusal = self.refusal(old, origin, precondition) { return .failure(refusal) }
       let run = guarded.state.remove(id)
       follow(nil, instead: old.definition, &guarded)
       guarded.order = nil

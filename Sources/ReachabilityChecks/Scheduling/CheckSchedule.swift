@@ -66,7 +66,7 @@ public final class CheckSchedule: Sendable {
       Guarded(
         state: ScheduleState(
           seed: StableHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
-          perHost: configuration.perHost)))
+          perHost: configuration.perHost, limits: configuration.limits)))
     // The timer and the sink outlive nobody: what they wake may be gone.
     let gate = Gate()
     let timer = clock.makeTimer { gate.schedule?.takeWays() }

@@ -4,6 +4,8 @@ extension ScheduleState {
   /// A registered target and where its checks stand.
   struct Entry {
     var report: TargetReport
+    /// The account that is charged with it.
+    var account: TargetAccount
     /// Why it is in its state, as it was told.
     var told: ToldReason
     /// When the next check is due.

@@ -59,8 +59,9 @@ extension ScheduleState {
     if isPremature(id, result, settle: settle(), at: now) { return .premature }
     let news = change(id, [.check]) { $0.take(result, entry.definition, at: now.time) }
     if let entry = entries[id], entry.wantsHaste {
-      let next = max(now.uptime, start + entry.definition.fastInterval)
-      if next < entry.due { plan(id, at: next) }
+      let next = max(now.uptime, start + ledger.fastInterval(entry.definition, entry.account))
+      // Not one of the reserved checks: without credit the next one is at its place in the interval.
+      if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(id, at: next) }
     }
     return .counted(news)
   }

@@ -31,10 +31,15 @@ struct ScheduleState {
   private var nextRun = 0
   private var revision: UInt64 = 0
   private(set) var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
+  /// Who uses how much of which limit.
+  var ledger: QuotaLedger
   private let seed: UInt64
 
-  init(seed: UInt64, concurrency: Int, perHost: Int) {
+  init(
+    seed: UInt64, concurrency: Int, perHost: Int, limits: ScheduleLimits = .init(targets: .max, checksPerSecond: nil)
+  ) {
     self.seed = seed
+    ledger = QuotaLedger(limits)
     slots = CheckSlots(total: concurrency, perHost: perHost)
   }
 
@@ -44,11 +49,12 @@ struct ScheduleState {
   ///
   /// - Returns: the news when anything of it changed, and the run to cancel.
   mutating func put(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, at now: Moment
+    _ definition: TargetDefinition, _ origin: TargetOrigin, by account: TargetAccount? = nil, at now: Moment
   ) -> (news: TargetNews?, cancelled: Int?) {
     let id = definition.id
+    let account = self.account(account, of: id, origin)
     guard let old = entries[id] else {
-      add(definition, origin, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
+      add(definition, origin, account, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
       let news = entries[id].map {
         TargetNews(from: $0.report.status.state, report: $0.report, causes: [.configuration])
       }
@@ -61,6 +67,9 @@ struct ScheduleState {
       definition.isPaused == old.definition.isPaused
     {
       revision += 1
+      ledger.refund(old.definition, to: old.account)
+      ledger.charge(definition, to: account)
+      entries[id]?.account = account
       entries[id]?.report = TargetReport(
         definition: definition, origin: origin, revision: revision, status: status)
     } else {
@@ -69,7 +78,7 @@ struct ScheduleState {
         status = TargetStatus(at: now.time, isPaused: definition.isPaused)
       }
       cancelled = remove(id)
-      add(definition, origin, status, at: now)
+      add(definition, origin, account, status, at: now)
       // Until the kernel is heard about the new host, the first check tells.
       if old.host == definition.target.host.remote { entries[id]?.way = old.way }
     }
@@ -79,16 +88,28 @@ struct ScheduleState {
     return (news, cancelled)
   }
 
-  /// A new target is checked at once, within the bounds of a burst, and then at its place in the interval.
+  /// The account that a change of a target is charged to: without a caller the one that has it.
+  func account(_ caller: TargetAccount?, of id: String, _ origin: TargetOrigin) -> TargetAccount {
+    if origin == .configuration { return .file }
+    guard let caller else { return entries[id].map(\.account).flatMap { $0 == .file ? nil : $0 } ?? .anonymous }
+    return caller
+  }
+
+  /// A new target is checked immediately if the rate of its account allows it, and then at its place in the interval.
   private mutating func add(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ status: TargetStatus, at now: Moment
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount, _ status: TargetStatus,
+    at now: Moment
   ) {
     revision += 1
+    ledger.charge(definition, to: account)
     entries[definition.id] = Entry(
       report: TargetReport(definition: definition, origin: origin, revision: revision, status: status),
-      told: ToldReason(status.reason))
-    plan(definition.id, at: regular(definition, after: now.uptime, now))
-    if !definition.isPaused { enqueue(definition.id, due: now.uptime) }
+      account: account, told: ToldReason(status.reason))
+    let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
+    // A caller that changes a target repeatedly must not get a check for each change.
+    let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
+    plan(definition.id, at: regular(definition, after: earliest, now))
+    if !definition.isPaused, isAdmitted { enqueue(definition.id, due: now.uptime) }
   }
 
   /// Removes a target.
@@ -96,6 +117,7 @@ struct ScheduleState {
   /// - Returns: the run to cancel.
   mutating func remove(_ id: String) -> Int? {
     guard let entry = entries.removeValue(forKey: id) else { return nil }
+    ledger.refund(entry.definition, to: entry.account)
     switch entry.activity {
     case .idle: return nil
     case .queued(let run, _):

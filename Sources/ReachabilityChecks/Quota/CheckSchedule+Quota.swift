@@ -1,0 +1,56 @@
+internal import Locks
+public import ReachabilityModel
+
+extension CheckSchedule {
+  /// The limits of registered targets and of the rate of checks; what exceeds lowered limits stays, but does not grow.
+  public var limits: ScheduleLimits {
+    get { guarded.withLock { $0.state.ledger.limits } }
+    set { guarded.withLock { $0.state.ledger.limits = newValue } }
+  }
+
+  /// What registered targets use of the limits.
+  public var usage: ScheduleUsage {
+    guarded.withLock { guarded in
+      let (total, limits) = (guarded.state.ledger.total, guarded.state.ledger.limits)
+      return ScheduleUsage(
+        targets: total.targets, checksPerSecond: total.checksPerSecond, memory: total.memory, limits: limits)
+    }
+  }
+
+  /// How many targets callers have registered.
+  public var callersTargets: Int {
+    guarded.withLock { $0.state.entries.count - ($0.state.ledger.accounts[.file]?.targets ?? 0) }
+  }
+
+  /// Takes over the limits of a new configuration and reserves what its targets need, until ``configure(_:)`` places
+  /// them; callers' registrations meanwhile leave that room free.
+  ///
+  /// - Throws: the limit that the targets exceed together with those of callers; nothing has changed then.
+  public func reserve(_ definitions: [TargetDefinition], _ limits: ScheduleLimits) throws(QuotaExcess) {
+    let definitions = definitions.map(\.bounded)
+    let result = guarded.withLock { guarded -> Result<Void, QuotaExcess> in
+      let takenOver = definitions.compactMap { guarded.state.entries[$0.id] }.filter { $0.account != .file }
+      return Result { () throws(QuotaExcess) in
+        try guarded.state.ledger.reserve(definitions, limits, takenOver: QuotaUsage(takenOver.map(\.definition)))
+      }
+    }
+    try result.get()
+  }
+
+  /// Counts checks on demand against what the scheduled checks leave of the account's rate and of the global one.
+  public func admit(_ count: Int, for account: TargetAccount) -> CheckAdmission {
+    guarded.withLock { $0.state.ledger.admit(count, for: account, at: now().uptime) }
+  }
+}
+
+extension ScheduleState {
+  /// The limit that a caller's registration exceeds; nil when it may be registered.
+  func excess(_ definition: TargetDefinition, by caller: TargetAccount?) -> QuotaExcess? {
+    let old = entries[definition.id]
+    // Sending back what is registered changes nothing, and is charged to nobody.
+    if old?.definition == definition { return nil }
+    return ledger.excess(
+      definition, by: account(caller, of: definition.id, .runtime),
+      replacing: old.map { ($0.definition, $0.account) })
+  }
+}

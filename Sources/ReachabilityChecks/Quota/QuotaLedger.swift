@@ -1,0 +1,229 @@
+internal import ReachabilityModel
+
+/// What a registration or a set of them is charged with.
+struct QuotaUsage: Hashable, Sendable {
+  /// Registered targets.
+  var targets = 0
+  /// Scheduled checks in billionths a second: integers, so that sums do not drift.
+  var rate: Int64 = 0
+  /// Bytes of memory at all times.
+  var resident = 0
+  /// Bytes of the checks under way, if more of them could run at once than may.
+  var running = 0
+
+  static let unitsPerCheck: Int64 = 1_000_000_000
+
+  init() {}
+
+  /// The usage of one target; a paused one keeps its share, so that it can be resumed.
+  init(_ definition: TargetDefinition) {
+    targets = 1
+    rate = Self.unitsPerCheck * Self.unitsPerCheck / max(1, definition.interval.nanoseconds)
+    resident = MemoryBudget.resident(definition)
+    running = MemoryBudget.running(definition)
+  }
+
+  /// The usage of several targets.
+  init(_ definitions: [TargetDefinition]) {
+    self = definitions.reduce(into: QuotaUsage()) { $0 += QuotaUsage($1) }
+  }
+
+  /// Bytes of memory.
+  var memory: Int { resident + min(running, MemoryBudget.mostRunning) }
+
+  /// Scheduled checks a second.
+  var checksPerSecond: Double { Double(rate) / Double(Self.unitsPerCheck) }
+
+  static func += (left: inout QuotaUsage, right: QuotaUsage) {
+    left.targets += right.targets
+    left.rate += right.rate
+    left.resident += right.resident
+    left.running += right.running
+  }
+
+  static func -= (left: inout QuotaUsage, right: QuotaUsage) {
+    left.targets -= right.targets
+    left.rate -= right.rate
+    left.resident -= right.resident
+    left.running -= right.running
+  }
+}
+
+/// Which account uses how much of which limit: a value without clock and lock.
+///
+/// A change is refused when it increases what is above a limit. A change that increases nothing is never refused, so
+/// limits can be lowered below what is registered.
+struct QuotaLedger: Sendable {
+  var limits: ScheduleLimits {
+    didSet { buckets = buckets.filter { limits.own($0.key).checksPerSecond != nil } }
+  }
+  private(set) var accounts: [TargetAccount: QuotaUsage] = [:]
+  /// What a configuration that was accepted, and is about to be applied, needs for the file.
+  private var reserved = QuotaUsage()
+  private var buckets: [TargetAccount: RateBucket] = [:]
+  private var bucketOfAll: RateBucket?
+
+  init(_ limits: ScheduleLimits) { self.limits = limits }
+
+  // MARK: - Registrations
+
+  /// What all accounts use; for the file, what is reserved if that is more.
+  var total: QuotaUsage {
+    var total = accounts.reduce(into: QuotaUsage()) { if $1.key != .file { $0 += $1.value } }
+    let file = accounts[.file] ?? QuotaUsage()
+    total.targets += max(file.targets, reserved.targets)
+    total.rate += max(file.rate, reserved.rate)
+    total.resident += max(file.resident, reserved.resident)
+    total.running += max(file.running, reserved.running)
+    return total
+  }
+
+  /// Judges a registration by a caller.
+  ///
+  /// - Parameters:
+  ///   - definition: the target.
+  ///   - account: the caller's account, which is charged.
+  ///   - old: the definition that is replaced, and the account that has it; nil for a new target.
+  /// - Returns: the limit that it exceeds; nil when it may be registered.
+  func excess(
+    _ definition: TargetDefinition, by account: TargetAccount,
+    replacing old: (definition: TargetDefinition, account: TargetAccount)?
+  ) -> QuotaExcess? {
+    let own = limits.own(account)
+    let scope = Self.scope(account)
+    let isFaster = old.map { $0.account != account || definition.interval < $0.definition.interval } ?? true
+    if let minimum = own.minimumInterval, definition.interval < minimum, isFaster {
+      return .interval(minimum: minimum, scope)
+    }
+    let used = old.map { QuotaUsage($0.definition) } ?? QuotaUsage()
+    let before = accounts[account] ?? QuotaUsage()
+    var after = before
+    if let old, old.account == account { after -= used }
+    after += QuotaUsage(definition)
+    if let limit = own.targets, after.targets > limit, after.targets > before.targets {
+      return .targets(limit: limit, scope)
+    }
+    if let limit = own.checksPerSecond, after.rate > Self.units(limit), after.rate > before.rate {
+      return .checksPerSecond(limit: limit, scope)
+    }
+    let all = total
+    var allAfter = all
+    allAfter -= used
+    allAfter += QuotaUsage(definition)
+    return excess(of: allAfter, over: all)
+  }
+
+  /// Judges the targets of a new configuration against its own limits and what callers have registered, and reserves
+  /// their share until ``release()``.
+  ///
+  /// - Parameters:
+  ///   - definitions: all targets of the file.
+  ///   - limits: the limits of the same configuration.
+  ///   - takenOver: what callers use now for targets that become the file's.
+  /// - Throws: the limit that they exceed; nothing has changed then.
+  mutating func reserve(
+    _ definitions: [TargetDefinition], _ limits: ScheduleLimits, takenOver: QuotaUsage
+  ) throws(QuotaExcess) {
+    let needed = QuotaUsage(definitions)
+    var fresh = self
+    fresh.limits = limits
+    fresh.release()
+    // The file alone never exceeds a limit, whatever was registered before.
+    if let excess = fresh.excess(of: needed, over: QuotaUsage()) { throw excess }
+    let before = fresh.total
+    var after = before
+    after -= accounts[.file] ?? QuotaUsage()
+    after -= takenOver
+    after += needed
+    if let excess = fresh.excess(of: after, over: before) { throw excess }
+    fresh.reserved = needed
+    self = fresh
+  }
+
+  /// Ends a reservation: the file's targets are registered.
+  mutating func release() { reserved = QuotaUsage() }
+
+  private func excess(of after: QuotaUsage, over before: QuotaUsage) -> QuotaExcess? {
+    if after.targets > limits.targets, after.targets > before.targets {
+      return .targets(limit: limits.targets, .all)
+    }
+    if let limit = limits.checksPerSecond, after.rate > Self.units(limit), after.rate > before.rate {
+      return .checksPerSecond(limit: limit, .all)
+    }
+    if let budget = limits.memory, after.memory > budget.targets, after.memory > before.memory {
+      return .memory(budget)
+    }
+    return nil
+  }
+
+  /// Charges an account with a target.
+  mutating func charge(_ definition: TargetDefinition, to account: TargetAccount) {
+    accounts[account, default: QuotaUsage()] += QuotaUsage(definition)
+  }
+
+  /// Refunds a target that is removed or replaced.
+  mutating func refund(_ definition: TargetDefinition, to account: TargetAccount) {
+    accounts[account, default: QuotaUsage()] -= QuotaUsage(definition)
+    if accounts[account]?.targets == 0 { accounts[account] = nil }
+  }
+
+  // MARK: - Checks that are not reserved
+
+  /// Counts checks besides the scheduled ones against what these leave of the account's rate and of the global one.
+  mutating func admit(_ count: Int, for account: TargetAccount, at now: Duration) -> CheckAdmission {
+    guard account != .file else { return .admitted }
+    var own: RateBucket?
+    if let limit = limits.own(account).checksPerSecond {
+      let rate = Double(limit) - (accounts[account]?.checksPerSecond ?? 0)
+      let excess = QuotaExcess.checksPerSecond(limit: limit, Self.scope(account))
+      own = Self.filled(buckets[account], rate, at: now)
+      let admission = Self.admission(count, own, rate, excess)
+      guard admission == .admitted else { return admission }
+    }
+    var all: RateBucket?
+    if let limit = limits.checksPerSecond {
+      let rate = Double(limit) - total.checksPerSecond
+      all = Self.filled(bucketOfAll, rate, at: now)
+      let admission = Self.admission(count, all, rate, .checksPerSecond(limit: limit, .all))
+      guard admission == .admitted else { return admission }
+    }
+    own?.take(count)
+    all?.take(count)
+    // Of tokens in the configuration only, so there are never more buckets than these.
+    if let own { buckets[account] = own }
+    bucketOfAll = all
+    return .admitted
+  }
+
+  /// One second's worth of what the scheduled checks leave.
+  private static func capacity(_ rate: Double) -> Int { Int(max(0, rate).rounded(.up)) }
+
+  private static func filled(_ bucket: RateBucket?, _ rate: Double, at now: Duration) -> RateBucket {
+    var bucket = bucket ?? RateBucket(capacity: capacity(rate), at: now)
+    bucket.refill(perSecond: max(0, rate), capacity: capacity(rate), at: now)
+    return bucket
+  }
+
+  private static func admission(
+    _ count: Int, _ bucket: RateBucket?, _ rate: Double, _ excess: QuotaExcess
+  ) -> CheckAdmission {
+    let shortage = bucket?.shortage(of: count) ?? 0
+    if shortage <= 0 { return .admitted }
+    guard count <= capacity(rate) else { return .never(excess) }
+    return .later(seconds: max(1, Int(min(shortage / rate, longestWait).rounded(.up))), excess)
+  }
+
+  /// The longest `Retry-After` in seconds: more says nothing to a client.
+  private static let longestWait = 3_600.0
+
+  /// The time between two checks of a target while a change of state is pending.
+  func fastInterval(_ definition: TargetDefinition, _ account: TargetAccount) -> Duration {
+    max(definition.fastInterval, limits.own(account).minimumInterval ?? .zero)
+  }
+
+  private static func units(_ checksPerSecond: Int) -> Int64 { Int64(checksPerSecond) * QuotaUsage.unitsPerCheck }
+
+  private static func scope(_ account: TargetAccount) -> QuotaExcess.Scope {
+    if case .token(let id) = account { .token(id) } else { .all }
+  }
+}

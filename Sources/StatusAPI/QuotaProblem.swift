@@ -1,0 +1,47 @@
+internal import NetworkReachability
+public import ReachabilityChecks
+
+extension QuotaExcess: CustomStringConvertible {
+  /// The limit, and the setting that raises it.
+  public var description: String {
+    switch self {
+    case .targets(let limit, let scope):
+      "at most \(limit) targets \(scope.holder("targets")); remove some, or raise \(scope.setting("targets"))"
+    case .interval(let minimum, let scope):
+      "an interval of at least \(DurationText.shortest(minimum)) \(scope.holder("minimumInterval"));"
+        + " use a longer one, or lower \(scope.setting("minimumInterval"))"
+    case .checksPerSecond(let limit, let scope):
+      "at most \(limit) checks a second, scheduled ones included, \(scope.holder("checksPerSecond"));"
+        + " use longer intervals, or raise \(scope.setting("checksPerSecond"))"
+    case .memory(let budget):
+      "targets may use \(budget.targets >> 10) KiB of memory under the memory limit of \(budget.limit >> 20) MiB;"
+        + " raise the limit of the container or service (memory.max of its cgroup),"
+        + " or use fewer targets, longer intervals or fewer labels"
+    }
+  }
+}
+
+extension QuotaExcess.Scope {
+  fileprivate func holder(_ name: String) -> String {
+    switch self {
+    case .all: "are allowed in all"
+    case .token(let id):
+      name == "minimumInterval" ? "is needed with the token \(id)" : "are allowed with the token \(id)"
+    }
+  }
+
+  fileprivate func setting(_ name: String) -> String {
+    switch self {
+    case .all: "limits.\(name)"
+    case .token: "limits.\(name) of the token"
+    }
+  }
+}
+
+extension Problem {
+  /// A limit of counts, intervals, rates or memory.
+  ///
+  /// 403 (RFC 9110 §15.5.4): the request is understood and refused for reasons that a repetition does not change. Not 409,
+  /// for the state of the target itself is no conflict, and not 507, which has clients and proxies retry.
+  init(_ excess: QuotaExcess) { self.init(.quotaExceeded, "\(excess)") }
+}

@@ -1,0 +1,12 @@
+internal import HostProcess
+internal import ReachabilityChecks
+
+extension Configuration {
+  /// The limits of registered targets and checks, with the memory budget of this process.
+  var scheduleLimits: ScheduleLimits {
+    let rate = checksPerSecond ?? ScheduleLimits.defaultChecksPerSecond
+    return ScheduleLimits(
+      targets: targetLimit ?? ScheduleLimits.defaultTargets, checksPerSecond: rate == 0 ? nil : rate,
+      memory: CgroupMemory.limit().map(MemoryBudget.init))
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The service in a control group of its own: a caller that registers all it can does not get it killed for memory.
+@Suite struct MemoryLimitTests {
+  /// A group with a memory limit, v2 or v1; nil where this process may not make one.
+  final class Group {
+    let path: String
+    private static let files: [(mount: String, limit: String, swap: String)] = [
+      ("/sys/fs/cgroup", "memory.max", "memory.swap.max"),
+      ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+    ]
+
+    init?(bytes: Int) {
+      for (mount, limit, swap) in Self.files {
+        let path = "\(mount)/reachd-test-\(UUID().uuidString)"
+        guard FileManager.default.fileExists(atPath: mount), mkdir(path, 0o755) == 0 else { continue }
+        do {
+          try "\(bytes)".write(toFile: "\(path)/\(limit)", atomically: false, encoding: .utf8)
+          try? "0".write(toFile: "\(path)/\(swap)", atomically: false, encoding: .utf8)
+          self.path = path
+          return
+        } catch {
+          rmdir(path)
+        }
+      }
+      return nil
+    }
+
+    /// How often the kernel has killed a process of the group.
+    var kills: Int {
+      for file in ["memory.events", "memory.oom_control"] {
+        let lines = (try? String(contentsOfFile: "\(path)/\(file)", encoding: .utf8))?.split(separator: "\n") ?? []
+        if let line = lines.first(where: { $0.hasPrefix("oom_kill ") }) {
+          return Int(line.split(separator: " ").last ?? "") ?? -1
+        }
+      }
+      return -1
+    }
+
+    deinit { rmdir(path) }
+  }
+
+  private static let isPossible = Group(bytes: 64 << 20) != nil
+
+  @Test(.enabled(if: isPossible, "this process may not make a cgroup with a memory limit"))
+  func registrationsBeyondTheBudgetAreRefused() throws {
+    let group = try #require(Group(bytes: 64 << 20))
+    let child = try Child(
+      "/bin/sh",
+      [
+        "-c", "echo $$ > \"$1/cgroup.procs\" && exec \"$0\" serve --listen 127.0.0.1:0 --drain-delay 0s", Program.path,
+        group.path,
+      ], environment: Program.environment(["REACHD_LIMITS_REQUEST_BODY": "16777216"]))
+    var url = ""
+    let isUp = eventually {
+      let word = child.errors.split(separator: " ").first { $0.hasPrefix("address=127.") }
+      url = word.map { "http://\($0.dropFirst("address=".count))" } ?? ""
+      return !url.isEmpty
+    }
+    try #require(isUp, "\(child.errors)")
+    // At 100 ms each; the budget of 12 MiB is for some 600 of them.
+    let targets = (0..<2_000).map {
+      "{\"id\":\"t\($0)\",\"target\":\"route://127.0.\($0 / 250).\($0 % 250 + 1)\",\"interval\":\"100ms\"}"
+    }
+    let body = try TemporaryFile("[\(targets.joined(separator: ","))]", suffix: ".json")
+    let (end, output, errors) = try Program.shell(
+      "curl -sS -H 'Content-Type: application/json' --data-binary @\(body.path) \(url)/targets")
+    #expect(end == .exited(0), "\(errors)")
+    let results = try #require(try JSONValue(output)["results"]?.elements)
+    let created = results.count { $0["status"]?.integer == 201 }
+    #expect((100..<1_000).contains(created), "\(created)")
+    let refusal = try #require(results.last)
+    #expect(refusal["code"]?.text == "quotaExceeded")
+    #expect(refusal["detail"]?.text?.contains("memory limit of 64 MiB; raise") == true, "\(refusal)")
+    let (_, page, _) = try Program.shell("curl -sS \(url)/metrics")
+    #expect(page.contains("reachd_targets_memory_limit_bytes \(12 << 20)\n"))
+    #expect(child.poll() == nil && group.kills <= 0)
+    child.kill(15)
+    #expect(try child.wait() == .exited(0))
+  }
+}
