@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func aRedirectOnTheSameServerCarriesTheFields() async throws {
-    let web = try ScriptedWeb(["/": ScriptedWeb.redirect(302, "/next"), "/next": ScriptedWeb.well])
+    let web = try ScriptedWeb(["/": ScriptedWeb.redirect(307, "/next"), "/next": ScriptedWeb.well])
     let own = "http://127.0.0.1:\(web.port)"
     #expect(try await check("\(own)/", carrier, [own]).state == .up)
     #expect(web.requests.map { $0.has(field: "X-Secret") } == [true, true])
