@@ -39,7 +39,7 @@ public enum Redaction {
     while index < bytes.endIndex {
       let (byte, next) = decoded(bytes, index)
       switch byte {
-      case UInt8(ascii: "/"):
+      case UInt8(ascii: "/") where !(isAuthority && endsInNoPort(out[segment...])):
         isAuthority = segment > 0 && segment == out.count
         out += bytes[index..<next]
         (segment, hasColon) = (out.count, false)
@@ -53,7 +53,18 @@ public enum Redaction {
       }
       index = next
     }
+    // The rest of a password with a question mark or a number sign in it stands behind the path.
+    if isAuthority, endsInNoPort(out[segment...]) { return out[..<segment] + Array(mark.utf8) }
     return out
+  }
+
+  /// Whether what follows the last colon of an authority is no port: then it may be a password with a slash in it.
+  private static func endsInNoPort(_ authority: ArraySlice<UInt8>) -> Bool {
+    let host = String(decoding: authority.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
+    guard authority.first != UInt8(ascii: "["), IPAddress(host) == nil,
+      let last = authority.indices.reversed().first(where: { decoded(authority, $0).byte == UInt8(ascii: ":") })
+    else { return false }
+    return !authority[decoded(authority, last).next...].allSatisfy { (0x30...0x39).contains($0) }
   }
 
   /// The byte at an index, percent-decoded as often as it was encoded (`%40`, `%2540`), and where the next one begins.

@@ -1,4 +1,5 @@
 import Glibc
+import ReachabilityModel
 import Testing
 
 @testable import Probes

@@ -22,6 +22,13 @@ import Testing
     ("https://user:SE@CRET@api/x", "https://api/x"), ("https://user:SECRET%40api/", "https://api/"),
     ("//user:SECRET@api/x", "//api/x"), ("user:SECRET@api", "api"),
     ("https://user:SECRET@[fd00::1]:80/", "https://[fd00::1]:80/"), ("https://@api/", "https://api/"),
+    // A password with a slash in it, which a port never has.
+    ("https://user:SEC/SECRET@api/x", "https://api/x"), ("https://user:SECRET/x", "https://REDACTED"),
+    ("https://api:80/a:b/@me", "https://api:80/a:b/@me"), ("https://[fd00::a]/@me", "https://[fd00::a]/@me"),
+    ("http%3A%2F%2Fuser%3ASEC%2FSECRET%40api%2Fx", "http%3A%2F%2Fapi%2Fx"), ("https://api:/@me", "https://api:/@me"),
+    ("https://user:SEC?RET@api/x", "https://REDACTED?REDACTED"), ("https://user:SEC#RET@api/x", "https://REDACTED"),
+    ("route://fe80::abcd%eth0", "route://fe80::abcd%eth0"), ("icmp://fd00::a", "icmp://fd00::a"),
+    ("route://::ffff:10.0.0.1", "route://::ffff:10.0.0.1"), ("https://api:", "https://api:"),
     // A URL inside a path, encoded once, in part, or twice.
     ("/hosts/https://user:SECRET@api/x", "/hosts/https://api/x"), ("/hosts/user:SECRET@api", "/hosts/api"),
     ("/hosts/http%3A%2F%2Fuser%3ASECRET%40api%2Fx", "/hosts/http%3A%2F%2Fapi%2Fx"),
