@@ -15,14 +15,14 @@ import Testing
     init?(bytes: Int) {
       for (mount, limit, swap) in Self.files {
         let path = "\(mount)/reachd-test-\(UUID().uuidString)"
-        guard FileManager.default.fileExists(atPath: mount), mkdir(path, 0o755) == 0 else { continue }
+        guard FileManager.default.fileExists(atPath: mount), unsafe mkdir(path, 0o755) == 0 else { continue }
         do {
           try "\(bytes)".write(toFile: "\(path)/\(limit)", atomically: false, encoding: .utf8)
           try? "0".write(toFile: "\(path)/\(swap)", atomically: false, encoding: .utf8)
           self.path = path
           return
         } catch {
-          rmdir(path)
+          _ = unsafe rmdir(path)
         }
       }
       return nil
@@ -39,7 +39,7 @@ import Testing
       return -1
     }
 
-    deinit { rmdir(path) }
+    deinit { _ = unsafe rmdir(path) }
   }
 
   private static let isPossible = Group(bytes: 64 << 20) != nil
