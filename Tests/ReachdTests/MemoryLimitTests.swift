@@ -15,7 +15,9 @@ import Testing
     init?(bytes: Int) {
       for (mount, limit, swap) in Self.files {
         let path = "\(mount)/reachd-test-\(UUID().uuidString)"
-        guard FileManager.default.fileExists(atPath: mount), unsafe mkdir(path, 0o755) == 0 else { continue }
+        // Where only v1 is mounted, the first mount is a plain file system, which has no such file.
+        let isMounted = FileManager.default.fileExists(atPath: "\(mount)/cgroup.procs")
+        guard isMounted, unsafe mkdir(path, 0o755) == 0 else { continue }
         do {
           try "\(bytes)".write(toFile: "\(path)/\(limit)", atomically: false, encoding: .utf8)
           try? "0".write(toFile: "\(path)/\(swap)", atomically: false, encoding: .utf8)
