@@ -191,7 +191,7 @@ import Testing
 
   // MARK: - Memory
 
-  @Test(arguments: [(Duration.seconds(30), 10_000), (.milliseconds(100), 3_000)])
+  @Test(arguments: [(Duration.seconds(30), 10_000), (.milliseconds(100), 2_500)])
   func aContainerOf128MiBHolds(interval: Duration, least: Int) throws {
     let budget = MemoryBudget(limit: 128 << 20)
     var usage = QuotaUsage()

@@ -15,14 +15,16 @@ import Testing
     init?(bytes: Int) {
       for (mount, limit, swap) in Self.files {
         let path = "\(mount)/reachd-test-\(UUID().uuidString)"
-        guard FileManager.default.fileExists(atPath: mount), mkdir(path, 0o755) == 0 else { continue }
+        // Where only v1 is mounted, the first mount is a plain file system, which has no such file.
+        let isMounted = FileManager.default.fileExists(atPath: "\(mount)/cgroup.procs")
+        guard isMounted, unsafe mkdir(path, 0o755) == 0 else { continue }
         do {
           try "\(bytes)".write(toFile: "\(path)/\(limit)", atomically: false, encoding: .utf8)
           try? "0".write(toFile: "\(path)/\(swap)", atomically: false, encoding: .utf8)
           self.path = path
           return
         } catch {
-          rmdir(path)
+          _ = unsafe rmdir(path)
         }
       }
       return nil
@@ -39,7 +41,7 @@ import Testing
       return -1
     }
 
-    deinit { rmdir(path) }
+    deinit { _ = unsafe rmdir(path) }
   }
 
   private static let isPossible = Group(bytes: 64 << 20) != nil

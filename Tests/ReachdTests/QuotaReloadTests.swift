@@ -1,6 +1,7 @@
 import Credentials
 import Foundation
 import ReachabilityChecks
+import StatusAPI
 import TestSupport
 import Testing
 

@@ -44,6 +44,13 @@ extension CheckSchedule {
 }
 
 extension ScheduleState {
+  /// The account that a change of a target is charged to: without a caller the one that has it.
+  func account(_ caller: TargetAccount?, of id: String, _ origin: TargetOrigin) -> TargetAccount {
+    if origin == .configuration { return .file }
+    guard let caller else { return entries[id].map(\.account).flatMap { $0 == .file ? nil : $0 } ?? .anonymous }
+    return caller
+  }
+
   /// The limit that a caller's registration exceeds; nil when it may be registered.
   func excess(_ definition: TargetDefinition, by caller: TargetAccount?) -> QuotaExcess? {
     let old = entries[definition.id]

@@ -37,7 +37,11 @@ public struct MemoryBudget: Hashable, Sendable {
   public init(limit: Int) { self.limit = limit }
 
   /// Bytes for targets; 0 when the service alone uses the budget.
-  public var targets: Int { max(0, limit / 100 * Self.usableShare + limit % 100 * Self.usableShare / 100 - Self.serviceBytes) }
+  public var targets: Int {
+    // In two parts, for the product of a large limit overflows.
+    let usable = limit / 100 * Self.usableShare + limit % 100 * Self.usableShare / 100
+    return max(0, usable - Self.serviceBytes)
+  }
 
   /// Bytes that a target is charged with at all times.
   static func resident(_ definition: TargetDefinition) -> Int {

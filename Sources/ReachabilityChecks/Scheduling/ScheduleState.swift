@@ -88,13 +88,6 @@ struct ScheduleState {
     return (news, cancelled)
   }
 
-  /// The account that a change of a target is charged to: without a caller the one that has it.
-  func account(_ caller: TargetAccount?, of id: String, _ origin: TargetOrigin) -> TargetAccount {
-    if origin == .configuration { return .file }
-    guard let caller else { return entries[id].map(\.account).flatMap { $0 == .file ? nil : $0 } ?? .anonymous }
-    return caller
-  }
-
   /// A new target is checked immediately if the rate of its account allows it, and then at its place in the interval.
   private mutating func add(
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount, _ status: TargetStatus,
