@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -30,17 +31,15 @@ final class Check: @unchecked Sendable {
 
   var step = Step.waiting
   /// When its turn came; before that, when it was handed in.
-  private(set) var begun: Instant
+  private(set) var begun: MonotonicInstant
   private(set) var startedAt = Timestamp.now
   /// When the target's time is over.
-  private(set) var deadline: Instant
+  private(set) var deadline: MonotonicInstant
   private var hasBegun = false
   /// Since when it stands before a gate.
-  private var waitingSince: Instant
+  private var waitingSince: MonotonicInstant
   /// When the exchange wants to be woken, nil for never.
-  var wake: Instant?
-  /// The entry of the alarms that counts.
-  var alarm: Instant?
+  var wake: MonotonicInstant?
   /// Whether its addresses are known and judged.
   var isResolved = false
   /// The address that is counted at the gate.
@@ -60,7 +59,7 @@ final class Check: @unchecked Sendable {
     where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage = { _, _ in .open },
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) {
-    let now = Instant.now
+    let now = MonotonicInstant.now
     self.passage = passage
     self.id = id
     self.request = request
@@ -71,13 +70,13 @@ final class Check: @unchecked Sendable {
   }
 
   /// It stands before a gate.
-  func stand(_ now: Instant) {
+  func stand(_ now: MonotonicInstant) {
     step = .waiting
     waitingSince = now
   }
 
   /// A gate has let it in: the target's time begins, or goes on as if there had been no gate.
-  func enter(_ step: Step, _ now: Instant) {
+  func enter(_ step: Step, _ now: MonotonicInstant) {
     if !hasBegun {
       hasBegun = true
       begun = now
@@ -92,19 +91,19 @@ final class Check: @unchecked Sendable {
 
   private var isStanding: Bool { step == .waiting || step == .admitted }
 
-  /// Gives back time that was lost through no fault of the target.
-  func forgive(_ lost: Duration) {
+  /// Adds time in which the prober did not run.
+  func compensateForStall(_ lost: Duration) {
     waitingSince = waitingSince.advanced(by: lost)
     deadline = deadline.advanced(by: lost)
   }
 
   /// When its time is over: as long as it may take it may wait, too, and not longer.
-  var due: Instant { isStanding ? waitingSince.advanced(by: request.patience) : deadline }
+  var due: MonotonicInstant { isStanding ? waitingSince.advanced(by: request.patience) : deadline }
 
   /// When it must be looked at again.
-  var nextMoment: Instant { min(due, wake ?? due) }
+  var nextMoment: MonotonicInstant { min(due, wake ?? due) }
 
-  func note(_ phase: ProbeResult.Phase.Name, since start: Instant, _ now: Instant = .now) {
+  func note(_ phase: ProbeResult.Phase.Name, since start: MonotonicInstant, _ now: MonotonicInstant = .now) {
     phases.append(ProbeResult.Phase(phase, start.duration(to: now)))
   }
 
@@ -117,7 +116,7 @@ final class Check: @unchecked Sendable {
     }
   }
 
-  func result(_ finding: Finding, _ now: Instant) -> ProbeResult {
+  func result(_ finding: Finding, _ now: MonotonicInstant) -> ProbeResult {
     var result = ProbeResult(
       finding.state, finding.reason, detail: finding.detail?.withoutControls, startedAt: startedAt,
       duration: begun.duration(to: now))
@@ -149,8 +148,6 @@ extension ProbeRequest {
 extension Timestamp {
   /// CLOCK_REALTIME.
   static var now: Timestamp {
-    var moment = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &moment)
-    return Timestamp(microseconds: Int64(moment.tv_sec) * 1_000_000 + Int64(moment.tv_nsec) / 1_000)
+    Timestamp(microseconds: SystemClock.realtime / 1_000)
   }
 }
