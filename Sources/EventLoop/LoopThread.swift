@@ -16,8 +16,11 @@ package struct LoopThread: Sendable {
   /// - Parameters:
   ///   - name: the thread's name in ps(1) and debuggers; its first 15 bytes are used.
   ///   - body: what the thread runs.
+  ///   - completion: called on the thread after `body` has returned and the objects that only `body` holds are released.
   /// - Throws: an ``EventLoopError`` if the process has reached its limit of threads.
-  package init(_ name: String, _ body: sending @escaping () -> Void) throws(EventLoopError) {
+  package init(
+    _ name: String, _ body: sending @escaping () -> Void, completion: @escaping @Sendable () -> Void = {}
+  ) throws(EventLoopError) {
     var blocked = sigset_t()
     var before = sigset_t()
     unsafe sigfillset(&blocked)
@@ -26,7 +29,7 @@ package struct LoopThread: Sendable {
     unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var thread = pthread_t()
-    let start = unsafe Unmanaged.passRetained(Start(name, body))
+    let start = unsafe Unmanaged.passRetained(Start(name, body, completion))
     let code = unsafe pthread_create(&thread, nil, runLoopThread, start.toOpaque())
     guard code == 0 else {
       unsafe start.release()
@@ -53,15 +56,25 @@ package struct LoopThread: Sendable {
   fileprivate final class Start {
     private let name: String
     private var body: (() -> Void)?
+    private let completion: @Sendable () -> Void
 
-    init(_ name: String, _ body: @escaping () -> Void) {
+    init(_ name: String, _ body: @escaping () -> Void, _ completion: @escaping @Sendable () -> Void) {
       self.name = String(decoding: name.utf8.prefix(Limits.threadNameBytes), as: UTF8.self)
       self.body = body
+      self.completion = completion
     }
 
     func run() {
       _ = unsafe CEventLoop_name_thread(name)
+      runBody()
+      completion()
+    }
+
+    /// Apart from ``run()``, so that no reference to what the body holds is left on the stack.
+    @inline(never)
+    private func runBody() {
       body?()
+      body = nil
     }
   }
 }
