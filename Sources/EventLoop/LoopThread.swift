@@ -38,7 +38,7 @@ package struct LoopThread: Sendable {
     self.thread = thread
   }
 
-  /// Waits for the end of the thread. Called on the thread itself, it does not wait.
+  /// Waits for the end of the thread, except when called on the thread itself.
   ///
   /// Must be called at most once, and not after ``detach()``.
   package func join() {

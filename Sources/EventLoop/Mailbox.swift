@@ -38,6 +38,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
   /// - Parameters:
   ///   - message: what the thread receives.
   ///   - limit: the number of waiting messages from which this one is refused.
+  /// - Returns: whether the thread will receive it.
   @discardableResult
   package func post(_ message: Message, limit: Int = .max) -> Delivery {
     let delivery = state.withLock { state -> Delivery in
@@ -59,7 +60,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     waker.wake()
   }
 
-  /// Whether the thread was woken since the last ``take()``. To be checked before a wait without a timeout.
+  /// Whether the thread was woken since the last ``take()``; to be checked before a wait without a timeout.
   package var hasWork: Bool { waker.isPending }
 
   /// Whether ``close()`` was called.

@@ -1,7 +1,9 @@
 internal import CEventLoop
 internal import Glibc
 
-/// An epoll instance (epoll(7)). Confined to the thread that waits on it.
+/// An epoll instance (epoll(7)).
+///
+/// Confined to the thread that waits on it.
 @safe package final class Poller {
   /// What epoll reports for a descriptor, and how.
   package struct Events: OptionSet, Sendable {
@@ -17,9 +19,9 @@ internal import Glibc
     package static let writable = Events(rawValue: EPOLLOUT.rawValue)
     /// EPOLLRDHUP: the peer has closed its sending side.
     package static let peerClosed = Events(rawValue: EPOLLRDHUP.rawValue)
-    /// EPOLLHUP: both sides are closed. Always reported.
+    /// EPOLLHUP: both sides are closed; always reported.
     package static let hangUp = Events(rawValue: EPOLLHUP.rawValue)
-    /// EPOLLERR: the descriptor has an error. Always reported.
+    /// EPOLLERR: the descriptor has an error; always reported.
     package static let error = Events(rawValue: EPOLLERR.rawValue)
     /// EPOLLET: report changes only, not the state.
     package static let edgeTriggered = Events(rawValue: EPOLLET.rawValue)

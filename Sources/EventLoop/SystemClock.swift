@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The clocks of the kernel that have no type of their own, in nanoseconds (clock_gettime(2)).
 package enum SystemClock {
-  /// CLOCK_REALTIME: since 1970-01-01T00:00:00Z. It jumps when the time of day is set.
+  /// CLOCK_REALTIME: since 1970-01-01T00:00:00Z; it jumps when the time of day is set.
   package static var realtime: Int64 { nanoseconds(CLOCK_REALTIME) }
 
   /// CLOCK_BOOTTIME: like CLOCK_MONOTONIC, and it advances while the machine sleeps.

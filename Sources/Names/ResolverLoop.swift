@@ -3,7 +3,9 @@ internal import DequeModule
 internal import EventLoop
 internal import Glibc
 
-/// The loop of the resolver's thread. Confined to that thread.
+/// The loop of the resolver's thread.
+///
+/// Confined to that thread.
 final class ResolverLoop {
   typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
 

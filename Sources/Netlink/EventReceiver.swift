@@ -5,7 +5,9 @@ internal import Locks
 internal import Logging
 internal import ReachabilityModel
 
-/// Receives the kernel's events. Confined to the netlink thread.
+/// Receives the kernel's events.
+///
+/// Confined to the netlink thread.
 struct EventReceiver {
   private let settings: NetlinkSource.Settings
   private let logger: Logger
@@ -70,6 +72,7 @@ struct EventReceiver {
   /// Receives what is waiting, up to ``Limits/datagramsPerBatch`` datagrams.
   ///
   /// - Parameter hasError: epoll has reported an error of the socket.
+  /// - Returns: what the events mean for the next reading.
   /// - Throws: a ``KernelError`` for a broken socket, which ``open(in:token:)`` replaces.
   mutating func receive(hasError: Bool = false) throws(KernelError) -> EventBatch {
     var batch = EventBatch()

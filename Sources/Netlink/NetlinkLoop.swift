@@ -106,7 +106,9 @@ final class NetlinkLoop {
     return socket
   }
 
-  /// Reads until nothing is pending. All readings are made here.
+  /// Reads until nothing is pending.
+  ///
+  /// All readings are made here.
   private func readPending(isAudit: Bool) throws(KernelError) {
     var isAudit = isAudit
     repeat {

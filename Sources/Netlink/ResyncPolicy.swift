@@ -1,7 +1,9 @@
 internal import Glibc
 internal import ReachabilityModel
 
-/// Decides when to read, when to read everything, and when a failure is reported. It makes no system calls.
+/// Decides when to read, when to read everything, and when a failure is reported.
+///
+/// It makes no system calls.
 struct ResyncPolicy {
   /// What to do after a wait.
   enum Decision: Equatable {
@@ -56,6 +58,7 @@ struct ResyncPolicy {
   ///   - isDue: the deadline of the last reading, or of its retry, has passed.
   ///   - hasEvents: the kernel reports changes.
   ///   - uptime: the current time.
+  /// - Returns: whether to read, and then whether to compare the result with the observer's state.
   mutating func decide(isCalled: Bool, isDue: Bool, hasEvents: Bool, uptime: Duration) -> Decision {
     // A failing kernel is asked again after a delay, not with every event.
     if isFailing { return isDue ? .read(isAudit: false) : .wait }
@@ -86,6 +89,7 @@ struct ResyncPolicy {
   ///   - error: why.
   ///   - uptime: the current time.
   ///   - isStopping: the observer is not to be called any more.
+  /// - Returns: who is told of it.
   mutating func readingFailed(_ error: KernelError, uptime: Duration, isStopping: Bool) -> FailureReport {
     // What was read of these events is incomplete.
     pending.addLoss()

@@ -13,11 +13,11 @@ final class Check: @unchecked Sendable {
   enum Step {
     /// Its turn has not come: too many are asked already.
     case waiting
-    /// A gate has let it in, and it is about to go on.
+    /// A limiter has admitted it, and it will continue.
     case admitted
     /// The resolver has its name.
     case resolving
-    /// Its name has addresses, and it is on its way to the next gate.
+    /// Its name has addresses; the limiter of its protocol is next.
     case resolved
     /// An address is being asked.
     case asking
@@ -36,14 +36,14 @@ final class Check: @unchecked Sendable {
   /// When the target's time is over.
   private(set) var deadline: MonotonicInstant
   private var hasBegun = false
-  /// Since when it stands before a gate.
+  /// Since when it waits for a limiter.
   private var waitingSince: MonotonicInstant
   /// When the exchange wants to be woken, nil for never.
   var wake: MonotonicInstant?
   /// Whether its addresses are known and judged.
   var isResolved = false
-  /// The address that is counted at the gate.
-  var gateAddress: IPAddress?
+  /// The address that the limiter counts it for.
+  var limitedAddress: IPAddress?
   /// The addresses that may be asked, the next one first.
   var candidates: ArraySlice<Peer> = []
   /// The address that is asked.
@@ -69,13 +69,13 @@ final class Check: @unchecked Sendable {
     deadline = now.advanced(by: request.patience)
   }
 
-  /// It stands before a gate.
+  /// It waits for a limiter.
   func stand(_ now: MonotonicInstant) {
     step = .waiting
     waitingSince = now
   }
 
-  /// A gate has let it in: the target's time begins, or goes on as if there had been no gate.
+  /// A limiter has admitted it: the target's time starts, or continues without the time of the wait.
   func enter(_ step: Step, _ now: MonotonicInstant) {
     if !hasBegun {
       hasBegun = true

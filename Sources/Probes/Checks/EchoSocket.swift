@@ -105,7 +105,9 @@ internal import ReachabilityModel
     }
   }
 
-  /// Sets what to watch the socket for. If the kernel has no memory for it, the checks end with their deadlines.
+  /// Sets what to watch the socket for.
+  ///
+  /// If the kernel has no memory for it, the checks end with their deadlines.
   func watch(_ events: Poller.Events) {
     try? loop.poller.set(descriptor, events)
   }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Names
 internal import ReachabilityModel
 
-// A check's way: its name, its addresses, its gate, its exchange.
+// The steps of a check: its name, its addresses, the limiter, its exchange.
 extension ProberLoop {
   func accept(_ check: Check) {
     if case .address(let address) = check.request.target.host.remote {
@@ -104,8 +104,8 @@ extension ProberLoop {
     case .failure(let finding): conclude(check, finding)
     case .success(let chosen):
       check.candidates = chosen[...]
-      check.gateAddress = chosen.first?.address
-      let address = check.gateAddress
+      check.limitedAddress = chosen.first?.address
+      let address = check.limitedAddress
       let admission = isEcho(check) ? echoes.acquire(check.id, address) : sockets.acquire(check.id, address)
       pass(check, admission) { ask(check) }
     }
@@ -113,7 +113,7 @@ extension ProberLoop {
 
   private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
 
-  /// Its turn at the protocol's gate has come.
+  /// The limiter of its protocol has admitted it.
   private func ask(_ check: Check) {
     check.enter(.asking, now)
     setTimer(check)
@@ -150,9 +150,9 @@ extension ProberLoop {
       leaveNames()
     case .admitted, .asking:
       if isEcho(check) {
-        admit(echoes.release(check.gateAddress) { checks[$0] != nil })
+        admit(echoes.release(check.limitedAddress) { checks[$0] != nil })
       } else {
-        admit(sockets.release(check.gateAddress) { checks[$0] != nil })
+        admit(sockets.release(check.limitedAddress) { checks[$0] != nil })
       }
     }
   }

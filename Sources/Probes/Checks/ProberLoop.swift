@@ -4,8 +4,9 @@ internal import Glibc
 internal import Names
 internal import ReachabilityModel
 
-/// The loop of a prober's thread. Confined to that thread.
+/// The loop of a prober's thread.
 ///
+/// Confined to that thread.
 /// A check passes the limiter of names, if its host is a name, then the limiter of its protocol; then its exchange owns
 /// descriptors, which this loop watches, and timers. Ready descriptors are handled before timers, so that a process that
 /// was stopped finds the answers that arrived meanwhile.
