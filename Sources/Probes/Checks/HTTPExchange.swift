@@ -42,8 +42,7 @@ final class HTTPExchange: Exchange, Watcher {
   }
 
   func begin() {
-    step = .connecting
-    begun = .now
+    (step, begun) = (.connecting, .now)
     do throws(SocketFailure) {
       let socket = try StreamSocket(to: peer, check.request)
       self.socket = socket
