@@ -27,6 +27,8 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 /// A target under `Sources/` with the shared settings.
 func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
@@ -51,6 +53,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -61,17 +64,21 @@ let package = Package(
     // Floor 0: values, rules and the one lock.
     room("ReachabilityModel"),
     room("Locks"),
+    .target(name: "CEventLoop"),
+    room("EventLoop", ["Locks", "CEventLoop", deque, heap]),
 
     // Floor 1: one wall for each C library.
     .target(name: "CNetlink"),
-    room("Netlink", ["ReachabilityModel", "Locks", "CNetlink", logging]),
+    room("Netlink", ["ReachabilityModel", "EventLoop", "Locks", "CNetlink", logging]),
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
-    room("Names", ["ReachabilityModel", "Locks", "CAres"]),
+    room("Names", ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     .systemLibrary(name: "CSockets"),
-    room("Probes", ["Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets"]),
+    room(
+      "Probes",
+      ["Names", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", deque]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -120,9 +127,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
-    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
-    tests("NamesTests", ["Names", "ReachabilityModel", "Locks", "TestSupport"]),
-    tests("ProbesTests", ["Probes", "Names", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
+    tests("EventLoopTests", ["EventLoop", "Locks", "TestSupport", "CNetlink"]),
+    tests("NetlinkTests", ["Netlink", "EventLoop", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
+    tests("NamesTests", ["Names", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
+    tests("ProbesTests", ["Probes", "Names", "EventLoop", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
     tests("MicroHTTPTests", ["MicroHTTP", "Locks", "TestSupport", "CGnuTLS", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),

@@ -10,20 +10,29 @@ let strict: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+
 let package = Package(
   name: "CheckBenchmark",
+  dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
   targets: [
     .target(name: "ReachabilityModel", swiftSettings: strict),
     .target(name: "Locks", swiftSettings: strict),
+    .target(name: "CEventLoop"),
+    .target(name: "EventLoop", dependencies: ["Locks", "CEventLoop", deque, heap], swiftSettings: strict),
     .systemLibrary(name: "CAres", pkgConfig: "libcares"),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8"),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
     .systemLibrary(name: "CSockets"),
-    .target(name: "Names", dependencies: ["ReachabilityModel", "Locks", "CAres"], swiftSettings: strict),
+    .target(
+      name: "Names", dependencies: ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque], swiftSettings: strict),
     .target(
       name: "Probes",
-      dependencies: ["Names", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets"],
+      dependencies: [
+        "Names", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", deque,
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "CheckBenchmark", dependencies: ["Probes", "Names", "ReachabilityModel", "Locks"], swiftSettings: strict),

@@ -1,4 +1,5 @@
 internal import CAres
+internal import EventLoop
 internal import Glibc
 
 /// A c-ares channel: the only type that calls c-ares.
@@ -35,10 +36,10 @@ internal import Glibc
 
   private var answers: [Answer] = []
   private var channel: ares_channel?
-  private let poller: EventPoller
+  private let poller: Poller
 
   /// Opens a channel; `share` is how long a server may take at first, before c-ares doubles it.
-  init(_ source: Source, _ configuration: Resolver.Configuration, share: Duration, poller: EventPoller)
+  init(_ source: Source, _ configuration: Resolver.Configuration, share: Duration, poller: Poller)
     throws(ResolutionFailure)
   {
     self.poller = poller
@@ -138,10 +139,10 @@ internal import Glibc
   }
 
   /// Lets c-ares read from or write to one of its sockets.
-  func process(_ ready: EventPoller.Ready) {
+  func process(_ event: Poller.Event) {
     guard let channel = unsafe channel else { return }
     unsafe ares_process_fd(
-      channel, ready.isReadable ? ready.descriptor : -1, ready.isWritable ? ready.descriptor : -1)
+      channel, event.isReadable ? event.descriptor : -1, event.isWritable ? event.descriptor : -1)
   }
 
   /// Lets c-ares see which of its questions are overdue.
@@ -169,6 +170,8 @@ internal import Glibc
   static func text(_ code: Int32) -> String { unsafe String(cString: ares_strerror(code)) }
 
   func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
-    poller.watch(descriptor, reading: reading, writing: writing)
+    guard reading || writing else { return poller.remove(descriptor) }
+    // If the kernel refuses, c-ares' own timeout ends the query.
+    try? poller.set(descriptor, (reading ? Poller.Events.readable : []).union(writing ? .writable : []))
   }
 }

@@ -1,18 +1,18 @@
-/// One name being asked for, and who waits for it.
+internal import EventLoop
+
+/// A name that is being resolved, and the requests for it.
 struct NameQuery {
   let name: String
-  /// A set: thousands may wait for one name, and each may leave alone.
+  /// The identifiers of the requests; a set, because there may be thousands and each can be cancelled.
   var waiters: Set<UInt64> = []
   /// When it was last asked.
-  var askedAt = Instant.now
-  /// Counts the times this was asked anew, so that answers to an earlier time are known as such.
+  var askedAt = MonotonicInstant.now
+  /// The number of times it was asked; answers to an earlier attempt are ignored.
   var attempt = 0
   /// The full names that it may stand for and that are not asked yet; nil before the first.
   var candidates: [String]?
   /// What went wrong with a candidate before this one: worth telling if none is found.
   var earlierFailure: String?
-  /// How long the other family is waited for, once one has an address.
-  var graceEnds: Instant?
   var ipv4: Result<[ResolvedAddress], AresChannel.Refusal>?
   var ipv6: Result<[ResolvedAddress], AresChannel.Refusal>?
 

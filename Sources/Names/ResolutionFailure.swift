@@ -1,3 +1,5 @@
+public import EventLoop
+
 /// Why a name gave no address.
 public enum ResolutionFailure: Error, Sendable, Equatable {
   /// The DNS answered for both families that there is no such name (NXDOMAIN) or no address for it (NODATA).
@@ -7,6 +9,9 @@ public enum ResolutionFailure: Error, Sendable, Equatable {
   ///
   /// c-ares does not say which of these every server gave; the text is for people.
   case serverFailure(String)
+
+  /// The resolver could not start: the system refused a descriptor or a thread. No server was asked.
+  case systemFailure(EventLoopError)
 
   /// The deadline passed without an answer.
   case timeout

@@ -1,4 +1,6 @@
-/// Names to addresses, off every caller's thread: the hosts file, then the DNS, both families (getaddrinfo(3)'s job).
+internal import EventLoop
+
+/// Resolves names to addresses on a thread of its own: the hosts file, then the DNS, both families (as getaddrinfo(3) does).
 ///
 /// One thread (`probes`, started with the first request) owns every c-ares object. Requests for a name that is being
 /// asked already share its answer; answers are remembered for their time to live within

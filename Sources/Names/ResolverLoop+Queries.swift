@@ -1,26 +1,29 @@
+internal import DequeModule
+internal import EventLoop
+
 extension ResolverLoop {
-  /// Opens new channels and asks them what the old ones had not answered; deadlines stay.
+  /// Opens new channels and repeats the queries that the old ones had not answered; deadlines stay.
   func reopen() {
     dns?.close()
     dns = nil
     hosts?.close()
     hosts = nil
-    waiting = inFlight.sorted() + waiting
+    waiting.prepend(contentsOf: inFlight.sorted())
     inFlight.removeAll()
-    // The search list may be another.
+    // The search list may have changed.
     for id in queries.keys {
       queries[id]?.candidates = nil
       queries[id]?.earlierFailure = nil
     }
   }
 
-  /// Asks what is waiting, as far as there is room.
+  /// Starts waiting queries up to ``Limits/namesInFlight``.
   func startWaiting() {
     while !waiting.isEmpty, inFlight.count < Limits.namesInFlight {
-      let turn = waiting.prefix(Limits.namesInFlight - inFlight.count)
-      waiting.removeFirst(turn.count)
-      for id in turn { start(id) }
-      // c-ares answers within the call to what it will not ask, and then there is room again.
+      let next = Array(waiting.prefix(Limits.namesInFlight - inFlight.count))
+      waiting.removeFirst(next.count)
+      for id in next { start(id) }
+      // c-ares completes within the call what it refuses to ask, which makes room for others.
       settle()
     }
   }
@@ -45,7 +48,7 @@ extension ResolverLoop {
       query.attempt += 1
       query.ipv4 = nil
       query.ipv6 = nil
-      query.graceEnds = nil
+      timers.cancel(.otherFamily(id))
       query.askedAt = .now
       queries[id] = query
       let name = query.candidates?.first ?? query.name
@@ -69,7 +72,7 @@ extension ResolverLoop {
     return (files, network)
   }
 
-  /// Takes c-ares' answers, and completes the names that both families have spoken about.
+  /// Takes c-ares' answers, and completes the names that have an answer for both families.
   func settle() {
     for answer in dns?.takeAnswers() ?? [] {
       if !answer.isSilence { lastHeard = .now }
@@ -80,45 +83,38 @@ extension ResolverLoop {
         queries[answer.query]?.ipv6 = answer.outcome
       }
       guard let verdict = queries[answer.query]?.verdict else {
-        limitGrace(of: answer.query)
+        limitWaitForOtherFamily(answer.query)
         continue
       }
       inFlight.remove(answer.query)
       conclude(answer.query, verdict)
     }
-    // c-ares keeps a connected socket as long as any question is open, from whatever address it began with: when the way
-    // to a server changes, perhaps without a word from the kernel, another socket may be heard.
-    if isDeaf {
-      isDeaf = false
+    // c-ares keeps a connected socket as long as any query is open, and with it the source address. After a change of
+    // the route to a server, which the kernel does not always announce, only a new socket receives answers.
+    if needsNewSockets {
+      needsNewSockets = false
       reopen()
     }
   }
 
-  /// Waits for the other family only so much longer once one has an address: there are servers that never answer for IPv6,
-  /// and what they do answer is enough.
-  private func limitGrace(of id: UInt64) {
-    guard let query = queries[id], query.graceEnds == nil, !query.addresses.isEmpty else { return }
-    let end = Instant.now.advanced(by: Limits.otherFamily)
-    queries[id]?.graceEnds = end
-    nextGrace = min(nextGrace ?? end, end)
+  /// Limits the wait for the other family once one has an address: some servers never answer for IPv6.
+  private func limitWaitForOtherFamily(_ id: UInt64) {
+    guard let query = queries[id], timers.deadline(of: .otherFamily(id)) == nil, !query.addresses.isEmpty else {
+      return
+    }
+    timers.set(.otherFamily(id), at: .now.advanced(by: Limits.otherFamily))
   }
 
-  /// Completes the names whose other family has had its time.
-  func endGraces() {
-    let now = Instant.now
-    guard let due = nextGrace, due <= now else { return }
-    for id in inFlight.sorted() {
-      guard let query = queries[id], let end = query.graceEnds, end <= now else { continue }
-      inFlight.remove(id)
-      if query.earlierFailure == nil {
-        // For a while only: the other family may have been lost on its way.
-        let brief = inbox.configuration.negativeTimeToLive
-        let addresses = query.addresses.map { $0.with(timeToLive: min($0.timeToLive ?? brief, brief)) }
-        cache.store(query.name, addresses, now: .now)
-      }
-      finish(id, .success(query.addresses))
+  /// Completes a query with the addresses of one family.
+  func otherFamilyTimedOut(_ id: UInt64) {
+    guard let query = queries[id], inFlight.remove(id) != nil else { return }
+    if query.earlierFailure == nil {
+      // For a short time only: the answer for the other family may have been lost.
+      let brief = inbox.configuration.negativeTimeToLive
+      let addresses = query.addresses.map { $0.with(timeToLive: min($0.timeToLive ?? brief, brief)) }
+      cache.store(query.name, addresses, now: .now)
     }
-    nextGrace = inFlight.compactMap { queries[$0]?.graceEnds }.min()
+    finish(id, .success(query.addresses))
   }
 
   private func conclude(_ id: UInt64, _ verdict: NameQuery.Verdict) {
@@ -141,19 +137,19 @@ extension ResolverLoop {
     case .silence:
       // Those who wait still have time, perhaps because they joined late: a timeout is their deadline, not c-ares'.
       waiting.append(id)
-      if lastHeard.map({ $0 < query.askedAt }) ?? true { isDeaf = true }
+      if lastHeard.map({ $0 < query.askedAt }) ?? true { needsNewSockets = true }
     }
   }
 
-  /// Asks for the next name that this one may stand for, before anyone else's turn; false if there is none.
+  /// Puts the query first in line for its next candidate; false if there is none.
   private func tryNextCandidate(_ id: UInt64) -> Bool {
     guard let rest = queries[id]?.candidates?.dropFirst(), !rest.isEmpty else { return false }
     queries[id]?.candidates = Array(rest)
-    waiting.insert(id, at: 0)
+    waiting.prepend(id)
     return true
   }
 
-  /// Completes everyone who waits for a name.
+  /// Completes all requests for a name.
   private func finish(_ id: UInt64, _ outcome: Outcome) {
     for waiter in queries[id]?.waiters.sorted() ?? [] { complete(waiter, outcome) }
     drop(id)
@@ -161,6 +157,7 @@ extension ResolverLoop {
 
   private func drop(_ id: UInt64) {
     guard let query = queries.removeValue(forKey: id) else { return }
+    timers.cancel(.otherFamily(id))
     if queryByName[query.name] == id { queryByName[query.name] = nil }
   }
 }

@@ -1,7 +1,11 @@
 internal import CAres
+internal import DequeModule
+internal import EventLoop
 internal import Glibc
 
-/// The resolver's thread: everything in here is touched by no other.
+/// The loop of the resolver's thread.
+///
+/// Confined to that thread.
 final class ResolverLoop {
   typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
 
@@ -10,77 +14,82 @@ final class ResolverLoop {
     let query: UInt64
   }
 
+  enum TimerID: Hashable, Sendable {
+    /// The deadline of a request.
+    case request(UInt64)
+    /// The end of the wait for a query's other family (``Limits/otherFamily``).
+    case otherFamily(UInt64)
+  }
+
   let inbox: ResolverInbox
-  let poller: EventPoller
+  let poller: Poller
+  private let mailbox: Mailbox<ResolverInbox.Command>
   var queries: [UInt64: NameQuery] = [:]
   /// The query that a new request for a name joins.
   var queryByName: [String: UInt64] = [:]
-  var waiters: [UInt64: Waiter] = [:]
-  var waiting: [UInt64] = []
+  private var waiters: [UInt64: Waiter] = [:]
+  /// Queries that are not asked yet, the next one first.
+  var waiting: Deque<UInt64> = []
   var inFlight: Set<UInt64> = []
   var cache: AddressCache
   var hosts: AresChannel?
   var dns: AresChannel?
-  /// When a name server last said anything.
-  var lastHeard: Instant?
-  /// No server has said a word to a question from first to last.
-  var isDeaf = false
+  /// When a DNS server last answered anything.
+  var lastHeard: MonotonicInstant?
+  /// A query got no answer, and no server answered anything since it was asked.
+  var needsNewSockets = false
+  var timers = TimerQueue<TimerID>()
   private let files: FileWatch
   private var lastQuery: UInt64 = 0
-  /// No waiter's deadline is earlier; it may be that of one that is answered already.
-  private var nextDeadline: Instant?
-  /// No query's ``NameQuery/graceEnds`` is earlier.
-  var nextGrace: Instant?
-  /// Completed requests, whose completions run when the state is in order: they may do what they like.
+  /// Completed requests; their completions run when the state is consistent, because they may call the resolver.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
 
-  init(_ inbox: ResolverInbox, _ poller: EventPoller) {
+  init(_ inbox: ResolverInbox, _ poller: Poller, _ mailbox: Mailbox<ResolverInbox.Command>) {
     self.inbox = inbox
     self.poller = poller
+    self.mailbox = mailbox
     cache = AddressCache(inbox.configuration)
     files = FileWatch([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
 
-  /// c-ares 1.18 knows no other.
+  /// c-ares 1.18 has no option for another one.
   static let hostsPath = "/etc/hosts"
 
-  /// Runs until the inbox is stopped.
+  /// Runs until the mailbox is closed.
   func run() {
-    poller.watch(inbox.bell, reading: true, writing: false)
-    if files.descriptor >= 0 { poller.watch(files.descriptor, reading: true, writing: false) }
+    // Without inotify the files are compared with each request.
+    if files.descriptor >= 0 { try? poller.add(files.descriptor, .readable) }
     var isStopped = false
     while !isStopped {
-      var mustLook = false
-      for ready in (0..<poller.wait(untilNextTimer())).map({ poller[$0] }) {
-        switch ready.descriptor {
-        case inbox.bell: EventPoller.drain(inbox.bell)
-        case files.descriptor: mustLook = true
-        default: dns?.process(ready)
+      var filesMayDiffer = false
+      for event in (0..<poller.wait(atMost: untilNextTimer())).map({ poller[$0] }) {
+        switch event.token {
+        case Poller.mailboxToken: break
+        case UInt64(clamping: files.descriptor): filesMayDiffer = true
+        default: dns?.process(event)
         }
       }
       dns?.processTimeouts()
-      let (commands, stopped) = inbox.take()
-      isStopped = stopped
-      // Also with each request, in case inotify is not to be had.
-      mustLook = mustLook || commands.contains { if case .resolve = $0 { true } else { false } }
-      let hasChanged = mustLook && files.look()
-      if hasChanged { forget() }
-      for command in commands { obey(command) }
+      let (commands, isClosed) = mailbox.take()
+      isStopped = isClosed
+      filesMayDiffer = filesMayDiffer || commands.contains { if case .resolve = $0 { true } else { false } }
+      let haveFilesChanged = filesMayDiffer && files.look()
+      if haveFilesChanged { forget() }
+      for command in commands { handle(command) }
       if isStopped {
         for id in waiters.keys { complete(id, .failure(.cancelled)) }
       }
       settle()
-      endGraces()
-      expire()
+      handleTimers()
       startWaiting()
       runCompletions()
-      if hasChanged { inbox.filesChanged() }
+      if haveFilesChanged { inbox.filesChanged() }
     }
     hosts?.close()
     dns?.close()
   }
 
-  private func obey(_ command: ResolverInbox.Command) {
+  private func handle(_ command: ResolverInbox.Command) {
     switch command {
     case .resolve(let request): accept(request)
     case .cancel(let id): complete(id, .failure(.cancelled))
@@ -108,12 +117,13 @@ final class ResolverLoop {
     }
     queries[id]?.waiters.insert(request.id)
     waiters[request.id] = Waiter(request: request, query: id)
-    nextDeadline = min(nextDeadline ?? request.deadline, request.deadline)
+    timers.set(.request(request.id), at: request.deadline)
   }
 
-  /// Notes the outcome of a request, unless it has one already.
+  /// Records the outcome of a request, unless it has one.
   func complete(_ id: UInt64, _ outcome: Outcome) {
     guard let waiter = waiters.removeValue(forKey: id) else { return }
+    timers.cancel(.request(id))
     queries[waiter.query]?.waiters.remove(id)
     completed.append((waiter.request, outcome))
   }
@@ -122,29 +132,33 @@ final class ResolverLoop {
     guard !completed.isEmpty else { return }
     let now = completed
     completed.removeAll()
-    inbox.close(requests: now.count)
+    inbox.requestsCompleted(now.count)
     for (request, outcome) in now { request.completion(outcome) }
   }
 
-  /// Completes those whose time is over, with what one family has said if that is an address.
-  private func expire() {
-    let now = Instant.now
-    guard let due = nextDeadline, due <= now else { return }
-    for (id, waiter) in waiters where waiter.request.deadline <= now {
-      let addresses = queries[waiter.query]?.addresses ?? []
-      complete(id, addresses.isEmpty ? .failure(.timeout) : .success(addresses))
+  private func handleTimers() {
+    let now = MonotonicInstant.now
+    while let timer = timers.popExpired(now) {
+      switch timer {
+      case .request(let id): requestTimedOut(id)
+      case .otherFamily(let id): otherFamilyTimedOut(id)
+      }
     }
-    nextDeadline = waiters.values.map(\.request.deadline).min()
+  }
+
+  /// Completes a request with the addresses of one family if it has them, else as timed out.
+  private func requestTimedOut(_ id: UInt64) {
+    let addresses = waiters[id].flatMap { queries[$0.query]?.addresses } ?? []
+    complete(id, addresses.isEmpty ? .failure(.timeout) : .success(addresses))
   }
 
   private func untilNextTimer() -> Duration? {
-    let deadline = nextDeadline.map { Instant.now.duration(to: $0) }
-    let grace = nextGrace.map { Instant.now.duration(to: $0) }
-    return [deadline, grace, dns?.nextTimeout].compactMap { $0 }.min()
+    let timer = timers.earliest.map { MonotonicInstant.now.duration(to: $0) }
+    return [timer, dns?.nextTimeout].compactMap(\.self).min()
   }
 
-  /// Forgets what is remembered, and asks anew what is being asked: `/etc/resolv.conf` or `/etc/hosts` has changed, or the
-  /// way to the servers; sockets go on sending from the address that they began with.
+  /// Empties the cache and repeats what is being asked, because `/etc/resolv.conf`, `/etc/hosts` or the routes to the
+  /// servers have changed; existing sockets keep their source addresses.
   private func forget() {
     cache.removeAll()
     reopen()

@@ -1,14 +1,13 @@
-internal import CNetlink
-internal import Glibc
+internal import EventLoop
 public import ReachabilityModel
 
-/// The clocks that a reading carries, and the one that shows a sleep.
+/// The clocks that a reading carries, and the one that shows that the machine slept.
 public enum KernelClock {
-  /// One moment of this machine's life.
+  /// One moment, on two clocks.
   public struct Moment: Sendable {
     /// CLOCK_MONOTONIC since its own zero.
     public var uptime: Duration
-    /// How long the machine has slept since its boot: CLOCK_BOOTTIME less CLOCK_MONOTONIC.
+    /// How long the machine has slept since its boot: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
     public var asleep: Duration
 
     /// A moment from its two numbers.
@@ -20,37 +19,15 @@ public enum KernelClock {
 
   /// This moment.
   public static var now: Moment {
-    // In this order, so that being interrupted between the two makes a sleep look shorter, never longer.
-    let sinceBoot = read(CLOCK_BOOTTIME)
+    // In this order, so that an interruption between the two makes a sleep look shorter, never longer.
+    let sinceBoot = SystemClock.boottime
     let uptime = uptime
-    return Moment(
-      uptime: uptime,
-      asleep: .seconds(Int64(sinceBoot.tv_sec)) + .nanoseconds(Int64(sinceBoot.tv_nsec)) - uptime)
+    return Moment(uptime: uptime, asleep: .nanoseconds(sinceBoot) - uptime)
   }
 
   /// CLOCK_MONOTONIC since its own zero.
-  public static var uptime: Duration {
-    let now = read(CLOCK_MONOTONIC)
-    return .seconds(Int64(now.tv_sec)) + .nanoseconds(Int64(now.tv_nsec))
-  }
+  public static var uptime: Duration { MonotonicInstant.now.sinceZero }
 
   /// CLOCK_REALTIME.
-  public static var time: Timestamp {
-    let now = read(CLOCK_REALTIME)
-    return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
-  }
-
-  private static func read(_ clock: clockid_t) -> timespec {
-    var now = timespec()
-    unsafe clock_gettime(clock, &now)
-    return now
-  }
-}
-
-extension timespec {
-  /// A duration of zero or more as C writes it; less than zero becomes zero.
-  init(_ duration: Duration) {
-    let (seconds, attoseconds) = max(duration, .zero).components
-    self.init(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-  }
+  public static var time: Timestamp { Timestamp(microseconds: SystemClock.realtime / 1_000) }
 }

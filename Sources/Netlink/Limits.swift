@@ -37,6 +37,8 @@ enum Limits {
   static let retryDelay = Duration.seconds(1)
   /// At most one log line about lost events in this time; a flood loses some in every batch.
   static let logWindow = Duration.seconds(60)
+  /// Events taken from epoll in one wait: one for each descriptor of the thread.
+  static let polledEvents = 3
   /// How often the idle thread shows that it lives (``KernelCounters/lastProgress``), and so how old that may honestly be.
   static let heartbeat = Duration.seconds(10)
   /// A second of CLOCK_REALTIME that never comes: in the year 2242, 20 years before the kernel's nanoseconds run out.

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 internal import Locks
 internal import ReachabilityModel
@@ -18,19 +19,19 @@ final class NetlinkShared: Sendable {
     var observerThread: pthread_t?
     /// Threads that wait for that one.
     var waiters: [pthread_t] = []
-    /// Set while there is a thread to wake.
-    var caller: Descriptor?
+    /// Wakes the thread while there is one.
+    var waker: Waker?
   }
 
   /// See ``KernelCounters``.
   let counters = Locked(KernelCounters())
   /// The socket for questions on demand, which the kernel answers at once; nil unless the source runs.
-  let lookups = Locked<NetlinkQueries?>(nil)
+  let lookups = Locked<QuerySocket?>(nil)
   /// The socket for their barriers, apart from it: who waits for the kernel must not keep others from asking.
-  let barriers = Locked<NetlinkQueries?>(nil)
+  let barriers = Locked<QuerySocket?>(nil)
   /// Whether the last reading saw IPv4 rules for packets from certain addresses.
   let hasSourceRules = Atomic(false)
-  /// Opens when no call to the observer will begin any more and everything is closed.
+  /// Opened when no further call to the observer will be made and everything is closed.
   let latch = Latch()
   private let life = Locked(Life())
 
@@ -64,18 +65,13 @@ final class NetlinkShared: Sendable {
     life.withLock { $0.observerThread = pthread_self() }
   }
 
-  /// Says whom ``wakeUp()`` wakes.
-  func setCaller(_ caller: Descriptor) {
-    life.withLock { $0.caller = caller }
+  /// Sets what ``wake()`` uses.
+  func setWaker(_ waker: Waker) {
+    life.withLock { $0.waker = waker }
   }
 
   /// Ends the wait of the thread, if there is one.
-  func wakeUp() {
-    // Under the lock, so that the descriptor cannot be closed in between and its number be another file's.
-    life.withLock { life in
-      if let caller = life.caller { Poller.call(caller) }
-    }
-  }
+  func wake() { life.withLock(\.waker)?.wake() }
 
   /// Asks for the end.
   ///
@@ -88,7 +84,7 @@ final class NetlinkShared: Sendable {
         life.phase = .ended
         latch.open()
       }
-      if let caller = life.caller { Poller.call(caller) }
+      life.waker?.wake()
       guard life.phase == .running, let thread = life.observerThread else { return true }
       guard thread != pthread_self(), ThreadWaits.begin(pthread_self(), for: thread) else { return false }
       life.waiters.append(pthread_self())
@@ -100,7 +96,7 @@ final class NetlinkShared: Sendable {
   func end() {
     life.withLock { life in
       life.phase = .ended
-      life.caller = nil
+      life.waker = nil
       life.observerThread = nil
       life.waiters.forEach(ThreadWaits.end)
       life.waiters = []

@@ -1,4 +1,4 @@
-internal import CNetlink
+internal import EventLoop
 internal import Glibc
 internal import Locks
 public import Logging
@@ -69,9 +69,9 @@ public final class NetlinkSource: KernelSource {
     }
     do throws(KernelError) {
       let loop = try NetlinkLoop(settings: settings, logger: logger, shared: shared, observer: observer)
-      try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try NetlinkQueries() }
+      try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try QuerySocket() }
       try shared.barriers.withLock { (barriers) throws(KernelError) in
-        barriers = try NetlinkQueries(forBarriers: true)
+        barriers = try QuerySocket(forBarriers: true)
       }
       try loop.readFirst()
       guard shared.handOver() else {
@@ -86,23 +86,23 @@ public final class NetlinkSource: KernelSource {
     }
   }
 
-  private func spawn(_ loop: NetlinkLoop) throws(KernelError) {
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    defer { unsafe pthread_attr_destroy(&attributes) }
-    // Nobody joins it; `stop` waits for its latch.
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(loop)
-    let code = unsafe pthread_create(&thread, &attributes, netlinkThread, context.toOpaque())
-    guard code == 0 else {
-      unsafe context.release()
-      throw KernelError("pthread_create", errno: code)
+  private func spawn(_ loop: sending NetlinkLoop) throws(KernelError) {
+    let shared = shared
+    do throws(EventLoopError) {
+      // `stop` waits for the latch instead of the thread, because any number of threads may call it.
+      try LoopThread("netlink") {
+        shared.adoptThread()
+        loop.run()
+      } completion: {
+        shared.end()
+      }.detach()
+    } catch {
+      throw KernelError(error)
     }
   }
 
   /// Asks for a new reading soon; nothing happens unless the source runs.
-  public func refresh() { shared.wakeUp() }
+  public func refresh() { shared.wake() }
 
   /// Asks the kernel on the calling thread, after all that it has announced is done.
   ///
@@ -130,7 +130,7 @@ public final class NetlinkSource: KernelSource {
   }
 
   private func use<Result: Sendable>(
-    _ slot: borrowing Locked<NetlinkQueries?>, _ body: (NetlinkQueries) throws(KernelError) -> Result
+    _ slot: borrowing Locked<QuerySocket?>, _ body: (QuerySocket) throws(KernelError) -> Result
   ) throws(KernelError) -> Result {
     try slot.withLock { (queries) throws(KernelError) -> Result in
       guard let queries else {
@@ -147,29 +147,4 @@ public final class NetlinkSource: KernelSource {
     guard shared.requestStop() else { return }
     shared.latch.wait()
   }
-}
-
-/// The thread's body; a function at file scope, so that it is bound to no actor.
-private func netlinkThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  if let context = unsafe context { unsafe runLoop(context).end() }
-  return nil
-}
-
-/// Apart from the thread's body so that the loop and its descriptors are gone when the end is announced.
-@inline(never)
-private func runLoop(_ context: UnsafeMutableRawPointer) -> NetlinkShared {
-  let loop = unsafe Unmanaged<NetlinkLoop>.fromOpaque(context).takeRetainedValue()
-  let shared = loop.shared
-  unsafe CNetlink.pthread_setname_np(pthread_self(), "netlink")
-  blockSignals()
-  shared.adoptThread()
-  loop.run()
-  return shared
-}
-
-/// Signals are for the threads that handle them, not for this one.
-private func blockSignals() {
-  var all = sigset_t()
-  unsafe sigfillset(&all)
-  unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
 }

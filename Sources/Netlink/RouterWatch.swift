@@ -48,7 +48,7 @@ struct RouterWatch {
   }
 }
 
-extension NetlinkQueries {
+extension QuerySocket {
   /// Reads which IPv6 neighbours have failed.
   func failedNeighbours() throws(KernelError) -> Set<RouterWatch.Neighbour> {
     var failed: Set<RouterWatch.Neighbour> = []

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 internal import ReachabilityModel
 
@@ -46,6 +47,9 @@ extension KernelError {
     self.init(
       operation: operation, errno: code, message: unsafe strerror(code).map { unsafe String(cString: $0) } ?? "")
   }
+
+  /// The same failure as an error of the source.
+  init(_ error: EventLoopError) { self.init(error.operation, errno: error.errno) }
 
   /// The kernel answered something that cannot be.
   static func malformed(_ operation: String) -> KernelError {

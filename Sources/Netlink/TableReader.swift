@@ -16,7 +16,7 @@ struct TableReader {
   init(_ classifier: InterfaceClassifier) { self.classifier = classifier }
 
   /// Waits for the kernel to have done what a batch announces, and reads of the tables what it may have changed.
-  mutating func read(_ batch: EventBatch, _ queries: NetlinkQueries) throws(KernelError) {
+  mutating func read(_ batch: EventBatch, _ queries: QuerySocket) throws(KernelError) {
     var needsAll = batch.needsTables || isTorn
     // A link is asked about under the lock that the barrier waits for, and so is one itself.
     if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
@@ -37,7 +37,7 @@ struct TableReader {
   /// - Returns: false when more than they may have changed. A link that comes or goes may be the lower device of others,
   ///   which are not told; one that is switched, or becomes a part of another, has addresses that change without a word
   ///   (`keep_addr_on_down`: they are tentative again).
-  private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: NetlinkQueries) throws(KernelError) -> Bool {
+  private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: QuerySocket) throws(KernelError) -> Bool {
     for index in indexes {
       // Asked in any case: others rely on the lock that this waits for.
       let asked = try queries.link(index)

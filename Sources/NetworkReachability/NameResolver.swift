@@ -57,6 +57,7 @@ extension NameResolution {
     case .failure(.notFound), .failure(.badName): self = .notFound
     case .failure(.timeout), .failure(.cancelled): self = .failed(.dnsTimeout)
     case .failure(.serverFailure), .failure(.tooManyQueries): self = .failed(.dnsServerFailure)
+    case .failure(.systemFailure): self = .failed(.resolverUnavailable)
     }
   }
 }

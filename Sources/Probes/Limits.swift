@@ -50,17 +50,11 @@ enum Limits {
   /// the others' beginning takes.
   static let beginnings = 64
 
-  /// Places of a line that are kept for those who come next, once it is empty.
-  static let placesKept = 1_024
-
   /// How late the thread may be before it takes the time for its own loss and gives it back to the checks.
   static let stall: Duration = .milliseconds(100)
 
   /// The longest wait while checks are under way: what passes in a longer one is a stop of this process.
   static let heartbeat: Duration = .milliseconds(250)
-
-  /// Dead entries among the alarms that are kept before they are swept out.
-  static let deadAlarms = 4_096
 
   /// Bytes of a TCP answer that are kept to be matched.
   static let dialogueBytes = 65_536

@@ -96,6 +96,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let dnsServerFailure = Reason(rawValue: "dnsServerFailure")
   /// The name servers did not answer in time.
   public static let dnsTimeout = Reason(rawValue: "dnsTimeout")
+  /// The resolver could not start: the system refused a descriptor or a thread.
+  public static let resolverUnavailable = Reason(rawValue: "resolverUnavailable")
   /// Nothing has been read yet.
   public static let starting = Reason(rawValue: "starting")
   /// The kernel could not be asked.

@@ -113,7 +113,7 @@ struct HostQuestion: Sendable {
       return response(glance.verdict)
     }
     // Whose name is being resolved is judged by the default path for the time being: when that is missing, it is missing.
-    let servers: [Reason] = [.dnsTimeout, .dnsServerFailure]
+    let servers: [Reason] = [.dnsTimeout, .dnsServerFailure, .resolverUnavailable]
     let isHope = verdict.phase == .optimistic && verdict.path.status != .notReachable
     if isHope, !servers.contains(where: { $0 == verdict.path.reason }) { return nil }
     return response(verdict)

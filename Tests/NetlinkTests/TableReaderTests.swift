@@ -65,7 +65,7 @@ import Testing
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct TableReaderTests {
   @Test func oneLinkIsAsAllLinksHaveIt() throws {
     let pair = try VethPair()
-    let queries = try pair.client.run { () throws(KernelError) in try NetlinkQueries() }
+    let queries = try pair.client.run { () throws(KernelError) in try QuerySocket() }
     let all = try queries.links()
     #expect(all.count >= 2)
     for (index, link) in all { #expect(try queries.link(index) == link) }
@@ -74,7 +74,7 @@ import Testing
 
   /// One look at all links and addresses.
   func whole(_ running: RunningSource) throws -> KernelTables {
-    let queries = try running.client.run { () throws(KernelError) in try NetlinkQueries() }
+    let queries = try running.client.run { () throws(KernelError) in try QuerySocket() }
     var classifier = InterfaceClassifier(sysfsRoot: "/sys/class/net")
     let links = try queries.links().values.sorted { $0.interface.index < $1.interface.index }
     return KernelTables(interfaces: classifier.classify(links), addresses: try queries.addresses())

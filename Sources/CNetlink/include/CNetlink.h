@@ -1,8 +1,6 @@
 // The kernel's rtnetlink headers, for Swift: Glibc's module has no sockaddr_nl, and the NLMSG_/RTA_ macros are not imported.
 #pragma once
 #include <pthread.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
@@ -24,7 +22,6 @@ int memfd_create(const char *name, unsigned int flags);
 int gettid(void);
 int pipe2(int *ends, int flags);
 extern char **environ;
-int pthread_setname_np(pthread_t thread, const char *name);
 
 // Function-like macros (_IOW) are not imported; these are the requests of linux/if_tun.h.
 static inline unsigned long CNetlink_TUNSETIFF(void) { return TUNSETIFF; }
@@ -41,25 +38,3 @@ static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *ar
 
 // sched.h's constants are under _GNU_SOURCE too.
 enum { CNetlink_CLONE_FILES = 0x400, CNetlink_CLONE_NEWNET = 0x40000000 };
-
-// struct epoll_event is packed on x86-64 and holds a union; Swift is better off without both.
-typedef struct {
-  int descriptor;
-  unsigned int events;
-} CNetlink_Ready;
-
-static inline int CNetlink_epoll_add(int epoll, int descriptor) {
-  struct epoll_event event = {.events = EPOLLIN, .data = {.fd = descriptor}};
-  return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
-}
-
-// Waits for at most four descriptors, which is how many a netlink thread has.
-static inline int CNetlink_epoll_wait(int epoll, CNetlink_Ready *ready, int timeout) {
-  struct epoll_event events[4];
-  int count = epoll_wait(epoll, events, 4, timeout);
-  for (int i = 0; i < count; i++) {
-    ready[i].descriptor = events[i].data.fd;
-    ready[i].events = events[i].events;
-  }
-  return count;
-}

@@ -89,8 +89,7 @@ internal import ReachabilityModel
     guard let first = unsafe certificates.first,
       unsafe gnutls_x509_crt_get_fingerprint(first, GNUTLS_DIG_SHA256, &bytes, &size) == 0
     else { return "" }
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return bytes.hexadecimal
   }
 
   /// Whether it is for that name or address (RFC 9525 §6).

@@ -81,11 +81,3 @@ internal import ReachabilityModel
     return (code, status)
   }
 }
-
-extension String {
-  fileprivate var trimmed: String {
-    var text = self[...]
-    while text.last == " " { text.removeLast() }
-    return String(text)
-  }
-}

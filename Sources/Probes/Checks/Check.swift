@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -12,11 +13,11 @@ final class Check: @unchecked Sendable {
   enum Step {
     /// Its turn has not come: too many are asked already.
     case waiting
-    /// A gate has let it in, and it is about to go on.
+    /// A limiter has admitted it, and it will continue.
     case admitted
     /// The resolver has its name.
     case resolving
-    /// Its name has addresses, and it is on its way to the next gate.
+    /// Its name has addresses; the limiter of its protocol is next.
     case resolved
     /// An address is being asked.
     case asking
@@ -30,21 +31,19 @@ final class Check: @unchecked Sendable {
 
   var step = Step.waiting
   /// When its turn came; before that, when it was handed in.
-  private(set) var begun: Instant
+  private(set) var begun: MonotonicInstant
   private(set) var startedAt = Timestamp.now
   /// When the target's time is over.
-  private(set) var deadline: Instant
+  private(set) var deadline: MonotonicInstant
   private var hasBegun = false
-  /// Since when it stands before a gate.
-  private var waitingSince: Instant
+  /// Since when it waits for a limiter.
+  private var waitingSince: MonotonicInstant
   /// When the exchange wants to be woken, nil for never.
-  var wake: Instant?
-  /// The entry of the alarms that counts.
-  var alarm: Instant?
+  var wake: MonotonicInstant?
   /// Whether its addresses are known and judged.
   var isResolved = false
-  /// The address that is counted at the gate.
-  var gateAddress: IPAddress?
+  /// The address that the limiter counts it for.
+  var limitedAddress: IPAddress?
   /// The addresses that may be asked, the next one first.
   var candidates: ArraySlice<Peer> = []
   /// The address that is asked.
@@ -60,7 +59,7 @@ final class Check: @unchecked Sendable {
     where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage = { _, _ in .open },
     _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) {
-    let now = Instant.now
+    let now = MonotonicInstant.now
     self.passage = passage
     self.id = id
     self.request = request
@@ -70,14 +69,14 @@ final class Check: @unchecked Sendable {
     deadline = now.advanced(by: request.patience)
   }
 
-  /// It stands before a gate.
-  func stand(_ now: Instant) {
+  /// It waits for a limiter.
+  func stand(_ now: MonotonicInstant) {
     step = .waiting
     waitingSince = now
   }
 
-  /// A gate has let it in: the target's time begins, or goes on as if there had been no gate.
-  func enter(_ step: Step, _ now: Instant) {
+  /// A limiter has admitted it: the target's time starts, or continues without the time of the wait.
+  func enter(_ step: Step, _ now: MonotonicInstant) {
     if !hasBegun {
       hasBegun = true
       begun = now
@@ -92,19 +91,19 @@ final class Check: @unchecked Sendable {
 
   private var isStanding: Bool { step == .waiting || step == .admitted }
 
-  /// Gives back time that was lost through no fault of the target.
-  func forgive(_ lost: Duration) {
+  /// Adds time in which the prober did not run.
+  func compensateForStall(_ lost: Duration) {
     waitingSince = waitingSince.advanced(by: lost)
     deadline = deadline.advanced(by: lost)
   }
 
   /// When its time is over: its timeout does not include the wait for a turn, which has a limit of its own.
-  var due: Instant { isStanding ? waitingSince.advanced(by: Limits.longestTurn) : deadline }
+  var due: MonotonicInstant { isStanding ? waitingSince.advanced(by: Limits.longestTurn) : deadline }
 
   /// When it must be looked at again.
-  var nextMoment: Instant { min(due, wake ?? due) }
+  var nextMoment: MonotonicInstant { min(due, wake ?? due) }
 
-  func note(_ phase: ProbeResult.Phase.Name, since start: Instant, _ now: Instant = .now) {
+  func note(_ phase: ProbeResult.Phase.Name, since start: MonotonicInstant, _ now: MonotonicInstant = .now) {
     phases.append(ProbeResult.Phase(phase, start.duration(to: now)))
   }
 
@@ -117,7 +116,7 @@ final class Check: @unchecked Sendable {
     }
   }
 
-  func result(_ finding: Finding, _ now: Instant) -> ProbeResult {
+  func result(_ finding: Finding, _ now: MonotonicInstant) -> ProbeResult {
     var result = ProbeResult(
       finding.state, finding.reason, detail: finding.detail?.withoutControls, startedAt: startedAt,
       duration: begun.duration(to: now))
@@ -151,8 +150,6 @@ extension ProbeRequest {
 extension Timestamp {
   /// CLOCK_REALTIME.
   static var now: Timestamp {
-    var moment = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &moment)
-    return Timestamp(microseconds: Int64(moment.tv_sec) * 1_000_000 + Int64(moment.tv_nsec) / 1_000)
+    Timestamp(microseconds: SystemClock.realtime / 1_000)
   }
 }

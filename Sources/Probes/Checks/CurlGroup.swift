@@ -1,17 +1,16 @@
 internal import CCurl
 internal import Glibc
+internal import EventLoop
 internal import Names
 
 /// Some of libcurl's transfers on the prober's thread, as many as fit into one of its "multi" handles: its sockets are
-/// watched by our epoll, its one timer is one of our alarms.
+/// watched by the loop's poller, its one timer is one of the loop's timers.
 @safe final class CurlGroup: Watcher {
   private let multi: UnsafeMutableRawPointer
   private unowned let loop: ProberLoop
   /// Which of the groups it is.
   let number: Int
   private var count = 0
-  /// When libcurl wants to be called; nil for never.
-  private(set) var alarm: Instant?
 
   init?(_ number: Int, _ loop: ProberLoop) {
     guard HTTPClient.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
@@ -41,14 +40,13 @@ internal import Names
     unsafe curl_multi_remove_handle(multi, handle)
   }
 
-  func ready(_ ready: EventPoller.Ready) {
-    let mask = (ready.isReadable ? CURL_CSELECT_IN : 0) | (ready.isWritable ? CURL_CSELECT_OUT : 0)
-    act(ready.descriptor, mask)
+  func ready(_ event: Poller.Event) {
+    let mask = (event.isReadable ? CURL_CSELECT_IN : 0) | (event.isWritable ? CURL_CSELECT_OUT : 0)
+    act(event.descriptor, mask)
   }
 
-  /// libcurl's timer has rung.
-  func ring() {
-    alarm = nil
+  /// The timer that libcurl has asked for has expired.
+  func timerExpired() {
     act(curl_socket_t(CURL_SOCKET_TIMEOUT), 0)
   }
 
@@ -70,15 +68,18 @@ internal import Names
   }
 
   fileprivate func watch(_ descriptor: Int32, _ what: Int32) {
-    let isOver = what == CURL_POLL_REMOVE
+    var events: Poller.Events = []
+    if what & CURL_POLL_IN != 0 { events.insert(.readable) }
+    if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
+    let isOver = what == CURL_POLL_REMOVE || events.isEmpty
     loop.register(descriptor, isOver ? nil : self)
-    loop.poller.watch(
-      descriptor, reading: !isOver && what & CURL_POLL_IN != 0, writing: !isOver && what & CURL_POLL_OUT != 0)
+    guard !isOver else { return loop.poller.remove(descriptor) }
+    // If the kernel has no memory for it, libcurl's own timeout ends the transfer.
+    try? loop.poller.set(descriptor, events)
   }
 
   fileprivate func setTimer(_ milliseconds: Int) {
-    alarm = milliseconds < 0 ? nil : .now.advanced(by: .milliseconds(milliseconds))
-    loop.setAlarm(self)
+    loop.setTimer(self, at: milliseconds < 0 ? nil : .now.advanced(by: .milliseconds(milliseconds)))
   }
 
   /// For libcurl: a connection is over.

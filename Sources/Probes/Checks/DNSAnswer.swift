@@ -80,7 +80,7 @@ struct DNSPacket {
     defer { index = end }
     let known = DNSQuestion.RecordType(rawValue: type).flatMap { data($0, end) }
     // Data that is not as its type says, or of a type that is unknown here (RFC 3597 §5).
-    return known ?? "\\# \(length) " + hex(bytes[(end - length)..<end])
+    return known ?? "\\# \(length) " + bytes[(end - length)..<end].prefix(Limits.unknownDataBytes).hexadecimal
   }
 
   private mutating func data(_ type: DNSQuestion.RecordType, _ end: Int) -> String? {
@@ -163,9 +163,5 @@ struct DNSPacket {
       }
     }
     return result + "\""
-  }
-
-  private func hex(_ bytes: ArraySlice<UInt8>) -> String {
-    bytes.prefix(Limits.unknownDataBytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

@@ -1,5 +1,6 @@
 internal import CAres
 internal import CSockets
+internal import EventLoop
 internal import Glibc
 internal import Names
 internal import ReachabilityModel
@@ -23,7 +24,7 @@ extension DNSExchange {
     begun = .now
     let socket = try StreamSocket(to: peer, check.request)
     self.socket = socket
-    guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+    try loop.own(socket.descriptor, self)
   }
 
   func settle(_ socket: StreamSocket) {

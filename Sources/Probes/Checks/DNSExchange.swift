@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -20,7 +21,7 @@ final class DNSExchange: Exchange, Watcher {
   var question: [UInt8] = []
   var unsent: ArraySlice<UInt8> = []
   var received: [UInt8] = []
-  var begun = Instant.now
+  var begun = MonotonicInstant.now
   private var patience = Limits.dnsRepeat
   private var hasSent = false
   /// Packets came that are no answer to this question.
@@ -67,7 +68,7 @@ final class DNSExchange: Exchange, Watcher {
     try ProberSocket.bind(descriptor, check.request, family: family)
     // Connected, so that only its packets come in, and ICMP's errors as well.
     guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
-    guard loop.own(descriptor, self) else { throw .immediate(errno) }
+    try loop.own(descriptor, self)
     guard let other = Peer.remote(of: descriptor), other.address == peer.address.unmapped else {
       return loop.conclude(check, .denied)
     }
@@ -113,9 +114,9 @@ final class DNSExchange: Exchange, Watcher {
 
   // MARK: The answer
 
-  func ready(_ ready: EventPoller.Ready) {
+  func ready(_ event: Poller.Event) {
     if step == .datagram {
-      if ready.isReadable { readDatagrams() }
+      if event.isReadable { readDatagrams() }
       return
     }
     guard let socket else { return }

@@ -1,5 +1,6 @@
 internal import CAres
 internal import CSockets
+internal import EventLoop
 internal import Glibc
 internal import Names
 internal import ReachabilityModel

@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -15,25 +16,25 @@ extension EchoSocket {
         takeErrors()
         continue
       }
-      let now = Instant.now
+      let now = MonotonicInstant.now
       for index in 0..<count { take(Int32(index), now) }
       if count < Int(CSOCKETS_BATCH) { return }
     }
   }
 
   /// A reply finds its request by its number; identifier, cookie and address must be right as well.
-  private func take(_ index: Int32, _ now: Instant) {
+  private func take(_ index: Int32, _ now: MonotonicInstant) {
     guard let (head, peer) = packet(index, skipsHeader: isRaw && !isIPv6) else { return }
     guard head.type == (isIPv6 ? EchoPacket.reply6 : EchoPacket.reply4),
-      let asked = flights[head.sequence]?.exchange, asked.peer.address == peer.address
+      let asked = pending[head.sequence]?.exchange, asked.peer.address == peer.address
     else { return }
     // What was sent must come back (RFC 792); a request that had no room for the cookie proves less.
     guard head.cookie == cookie || head.cookie == nil && asked.payload < EchoPacket.cookieBytes,
-      let flight = flights.land(head.sequence)
+      let request = pending.complete(head.sequence)
     else { return }
     let beside = unsafe csockets_look(incoming, index)
-    flight.exchange.received(
-      flight.roundTrip(arrived: beside.arrived, seen: now),
+    request.exchange.received(
+      request.roundTrip(arrived: beside.arrived, seen: now),
       hopLimit: beside.hop_limit < 0 ? nil : Int(beside.hop_limit), own: Self.own(beside))
   }
 
@@ -55,9 +56,9 @@ extension EchoSocket {
       guard unsafe csockets_receive_error(descriptor, incoming) == 0 else { return }
       guard let (head, peer) = packet(0, skipsHeader: false),
         head.type == (isIPv6 ? EchoPacket.request6 : EchoPacket.request4),
-        flights[head.sequence]?.exchange.peer.address == peer.address, let flight = flights.land(head.sequence)
+        pending[head.sequence]?.exchange.peer.address == peer.address, let request = pending.complete(head.sequence)
       else { continue }
-      flight.exchange.failed(.later(unsafe csockets_look(incoming, 0).error))
+      request.exchange.failed(.later(unsafe csockets_look(incoming, 0).error))
     }
   }
 
@@ -74,13 +75,13 @@ extension EchoSocket {
   }
 }
 
-extension EchoFlights.Flight {
+extension PendingEchoRequests.Request {
   /// From the sending to the arrival: the kernel's time stamp if it lies between, else when this thread saw it.
   ///
   /// The stamp does not count how long this thread took to look; the realtime clock may jump.
-  func roundTrip(arrived: Int64, seen: Instant) -> Duration {
-    let ours = left.duration(to: seen)
-    let kernels = Duration.nanoseconds(arrived - leftReal)
+  func roundTrip(arrived: Int64, seen: MonotonicInstant) -> Duration {
+    let ours = sent.duration(to: seen)
+    let kernels = Duration.nanoseconds(arrived - sentRealtime)
     return arrived > 0 && kernels > .zero && kernels < ours ? kernels : ours
   }
 }

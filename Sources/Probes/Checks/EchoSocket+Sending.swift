@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -11,7 +12,7 @@ extension EchoSocket {
 
   /// Forgets what an exchange has under way.
   func forget(_ exchange: EchoExchange) {
-    for sequence in exchange.sequences where flights[sequence]?.exchange === exchange { flights.land(sequence) }
+    for sequence in exchange.sequences where pending[sequence]?.exchange === exchange { pending.complete(sequence) }
   }
 
   /// Sends what is waiting, in batches, and takes replies in between: the receive buffer holds a few hundred.
@@ -26,7 +27,7 @@ extension EchoSocket {
       guard unsent.isEmpty else {
         // The socket's buffer is full: they wait until there is room.
         waiting.replaceSubrange(..<next, with: unsent)
-        loop.poller.watch(descriptor, reading: true, writing: true)
+        watch([.readable, .writable])
         return
       }
     }
@@ -37,9 +38,9 @@ extension EchoSocket {
   private func layOut(_ turn: Range<Int>) -> [UInt16] {
     var sequences: [UInt16] = []
     sequences.reserveCapacity(turn.count)
-    let now = Instant.now
+    let now = MonotonicInstant.now
     for exchange in turn.map({ waiting[$0] }) where !exchange.hasEnded {
-      guard let sequence = flights.depart(exchange, now) else {
+      guard let sequence = pending.add(exchange, now) else {
         exchange.failed(.immediate(ENOBUFS))
         continue
       }
@@ -71,7 +72,7 @@ extension EchoSocket {
     var done = 0
     var tries = 0
     while done < sequences.count {
-      let before = (Instant.now, Self.realTime)
+      let before = (MonotonicInstant.now, SystemClock.realtime)
       let went = Int(unsafe csockets_send(descriptor, outgoing, Int32(done), Int32(sequences.count - done)))
       let code = errno
       if went > 0 {
@@ -79,13 +80,13 @@ extension EchoSocket {
         done += went
         tries = 0
       } else if code == EAGAIN {
-        return sequences[done...].compactMap { flights.land($0)?.exchange }
+        return sequences[done...].compactMap { pending.complete($0)?.exchange }
       } else if code != EINTR {
         // It may be the error of an earlier packet to another target, which the socket owes to the next call.
         takeErrors()
         tries += 1
         guard tries == Limits.echoSendTries else { continue }
-        flights.land(sequences[done])?.exchange.failed(.immediate(code))
+        pending.complete(sequences[done])?.exchange.failed(.immediate(code))
         done += 1
         tries = 0
       }
@@ -93,20 +94,13 @@ extension EchoSocket {
     return []
   }
 
-  /// Notes when they left: evenly between the call's begin and end.
-  private func note(_ sequences: ArraySlice<UInt16>, _ before: (Instant, Int64)) {
-    let step = (Self.realTime - before.1) / Int64(sequences.count)
+  /// Records when they were sent: evenly between the call's begin and end, by the clock of the kernel's time stamps.
+  private func note(_ sequences: ArraySlice<UInt16>, _ before: (MonotonicInstant, Int64)) {
+    let step = (SystemClock.realtime - before.1) / Int64(sequences.count)
     for (offset, sequence) in sequences.enumerated() {
       let late = step * Int64(offset)
-      flights.note(
-        sequence, left: Instant(nanoseconds: before.0.nanoseconds + late), real: before.1 + late)
+      pending.setSent(
+        sequence, MonotonicInstant(nanoseconds: before.0.nanoseconds + late), realtime: before.1 + late)
     }
-  }
-
-  /// CLOCK_REALTIME in nanoseconds, the clock of the kernel's time stamps.
-  private static var realTime: Int64 {
-    var moment = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &moment)
-    return Int64(moment.tv_sec) * 1_000_000_000 + Int64(moment.tv_nsec)
   }
 }

@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -36,7 +37,7 @@ internal import ReachabilityModel
   let cookie = UInt64.random(in: 1...UInt64.max)
   /// Whose requests are to be sent next: an exchange for each request.
   var waiting: [EchoExchange] = []
-  var flights = EchoFlights()
+  var pending = PendingEchoRequests()
 
   /// Opens a socket of a family: before privileges are given up, if it is to be a raw one.
   static func open(ipv6: Bool) -> Opened {
@@ -61,7 +62,7 @@ internal import ReachabilityModel
     unsafe memset(incoming, 0, MemoryLayout<csockets_batch>.size)
     configure()
     loop.register(descriptor, self)
-    loop.poller.watch(descriptor, reading: true, writing: false)
+    watch(.readable)
   }
 
   deinit {
@@ -96,11 +97,18 @@ internal import ReachabilityModel
     }
   }
 
-  func ready(_ ready: EventPoller.Ready) {
-    if ready.isReadable { receive() }
-    if ready.isWritable {
-      loop.poller.watch(descriptor, reading: true, writing: false)
+  func ready(_ event: Poller.Event) {
+    if event.isReadable { receive() }
+    if event.isWritable {
+      watch(.readable)
       flush()
     }
+  }
+
+  /// Sets what to watch the socket for.
+  ///
+  /// If the kernel has no memory for it, the checks end with their deadlines.
+  func watch(_ events: Poller.Events) {
+    try? loop.poller.set(descriptor, events)
   }
 }

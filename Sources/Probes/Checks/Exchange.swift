@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -19,5 +20,5 @@ protocol Exchange: AnyObject {
 ///
 /// A call may come without cause: after a descriptor's number was given to another owner within one round.
 protocol Watcher: AnyObject {
-  func ready(_ ready: EventPoller.Ready)
+  func ready(_ event: Poller.Event)
 }

@@ -75,7 +75,7 @@ struct HTTPAnswer {
       fields = []
       status = line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
     } else if let colon = line.firstIndex(of: ":") {
-      fields.append((line[..<colon].lowercased(), Self.trimmed(line[line.index(after: colon)...])))
+      fields.append((line[..<colon].lowercased(), line[line.index(after: colon)...].trimmed))
       isOpen = true
     }
   }
@@ -83,7 +83,7 @@ struct HTTPAnswer {
   /// A line that begins with a space or a tab goes on with the field before it (RFC 9112 §5.2, obs-fold).
   private mutating func goOn(with line: String) {
     guard let last = fields.popLast() else { return }
-    fields.append((last.name, Self.trimmed("\(last.value) \(Self.trimmed(line[...]))"[...])))
+    fields.append((last.name, "\(last.value) \(line.trimmed)".trimmed))
   }
 
   private mutating func endHead() -> Bool {
@@ -102,19 +102,12 @@ struct HTTPAnswer {
   /// Whether all that is said of the body's length is one number (RFC 9112 §6.3); also if nothing is.
   private var hasLength: Bool {
     let lengths = fields.filter { $0.name == "content-length" }.flatMap { field in
-      field.value.split(separator: ",", omittingEmptySubsequences: false).map { Self.trimmed($0) }
+      field.value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
     }
     let numbers = lengths.map { text in
       text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
     return numbers.allSatisfy { $0 != nil && $0 == numbers[0] }
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    var text = text
-    while let first = text.first, first.isWhitespace { text.removeFirst() }
-    while let last = text.last, last.isWhitespace { text.removeLast() }
-    return String(text)
   }
 
   /// Takes a piece of the body; false: enough.

@@ -2,6 +2,7 @@ internal import CAres
 internal import CCurl
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -25,7 +26,7 @@ final class HTTPExchange: Exchange, Watcher {
   var request: HTTPRequest
   var answer: HTTPAnswer
   var step = Step.connecting
-  var begun = Instant.now
+  var begun = MonotonicInstant.now
   var redirects = 0
   private var fault: Finding?
   var resolution: Resolver.Cancellation?
@@ -41,12 +42,11 @@ final class HTTPExchange: Exchange, Watcher {
   }
 
   func begin() {
-    step = .connecting
-    begun = .now
+    (step, begun) = (.connecting, .now)
     do throws(SocketFailure) {
       let socket = try StreamSocket(to: peer, check.request)
       self.socket = socket
-      guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+      try loop.own(socket.descriptor, self)
     } catch {
       loop.found(check, onFirst(error.finding))
     }
@@ -62,7 +62,7 @@ final class HTTPExchange: Exchange, Watcher {
   func awake() {}
 
   /// Only while connecting: afterwards the descriptor is libcurl's.
-  func ready(_ ready: EventPoller.Ready) {
+  func ready(_ event: Poller.Event) {
     guard step == .connecting, let socket else { return }
     switch socket.progress() {
     case .pending: return

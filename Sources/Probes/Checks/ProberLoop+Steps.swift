@@ -2,30 +2,30 @@ internal import Glibc
 internal import Names
 internal import ReachabilityModel
 
-// A check's way: its name, its addresses, its gate, its exchange.
+// The steps of a check: its name, its addresses, the limiter, its exchange.
 extension ProberLoop {
   func accept(_ check: Check) {
     if case .address(let address) = check.request.target.host.remote {
       judge(check, [check.request.peer(address)])
     } else {
-      pass(check, names.enter(check.id)) { resolve(check) }
+      pass(check, names.acquire(check.id)) { resolve(check) }
     }
   }
 
-  /// Goes on, waits, or is refused, as a gate says.
-  private func pass(_ check: Check, _ verdict: Gate.Verdict, _ onward: () -> Void) {
-    switch verdict {
-    case .enter: onward()
-    case .wait:
+  /// Continues, queues or refuses a check, as a limiter has decided.
+  private func pass(_ check: Check, _ admission: ConcurrencyLimiter.Admission, _ onward: () -> Void) {
+    switch admission {
+    case .granted: onward()
+    case .queued:
       check.stand(now)
-      setAlarm(check)
-    case .refuse:
+      setTimer(check)
+    case .refused:
       check.stand(now)
       conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are waiting for their turn"))
     }
   }
 
-  /// A gate has let it in meanwhile.
+  /// Continues a check that a limiter has admitted.
   func enter(_ check: Check) {
     if check.isResolved { ask(check) } else { resolve(check) }
   }
@@ -35,11 +35,11 @@ extension ProberLoop {
   private func resolve(_ check: Check) {
     guard case .name(let name) = check.request.target.host.remote else { return }
     check.enter(.resolving, now)
-    setAlarm(check)
+    setTimer(check)
     check.resolution = resolve(name, for: check)
   }
 
-  /// Asks for a name; the answer comes by way of the inbox.
+  /// Asks for a name; the answer comes by the mailbox.
   func resolve(_ name: String, for check: Check) -> Resolver.Cancellation {
     let id = check.id
     return inbox.resolver.resolve(name, timeout: check.request.patience) { [inbox] outcome in
@@ -80,13 +80,14 @@ extension ProberLoop {
   }
 
   private func leaveNames() {
-    admit(names.leave { checks[$0] != nil })
+    admit(names.release { checks[$0] != nil })
   }
 
   private static func finding(_ failure: ResolutionFailure) -> Finding {
     switch failure {
     case .notFound: Finding(.down, .dnsNotFound, detail: "the name does not exist, or has no address")
     case .serverFailure(let words): Finding(.unknown, .dnsServerFailure, detail: words)
+    case .systemFailure(let error): Finding(.unknown, .resolverUnavailable, detail: "\(error)")
     case .timeout: Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
     case .badName(let words): Finding(.down, .dnsNotFound, detail: words)
     case .cancelled: .cancelled
@@ -106,19 +107,19 @@ extension ProberLoop {
     case .failure(let finding): conclude(check, finding)
     case .success(let chosen):
       check.candidates = chosen[...]
-      check.gateAddress = chosen.first?.address
-      let address = check.gateAddress
-      let verdict = isEcho(check) ? echoes.enter(check.id, address) : sockets.enter(check.id, address)
-      pass(check, verdict) { ask(check) }
+      check.limitedAddress = chosen.first?.address
+      let address = check.limitedAddress
+      let admission = isEcho(check) ? echoes.acquire(check.id, address) : sockets.acquire(check.id, address)
+      pass(check, admission) { ask(check) }
     }
   }
 
   private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
 
-  /// Its turn at the protocol's gate has come.
+  /// The limiter of its protocol has admitted it.
   private func ask(_ check: Check) {
     check.enter(.asking, now)
-    setAlarm(check)
+    setTimer(check)
     askNext(check)
   }
 
@@ -152,9 +153,9 @@ extension ProberLoop {
       leaveNames()
     case .admitted, .asking:
       if isEcho(check) {
-        admit(echoes.leave(check.gateAddress) { checks[$0] != nil })
+        admit(echoes.release(check.limitedAddress) { checks[$0] != nil })
       } else {
-        admit(sockets.leave(check.gateAddress) { checks[$0] != nil })
+        admit(sockets.release(check.limitedAddress) { checks[$0] != nil })
       }
     }
   }

@@ -1,15 +1,26 @@
+internal import DequeModule
+internal import EventLoop
 internal import Glibc
 internal import Names
 internal import ReachabilityModel
 
-/// The prober's thread: everything in here is touched by no other.
+/// The loop of a prober's thread.
 ///
-/// A check passes the gate of names, if its host is one, then the gate of its protocol; then its exchange owns
-/// descriptors, which this loop watches, and asks to be woken at a moment. What is ready is always served before any
-/// time is called over, so that a process that was stopped finds the answers that came meanwhile.
+/// Confined to that thread.
+/// A check passes the limiter of names, if its host is a name, then the limiter of its protocol; then its exchange owns
+/// descriptors, which this loop watches, and timers. Ready descriptors are handled before timers, so that a process that
+/// was stopped finds the answers that arrived meanwhile.
 final class ProberLoop {
   let inbox: ProberInbox
-  let poller: EventPoller
+  enum TimerID: Hashable, Sendable {
+    /// The deadline of a check, or the time that its exchange asked for.
+    case check(UInt64)
+    /// The timer of a ``CurlGroup``, by its number.
+    case transfers(Int)
+  }
+
+  let poller: Poller
+  private let mailbox: Mailbox<ProberInbox.Command>
   let patterns = PatternCache()
   let trust = TrustStores()
   let credentials = TLSCredentials()
@@ -17,92 +28,90 @@ final class ProberLoop {
   var echoSocket4: EchoSocket?
   var echoSocket6: EchoSocket?
   var checks: [UInt64: Check] = [:]
-  var names = Gate(capacity: Limits.checksResolving, perAddress: .max, longestLine: Limits.checksWaiting)
-  var sockets = Gate(
-    capacity: SocketCapacity.current, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
-  var echoes = Gate(
-    capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, longestLine: Limits.checksWaiting)
-  /// What came in by the inbox and is not obeyed yet.
-  private var commands = Line<ProberInbox.Command>()
-  /// Those whom a gate has let in and whose turn has not begun: one after the other, not one inside of the other.
-  private var admitted = Line<UInt64>()
-  var alarms = Alarms()
-  /// By descriptor: who owns it.
+  var names = ConcurrencyLimiter(
+    capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
+  var sockets = ConcurrencyLimiter(
+    capacity: SocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  var echoes = ConcurrencyLimiter(
+    capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  /// Received commands that are not handled yet.
+  private var commands: Deque<ProberInbox.Command> = []
+  /// Checks that a limiter has admitted and that have not continued: one after the other, without recursion.
+  private var admitted: Deque<UInt64> = []
+  var timers = TimerQueue<TimerID>()
+  /// The owners of descriptors, by descriptor.
   private var watchers: [(any Watcher)?] = []
-  /// Results whose completions run when the state is in order: they may do what they like.
+  /// Results whose completions run when the state is consistent, because they may call the prober.
   private var completed: [Completed] = []
-  private(set) var now = Instant.now
+  private(set) var now = MonotonicInstant.now
 
   private struct Completed {
     let completion: @Sendable (ProbeResult) -> Void
     let result: ProbeResult
   }
 
-  init(_ inbox: ProberInbox, _ poller: EventPoller) {
+  init(_ inbox: ProberInbox, _ poller: Poller, _ mailbox: Mailbox<ProberInbox.Command>) {
     self.inbox = inbox
     self.poller = poller
+    self.mailbox = mailbox
   }
 
-  /// Runs until the inbox is stopped.
+  /// Runs until the mailbox is closed.
   func run() {
-    // For every change: the bell is never read, each ring is a change.
-    guard poller.add(inbox.bell) else { return }
     while true {
       let mayBeMore = wait()
       guard begin() else { return dismiss() }
-      if !mayBeMore { ringAlarms() }
+      if !mayBeMore { handleTimers() }
       flushEchoes()
       runCompletions()
     }
   }
 
-  /// Waits and serves what is ready; true if there may be more.
+  /// Waits and handles what is ready; true if there may be more.
   private func wait() -> Bool {
     let before = now
-    let isBusy = !commands.isEmpty || !admitted.isEmpty
-    let until = isBusy ? .zero : alarms.first.map { min(max(.zero, Instant.now.duration(to: $0)), Limits.heartbeat) }
-    let count = poller.wait(until)
+    let isBusy = !commands.isEmpty || !admitted.isEmpty || mailbox.hasWork
+    let timeout =
+      isBusy ? .zero : timers.earliest.map { min(max(.zero, MonotonicInstant.now.duration(to: $0)), Limits.heartbeat) }
+    let count = poller.wait(atMost: timeout)
     now = .now
-    forgive(before, until)
+    compensateForStall(since: before, timeout)
     for index in 0..<count {
-      let ready = poller[index]
-      guard Int(ready.descriptor) < watchers.count else { continue }
-      watchers[Int(ready.descriptor)]?.ready(ready)
+      let event = poller[index]
+      guard event.token < UInt64(watchers.count) else { continue }
+      watchers[Int(event.descriptor)]?.ready(event)
     }
     return count == poller.capacity
   }
 
-  /// Begins some of what is to be begun; false if the thread is to end.
+  /// Starts some of the checks that are to be started; false if the thread is to end.
   ///
-  /// Not all of it: while this thread begins checks it sees no answers, and would count that as the targets' time.
+  /// Not all of them: while this thread starts checks it reads no answers, and would count that as the targets' time.
   private func begin() -> Bool {
     for _ in 0..<Limits.beginnings {
       guard let id = admitted.popFirst() else { break }
       if let check = checks[id] { enter(check) }
     }
-    guard !inbox.take(&commands) else { return false }
+    // Frees the storage that a burst has left.
+    if admitted.isEmpty { admitted = [] }
+    guard !mailbox.isClosed else { return false }
+    // What is not taken stays in the mailbox, which has a limit.
+    if commands.isEmpty { commands = mailbox.take().messages }
     for _ in 0..<Limits.beginnings {
       guard let command = commands.popFirst() else { break }
-      obey(command)
-      // The bell rings only for what comes into an empty inbox: nothing may be left there before a wait.
-      if commands.isEmpty, inbox.take(&commands) { return false }
+      handle(command)
     }
     return true
   }
 
-  /// Ends everything, also what is not begun.
+  /// Cancels all checks, those that are not started included.
   private func dismiss() {
-    repeat {
-      while let command = commands.popFirst() {
-        if case .check(let check) = command { checks[check.id] = check }
-      }
-      _ = inbox.take(&commands)
-    } while !commands.isEmpty
+    for case .check(let check) in commands + mailbox.take().messages { checks[check.id] = check }
     for check in Array(checks.values) { conclude(check, .cancelled) }
     runCompletions()
   }
 
-  /// Whose turn comes next.
+  /// Continues checks that a limiter has admitted.
   func admit(_ ids: [UInt64]) {
     for id in ids {
       checks[id]?.step = .admitted
@@ -110,7 +119,7 @@ final class ProberLoop {
     }
   }
 
-  private func obey(_ command: ProberInbox.Command) {
+  private func handle(_ command: ProberInbox.Command) {
     switch command {
     case .check(let check):
       checks[check.id] = check
@@ -133,9 +142,10 @@ final class ProberLoop {
     completed.removeAll(keepingCapacity: completed.count <= Limits.proberEvents)
   }
 
-  /// Ends a check with what was found, and lets the next ones in.
+  /// Ends a check with what was found, and admits others.
   func conclude(_ check: Check, _ finding: Finding) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
+    timers.cancel(.check(check.id))
     completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))
     release(check)
   }
@@ -143,13 +153,17 @@ final class ProberLoop {
 
 // Descriptors.
 extension ProberLoop {
-  /// Watches a new descriptor for `watcher`, until ``close(_:)``; false if the kernel refuses.
-  func own(_ descriptor: Int32, _ watcher: any Watcher) -> Bool {
+  /// Watches all changes of a new descriptor for `watcher`, until ``close(_:)``.
+  func own(_ descriptor: Int32, _ watcher: any Watcher) throws(SocketFailure) {
     register(descriptor, watcher)
-    return poller.add(descriptor)
+    do throws(EventLoopError) {
+      try poller.add(descriptor, [.readable, .writable, .peerClosed, .edgeTriggered])
+    } catch {
+      throw .immediate(error.errno)
+    }
   }
 
-  /// Sends what happens to a descriptor, which the poller is told of elsewhere, to `watcher`; nil for to nobody.
+  /// Sets the owner of a descriptor that is added to the poller elsewhere; nil for none.
   func register(_ descriptor: Int32, _ watcher: (any Watcher)?) {
     while watchers.count <= Int(descriptor) { watchers.append(nil) }
     watchers[Int(descriptor)] = watcher

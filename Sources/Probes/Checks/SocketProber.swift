@@ -29,7 +29,7 @@ public final class SocketProber: Prober {
 
   deinit { stop() }
 
-  /// The thread for a check; the same for all of one kind to one host, whose gate is there.
+  /// The thread for a check; the same for all of one kind to one host, because the limiter is there.
   private func inbox(_ target: ProbeTarget) -> ProberInbox {
     guard target.scheme == .icmp else { return checks }
     return echoes[Int(UInt(bitPattern: target.host.hashValue) % UInt(echoes.count))]

@@ -1,6 +1,7 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -8,7 +9,7 @@ internal import ReachabilityModel
 final class TCPExchange: Exchange, Watcher {
   private enum Step {
     case connecting
-    case talking(since: Instant)
+    case talking(since: MonotonicInstant)
   }
 
   private unowned let check: Check
@@ -17,7 +18,7 @@ final class TCPExchange: Exchange, Watcher {
   private let recipe: TCPRecipe
   private var socket: StreamSocket?
   private var step = Step.connecting
-  private var begun = Instant.now
+  private var begun = MonotonicInstant.now
   private var unsent: ArraySlice<UInt8> = []
   private var answer: MatchedAnswer?
 
@@ -35,13 +36,13 @@ final class TCPExchange: Exchange, Watcher {
     do throws(SocketFailure) {
       let socket = try StreamSocket(to: peer, check.request, for: onlyKnocks ? .knocking : .talking)
       self.socket = socket
-      guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+      try loop.own(socket.descriptor, self)
     } catch {
       loop.found(check, error.finding)
     }
   }
 
-  func ready(_ ready: EventPoller.Ready) {
+  func ready(_ event: Poller.Event) {
     if case .connecting = step { settle() }
     if case .talking(let since) = step { talk(since) }
   }
@@ -55,7 +56,7 @@ final class TCPExchange: Exchange, Watcher {
     case .stranger: loop.conclude(check, .denied)
     case .connected(let source):
       check.source = source
-      let now = Instant.now
+      let now = MonotonicInstant.now
       check.note(.connect, since: begun, now)
       if onlyKnocks {
         socket.hangUp()
@@ -73,7 +74,7 @@ final class TCPExchange: Exchange, Watcher {
     }
   }
 
-  private func talk(_ since: Instant) {
+  private func talk(_ since: MonotonicInstant) {
     guard let socket else { return }
     while !unsent.isEmpty {
       let sent = unsafe unsent.withUnsafeBytes {
@@ -93,7 +94,7 @@ final class TCPExchange: Exchange, Watcher {
     read(socket, since)
   }
 
-  private func read(_ socket: StreamSocket, _ since: Instant) {
+  private func read(_ socket: StreamSocket, _ since: MonotonicInstant) {
     while true {
       let bytes = ReadBuffer.read(socket.descriptor)
       switch bytes {
@@ -118,7 +119,7 @@ final class TCPExchange: Exchange, Watcher {
   }
 
   /// Takes a piece of the answer; true when no more is needed, and the check has its end.
-  private func isDecided(by bytes: [UInt8], _ since: Instant) -> Bool {
+  private func isDecided(by bytes: [UInt8], _ since: MonotonicInstant) -> Bool {
     do throws(PatternError) {
       switch try answer?.take(bytes) {
       case .matched: succeed(since)
@@ -135,7 +136,7 @@ final class TCPExchange: Exchange, Watcher {
   }
 
   /// Matches what has come; true when that is the end of the check.
-  private func matches(_ since: Instant) -> Bool {
+  private func matches(_ since: MonotonicInstant) -> Bool {
     do throws(PatternError) {
       guard try answer?.match() == true else { return false }
       succeed(since)
@@ -149,7 +150,7 @@ final class TCPExchange: Exchange, Watcher {
     if case .talking(let since) = step { _ = matches(since) }
   }
 
-  private func succeed(_ since: Instant) {
+  private func succeed(_ since: MonotonicInstant) {
     check.note(.processing, since: since)
     loop.conclude(check, .up)
   }

@@ -2,6 +2,7 @@ internal import CAres
 internal import CGnuTLS
 internal import CSockets
 internal import Glibc
+internal import EventLoop
 internal import Names
 internal import ReachabilityModel
 
@@ -14,7 +15,7 @@ internal import ReachabilityModel
   private let credentials: TLSCredentials
   private var socket: StreamSocket?
   private var session: gnutls_session_t?
-  private var begun = Instant.now
+  private var begun = MonotonicInstant.now
 
   init(_ check: Check, _ peer: Peer, _ recipe: TLSRecipe, _ credentials: TLSCredentials, _ loop: ProberLoop) {
     self.check = check
@@ -28,7 +29,7 @@ internal import ReachabilityModel
     do throws(SocketFailure) {
       let socket = try StreamSocket(to: peer, check.request)
       self.socket = socket
-      guard loop.own(socket.descriptor, self) else { throw .immediate(errno) }
+      try loop.own(socket.descriptor, self)
     } catch {
       loop.found(check, error.finding)
     }
@@ -38,7 +39,7 @@ internal import ReachabilityModel
     if let session = unsafe session { unsafe handshake(session) }
   }
 
-  func ready(_ ready: EventPoller.Ready) {
+  func ready(_ event: Poller.Event) {
     if unsafe session == nil { settle() }
     if let session = unsafe session { unsafe handshake(session) }
   }

@@ -107,7 +107,7 @@ public struct Explanation: Hashable, Sendable {
     case .noRoute, .unreachableRoute, .blackhole, .networkUnreachable: return .route
     // The kernel's own prohibition is a route's, a firewall's shows at the connection.
     case .prohibited: return path.reason == .prohibited ? .route : transport(outcome.request.target.scheme)
-    case .dnsNotFound, .dnsServerFailure, .dnsTimeout:
+    case .dnsNotFound, .dnsServerFailure, .dnsTimeout, .resolverUnavailable:
       return outcome.request.target.scheme == .dns && outcome.result.address != nil ? .answer : .dns
     case .hostUnreachable, .refused, .connectTimeout: return transport(outcome.request.target.scheme)
     case .tlsHandshake, .certificateExpired, .certificateUntrusted, .certificateNameMismatch: return .tls

@@ -115,6 +115,8 @@ struct ExplanationText {
     case .dnsNotFound: "The name does not exist: check its spelling, the search domains and the zone."
     case .dnsServerFailure: "The name servers fail: ask each of /etc/resolv.conf itself, and see their own logs."
     case .dnsTimeout: "The name servers are silent: can they be reached? reachd check icmp:// each of them."
+    case .resolverUnavailable:
+      "This process has too few descriptors, threads or memory to resolve names: raise its limits."
     default: nil
     }
   }

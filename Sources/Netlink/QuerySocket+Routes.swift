@@ -2,7 +2,7 @@ internal import Glibc
 internal import ReachabilityModel
 
 // Questions about routes.
-extension NetlinkQueries {
+extension QuerySocket {
   /// Asks the routing tables as connect(2) does.
   ///
   /// IPv4 looks twice (`ip_route_connect` in include/net/route.h): once for the source address, and once more with it, by

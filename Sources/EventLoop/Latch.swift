@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A gate that opens once; the thread's last act, for which `stop` waits.
+/// Blocks threads until it is opened, which happens once.
 ///
-/// `pthread_join` would not do: it may be called once only, while any number of threads may stop a source.
-@safe final class Latch: @unchecked Sendable {
+/// `pthread_join` may be called only once for a thread; any number of threads may wait for a latch.
+@safe package final class Latch: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isOpen = false
 
-  /// A closed gate.
-  init() {
+  /// Makes a closed latch.
+  package init() {
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe condition = .allocate(capacity: 1)
@@ -25,16 +25,16 @@ internal import Glibc
     unsafe mutex.deallocate()
   }
 
-  /// Lets everybody through, now and later.
-  func open() {
+  /// Releases all threads that wait now or later.
+  package func open() {
     unsafe pthread_mutex_lock(mutex)
     isOpen = true
     unsafe pthread_cond_broadcast(condition)
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Waits until the gate is open.
-  func wait() {
+  /// Waits until the latch is open.
+  package func wait() {
     unsafe pthread_mutex_lock(mutex)
     while !isOpen { unsafe pthread_cond_wait(condition, mutex) }
     unsafe pthread_mutex_unlock(mutex)

@@ -2,7 +2,7 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-extension NetlinkQueries {
+extension QuerySocket {
   /// Reads the blocks of all routes of all tables, and of all policy rules, of both families.
   func routeBlocks() throws(KernelError) -> Set<RouteChanges.Block> {
     var blocks: Set<RouteChanges.Block> = []

@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// A socket on which the kernel is asked: tables, the barrier and (in an extension) routes.
 ///
 /// One thread at a time.
-final class NetlinkQueries {
+final class QuerySocket {
   let socket: NetlinkSocket
   /// Nil where no routes are asked about.
   let sources: SourceProbe?

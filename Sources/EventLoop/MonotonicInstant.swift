@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// A time of CLOCK_MONOTONIC, which does not advance while the machine sleeps (clock_gettime(2)).
+///
+/// It has the instants of `SuspendingClock` in one 64-bit word. The standard library's own type is opaque to the
+/// compiler, so that every copy of a structure that contains one is a call at run time.
+public struct MonotonicInstant: InstantProtocol {
+  /// Nanoseconds since the zero of the clock.
+  public var nanoseconds: Int64
+
+  /// The instant `nanoseconds` after the zero of the clock.
+  @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  /// The current time.
+  public static var now: MonotonicInstant { MonotonicInstant(nanoseconds: SystemClock.nanoseconds(CLOCK_MONOTONIC)) }
+
+  /// The duration from the zero of the clock to this instant.
+  @inlinable public var sinceZero: Duration { .nanoseconds(nanoseconds) }
+
+  /// The instant that is `duration` later; saturates at the limits of the clock.
+  @inlinable public func advanced(by duration: Duration) -> MonotonicInstant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
+    return MonotonicInstant(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+  }
+
+  /// The duration from this instant to another one; negative if that one is earlier.
+  @inlinable public func duration(to other: MonotonicInstant) -> Duration {
+    .nanoseconds(other.nanoseconds - nanoseconds)
+  }
+
+  /// Whether the first instant is earlier than the second.
+  @inlinable public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+    left.nanoseconds < right.nanoseconds
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds, rounded towards zero; saturates at 292 years.
+  @inlinable public var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, productOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !productOverflow else { return seconds < 0 ? .min : .max }
+    let (sum, sumOverflow) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return sumOverflow ? (seconds < 0 ? .min : .max) : sum
+  }
+}

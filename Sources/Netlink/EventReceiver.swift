@@ -1,0 +1,145 @@
+internal import CNetlink
+internal import EventLoop
+internal import Glibc
+internal import Locks
+internal import Logging
+internal import ReachabilityModel
+
+/// Receives the kernel's events.
+///
+/// Confined to the netlink thread.
+struct EventReceiver {
+  private let settings: NetlinkSource.Settings
+  private let logger: Logger
+  private let shared: NetlinkShared
+  /// Nil before the first ``open(in:token:)``, after an error, and where the kernel gives no events.
+  private var socket: NetlinkSocket?
+  private var routers = RouterWatch()
+  /// The filter lets the events of all IPv6 neighbours through, not only of those that failed.
+  private var receivesAllNeighbours = false
+  /// True from a loss until the queue was empty once.
+  ///
+  /// Until then the kernel discards further events and reports only the first loss (`NETLINK_S_CONGESTED` in
+  /// net/netlink/af_netlink.c): a reading made before then has not seen them all.
+  private var isLosing = false
+  private var overrunsToLog: UInt64 = 0
+  private var nextOverrunLog = Duration.zero
+
+  init(settings: NetlinkSource.Settings, logger: Logger, shared: NetlinkShared) {
+    self.settings = settings
+    self.logger = logger
+    self.shared = shared
+  }
+
+  /// Whether the kernel reports changes; without events everything must be read periodically.
+  var isOpen: Bool { socket != nil }
+
+  /// Opens the socket and joins the groups, unless it is open or events are switched off.
+  ///
+  /// - Returns: whether events begin with this call.
+  /// - Throws: a ``KernelError`` when there can be no socket; a kernel that gives no events is logged instead.
+  mutating func open(in poller: Poller, token: UInt64) throws(KernelError) -> Bool {
+    guard socket == nil, settings.listensToEvents else { return false }
+    let new = try NetlinkSocket(bufferBytes: settings.receiveBufferBytes)
+    do throws(KernelError) {
+      try join(new)
+    } catch {
+      // gVisor and some seccomp filters have no rtnetlink events.
+      logger.warning(
+        "no kernel events here, polling instead",
+        metadata: ["error": "\(error)", "interval": "\(settings.pollInterval)"])
+      return false
+    }
+    do throws(EventLoopError) {
+      try poller.add(new.number, .readable, token: token)
+    } catch {
+      throw KernelError(error)
+    }
+    socket = new
+    return true
+  }
+
+  private mutating func join(_ socket: NetlinkSocket) throws(KernelError) {
+    for group in [
+      RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+      RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
+    ] { try socket.join(group) }
+    try socket.filterNeighbours(.failed)
+    receivesAllNeighbours = false
+    try socket.join(RTNLGRP_NEIGH)
+  }
+
+  /// Receives what is waiting, up to ``Limits/datagramsPerBatch`` datagrams.
+  ///
+  /// - Parameter hasError: epoll has reported an error of the socket.
+  /// - Returns: what the events mean for the next reading.
+  /// - Throws: a ``KernelError`` for a broken socket, which ``open(in:token:)`` replaces.
+  mutating func receive(hasError: Bool = false) throws(KernelError) -> EventBatch {
+    var batch = EventBatch()
+    guard let socket else { return batch }
+    if isLosing { batch.addLoss() }
+    receiving: for _ in 0..<Limits.datagramsPerBatch {
+      let received: NetlinkSocket.Received
+      do throws(KernelError) {
+        received = try socket.receive(waiting: false)
+      } catch {
+        self.socket = nil
+        throw error
+      }
+      switch received {
+      case .datagram(let datagram): batch.add(datagram, &routers)
+      case .nothing:
+        isLosing = false
+        break receiving
+      case .lost: addOverrun(to: &batch)
+      }
+    }
+    if hasError, batch.overruns == 0, socket.takeError() != 0 { addOverrun(to: &batch) }
+    if !batch.isEmpty { count(batch) }
+    return batch
+  }
+
+  private mutating func addOverrun(to batch: inout EventBatch) {
+    isLosing = true
+    batch.overruns += 1
+    batch.addLoss()
+  }
+
+  private mutating func count(_ batch: EventBatch) {
+    shared.counters.withLock { counters in
+      counters.events += batch.events
+      counters.datagrams += batch.datagrams
+      counters.overruns += batch.overruns
+    }
+    guard batch.overruns > 0 else { return }
+    overrunsToLog += batch.overruns
+    let now = KernelClock.uptime
+    guard now >= nextOverrunLog else { return }
+    nextOverrunLog = now + Limits.logWindow
+    logger.warning("kernel events were lost, reading everything again", metadata: ["overruns": "\(overrunsToLog)"])
+    overrunsToLog = 0
+  }
+
+  /// Receives the events of all IPv6 neighbours while one has failed: when it is reachable again, its event need not have
+  /// the flag of a router.
+  ///
+  /// - Parameters:
+  ///   - queries: reads the failed neighbours.
+  ///   - afterLoss: events may be missing, so that the known neighbours may be wrong.
+  /// - Throws: a ``KernelError`` when the kernel refuses.
+  mutating func followRouters(_ queries: QuerySocket, afterLoss: Bool) throws(KernelError) {
+    guard socket != nil else { return }
+    if afterLoss || routers.hasFailures && !receivesAllNeighbours {
+      // The filter first, then the table: a neighbour that became reachable before the filter sent no event.
+      try filter(allNeighbours: true)
+      routers = RouterWatch(failed: try queries.failedNeighbours())
+    }
+    try filter(allNeighbours: routers.hasFailures)
+  }
+
+  private mutating func filter(allNeighbours: Bool) throws(KernelError) {
+    guard allNeighbours != receivesAllNeighbours else { return }
+    try socket?.filterNeighbours(allNeighbours ? .all : .failed)
+    receivesAllNeighbours = allNeighbours
+  }
+}

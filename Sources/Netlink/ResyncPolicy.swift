@@ -1,0 +1,110 @@
+internal import Glibc
+internal import ReachabilityModel
+
+/// Decides when to read, when to read everything, and when a failure is reported.
+///
+/// It makes no system calls.
+struct ResyncPolicy {
+  /// What to do after a wait.
+  enum Decision: Equatable {
+    case wait
+    case read(isAudit: Bool)
+  }
+
+  private enum Health {
+    case working
+    /// `busyUntil`: until then a kernel that does not answer counts as busy. `isReported`: the observer knows.
+    case failing(busyUntil: Duration, isReported: Bool)
+  }
+
+  /// What a failure leads to.
+  struct FailureReport: Equatable {
+    /// The first failure since the last reading.
+    let isFirst: Bool
+    /// The observer must be told.
+    let isForObserver: Bool
+  }
+
+  private let auditInterval: Duration
+  /// What was received and not read for.
+  private(set) var pending = EventBatch.everything
+  /// What was received while an audit was made.
+  private var afterAudit = EventBatch()
+  /// When everything is read next although no event asks for it; nil without events, when every reading does that.
+  private(set) var nextAudit: Duration?
+  private var health = Health.working
+
+  init(auditInterval: Duration) { self.auditInterval = auditInterval }
+
+  /// Whether the last reading failed.
+  var isFailing: Bool { if case .failing = health { true } else { false } }
+
+  /// Adds received events.
+  mutating func received(_ batch: EventBatch) { pending.merge(batch) }
+
+  /// Adds events that were received while an audit was made, to be read for when it is complete.
+  mutating func receivedDuringAudit(_ batch: EventBatch) { afterAudit.merge(batch) }
+
+  /// Everything may have changed while the machine slept.
+  mutating func slept() { pending.addSleep() }
+
+  /// Events begin now, or an audit was made.
+  mutating func scheduleAudit(after uptime: Duration) { nextAudit = uptime + auditInterval }
+
+  /// Decides what follows a wait.
+  ///
+  /// - Parameters:
+  ///   - isCalled: another thread has asked for a reading.
+  ///   - isDue: the deadline of the last reading, or of its retry, has passed.
+  ///   - hasEvents: the kernel reports changes.
+  ///   - uptime: the current time.
+  /// - Returns: whether to read, and then whether to compare the result with the observer's state.
+  mutating func decide(isCalled: Bool, isDue: Bool, hasEvents: Bool, uptime: Duration) -> Decision {
+    // A failing kernel is asked again after a delay, not with every event.
+    if isFailing { return isDue ? .read(isAudit: false) : .wait }
+    guard pending.isNews || isCalled || isDue else {
+      // Events without consequence, such as those of neighbours that are no routers.
+      pending = EventBatch()
+      return .wait
+    }
+    guard hasEvents else {
+      pending.merge(.everything)
+      return .read(isAudit: false)
+    }
+    guard pending.isQuiet, let nextAudit, nextAudit <= uptime else { return .read(isAudit: false) }
+    pending.merge(.everything)
+    return .read(isAudit: true)
+  }
+
+  /// A reading of ``pending`` is complete.
+  mutating func readingSucceeded() {
+    pending = afterAudit
+    afterAudit = EventBatch()
+    health = .working
+  }
+
+  /// A reading has failed.
+  ///
+  /// - Parameters:
+  ///   - error: why.
+  ///   - uptime: the current time.
+  ///   - isStopping: the observer is not to be called any more.
+  /// - Returns: who is told of it.
+  mutating func readingFailed(_ error: KernelError, uptime: Duration, isStopping: Bool) -> FailureReport {
+    // What was read of these events is incomplete.
+    pending.addLoss()
+    let isFirst: Bool
+    var (busyUntil, isReported) = (uptime + Limits.busyPatience, false)
+    switch health {
+    case .working: isFirst = true
+    case .failing(let until, let reported):
+      isFirst = false
+      (busyUntil, isReported) = (until, reported)
+    }
+    // While a writer holds the RTNL lock the kernel does not answer, but the last verdict holds.
+    let isBusy = [ETIMEDOUT, EAGAIN].contains(error.errno) && uptime < busyUntil
+    let isForObserver = !isBusy && !isReported && !isStopping
+    health = .failing(busyUntil: busyUntil, isReported: isReported || isForObserver)
+    return FailureReport(isFirst: isFirst, isForObserver: isForObserver)
+  }
+}
