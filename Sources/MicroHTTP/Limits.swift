@@ -113,7 +113,8 @@ enum Limits {
   /// Passes that may skip our own poll while libmicrohttpd still has work: saves a system call, delays a hang-up.
   static let unpolledPasses = 16
 
-  /// Milliseconds without a turn while libmicrohttpd waits for nothing but handshakes, after as many turns as above.
+  /// Milliseconds without a turn while libmicrohttpd waits for nothing but handshakes and bodies, after as many turns as
+  /// above.
   ///
   /// What clients send ends it at once. Over TLS other answers go on by some 16 KiB a turn meanwhile.
   static let handshakePause: Int32 = 20

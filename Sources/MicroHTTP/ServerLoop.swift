@@ -44,8 +44,8 @@ internal import Synchronization
   /// The connection an answer was handed over for last.
   var latestAnswer: Connection?
   var splitHeads: [UInt64: Connection] = [:]
-  /// Connections whose request has a chunked body, which may end in more fields.
-  var chunkedBodies: [UInt64: Connection] = [:]
+  /// Connections whose request's body is not complete yet.
+  var bodiesAwaited = 0
   /// Connections of each client address, where they are limited.
   var crowds: [String: Int] = [:]
   /// Half-closed sockets that are read empty.
@@ -235,10 +235,12 @@ internal import Synchronization
 
   /// Whether libmicrohttpd wants turns in which nothing happens.
   ///
-  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything: a single silent one
-  /// would have us turn without a rest. Real input makes libmicrohttpd's epoll descriptor ready, and ends any pause.
+  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything, and every body whose
+  /// head has left no memory to read it into: a single one would keep this thread busy. Real input makes libmicrohttpd's
+  /// epoll descriptor ready, and ends any pause.
   private func isIdlyBusy(_ timeout: Int32) -> Bool {
-    timeout == 0 && identity != nil && unheard > 0 && !hasMoved && !needsTurn && !inbox.hasWork && !isOver
+    timeout == 0 && (identity != nil && unheard > 0 || bodiesAwaited > 0) && !hasMoved && !needsTurn && !inbox.hasWork
+      && !isOver
   }
 
   /// Milliseconds of a pause that no deadline shortens.

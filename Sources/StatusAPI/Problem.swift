@@ -5,8 +5,8 @@ struct Problem: Error {
   /// The closed list of what can go wrong, with the HTTP status of each.
   enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
-    case forbidden, policyDenied, hostNotAllowed, conflict, preconditionFailed, tooLarge, unsupportedMedia, invalid
-    case rateLimited, overloaded, draining, `internal`
+    case forbidden, policyDenied, hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge
+    case unsupportedMedia, invalid, rateLimited, overloaded, draining, `internal`
 
     /// The usual status; 414 and 431 for the parts of a request that are too large.
     var status: Int {
@@ -18,6 +18,7 @@ struct Problem: Error {
       case .methodNotAllowed: 405
       case .notAcceptable: 406
       case .conflict: 409
+      case .lengthRequired: 411
       case .preconditionFailed: 412
       case .tooLarge: 413
       case .unsupportedMedia: 415
@@ -43,6 +44,7 @@ struct Problem: Error {
       case .policyDenied: "The policy forbids this target"
       case .hostNotAllowed: "This server does not answer to this Host"
       case .conflict: "The resource is in another state"
+      case .lengthRequired: "The request body needs a Content-Length"
       case .preconditionFailed: "The resource has changed"
       case .tooLarge: "The request is too large"
       case .unsupportedMedia: "This media type is not understood"
@@ -98,6 +100,7 @@ struct Problem: Error {
   init(_ refusal: RequestRefusal) {
     let code: Code =
       switch refusal.rule {
+      case .lengthRequired: .lengthRequired
       case .bodyTooLarge, .headTooLarge: .tooLarge
       case .crowded: .rateLimited
       case .overloaded: .overloaded
