@@ -1,5 +1,6 @@
 // What Swift cannot reach by itself in libmicrohttpd: variadic functions, and the epoll calls that Glibc's module lacks.
 #pragma once
+#include <linux/filter.h>
 #include <microhttpd.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -162,6 +163,20 @@ static inline int
 CMicroHTTPD_accept (int listener)
 {
   return accept4 (listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/// Lets a listening TCP socket drop every SYN, and accept what completes a handshake (socket(7), SO_ATTACH_FILTER): a
+/// filter sees a segment from its TCP header on, which has its flags in byte 13. Elsewhere it has no effect.
+static inline void
+CMicroHTTPD_drop_syn (int listener)
+{
+  struct sock_filter code[] = {BPF_STMT (BPF_LD | BPF_B | BPF_ABS, 13),
+                               BPF_STMT (BPF_ALU | BPF_AND | BPF_K, 0x12), /* SYN, ACK */
+                               BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+                               BPF_STMT (BPF_RET | BPF_K, 0),
+                               BPF_STMT (BPF_RET | BPF_K, UINT32_MAX)};
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  setsockopt (listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
 /// Hands an accepted client to the daemon, with its address; the daemon closes it even when it refuses it.

@@ -38,8 +38,10 @@
   var known: KnownHead?
   /// The current request has that head, and its answer stood when it came; ``request`` is not set then.
   var isRepeated = false
-  /// Bytes of the body read so far.
-  var bodyLength = 0
+  /// The current request's head announced a body that is not complete yet.
+  var awaitsBody = false {
+    didSet { if awaitsBody != oldValue { loop.bodiesAwaited += awaitsBody ? 1 : -1 } }
+  }
   /// The answer to a deferred request, once it is there.
   var reply: HTTPResponse?
   /// When the current request's head was complete, as far as anybody asks.

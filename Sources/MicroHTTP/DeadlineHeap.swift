@@ -19,8 +19,8 @@ struct DeadlineHeap {
     case linger
     /// A client that closed its side has had time to get a quick answer.
     case halfClosed
-    /// Who has not come to a request is waited for no more.
-    case lastHandshakes
+    /// A stop no longer waits for first requests.
+    case lastRequests
     /// Who still waits for an answer is to be told that a stop is near.
     case lastCall
     /// The grace of a stop is over.

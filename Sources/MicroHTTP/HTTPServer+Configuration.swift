@@ -39,7 +39,7 @@ extension HTTPServer {
     public var streams = StreamMode.auto
     /// Bytes of the log a stream may be behind while its socket takes nothing.
     public var streamLag = Limits.streamLag
-    /// Milliseconds without a turn while nothing but handshakes is waited for; tests lengthen it.
+    /// Milliseconds without a turn while nothing but handshakes and bodies is waited for; tests lengthen it.
     var handshakePause = Limits.handshakePause
 
     /// The defaults for an address.

@@ -113,7 +113,8 @@ enum Limits {
   /// Passes that may skip our own poll while libmicrohttpd still has work: saves a system call, delays a hang-up.
   static let unpolledPasses = 16
 
-  /// Milliseconds without a turn while libmicrohttpd waits for nothing but handshakes, after as many turns as above.
+  /// Milliseconds without a turn while libmicrohttpd waits for nothing but handshakes and bodies, after as many turns as
+  /// above.
   ///
   /// What clients send ends it at once. Over TLS other answers go on by some 16 KiB a turn meanwhile.
   static let handshakePause: Int32 = 20
@@ -136,9 +137,10 @@ enum Limits {
   /// of the grace where that is less.
   static let lastCall = Duration.milliseconds(500)
 
-  /// Time after the last accept for which a stop waits for handshakes, and for the first request after one: a round trip
-  /// or two on the way round the world, and no silent stranger holds a stop up for longer.
-  static let lastHandshakes = Duration.seconds(1)
+  /// Time after the last accept for which a stop waits for first requests, and for the handshakes before them.
+  ///
+  /// It is a few round trips between continents; a client that sends nothing delays a stop no longer than this.
+  static let lastRequests = Duration.seconds(1)
 
   /// Kernel events fetched in one system call.
   static let polledEvents = 128

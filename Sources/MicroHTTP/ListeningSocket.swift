@@ -10,9 +10,12 @@ struct ListeningSocket {
   let address: ListenAddress
   /// The file of a Unix-domain socket that is ours to remove.
   let file: UnixSocketFile?
+  /// Bound here and not by another process.
+  let isOwn: Bool
 
   /// Binds an address and listens; a Unix-domain socket's file gets `mode`.
   init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
+    isOwn = true
     if let path = address.path {
       let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
       let descriptor = socket(AF_UNIX, kind, 0)
@@ -78,6 +81,7 @@ struct ListeningSocket {
     Self.limitSegments(descriptor)
     self.descriptor = descriptor
     self.address = address
+    isOwn = false
     // Who bound it looks after its file.
     file = nil
   }
@@ -88,6 +92,16 @@ struct ListeningSocket {
   /// 3.8.6.3), in which the stream would stand still. A Unix-domain socket refuses the option, and has no such segments.
   private static func limitSegments(_ descriptor: Int32) {
     set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, Limits.segment)
+  }
+
+  /// Lets no further client connect, so that the queue can be emptied before the socket is closed.
+  ///
+  /// The kernel drops the SYN of a client, which sends it again and is refused after the close. A Unix-domain socket has
+  /// no SYN, so its file is removed. A socket that another process bound stays open there, and is left as it is.
+  func ignoreNewClients() {
+    guard isOwn else { return }
+    CMicroHTTPD_drop_syn(descriptor)
+    file?.remove()
   }
 
   /// Closes the socket and takes its file away.

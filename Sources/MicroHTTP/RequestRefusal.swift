@@ -17,6 +17,8 @@ public struct RequestRefusal: Sendable, Equatable {
     public static let host = Rule(rawValue: "host")
     /// `Content-Length` and `Transfer-Encoding` leave the body's length in doubt.
     public static let framing = Rule(rawValue: "framing")
+    /// The request has a `Transfer-Encoding`: a body must have a `Content-Length`.
+    public static let lengthRequired = Rule(rawValue: "lengthRequired")
     /// The body is longer than this server reads.
     public static let bodyTooLarge = Rule(rawValue: "bodyTooLarge")
     /// The request's head is longer than this server reads.
@@ -71,6 +73,10 @@ extension RequestRefusal {
   static func overloaded(_ detail: String) -> RequestRefusal {
     RequestRefusal(rule: .overloaded, status: 503, detail: detail, retryAfterSeconds: Limits.retryAfterSeconds)
   }
+
+  static let lengthRequired = RequestRefusal(
+    rule: .lengthRequired, status: 411,
+    detail: "Transfer-Encoding is not supported; send the body with a Content-Length.")
 
   static let lengthTooLarge = RequestRefusal(
     rule: .bodyTooLarge, status: 413, detail: "Content-Length is larger than anything this server reads.")

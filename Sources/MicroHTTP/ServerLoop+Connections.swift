@@ -26,6 +26,7 @@ extension ServerLoop {
   func closed(_ connection: Connection) {
     connections[connection.token] = nil
     if !connection.wasHeard { unheard -= 1 }
+    connection.awaitsBody = false
     headEnded(connection)
     if latestHead === connection { latestHead = nil }
     if latestAnswer === connection { latestAnswer = nil }

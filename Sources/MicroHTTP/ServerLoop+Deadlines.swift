@@ -18,7 +18,7 @@ extension ServerLoop {
     case .halfClosed: connections[entry.token].map { $0.halfClosedDeadline == entry.time } ?? false
     case .heartbeat: streaming[entry.token]?.stream?.nextBeat == entry.time
     case .linger: lingering[entry.token] != nil
-    case .lastHandshakes, .lastCall, .stop: true
+    case .lastRequests, .lastCall, .stop: true
     }
   }
 
@@ -33,7 +33,7 @@ extension ServerLoop {
     case .cut: if let connection { hangUp(connection) }
     case .linger: endLingering(token: due.token)
     // That the loop wakes up is all.
-    case .lastHandshakes: break
+    case .lastRequests: break
     case .lastCall: callLast()
     case .stop: isStopping = true
     }

@@ -119,8 +119,7 @@ extension ServerLoop {
     if let latest = latestHead, latest.isMidHead, splitHeads[latest.token] == nil { heads.append(latest) }
     if status == 431 {
       // Only a connection that is between its request line and its last field can be answered so: is there one, it is it.
-      let suspects = heads + chunkedBodies.values.prefix(2)
-      if suspects.count == 1 { refuseDirectly(suspects[0], .headTooLarge) }
+      if heads.count == 1 { refuseDirectly(heads[0], .headTooLarge) }
     } else {
       for head in heads {
         // Whose complaint it was does not matter: such a length is refused anyway.

@@ -11,7 +11,6 @@ extension ServerLoop {
     requestsInFlight += 1
     connection.isInFlight = true
     connection.phase = .body
-    connection.bodyLength = 0
     if answered != nil { connection.headTime = MonotonicClock.now }
     loseSight(connection)
     headEnded(connection)
@@ -73,29 +72,20 @@ extension ServerLoop {
       counters.refused.increment()
       return refuse(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
     }
-    let isChunked = head.headers["Transfer-Encoding"] != nil
-    if isChunked { chunkedBodies[connection.token] = connection }
-    let hasBody = length > 0 || isChunked
+    let hasBody = length > 0
+    connection.awaitsBody = hasBody
     setRequestDeadline(connection, hasBody ? now + spans.requestBody : nil)
     connection.known = unsafe hasBody || bytes.count > Limits.knownHead ? nil : KnownHead(bytes, request)
     return true
   }
 
-  /// Part of a body has come.
+  /// Part of a body has come; its length was announced and checked.
   ///
   /// False closes the connection without an answer.
   func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     if connection.isCut { return false }
-    connection.bodyLength += bytes.count
-    if connection.bodyLength <= configuration.requestBodyLimit {
-      unsafe connection.request?.body.append(contentsOf: bytes)
-      return true
-    }
-    // A chunked body shows its size only now, and libmicrohttpd takes no answer in the middle of one.
-    connection.request?.body = []
-    counters.refused.increment()
-    refuseDirectly(connection, .bodyTooLarge(limit: configuration.requestBodyLimit))
-    return false
+    unsafe connection.request?.body.append(contentsOf: bytes)
+    return true
   }
 
   /// The request is complete, or its promised answer is due.
@@ -109,6 +99,7 @@ extension ServerLoop {
       return answer(connection, reply)
     }
     setRequestDeadline(connection, nil)
+    connection.awaitsBody = false
     if connection.isRepeated, let known = connection.known {
       connection.isRepeated = false
       let mayStay = !isLeaving && !isParting
@@ -140,7 +131,7 @@ extension ServerLoop {
     endDeferral(connection)
     land(connection)
     unwatch(connection)
-    if !chunkedBodies.isEmpty { chunkedBodies[connection.token] = nil }
+    connection.awaitsBody = false
     connection.phase = .head
     connection.hasLine = false
     connection.requestNumber += 1

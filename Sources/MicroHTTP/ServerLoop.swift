@@ -44,8 +44,8 @@ internal import Synchronization
   /// The connection an answer was handed over for last.
   var latestAnswer: Connection?
   var splitHeads: [UInt64: Connection] = [:]
-  /// Connections whose request has a chunked body, which may end in more fields.
-  var chunkedBodies: [UInt64: Connection] = [:]
+  /// Connections whose request's body is not complete yet.
+  var bodiesAwaited = 0
   /// Connections of each client address, where they are limited.
   var crowds: [String: Int] = [:]
   /// Half-closed sockets that are read empty.
@@ -58,8 +58,8 @@ internal import Synchronization
   var farewell: [UInt8]?
   /// The end is announced: clients are asked to come back by other connections.
   var isParting = false
-  /// When those who were in their handshake as we ceased to accept are waited for no more; nil without TLS, and before.
-  private var handshakeDeadline: UInt64?
+  /// Until when a stop waits for first requests after the last accept; nil before.
+  private var lastRequestsDeadline: UInt64?
   /// When the grace of a stop is over.
   var stopDeadline: UInt64?
   /// The grace is nearly over: no more answers are promised.
@@ -187,11 +187,13 @@ internal import Synchronization
         wakeStreams()
       }
       while let due = deadlines.pop(at: now) { meet(due) }
-      if isStopping || isOver { break }
+      if isStopping { break }
       needsTurn = false
       unsafe MHD_run(daemon)
       counters.turns.wrappingAdd(1, ordering: .relaxed)
       counters.lastTurn.store(now, ordering: .relaxed)
+      // After the turn: what clients had sent before it has been read.
+      if isOver { break }
     }
     shutDown()
   }
@@ -235,10 +237,12 @@ internal import Synchronization
 
   /// Whether libmicrohttpd wants turns in which nothing happens.
   ///
-  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything: a single silent one
-  /// would have us turn without a rest. Real input makes libmicrohttpd's epoll descriptor ready, and ends any pause.
+  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything, and every body whose
+  /// head has left no memory to read it into: a single one would keep this thread busy. Real input makes libmicrohttpd's
+  /// epoll descriptor ready, and ends any pause.
   private func isIdlyBusy(_ timeout: Int32) -> Bool {
-    timeout == 0 && identity != nil && unheard > 0 && !hasMoved && !needsTurn && !inbox.hasWork && !isOver
+    timeout == 0 && (identity != nil && unheard > 0 || bodiesAwaited > 0) && !hasMoved && !needsTurn && !inbox.hasWork
+      && !isOver
   }
 
   /// Milliseconds of a pause that no deadline shortens.
@@ -304,14 +308,14 @@ internal import Synchronization
 
   /// A stop was asked for, and nothing is left that it should wait for.
   private var isOver: Bool {
-    stopDeadline != nil && requestsInFlight == 0 && !awaitsHandshakes
+    stopDeadline != nil && requestsInFlight == 0 && !awaitsRequests
       && (farewell == nil || counters.streams.load(ordering: .relaxed) == 0)
   }
 
-  /// Somebody may be in the handshake before a request: that takes more turns than what lies in a socket already.
-  private var awaitsHandshakes: Bool {
-    guard unheard > 0, let handshakeDeadline else { return false }
-    return now < handshakeDeadline
+  /// A client has connected and not sent its first request yet, is in the handshake before it, or has sent half of a head.
+  private var awaitsRequests: Bool {
+    guard let lastRequestsDeadline, now < lastRequestsDeadline else { return false }
+    return unheard > 0 || !splitHeads.isEmpty || latestHead?.isMidHead == true
   }
 
   /// Gives everything back when the thread could not be started.
@@ -323,8 +327,8 @@ internal import Synchronization
     guard listener >= 0 else { return }
     // Quiescing alone would leave the socket open and clients waiting in its queue for an answer that never comes.
     unsafe MHD_quiesce_daemon(daemon)
-    // Who waits there believes to be connected, and may have asked: closing would reset it. All are taken first and
-    // served after, because while one is served others come.
+    socket.ignoreNewClients()
+    // A client in the queue is connected, and may have sent a request: closing would reset it.
     var last: [Int32] = []
     while last.count < Limits.lastAccepts, case let client = CMicroHTTPD_accept(listener), client >= 0 {
       last.append(client)
@@ -332,12 +336,9 @@ internal import Synchronization
     socket.shut()
     listener = -1
     for client in last { _ = unsafe CMicroHTTPD_adopt(daemon, client) }
-    // What they have asked is read before anybody finds that nothing is left to do.
-    unsafe MHD_run(daemon)
-    guard identity != nil else { return }
-    let deadline = now + Limits.lastHandshakes.nanoseconds
-    handshakeDeadline = deadline
-    plan(deadline, .lastHandshakes, token: 0)
+    let deadline = now + Limits.lastRequests.nanoseconds
+    lastRequestsDeadline = deadline
+    plan(deadline, .lastRequests, token: 0)
   }
 
   private func shutDown() {

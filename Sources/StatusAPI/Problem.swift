@@ -6,7 +6,7 @@ struct Problem: Error {
   enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
     case forbidden, policyDenied, moduleDenied, quotaExceeded
-    case hostNotAllowed, conflict, preconditionFailed, tooLarge, unsupportedMedia, invalid
+    case hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge, unsupportedMedia, invalid
     case rateLimited, overloaded, draining, `internal`
 
     /// The usual status; 414 and 431 for the parts of a request that are too large.
@@ -19,6 +19,7 @@ struct Problem: Error {
       case .methodNotAllowed: 405
       case .notAcceptable: 406
       case .conflict: 409
+      case .lengthRequired: 411
       case .preconditionFailed: 412
       case .tooLarge: 413
       case .unsupportedMedia: 415
@@ -46,6 +47,7 @@ struct Problem: Error {
       case .quotaExceeded: "A limit of targets or checks is exceeded"
       case .hostNotAllowed: "This server does not answer to this Host"
       case .conflict: "The resource is in another state"
+      case .lengthRequired: "The request body needs a Content-Length"
       case .preconditionFailed: "The resource has changed"
       case .tooLarge: "The request is too large"
       case .unsupportedMedia: "This media type is not understood"
@@ -101,6 +103,7 @@ struct Problem: Error {
   init(_ refusal: RequestRefusal) {
     let code: Code =
       switch refusal.rule {
+      case .lengthRequired: .lengthRequired
       case .bodyTooLarge, .headTooLarge: .tooLarge
       case .crowded: .rateLimited
       case .overloaded: .overloaded

@@ -8,6 +8,7 @@ enum Fuzz {
   static let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt] = [
     "request": { play($0, $1, RequestTarget.play) },
     "wire": { play($0, $1, WireTarget.play) },
+    "framing": { play($0, $1, FramingTarget.play) },
     "sse": { play($0, $1, StreamTarget.play) },
     "configuration": { play($0, $1, ConfigurationTarget.play) },
     "netlink": { play($0, $1, NetlinkTarget.play) },

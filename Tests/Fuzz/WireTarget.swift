@@ -19,11 +19,16 @@ enum WireTarget {
     return server
   }()
 
+  /// Starts the server unless it runs, and has it answer a request.
+  static func start() {
+    let good = exchange(Array("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
+    precondition(good.starts(with: "HTTP/1.1 200 ".utf8), "the server serves")
+  }
+
   static func play(_ bytes: [UInt8]) {
     let before = exchange(bytes)
     precondition(before.isEmpty || before.starts(with: "HTTP/1.".utf8), "an answer begins with its status")
-    let good = exchange(Array("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
-    precondition(good.starts(with: "HTTP/1.1 200 ".utf8), "the server lives on")
+    start()
   }
 
   /// Everything that comes for these bytes and nothing more.

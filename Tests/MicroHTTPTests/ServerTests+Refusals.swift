@@ -35,7 +35,7 @@ extension ServerTests {
         ("GET /a HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n", 400), ("GET /stream HTTP/1.1\r\nHost: a\r\n", 503),
         ("GET /dropped HTTP/1.1\r\nHost: a\r\n", 500),
         ("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n", 413),
-        ("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n", 413),
+        ("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n", 411),
       ] {
         let client = try RawClient(server.boundAddress)
         client.send("\(head)X-Id: mine\r\n\r\n\(head.contains("chunked") ? "b\r\n01234567890\r\n" : "")")

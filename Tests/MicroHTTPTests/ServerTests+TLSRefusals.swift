@@ -15,8 +15,9 @@ extension ServerTests.TLS {
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413),
     (
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n"
-        + String(repeating: "a", count: 0x20000) + "\r\n", 413
+        + String(repeating: "a", count: 0x20000) + "\r\n", 411
     ),
+    ("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;e=" + String(repeating: "a", count: 8000), 411),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: ", 408),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc", 408),
   ]

@@ -84,8 +84,8 @@ import Testing
     let reloadable = try Reloadable("targets: [{ id: db, target: 'route://127.0.0.1', interval: 24h }]\n")
     try wait(reloadable, "db", "up")
     let before = try ask(reloadable, "/targets")
-    // As curl sends it: with a length, and in pieces without one.
-    for options in ["", "-H 'Transfer-Encoding: chunked'"] {
+    // As curl sends it: with a length, and in chunks, which need a length instead (RFC 9110, section 15.5.12).
+    for (options, status) in [("", "413"), ("-H 'Transfer-Encoding: chunked'", "411")] {
       let (end, output, errors) = try Program.shell(
         """
         awk 'BEGIN { printf "["; for (i = 0; i < 1000000; i++)
@@ -93,7 +93,7 @@ import Testing
         curl -s -o /dev/null -w '%{http_code}' -X POST \(Self.json) -H 'Expect:' \(options) --data-binary @- \
           '\(reloadable.service.url)/targets'
         """)
-      #expect(output == "413", "\(end) \(errors)")
+      #expect(output == status, "\(end) \(errors)")
     }
     #expect(try ask(reloadable, "/targets") == before)
     // Two thousand fit.

@@ -145,7 +145,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (RequestRefusal.Rule.host, 400, "badRequest"), (.framing, 400, "badRequest"), (.bodyTooLarge, 413, "tooLarge"),
+    (RequestRefusal.Rule.host, 400, "badRequest"), (.framing, 400, "badRequest"),
+    (.lengthRequired, 411, "lengthRequired"), (.bodyTooLarge, 413, "tooLarge"),
     (.headTooLarge, 431, "tooLarge"), (.tooSlow, 408, "badRequest"), (.crowded, 429, "rateLimited"),
     (.overloaded, 503, "overloaded"), (.draining, 503, "draining"), (.noReply, 500, "internal"),
   ])
