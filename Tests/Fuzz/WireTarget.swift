@@ -8,6 +8,8 @@ enum WireTarget {
   private static let server: HTTPServer = {
     var configuration = HTTPServer.Configuration(address: ListenAddress(host: "127.0.0.1", port: 0))
     configuration.requestBodyLimit = 1_000
+    // An end that comes together with half of a head may be seen only when this is over.
+    configuration.requestHeadTime = .milliseconds(500)
     let server = HTTPServer(configuration: configuration) { request in
       precondition(request.headers.values(for: "Content-Length").count <= 1, "two lengths are no request")
       precondition(request.headers.values(for: "Transfer-Encoding").isEmpty || request.headers["Content-Length"] == nil)
