@@ -1,0 +1,86 @@
+/// Rules about types and folders as functions from files to diagnostics.
+enum StructureChecks {
+  /// The lines of each type in one module: its declaration and all of its extensions, in whichever files they are.
+  ///
+  /// A nested type counts as a part of the declaration that contains it; `extension Outer.Inner` counts for `Outer.Inner`.
+  static func typeLengths(_ files: [SourceFile]) -> [String: Int] {
+    var lengths: [String: Int] = [:]
+    for file in files {
+      for (name, lines) in topLevelTypes(file) { lengths["\(file.room).\(name)", default: 0] += lines }
+    }
+    return lengths
+  }
+
+  /// The types that a file declares or extends at its top level, with the lines from the name to the closing brace.
+  private static func topLevelTypes(_ file: SourceFile) -> [(name: String, lines: Int)] {
+    let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "extension", "protocol"]
+    var found: [(String, Int)] = []
+    var depth = 0
+    var open: (name: String, line: Int)?
+    for (number, line) in file.code.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      if depth == 0, open == nil {
+        let words = line.split { $0 == " " || $0 == "{" || $0 == ":" || $0 == "<" }
+        if let kind = words.firstIndex(where: { kinds.contains($0) }), kind + 1 < words.count {
+          open = (String(words[kind + 1]), number)
+        }
+      }
+      for character in line {
+        if character == "{" { depth += 1 }
+        guard character == "}" else { continue }
+        depth -= 1
+        if depth == 0, let type = open {
+          found.append((type.name, number - type.line + 1))
+          open = nil
+        }
+      }
+    }
+    return found
+  }
+
+  /// Types that are too long.
+  static func longTypes(_ files: [SourceFile], limit: Int) -> [String] {
+    typeLengths(files).filter { $0.value > limit }.sorted { $0.key < $1.key }
+      .map { "\($0.key): \($0.value) lines over all files, at most \(limit)" }
+  }
+
+  /// Folders that hold too many files directly.
+  static func crowdedFolders(_ files: [SourceFile], limit: Int) -> [String] {
+    let folders = Dictionary(grouping: files) { $0.path.split(separator: "/").dropLast().joined(separator: "/") }
+    return folders.filter { $0.value.count > limit }.sorted { $0.key < $1.key }
+      .map { "\($0.key): \($0.value.count) files, at most \(limit)" }
+  }
+
+  /// C modules that files of several folders of one module import.
+  static func scatteredImports(_ files: [SourceFile], of libraries: Set<String>) -> [String] {
+    var folders: [String: Set<String>] = [:]
+    for file in files {
+      let folder = file.path.split(separator: "/").dropLast().joined(separator: "/")
+      for (module, _) in Checks.imports(file) where libraries.contains(module) {
+        folders["\(file.room) imports \(module)", default: []].insert(folder)
+      }
+    }
+    return folders.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
+      .map { "\($0.key) in \($0.value.sorted().joined(separator: ", "))" }
+  }
+
+  /// Words of `denied` in a text, with their lines; inflections are listed in `denied`.
+  static func words(_ text: String, path: String, denied: Set<String>) -> [String] {
+    CodeText.words(text).flatMap { word, _, _, line in
+      parts(of: word).filter { denied.contains($0) }.map { "\(path):\(line): \"\($0)\" in \(word)" }
+    }
+  }
+
+  /// The words of an identifier, in lower case: `aCrowdedRoom` is `a`, `crowded`, `room`.
+  static func parts(of identifier: Substring) -> [String] {
+    var parts: [String] = []
+    var part = ""
+    for character in identifier {
+      if character == "_" || character.isUppercase, !part.isEmpty {
+        parts.append(part)
+        part = ""
+      }
+      if character != "_" { part += character.lowercased() }
+    }
+    return part.isEmpty ? parts : parts + [part]
+  }
+}

@@ -1,0 +1,89 @@
+import Testing
+
+@Suite("Types, folders and words stay within their limits")
+struct StructureTests {
+  private let tree: SourceTree
+  private var sources: [SourceFile] { tree.files.filter(\.isSource) }
+
+  private static let read = Result { try SourceTree() }
+
+  init() throws { tree = try Self.read.get() }
+
+  @Test("No type is longer than 500 lines over all its files")
+  func typeLengths() {
+    #expect(StructureChecks.longTypes(sources, limit: 500).isEmpty)
+    #expect(StructureChecks.typeLengths(sources).count > 300, "the check finds the types")
+  }
+
+  @Test("No folder holds more than 30 files")
+  func folders() {
+    #expect(StructureChecks.crowdedFolders(tree.files, limit: 30).isEmpty)
+  }
+
+  @Test("Each module imports a C library in one folder only")
+  func imports() throws {
+    let manifest = try #require(tree.read("Package.swift"))
+    let libraries = Checks.systemLibraries(inManifest: manifest).union(["CNetlink", "CEventLoop"])
+    #expect(StructureChecks.scatteredImports(sources, of: libraries).isEmpty)
+  }
+
+  /// Words that personify the software or its clients, or that have a standard term (in parentheses).
+  private static let denied: Set<String> = [
+    "stranger", "strangers",  // unauthenticated client, unmatched response
+    "newcomer", "newcomers",  // new connection, new subscriber
+    "crowd", "crowds",  // connections of one address
+    "whoever", "somebody", "nobody", "everybody",  // the client, any client, no client
+    "farewell", "farewells",  // close event
+    "anew", "afresh",  // again
+    "mend", "mends", "mended",  // fix
+    "rung", "rungs",  // step
+    "knock", "knocks", "knocking",  // connect-only check
+  ]
+
+  @Test("Sources and documents use standard terms", arguments: [("Sources", 10), ("documents", 5)])
+  func words(_ part: String, limit: Int) throws {
+    let documents = ["README.md", "docs/ARCHITECTURE.md", "CHANGELOG.md", "openapi.yaml"]
+    let texts =
+      part == "Sources"
+      ? sources.map { ($0.path, $0.text) } : try documents.map { ($0, try #require(tree.read($0))) }
+    let found = texts.flatMap { StructureChecks.words($0.1, path: $0.0, denied: Self.denied) }
+    #expect(found.count <= limit, "\(found.joined(separator: "\n"))")
+  }
+}
+
+@Suite("The structure checks find what they look for")
+struct StructureCheckTests {
+  private func file(_ text: String, _ path: String = "Sources/A/Sample.swift") -> SourceFile {
+    SourceFile(path: path, text: text)
+  }
+
+  @Test("A type's lines are those of its declaration and its extensions in all files")
+  func typeLengths() {
+    let first = file("struct A {\n  struct B {\n  }\n}\nextension A.B {\n}\n")
+    let second = file("public extension A: C where D: E {\n  func f() { g() }\n}\nlet a = 1\n", "Sources/A/More.swift")
+    #expect(StructureChecks.typeLengths([first, second]) == ["A.A": 7, "A.A.B": 2])
+    #expect(StructureChecks.longTypes([first, second], limit: 6) == ["A.A: 7 lines over all files, at most 6"])
+  }
+
+  @Test("A folder counts its own files")
+  func folders() {
+    let files = [file("", "Sources/A/B.swift"), file("", "Sources/A/C.swift"), file("", "Sources/A/D/E.swift")]
+    #expect(StructureChecks.crowdedFolders(files, limit: 1) == ["Sources/A: 2 files, at most 1"])
+  }
+
+  @Test("A C library in two folders of a module is found")
+  func imports() {
+    let files = [
+      file("internal import CX\n"), file("import CX\n", "Sources/A/B/C.swift"),
+      file("import CX\n", "Sources/D/E.swift"),
+    ]
+    #expect(StructureChecks.scatteredImports(files, of: ["CX"]) == ["A imports CX in Sources/A, Sources/A/B"])
+  }
+
+  @Test("Denied words are found in identifiers, comments and messages, and not inside other words")
+  func words() {
+    let text = "// A Stranger\nlet crowdSize = \"nobody\"\nlet crowded = recommends\n"
+    let found = StructureChecks.words(text, path: "x", denied: ["stranger", "crowd", "nobody", "mends"])
+    #expect(found == ["x:1: \"stranger\" in Stranger", "x:2: \"crowd\" in crowdSize", "x:2: \"nobody\" in nobody"])
+  }
+}
