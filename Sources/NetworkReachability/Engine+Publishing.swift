@@ -30,7 +30,7 @@ extension Engine.Guarded {
   /// Puts the verdict over a watched target among what its sink was told, if there is one.
   ///
   /// Under the same lock as every change: put there later, it could stand behind one that is younger, for good.
-  func tell(_ target: Target, to sink: some VerdictSink) {
+  func tell(_ target: ReachabilityTarget, to sink: some VerdictSink) {
     guard let verdict = state.verdict(of: target) else { return }
     sink.take(verdict)
   }

@@ -15,7 +15,7 @@ final class Engine: Sendable {
     var subscriptions: [Int: (subscriber: any Subscriber, interest: Interest)] = [:]
     var nextSubscription = 0
     /// Who watches a target, by the numbers of the subscriptions.
-    var watchers: [Target: Set<Int>] = [:]
+    var watchers: [ReachabilityTarget: Set<Int>] = [:]
     var sinks: [any TransitionSink] = []
     var judgementSinks: [any JudgementSink] = []
     /// The number of the run whose readings count.
@@ -126,7 +126,7 @@ final class Engine: Sendable {
   ///   - target: what is watched.
   ///   - watcher: for whom.
   ///   - sink: takes the verdict as it is, if there is one.
-  func watch(_ target: Target, for watcher: Int, telling sink: some VerdictSink) {
+  func watch(_ target: ReachabilityTarget, for watcher: Int, telling sink: some VerdictSink) {
     guarded.withLock { guarded in
       _ = guarded.state.watch(target, forSchedule: true)
       guarded.tell(target, to: sink)
@@ -135,7 +135,7 @@ final class Engine: Sendable {
   }
 
   /// Tells a sink once more what the verdict over a watched target is.
-  func tell(_ target: Target, to sink: some VerdictSink) { guarded.withLock { $0.tell(target, to: sink) } }
+  func tell(_ target: ReachabilityTarget, to sink: some VerdictSink) { guarded.withLock { $0.tell(target, to: sink) } }
 
   /// A number for one who watches without a subscription.
   func makeWatcher() -> Int {
@@ -146,7 +146,7 @@ final class Engine: Sendable {
   }
 
   /// Stops watching for the schedule.
-  func unwatch(_ target: Target, for watcher: Int) {
+  func unwatch(_ target: ReachabilityTarget, for watcher: Int) {
     guarded.withLock { $0.state.unwatch([target], forSchedule: true) }
     names.unwatch(target, for: watcher)
   }
@@ -158,7 +158,7 @@ final class Engine: Sendable {
   /// The tables of the last reading; nil before the first.
   var tables: KernelTables? { guarded.withLock { $0.state.hasReading ? $0.state.tables : nil } }
 
-  func verdict(of target: Target) -> HostVerdict? { guarded.withLock { $0.state.verdict(of: target) } }
+  func verdict(of target: ReachabilityTarget) -> HostVerdict? { guarded.withLock { $0.state.verdict(of: target) } }
 
   func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
     guarded.withLock { $0.state.watchedVerdicts(limit: limit) }
@@ -227,7 +227,7 @@ final class Engine: Sendable {
   func attach(_ sink: any JudgementSink) { guarded.withLock { $0.judgementSinks.append(sink) } }
 
   /// Takes in what the resolver found; the next reading judges by it.
-  func resolved(_ target: Target, _ resolution: NameResolution) {
+  func resolved(_ target: ReachabilityTarget, _ resolution: NameResolution) {
     guarded.withLock { $0.state.resolved(target, resolution) }
   }
 

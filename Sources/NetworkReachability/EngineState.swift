@@ -20,8 +20,8 @@ struct EngineState {
 
   /// The number of the last transition, whatever it was about.
   private(set) var lastNumber: UInt64 = 0
-  private var ipv4 = SettledVerdict(Path.unknown(.starting))
-  private var ipv6 = SettledVerdict(Path.unknown(.starting))
+  private var ipv4 = SettledVerdict(NetworkPath.unknown(.starting))
+  private var ipv6 = SettledVerdict(NetworkPath.unknown(.starting))
   private var book: WatchBook
   /// The families whose default path the next reading asks about.
   private var touchedFamilies = Set(IPAddress.Family.allCases)
@@ -150,11 +150,11 @@ struct EngineState {
   }
 
   /// The targets that a reading judged anew, in no order.
-  func judgedTargets(of outcome: Outcome) -> [Target] { book.targets(of: outcome.watched) }
+  func judgedTargets(of outcome: Outcome) -> [ReachabilityTarget] { book.targets(of: outcome.watched) }
 
   /// The kernel cannot be read any more: nothing is known, and saying otherwise would be a guess.
   mutating func kernelFailed(at time: Timestamp) -> [Transition] {
-    let unknown = Path.unknown(.kernelUnavailable)
+    let unknown = NetworkPath.unknown(.kernelUnavailable)
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
     expiries = [:]
@@ -206,8 +206,8 @@ struct EngineState {
       guard let path = machinePath(family, reading.answers, in: reading.tables) else { continue }
       touchedFamilies.remove(family)
       switch family {
-      case .ipv4: ipv4.take(path, at: reading.uptime, settle: settle, isLoss: Path.isLoss)
-      case .ipv6: ipv6.take(path, at: reading.uptime, settle: settle, isLoss: Path.isLoss)
+      case .ipv4: ipv4.take(path, at: reading.uptime, settle: settle, isLoss: NetworkPath.isLoss)
+      case .ipv6: ipv6.take(path, at: reading.uptime, settle: settle, isLoss: NetworkPath.isLoss)
       }
     }
     return publishMachine(at: reading.time, causes: carriedCauses, isFirst: isFirst)
@@ -216,7 +216,7 @@ struct EngineState {
   /// One family's default path; nil when it was not asked about.
   private func machinePath(
     _ family: IPAddress.Family, _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
-  ) -> Path? {
+  ) -> NetworkPath? {
     let queries = TargetRules.queries(for: .default, permitting: requirement, in: tables)
       .filter { $0.destination.family == family }
     guard queries.allSatisfy({ answers[$0] != nil }) else { return nil }
@@ -264,20 +264,20 @@ struct EngineState {
   /// Starts watching a target, or counts one more who does.
   ///
   /// - Returns: false when there are too many targets already.
-  mutating func watch(_ target: Target, forSchedule: Bool = false) -> Bool {
+  mutating func watch(_ target: ReachabilityTarget, forSchedule: Bool = false) -> Bool {
     if forSchedule { scheduledWatches += 1 }
     // Registered targets have a limit of their own, and take no room from those who subscribe.
     return book.watch(target, limit: forSchedule ? .max : Limits.watchedTargets + scheduledWatches)
   }
 
   /// Stops watching targets that nobody else watches.
-  mutating func unwatch(_ targets: some Collection<Target>, forSchedule: Bool = false) {
+  mutating func unwatch(_ targets: some Collection<ReachabilityTarget>, forSchedule: Bool = false) {
     if forSchedule { scheduledWatches -= targets.count }
     for target in targets { book.unwatch(target) }
   }
 
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
-  func verdict(of target: Target) -> HostVerdict? { book.verdict(of: target) }
+  func verdict(of target: ReachabilityTarget) -> HostVerdict? { book.verdict(of: target) }
 
   /// The first verdicts over watched targets, and how many are watched.
   func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
@@ -285,7 +285,9 @@ struct EngineState {
   }
 
   /// Takes in what the resolver found; the next reading judges by it.
-  mutating func resolved(_ target: Target, _ resolution: NameResolution) { book.resolved(target, resolution) }
+  mutating func resolved(_ target: ReachabilityTarget, _ resolution: NameResolution) {
+    book.resolved(target, resolution)
+  }
 
   // MARK: - Audit
 

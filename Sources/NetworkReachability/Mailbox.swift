@@ -36,7 +36,7 @@ struct Mailbox {
     let waiting = updates[first...]
     guard let latest = waiting.last?.state else { return }
     var hosts: [ReachabilityUpdate] = []
-    var seen: Set<Target> = []
+    var seen: Set<ReachabilityTarget> = []
     for update in waiting.reversed() {
       guard let host = update.host, seen.insert(host.target).inserted else { continue }
       // With the latest state, like the update before them: else the machine would seem to go back in time.

@@ -21,7 +21,7 @@ extension ReachabilityMonitor {
   ) {
     guard let names else {
       // As whoever watches it is told: what files say of it may be less.
-      let own = Target(.name(name)).ownAddresses
+      let own = ReachabilityTarget(.name(name)).ownAddresses
       if own != .pending { return completion(own) }
       return _ = line.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
     }
@@ -39,7 +39,7 @@ extension ReachabilityMonitor {
         resolve(name, timeout: timeout) { continuation.resume(returning: $0) }
       }
     }
-    let own = Target(.name(name)).ownAddresses
+    let own = ReachabilityTarget(.name(name)).ownAddresses
     guard own == .pending else { return own }
     do throws(ResolutionFailure) {
       return NameResolution(.success(try await lines.visitors.resolve(name, timeout: timeout)))
@@ -61,7 +61,7 @@ extension NameResolution {
   }
 }
 
-extension Target {
+extension ReachabilityTarget {
   /// The addresses that a name has without asking anybody: those of `localhost` (RFC 6761 §6.3), none what is no name.
   package var ownAddresses: NameResolution {
     guard case .name(let name) = remote else { return .pending }

@@ -5,7 +5,7 @@ internal import ReachabilityModel
 // Questions to the servers.
 extension NameWatcher {
   /// Has a name stand in the queue of those who watch it.
-  func ask(_ target: Target, _ state: inout State) {
+  func ask(_ target: ReachabilityTarget, _ state: inout State) {
     guard let watch = state.watches[target], watch.queued != watch.kind else { return }
     let own = target.ownAddresses
     guard own == .pending else { return note(own, for: target, &state) }
@@ -50,7 +50,7 @@ extension NameWatcher {
   ///
   /// - Returns: false when its question is superseded.
   private func take(
-    _ answer: Result<[ResolvedAddress], ResolutionFailure>, for target: Target, _ generation: Int,
+    _ answer: Result<[ResolvedAddress], ResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
     from kind: Queue.Kind
   ) -> Bool {
     guarded.withLock { state in
@@ -62,7 +62,7 @@ extension NameWatcher {
     }
   }
 
-  private func lifeHasEnded(of target: Target, _ generation: Int) {
+  private func lifeHasEnded(of target: ReachabilityTarget, _ generation: Int) {
     guarded.withLock { state in
       if state.watches[target]?.generation == generation { ask(target, &state) }
     }

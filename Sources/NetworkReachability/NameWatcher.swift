@@ -49,14 +49,14 @@ final class NameWatcher: Sendable {
   struct Queue {
     enum Kind { case own, visits }
 
-    var waiting: ArraySlice<Target> = []
+    var waiting: ArraySlice<ReachabilityTarget> = []
     /// Questions under way, superseded ones included until the resolver has let go of them.
     var asked = 0
   }
 
   struct State {
     var timeout: Duration
-    var watches: [Target: Watch] = [:]
+    var watches: [ReachabilityTarget: Watch] = [:]
     var generation = 0  // of the last question, over all watches
     var queues: [Queue.Kind: Queue] = [:]
     /// When all names were last asked anew.
@@ -77,7 +77,7 @@ final class NameWatcher: Sendable {
   func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
 
   /// Watches the name of a target for one subscription, of a visitor's or not; nothing for targets that are no names.
-  func watch(_ target: Target, for subscription: Int, visiting: Bool = false) {
+  func watch(_ target: ReachabilityTarget, for subscription: Int, visiting: Bool = false) {
     guard case .name(let name) = target.remote else { return }
     guarded.withLock { state in
       let isNew = state.watches[target] == nil
@@ -96,7 +96,7 @@ final class NameWatcher: Sendable {
   }
 
   /// Stops watching when nobody else does.
-  func unwatch(_ target: Target, for subscription: Int) {
+  func unwatch(_ target: ReachabilityTarget, for subscription: Int) {
     guarded.withLock { state in
       state.watches[target]?.subscriptions.remove(subscription)
       state.watches[target]?.visits.remove(subscription)
@@ -153,7 +153,7 @@ final class NameWatcher: Sendable {
   }
 
   /// Keeps an answer and hands it on.
-  func note(_ resolution: NameResolution, for target: Target, _ state: inout State) {
+  func note(_ resolution: NameResolution, for target: ReachabilityTarget, _ state: inout State) {
     guard var watch = state.watches[target] else { return }
     var resolution = resolution
     switch resolution {

@@ -4,7 +4,7 @@ internal import ReachabilityModel
 
 /// A target to judge and what is known of its name.
 struct TargetQuestion: Sendable {
-  var target: Target
+  var target: ReachabilityTarget
   var resolution: NameResolution
 }
 

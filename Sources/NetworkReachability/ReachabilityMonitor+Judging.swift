@@ -30,7 +30,7 @@ extension ReachabilityMonitor {
   /// - Returns: the verdict of this moment, without settle time.
   /// - Throws: a `KernelError` when the kernel cannot be asked.
   public func evaluate(
-    _ target: Target, resolution: NameResolution = .pending
+    _ target: ReachabilityTarget, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
     try answers(to: [TargetQuestion(target: target, resolution: resolution)])[0].get()
   }
@@ -43,7 +43,7 @@ extension ReachabilityMonitor {
   ///   - completion: takes the verdict, exactly once, on that thread, or on the caller's where nothing can have to be waited
   ///     for; it must not block.
   package func judge(
-    _ target: Target, resolution: NameResolution = .pending,
+    _ target: ReachabilityTarget, resolution: NameResolution = .pending,
     _ completion: @escaping @Sendable (Result<HostVerdict, KernelError>) -> Void
   ) {
     let question = TargetQuestion(target: target, resolution: resolution)
@@ -61,7 +61,7 @@ extension ReachabilityMonitor {
 
   /// What can be said without waiting for changes that are under way; nil where nothing can: the monitor is not started, or
   /// the kernel cannot be asked.
-  package func glance(at target: Target, resolution: NameResolution = .pending) -> Glance? {
+  package func glance(at target: ReachabilityTarget, resolution: NameResolution = .pending) -> Glance? {
     guard let source = source.current, let tables = engine.tables else { return nil }
     let question = TargetQuestion(target: target, resolution: resolution)
     guard let answers = try? ask(queries(question, in: tables), source.glance) else { return nil }

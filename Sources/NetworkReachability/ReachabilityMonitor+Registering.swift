@@ -12,15 +12,15 @@ extension ReachabilityMonitor {
   ///   - target: what is watched; each time counts, as each ``unwatch(_:for:)`` does.
   ///   - watcher: for whom.
   ///   - sink: takes the verdict as it is, if there is one.
-  package func watch(_ target: Target, for watcher: Int, telling sink: some VerdictSink) {
+  package func watch(_ target: ReachabilityTarget, for watcher: Int, telling sink: some VerdictSink) {
     engine.watch(target, for: watcher, telling: sink)
   }
 
   /// Tells a sink once more what the verdict over a watched target is, if there is one.
-  package func tell(_ target: Target, to sink: some VerdictSink) { engine.tell(target, to: sink) }
+  package func tell(_ target: ReachabilityTarget, to sink: some VerdictSink) { engine.tell(target, to: sink) }
 
   /// Stops watching what ``watch(_:for:telling:)`` began.
-  package func unwatch(_ target: Target, for watcher: Int) { engine.unwatch(target, for: watcher) }
+  package func unwatch(_ target: ReachabilityTarget, for watcher: Int) { engine.unwatch(target, for: watcher) }
 
   /// Has the kernel asked about targets that are new, rather than with its next event.
   package func refresh() { engine.refreshSource() }

@@ -12,7 +12,7 @@ extension ReachabilityMonitor {
   /// - Returns: a sequence; each iteration is a subscription of its own, and ends at once when more than 100,000 targets
   ///   would be watched.
   public func updates(
-    of kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = []
+    of kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = []
   ) -> ReachabilityUpdates {
     // The sequence does not keep the monitor alive: dropping the monitor ends it.
     ReachabilityUpdates { [weak self] subscriber in
@@ -33,9 +33,9 @@ extension ReachabilityMonitor {
   /// - Returns: what ends the subscription when it is cancelled or dropped; nil when more than 100,000 targets would be
   ///   watched.
   public func listen(
-    to kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = [],
+    to kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = [],
     on context: DeliveryContext = .main, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
-  ) -> Subscription? {
+  ) -> ReachabilityMonitor.Subscription? {
     subscribe(Listener(context: context, waitsAtEnd: true, body: body), to: kinds, watching: targets)
   }
 
@@ -44,29 +44,31 @@ extension ReachabilityMonitor {
   /// For the façades: their parents' stops do not wait either, and are called where that would be a deadlock. Nothing that
   /// waits in the mailbox or on a queue is delivered after the end; a call that has been decided on another thread is.
   package func listenWithoutWaiting(
-    to kinds: Transition.Kinds, watching targets: [Target], on context: DeliveryContext,
+    to kinds: Transition.Kinds, watching targets: [ReachabilityTarget], on context: DeliveryContext,
     _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
-  ) -> Subscription? {
+  ) -> ReachabilityMonitor.Subscription? {
     subscribe(Listener(context: context, waitsAtEnd: false, body: body), to: kinds, watching: targets)
   }
 
   /// Calls a closure with the verdict over a target, and then with its changes, for a visitor of a service: a name's servers
   /// are asked in a line of their own, in which nobody else's names wait.
   package func listen(
-    forVisitorOf target: Target, on context: DeliveryContext, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
-  ) -> Subscription? {
+    forVisitorOf target: ReachabilityTarget, on context: DeliveryContext,
+    _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
+  ) -> ReachabilityMonitor.Subscription? {
     let listener = Listener(context: context, waitsAtEnd: true, body: body)
     return subscribe(listener, to: [], watching: [target], isVisitors: true)
   }
 
   private func subscribe(
-    _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [Target], isVisitors: Bool = false
-  ) -> Subscription? {
+    _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [ReachabilityTarget],
+    isVisitors: Bool = false
+  ) -> ReachabilityMonitor.Subscription? {
     var interest = Interest(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
     interest.isVisitors = isVisitors
     guard let number = engine.subscribe(subscriber, interest) else { return nil }
     // Weak, because the closure of a listener may hold its own subscription.
-    return Subscription { [engine, weak subscriber] in
+    return ReachabilityMonitor.Subscription { [engine, weak subscriber] in
       engine.unsubscribe(number)
       subscriber?.end()
     }

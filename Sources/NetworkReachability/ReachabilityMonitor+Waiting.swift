@@ -24,7 +24,7 @@ extension ReachabilityMonitor {
   ///     started monitor however short the timeout is, which takes it one question to the kernel.
   /// - Returns: true when the target is reachable; false when the time is over, the task is cancelled, or the monitor
   ///   stops, and at once when as many targets as may be are watched already. A monitor that is not started yet may be started meanwhile.
-  public func waitUntilReachable(_ target: Target = .default, timeout: Duration) async -> Bool {
+  public func waitUntilReachable(_ target: ReachabilityTarget = .default, timeout: Duration) async -> Bool {
     await wait(for: [target], timeout: timeout) { $0.allSatisfy(\.isSurelyReachable) }.isFulfilled
   }
 
@@ -38,7 +38,7 @@ extension ReachabilityMonitor {
   ///   monitor stopped, or so many targets watched already that there was no room for these; and the last verdicts, of
   ///   those targets that had one, in their order and each once.
   public func wait(
-    for targets: [Target], timeout: Duration, until condition: @escaping @Sendable ([HostVerdict]) -> Bool
+    for targets: [ReachabilityTarget], timeout: Duration, until condition: @escaping @Sendable ([HostVerdict]) -> Bool
   ) async -> (isFulfilled: Bool, verdicts: [HostVerdict]) {
     if targets.isEmpty { return (condition([]), []) }
     let board = VerdictBoard(count: Set(targets).count)
@@ -69,7 +69,7 @@ private final class VerdictBoard: Sendable {
   private struct State {
     /// As they came first; the condition is given this very array, for each copy would have as many as are waited for.
     var verdicts: [HostVerdict] = []
-    var places: [Target: Int] = [:]
+    var places: [ReachabilityTarget: Int] = [:]
     var isJudged = false
     var isFulfilled = false
   }
@@ -80,7 +80,7 @@ private final class VerdictBoard: Sendable {
   init(count: Int) { self.count = count }
 
   /// The verdicts over those targets that have one, in that order, each once.
-  func verdicts(of targets: [Target]) -> [HostVerdict] {
+  func verdicts(of targets: [ReachabilityTarget]) -> [HostVerdict] {
     state.withLock { state in
       var left = state.places
       return targets.compactMap { left.removeValue(forKey: $0) }.map { state.verdicts[$0] }

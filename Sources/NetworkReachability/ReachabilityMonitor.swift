@@ -124,5 +124,5 @@ public final class ReachabilityMonitor: Sendable {
   }
 
   /// The verdict over a target that somebody subscribed to, as told; nil when nobody did or it was not judged yet.
-  public func verdict(of target: Target) -> HostVerdict? { engine.verdict(of: target) }
+  public func verdict(of target: ReachabilityTarget) -> HostVerdict? { engine.verdict(of: target) }
 }

@@ -11,7 +11,7 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
   /// The sequence never fails.
   public typealias Failure = Never
 
-  let subscribe: @Sendable (any Subscriber) -> Subscription?
+  let subscribe: @Sendable (any Subscriber) -> ReachabilityMonitor.Subscription?
 
   /// Begins a subscription: what happens from now on is kept for this iterator.
   public func makeAsyncIterator() -> Iterator {
@@ -24,7 +24,7 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
   /// Delivers the updates of one subscription; it ends with the iterator.
   public struct Iterator: AsyncIteratorProtocol {
     let storage: UpdateStorage
-    let subscription: Subscription?
+    let subscription: ReachabilityMonitor.Subscription?
 
     /// The next update; nil when the monitor has stopped or the task is cancelled.
     public mutating func next() async -> ReachabilityUpdate? {

@@ -32,9 +32,9 @@ struct SettledVerdict<Verdict: Equatable> {
   }
 }
 
-extension Path {
+extension NetworkPath {
   /// True when going from one path to another loses the way.
-  static func isLoss(_ old: Path, _ new: Path) -> Bool {
+  static func isLoss(_ old: NetworkPath, _ new: NetworkPath) -> Bool {
     old.status.isReachable && !new.status.isReachable
   }
 }

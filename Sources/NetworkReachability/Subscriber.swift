@@ -19,13 +19,13 @@ struct Interest: Sendable {
   /// The kinds of change.
   var kinds: Transition.Kinds
   /// The watched targets whose changes it hears, when `kinds` has `.host`; each once, in the order of their first verdicts.
-  let targets: [Target]
+  let targets: [ReachabilityTarget]
   /// Whether it is a visitor of a service who is interested, whose names stand in a line of their own.
   var isVisitors = false
 
-  init(kinds: Transition.Kinds, targets: [Target]) {
+  init(kinds: Transition.Kinds, targets: [ReachabilityTarget]) {
     self.kinds = kinds
-    var seen: Set<Target> = []
+    var seen: Set<ReachabilityTarget> = []
     self.targets = targets.filter { seen.insert($0).inserted }
   }
 
@@ -56,12 +56,12 @@ package struct Judgement {
   /// are new; each at least once, in no order, whether or not the verdict came out another.
   ///
   /// Gathered when asked for: there may be a hundred thousand.
-  package var targets: [Target] { gather() }
+  package var targets: [ReachabilityTarget] { gather() }
   /// What the kernel said had happened, in the order of ``Cause/inOrder``.
   package let causes: [Cause]
   /// When the reading was made.
   package let time: Timestamp
-  let gather: () -> [Target]
+  let gather: () -> [ReachabilityTarget]
 }
 
 /// Hears which targets' routes a change of the kernel touched: for whoever probes targets and should probe these now.

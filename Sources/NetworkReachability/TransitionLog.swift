@@ -42,7 +42,7 @@ enum TransitionLog {
     }
   }
 
-  private static func describe(_ path: Path, into facts: inout Logger.Metadata) {
+  private static func describe(_ path: NetworkPath, into facts: inout Logger.Metadata) {
     facts["status"] = "\(path.status.name)"
     if let reason = path.reason { facts["reason"] = "\(reason.rawValue)" }
     if let interface = path.interface { facts["interface"] = "\(interface.name)" }

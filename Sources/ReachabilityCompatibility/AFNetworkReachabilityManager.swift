@@ -39,7 +39,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// - Parameter domain: the host alone. What is no host, such as a URL, is found unreachable once monitoring has begun.
   public init(forDomain domain: String) {
-    watched = WatchedTarget((try? Target(host: domain)) ?? Target(.name(domain)), on: .standard)
+    watched = WatchedTarget((try? ReachabilityTarget(host: domain)) ?? ReachabilityTarget(.name(domain)), on: .standard)
     context = .named(.main)
   }
 
@@ -47,12 +47,12 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// For an IPv6 address give its text to ``init(forDomain:)``.
   public init(forAddress address: sockaddr_in) {
-    watched = WatchedTarget(Target(address), on: .standard)
+    watched = WatchedTarget(ReachabilityTarget(address), on: .standard)
     context = .named(.main)
   }
 
   /// A manager for a target on a monitor that it may start and stop, told in this context.
-  package init(_ target: Target, on shared: SharedMonitor, context: DeliveryContext = .named(.main)) {
+  package init(_ target: ReachabilityTarget, on shared: SharedMonitor, context: DeliveryContext = .named(.main)) {
     watched = WatchedTarget(target, on: shared)
     self.context = context
   }

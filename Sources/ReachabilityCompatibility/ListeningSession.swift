@@ -7,7 +7,7 @@ internal import NetworkReachability
 /// may stop in it.
 final class ListeningSession: Sendable {
   private struct State: Sendable {
-    var subscription: Subscription?
+    var subscription: ReachabilityMonitor.Subscription?
     var isAttached = false
     var hasEnded = false
   }
@@ -23,7 +23,7 @@ final class ListeningSession: Sendable {
   var isOpen: Bool { state.withLock { !$0.hasEnded } }
 
   /// Takes the subscription, which it cancels when it has ended meanwhile; nil when there could be none.
-  func attach(_ subscription: Subscription?) {
+  func attach(_ subscription: ReachabilityMonitor.Subscription?) {
     let hasEnded = state.withLock { state in
       state.isAttached = true
       if !state.hasEnded { state.subscription = subscription }
@@ -45,7 +45,7 @@ final class ListeningSession: Sendable {
   }
 
   /// The subscription first: the monitor stops with its last listener, and must have none then.
-  private func close(_ subscription: Subscription?) {
+  private func close(_ subscription: ReachabilityMonitor.Subscription?) {
     subscription?.cancel()
     shared.end()
   }

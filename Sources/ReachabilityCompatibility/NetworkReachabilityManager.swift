@@ -31,7 +31,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// - Parameter host: the host alone. Nil is returned for an empty text, a URL, or a host with a port or a path, which
   ///   could never be reached.
   public init?(host: String) {
-    guard let target = try? Target(host: host) else { return nil }
+    guard let target = try? ReachabilityTarget(host: host) else { return nil }
     watched = WatchedTarget(target, on: .standard)
   }
 
@@ -41,7 +41,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   }
 
   /// A manager for a target on a monitor that it may start and stop.
-  package init(_ target: Target, on shared: SharedMonitor) {
+  package init(_ target: ReachabilityTarget, on shared: SharedMonitor) {
     watched = WatchedTarget(target, on: shared)
   }
 

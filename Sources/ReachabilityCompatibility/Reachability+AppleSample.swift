@@ -47,14 +47,14 @@ extension Reachability {
 
   /// A reachability of a host, as Swift 3 and later spell it; nil for what is no host, such as a URL.
   public convenience init?(hostName: String) {
-    guard let target = try? Target(host: hostName) else { return nil }
+    guard let target = try? ReachabilityTarget(host: hostName) else { return nil }
     self.init(target)
   }
 
   /// A reachability of an IPv4 address; 0.0.0.0 is the default path, 169.254.0.0 the local network.
   ///
   /// For an IPv6 address give its text to ``init(hostName:)``.
-  public convenience init(address: sockaddr_in) { self.init(Target(address)) }
+  public convenience init(address: sockaddr_in) { self.init(ReachabilityTarget(address)) }
 
   /// The status of this moment.
   public func currentReachabilityStatus() -> NetworkStatus {

@@ -49,7 +49,7 @@ public final class Reachability: @unchecked Sendable {
     hostname: String, queueQoS: DispatchQoS = .default, targetQueue: DispatchQueue? = nil,
     notificationQueue: DispatchQueue? = .main
   ) throws {
-    guard let target = try? Target(host: hostname) else {
+    guard let target = try? ReachabilityTarget(host: hostname) else {
       throw ReachabilityError.failedToCreateWithHostname(hostname, EINVAL)
     }
     self.init(target, context: Self.context(queueQoS, targetQueue, notificationQueue))
@@ -69,7 +69,8 @@ public final class Reachability: @unchecked Sendable {
   }
 
   /// A reachability of a target on a monitor that it may start and stop, told in this context.
-  package init(_ target: Target, on shared: SharedMonitor? = nil, context: DeliveryContext = .named(.main)) {
+  package init(_ target: ReachabilityTarget, on shared: SharedMonitor? = nil, context: DeliveryContext = .named(.main))
+  {
     watched = WatchedTarget(target, on: shared ?? .standard)
     isLocalWiFi = target == .localLink
     self.context = context

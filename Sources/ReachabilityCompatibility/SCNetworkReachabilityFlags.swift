@@ -1,6 +1,6 @@
 public import NetworkReachability
 // What code that was written for the parents names without importing more: the flags. The library's other names, such as
-// `Path` and `Target`, stay out of its sight.
+// `NetworkPath` and `ReachabilityTarget`, stay out of its sight.
 @_exported public import struct NetworkReachability.ReachabilityFlags
 
 /// Apple's name for the flags; names and bits are Apple's, too (SCNetworkReachability.h).

@@ -3,11 +3,11 @@ internal import NetworkReachability
 
 /// What a `SCNetworkReachability` was to the parents: one target that can be read at any time and watched by one listener.
 final class WatchedTarget: Sendable {
-  private let target: Target
+  private let target: ReachabilityTarget
   private let shared: SharedMonitor
   private let session = Locked<ListeningSession?>(nil)
 
-  init(_ target: Target, on shared: SharedMonitor) {
+  init(_ target: ReachabilityTarget, on shared: SharedMonitor) {
     self.target = target
     self.shared = shared
   }
@@ -17,7 +17,7 @@ final class WatchedTarget: Sendable {
   // MARK: - Now
 
   /// The way to the target: as the listener is told while there is one, else by a fresh question to the kernel.
-  var path: Path {
+  var path: NetworkPath {
     if isWatched, let told { return told }
     do throws(KernelError) {
       return try shared.monitor.evaluate(target, resolution: target.ownAddresses).path
@@ -32,7 +32,7 @@ final class WatchedTarget: Sendable {
     return path.isKnown ? path.flags : nil
   }
 
-  private var told: Path? {
+  private var told: NetworkPath? {
     target == .default ? shared.monitor.snapshot.machine.leading : shared.monitor.verdict(of: target)?.path
   }
 
@@ -42,7 +42,7 @@ final class WatchedTarget: Sendable {
   var isWatched: Bool { session.withLock(\.self)?.isOpen == true }
 
   /// Calls `body` with the way as it is, and again when anything about it changes; a listener from before is ended.
-  func start(on context: DeliveryContext, _ body: @escaping @Sendable (Path) -> Void) throws(KernelError) {
+  func start(on context: DeliveryContext, _ body: @escaping @Sendable (NetworkPath) -> Void) throws(KernelError) {
     stop()
     try shared.begin()
     let session = ListeningSession(shared)

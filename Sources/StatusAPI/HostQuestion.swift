@@ -6,7 +6,7 @@ struct HostQuestion: Sendable {
   var exchange: Exchange
   /// The host as the client wrote it.
   var host: String
-  var target: Target
+  var target: ReachabilityTarget
   /// The name to resolve; nil when there is none, or the client wants no query.
   var name: String?
   /// The deadline of that.
@@ -18,7 +18,8 @@ struct HostQuestion: Sendable {
     self.exchange = exchange
     host = exchange.path["host"] ?? ""
     do throws(TargetError) {
-      target = try Target(host: host, source: exchange.query["source"], interface: exchange.query["interface"])
+      target = try ReachabilityTarget(
+        host: host, source: exchange.query["source"], interface: exchange.query["interface"])
     } catch {
       throw Problem(.badHost, "\(error.problem); \(error.hint).")
     }
@@ -99,9 +100,9 @@ struct HostQuestion: Sendable {
   // MARK: - Waiting
 
   /// What to watch for news: the target, or the way out for a name that is not to be resolved.
-  var watched: Target {
+  var watched: ReachabilityTarget {
     guard case .name = target.remote, name == nil else { return target }
-    return Target(.defaultPath, source: target.source, interface: target.interface)
+    return ReachabilityTarget(.defaultPath, source: target.source, interface: target.interface)
   }
 
   /// A document by a watch's verdict; nil while the watch knows less than a question of its own would.

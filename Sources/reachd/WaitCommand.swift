@@ -70,7 +70,9 @@ struct WaitCommand: AsyncParsableCommand {
   }
 
   /// Waits for the way to hosts; gives what stood in the way if the time was over.
-  private func routes(_ targets: [Target], _ monitor: ReachabilityMonitor, _ patience: Duration) async -> [String]? {
+  private func routes(_ targets: [ReachabilityTarget], _ monitor: ReachabilityMonitor, _ patience: Duration) async
+    -> [String]?
+  {
     let (any, negated) = (any, negated)
     // What is not known is neither.
     @Sendable func isAsWished(_ verdict: HostVerdict) -> Bool {

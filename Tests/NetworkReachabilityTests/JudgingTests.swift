@@ -43,7 +43,7 @@ struct JudgingTests {
     let told = Locked<[String]>([])
     let isDone = DispatchSemaphore(value: 0)
     for number in 1...20 {
-      monitor.judge(try Target(host: "192.0.2.\(number)")) { answer in
+      monitor.judge(try ReachabilityTarget(host: "192.0.2.\(number)")) { answer in
         let path = try? answer.get().path
         told.withLock { $0.append("\(number) \(path?.status ?? .unknown)") }
         isDone.signal()
@@ -63,7 +63,7 @@ struct JudgingTests {
     let told = Locked(0)
     let isDone = DispatchSemaphore(value: 0)
     for number in 1...3 {
-      monitor.judge(try Target(host: "192.0.2.\(number)")) { answer in
+      monitor.judge(try ReachabilityTarget(host: "192.0.2.\(number)")) { answer in
         #expect((try? answer.get().path.status) == online)
         told.withLock { $0 += 1 }
         isDone.signal()
@@ -73,7 +73,7 @@ struct JudgingTests {
     for _ in 1...3 { #expect(isDone.wait(timeout: .now() + 60) == .success) }
     // Who comes while the kernel is still busy is not kept either.
     let isLate = DispatchSemaphore(value: 0)
-    monitor.judge(try Target(host: "192.0.2.9")) { answer in
+    monitor.judge(try ReachabilityTarget(host: "192.0.2.9")) { answer in
       #expect((try? answer.get().path.status) == online)
       isLate.signal()
     }
@@ -93,10 +93,12 @@ struct JudgingTests {
     let isDone = DispatchSemaphore(value: 0)
     monitor.judge(.default) { _ in isDone.signal() }
     kernel.isAsked.wait()
-    let glance = try #require(try monitor.glance(at: Target(host: "10.0.0.9")))
+    let glance = try #require(try monitor.glance(at: ReachabilityTarget(host: "10.0.0.9")))
     #expect(glance.verdict.path.flags == [.reachable, .isDirect] && !glance.isBehind)
     #expect(glance.routeTypes == [.unicast])
-    #expect(try monitor.glance(at: Target(host: "10.0.0.9", interface: "eth9"))?.isBehind == true, "it may be new")
+    #expect(
+      try monitor.glance(at: ReachabilityTarget(host: "10.0.0.9", interface: "eth9"))?.isBehind == true, "it may be new"
+    )
     kernel.isFree.signal()
     isDone.wait()
   }

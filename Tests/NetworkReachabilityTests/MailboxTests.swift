@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Slow consumers")
 struct MailboxTests {
-  static func snapshot(_ sequence: UInt64, _ path: Path = Path(flags: .reachable)) -> Snapshot {
+  static func snapshot(_ sequence: UInt64, _ path: NetworkPath = NetworkPath(flags: .reachable)) -> Snapshot {
     Snapshot(
       sequence: sequence, since: nil, machine: MachinePath(ipv4: path, ipv6: .none(.noRoute)), interfaces: [])
   }
 
-  static func machine(_ sequence: UInt64, _ path: Path = Path(flags: .reachable)) -> ReachabilityUpdate {
+  static func machine(_ sequence: UInt64, _ path: NetworkPath = NetworkPath(flags: .reachable)) -> ReachabilityUpdate {
     let none = MachinePath(ipv4: .none(.noRoute), ipv6: .none(.noRoute))
     let snapshot = snapshot(sequence, path)
     let change = Transition.Change.path(from: none, to: snapshot.machine)
@@ -22,8 +22,8 @@ struct MailboxTests {
   }
 
   static func host(_ number: UInt32, _ sequence: UInt64, reachable: Bool = true) -> ReachabilityUpdate {
-    let target = Target(.address(IPAddress(ipv4: number)))
-    let verdict = HostVerdict(target: target, path: reachable ? Path(flags: .reachable) : .none(.noRoute))
+    let target = ReachabilityTarget(.address(IPAddress(ipv4: number)))
+    let verdict = HostVerdict(target: target, path: reachable ? NetworkPath(flags: .reachable) : .none(.noRoute))
     return ReachabilityUpdate(
       snapshot: snapshot(sequence),
       transition: Transition(

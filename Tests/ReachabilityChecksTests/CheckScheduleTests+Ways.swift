@@ -9,7 +9,7 @@ extension CheckScheduleTests {
   @Test("A way that comes back while its target is being registered is heard")
   func registeredInBetween() async throws {
     // Watched by somebody else, its verdict is there before the target is.
-    let (_, subscription) = try bench.record(.host, watching: [try Target(host: "192.0.2.1")])
+    let (_, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "192.0.2.1")])
     let target = try definition("db", "tcp://192.0.2.1:1")
     for _ in 0..<500 {
       bench.loseDefault()
@@ -33,7 +33,7 @@ extension CheckScheduleTests {
     prober.follow(nil)
     schedule.put(try definition("db", "tcp://db.invalid:1"))
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-    while bench.monitor.verdict(of: try Target(host: "db.invalid")) == nil {
+    while bench.monitor.verdict(of: try ReachabilityTarget(host: "db.invalid")) == nil {
       try await Task.sleep(for: .milliseconds(1))
     }
     prober.follow { _ in Self.result(.up) }
@@ -84,7 +84,7 @@ extension CheckScheduleTests {
     schedule.put(try definition("db", "tcp://192.0.2.1:1"))
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     // An old word that stands last in the queue, as one that was overtaken would.
-    let missing = HostVerdict(target: try Target(host: "192.0.2.1"), path: .none(.noRoute))
+    let missing = HostVerdict(target: try ReachabilityTarget(host: "192.0.2.1"), path: .none(.noRoute))
     schedule.sink.take(missing)
     try await state(of: "db", becomes: .unreachable)
     prober.follow { _ in Self.result(.up) }

@@ -4,7 +4,7 @@ import Testing
 @Suite("The ladder blames the rung that a reason belongs to")
 struct ExplanationTests {
   private func explanation(
-    _ target: String, _ state: ProbeResult.State, _ reason: Reason?, path: Path = ExplanationTests.wired,
+    _ target: String, _ state: ProbeResult.State, _ reason: Reason?, path: NetworkPath = ExplanationTests.wired,
     phases: [ProbeResult.Phase.Name] = [], address: String? = "192.0.2.9"
   ) throws -> Explanation {
     let request = ProbeRequest(try ProbeTarget(target))
@@ -15,8 +15,8 @@ struct ExplanationTests {
   }
 
   /// A way through `eth0`.
-  private static var wired: Path {
-    var path = Path(flags: [.reachable])
+  private static var wired: NetworkPath {
+    var path = NetworkPath(flags: [.reachable])
     path.interface = .init(
       Interface(index: 2, name: "eth0", type: .ethernet, flags: .up, operationalState: .up, mtu: 1500))
     return path

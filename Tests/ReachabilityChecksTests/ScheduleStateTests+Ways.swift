@@ -8,7 +8,7 @@ extension ScheduleStateTests {
   @Test("Of a name without an address the kernel's word counts only where nobody can be asked, and checks go on")
   mutating func unresolved() throws {
     _ = state.put(try definition("db", "db.lan"), .runtime, at: now)
-    let target = try Target(host: "db.lan")
+    let target = try ReachabilityTarget(host: "db.lan")
     let missing = HostVerdict(target: target, path: .none(.noRoute), phase: .optimistic)
     #expect(state.wayChanged("db", missing, isFirst: true, [], reachesNameServer: false, at: now) == nil)
     #expect(try check(.up)?.from == .unknown)
@@ -26,7 +26,7 @@ extension ScheduleStateTests {
   mutating func overruled() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     let launch = try #require(nextLaunches().first)
-    let missing = HostVerdict(target: try Target(host: "10.0.0.9"), path: .none(.noRoute))
+    let missing = HostVerdict(target: try ReachabilityTarget(host: "10.0.0.9"), path: .none(.noRoute))
     _ = state.wayChanged("db", missing, isFirst: true, [], at: now)
     #expect(state.finish(launch.run, result(.up), at: now) == .overruled)
     #expect(state.entries["db"]?.report.status.state == .unreachable)
@@ -69,9 +69,9 @@ extension ScheduleStateTests {
   @Test("A name's other addresses are another way only where none of the old ones is left")
   mutating func otherAddresses() throws {
     _ = state.put(try definition("db") { ($0.fall, $0.rise) = (1, 1) }, .runtime, at: now)
-    let target = try Target(host: "db.example")
+    let target = try ReachabilityTarget(host: "db.example")
     func verdict(_ addresses: [String]) -> HostVerdict {
-      let path = Path(flags: [.reachable], reason: nil)
+      let path = NetworkPath(flags: [.reachable], reason: nil)
       let known = addresses.compactMap { IPAddress($0) }
       return HostVerdict(target: target, best: known.map { .init(address: $0, path: path) })
     }

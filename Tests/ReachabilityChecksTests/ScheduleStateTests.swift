@@ -164,13 +164,13 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     uptime += .milliseconds(100)
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let missing = HostVerdict(target: target, path: .none(.linkDown))
     let news = state.wayChanged("db", missing, isFirst: false, [.carrierLost], at: now)
     #expect(news?.from == .up && news?.report.status.state == .unreachable && news?.causes == [.carrierLost])
     #expect(news?.report.status.reason == .linkDown)
     #expect(nextLaunches(within: .seconds(60)).isEmpty)
-    let back = HostVerdict(target: target, path: Path(flags: [.reachable], reason: nil))
+    let back = HostVerdict(target: target, path: NetworkPath(flags: [.reachable], reason: nil))
     #expect(state.wayChanged("db", back, isFirst: false, [.carrierGained], at: now) == nil)
     let before = uptime
     #expect(try check(.up)?.from == .unreachable)
@@ -182,7 +182,8 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     let launch = try #require(nextLaunches().first)
-    let other = HostVerdict(target: try Target(host: "10.0.0.9"), path: Path(flags: [.reachable], reason: nil))
+    let other = HostVerdict(
+      target: try ReachabilityTarget(host: "10.0.0.9"), path: NetworkPath(flags: [.reachable], reason: nil))
     _ = state.wayChanged("db", other, isFirst: false, [.routeReplaced], at: now)
     #expect(state.finish(launch.run, result(.down, .connectTimeout), at: now) == .repeated)
     let again = try #require(state.launches(at: now).first)
@@ -238,9 +239,10 @@ struct ScheduleStateTests {
     let news = state.put(try definition("db") { $0.isPaused = true }, .runtime, at: now).news
     #expect(news?.from == .up && news?.report.status.state == .paused)
     #expect(nextLaunches(within: .seconds(60)).isEmpty)
-    let missing = HostVerdict(target: try Target(host: "10.0.0.9"), path: .none(.linkDown))
+    let missing = HostVerdict(target: try ReachabilityTarget(host: "10.0.0.9"), path: .none(.linkDown))
     #expect(state.wayChanged("db", missing, isFirst: false, [], at: now) == nil)
-    let back = HostVerdict(target: try Target(host: "10.0.0.9"), path: Path(flags: [.reachable], reason: nil))
+    let back = HostVerdict(
+      target: try ReachabilityTarget(host: "10.0.0.9"), path: NetworkPath(flags: [.reachable], reason: nil))
     #expect(state.wayChanged("db", back, isFirst: false, [], at: now) == nil)
     #expect(state.put(try definition("db"), .runtime, at: now).news?.report.status.state == .unknown)
     let before = uptime

@@ -2,8 +2,8 @@ internal import ReachabilityModel
 
 /// Every path that some target has or had, once: ten thousand targets behind one router share one path by its number.
 struct PathCatalogue {
-  private var paths: [Shared<Path>] = []
-  private var numbers: [Path: Int32] = [:]
+  private var paths: [Shared<NetworkPath>] = []
+  private var numbers: [NetworkPath: Int32] = [:]
   /// Whether each is reachable, which is asked far more often than the rest.
   private var reachable: [Bool] = []
 
@@ -11,7 +11,7 @@ struct PathCatalogue {
   var count: Int { paths.count }
 
   /// The number of a path, a new one when it was never seen.
-  mutating func number(of path: Path) -> Int32 {
+  mutating func number(of path: NetworkPath) -> Int32 {
     if let number = numbers[path] { return number }
     let number = Int32(paths.count)
     paths.append(Shared(path))
@@ -21,7 +21,7 @@ struct PathCatalogue {
   }
 
   /// The path of a number.
-  subscript(number: Int32) -> Shared<Path> { paths[Int(number)] }
+  subscript(number: Int32) -> Shared<NetworkPath> { paths[Int(number)] }
 
   /// Whether a path leads somewhere.
   func isReachable(_ number: Int32) -> Bool { reachable[Int(number)] }

@@ -24,7 +24,7 @@ extension WatchBook {
     guard held.isEmpty, heldWholes.isEmpty else { return missingBlocks }
     var found = missingBlocks
     for (family, index) in indexes.enumerated() {
-      var asked: [UInt128: Path] = [:]
+      var asked: [UInt128: NetworkPath] = [:]
       for position in index.addresses.indices
       where index.watches[position] != TargetIndex.nobody && index.classes[position] >= 0
         && path(family, at: position) >= 0

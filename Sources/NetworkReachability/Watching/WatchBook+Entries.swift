@@ -4,7 +4,7 @@ internal import ReachabilityModel
 extension WatchBook {
   /// One watched target.
   struct Watch {
-    let target: Target
+    let target: ReachabilityTarget
     var subscriptions = 1
     var resolution: NameResolution = .pending
     /// A new answer of the resolver came since the last verdict.

@@ -61,7 +61,7 @@ extension WatchBook {
   }
 
   /// The targets that were judged anew.
-  func targets(of outcome: Outcome) -> [Target] {
+  func targets(of outcome: Outcome) -> [ReachabilityTarget] {
     var numbers = outcome.judged
     for number in outcome.judgedClasses {
       guard let block = classes[Int(number)]?.block else { continue }
@@ -71,7 +71,7 @@ extension WatchBook {
   }
 
   /// Nothing is known any more; what was told before is told to be unknown.
-  mutating func fail(with unknown: Path) -> Changes {
+  mutating func fail(with unknown: NetworkPath) -> Changes {
     var changes = Changes()
     let path = paths.number(of: unknown)
     for number in classes.indices { singleOut(Int32(number)) }
@@ -131,7 +131,7 @@ extension WatchBook {
   // MARK: - What was told
 
   /// The last verdict over a watched target; nil when it is not watched or was not judged yet.
-  func verdict(of target: Target) -> HostVerdict? { numbers[target].flatMap(verdict) }
+  func verdict(of target: ReachabilityTarget) -> HostVerdict? { numbers[target].flatMap(verdict) }
 
   func verdict(of number: Int32) -> HostVerdict? {
     guard let watch = watches[Int(number)] else { return nil }
@@ -141,7 +141,7 @@ extension WatchBook {
   }
 
   /// The number of the path that everybody has been told of a single target.
-  private func toldPath(of number: Int32, _ target: Target) -> Int32 {
+  private func toldPath(of number: Int32, _ target: ReachabilityTarget) -> Int32 {
     guard case .address(let address) = target.remote else { return told[Int(number)] }
     let family = address.unmapped.family.place
     guard let position = indexes[family].position(of: address.unmapped.number, number),
@@ -151,14 +151,14 @@ extension WatchBook {
   }
 
   /// The verdict over a single target that has a path.
-  func verdict(of target: Target, path number: Int32) -> HostVerdict {
+  func verdict(of target: ReachabilityTarget, path number: Int32) -> HostVerdict {
     let path = paths[number]
     guard case .address(let address) = target.remote else { return HostVerdict(target: target, path: path) }
     return HostVerdict(target: target, path: path, addresses: [.init(address: address, path: path)])
   }
 
   /// The targets in the order in which they were asked for.
-  var inOrder: [Target] {
+  var inOrder: [ReachabilityTarget] {
     watches.indices.sorted { orders[$0] < orders[$1] }.compactMap { watches[$0]?.target }
   }
 }

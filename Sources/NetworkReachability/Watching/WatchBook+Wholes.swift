@@ -54,7 +54,7 @@ extension WatchBook {
       wholes[number]?.verdict = SettledVerdict(verdict)
     } else {
       wholes[number]?.verdict?.take(verdict, at: round.reading.uptime, settle: round.settle) {
-        Path.isLoss($0.path, $1.path)
+        NetworkPath.isLoss($0.path, $1.path)
       }
     }
     if wholes[number]?.verdict?.holdUntil == nil { heldWholes.remove(number) } else { heldWholes.insert(number) }

@@ -17,7 +17,7 @@ struct WatchBook {
   /// Numbers no longer grow with the order.
   private(set) var hasReusedNumbers = false
   private var free: [Int32] = []
-  private(set) var numbers: [Target: Int32] = [:]
+  private(set) var numbers: [ReachabilityTarget: Int32] = [:]
   private var nextOrder: UInt64 = 0
   /// By watch: the number of the path that everybody has been told, of single targets.
   var told: [Int32] = []
@@ -66,7 +66,7 @@ struct WatchBook {
   ///   - target: what is watched.
   ///   - limit: how many targets there may be with it.
   /// - Returns: false when there are too many targets already.
-  mutating func watch(_ target: Target, limit: Int = Limits.watchedTargets) -> Bool {
+  mutating func watch(_ target: ReachabilityTarget, limit: Int = Limits.watchedTargets) -> Bool {
     if let number = numbers[target] {
       watches[Int(number)]?.subscriptions += 1
       return true
@@ -94,7 +94,7 @@ struct WatchBook {
   }
 
   /// Stops watching a target that nobody else watches.
-  mutating func unwatch(_ target: Target) {
+  mutating func unwatch(_ target: ReachabilityTarget) {
     guard let number = numbers[target], let watch = watches[Int(number)] else { return }
     guard watch.subscriptions == 1 else {
       watches[Int(number)]?.subscriptions -= 1
@@ -108,7 +108,7 @@ struct WatchBook {
   }
 
   /// Takes in what the resolver found; the next reading judges by it.
-  mutating func resolved(_ target: Target, _ resolution: NameResolution) {
+  mutating func resolved(_ target: ReachabilityTarget, _ resolution: NameResolution) {
     guard let number = numbers[target], let watch = watches[Int(number)], watch.resolution != resolution else { return }
     displace(number)
     // What was told stays told until the next reading.

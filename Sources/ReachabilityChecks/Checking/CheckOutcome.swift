@@ -8,10 +8,10 @@ public struct CheckOutcome: Hashable, Sendable {
   public var result: ProbeResult
   /// The way to the address that was asked, when the check ended; nil when there was no address, or the kernel could not
   /// be asked.
-  public var path: Path?
+  public var path: NetworkPath?
 
   /// An outcome from its parts.
-  public init(request: ProbeRequest, result: ProbeResult, path: Path? = nil) {
+  public init(request: ProbeRequest, result: ProbeResult, path: NetworkPath? = nil) {
     self.request = request
     self.result = result
     self.path = path

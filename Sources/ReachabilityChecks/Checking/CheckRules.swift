@@ -4,7 +4,7 @@ internal import ReachabilityModel
 /// What a verdict over the way means for a check: pure rules.
 enum CheckRules {
   /// The route-level question behind a check: the host, from the same source and interface.
-  static func target(_ request: ProbeRequest) -> Target {
+  static func target(_ request: ProbeRequest) -> ReachabilityTarget {
     var target = request.target.host
     target.source = request.source ?? target.source
     target.interface = request.interface ?? target.interface

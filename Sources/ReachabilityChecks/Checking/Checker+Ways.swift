@@ -6,7 +6,7 @@ extension Checker {
   /// The way to the address that was asked; where there was none, to the last known ones, or to the host as such when its
   /// name could not be asked for at all.
   func judge(
-    _ way: Target, after result: ProbeResult, _ completion: @escaping @Sendable (HostVerdict?) -> Void
+    _ way: ReachabilityTarget, after result: ProbeResult, _ completion: @escaping @Sendable (HostVerdict?) -> Void
   ) {
     if let address = result.address {
       return monitor.judge(at(address, on: way)) { completion(try? $0.get()) }
@@ -23,20 +23,20 @@ extension Checker {
   }
 
   /// The way of a packet that is sent this instant; on the prober's thread, which waits for nobody while the monitor runs.
-  func look(at address: IPAddress, on way: Target) -> Glance? {
+  func look(at address: IPAddress, on way: ReachabilityTarget) -> Glance? {
     let way = at(address, on: way)
     if let glance = monitor.glance(at: way) { return glance }
     return (try? monitor.evaluate(way)).map(CheckRules.glance)
   }
 
-  private func at(_ address: IPAddress, on way: Target) -> Target {
+  private func at(_ address: IPAddress, on way: ReachabilityTarget) -> ReachabilityTarget {
     var way = way
     way.remote = .address(address)
     return way
   }
 
   /// A `route` target: the kernel's answer is the check.
-  func judge(_ way: Target, for run: CheckRun, _ start: Beginning) {
+  func judge(_ way: ReachabilityTarget, for run: CheckRun, _ start: Beginning) {
     let judge: @Sendable (NameResolution) -> Void = { [self] resolution in
       monitor.judge(way, resolution: resolution) { [self] answer in
         guard let verdict = try? answer.get() else {

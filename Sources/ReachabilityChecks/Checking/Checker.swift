@@ -95,7 +95,7 @@ public final class Checker: Sendable {
   ///   - way: the route-level question behind it.
   ///   - before: the verdict over the way, when its host is an address.
   ///   - isRetry: whether it is the second time.
-  private func probe(_ run: CheckRun, _ way: Target, _ before: HostVerdict?, isRetry: Bool = false) {
+  private func probe(_ run: CheckRun, _ way: ReachabilityTarget, _ before: HostVerdict?, isRetry: Bool = false) {
     let request = run.request
     let passage: @Sendable (IPAddress, UInt16?) -> Passage = { [self] address, port in
       if way.remote == .address(address), let before { return CheckRules.passage(request, to: address, port, before) }
@@ -119,7 +119,7 @@ public final class Checker: Sendable {
   /// The way of a target that has answered, where it can be told without waiting.
   ///
   /// Where it was there a moment ago the kernel need not be asked again; another host may have answered in the end.
-  private func known(_ result: ProbeResult, _ way: Target, _ before: HostVerdict?) -> HostVerdict? {
+  private func known(_ result: ProbeResult, _ way: ReachabilityTarget, _ before: HostVerdict?) -> HostVerdict? {
     guard let address = result.address else { return nil }
     if way.remote == .address(address), let before { return before }
     return look(at: address, on: way).flatMap { $0.isBehind ? nil : $0.verdict }
@@ -149,7 +149,7 @@ public final class Checker: Sendable {
   }
 
   func finish(
-    _ run: CheckRun, _ result: ProbeResult, _ path: Path?, at instant: ContinuousClock.Instant = .now
+    _ run: CheckRun, _ result: ProbeResult, _ path: NetworkPath?, at instant: ContinuousClock.Instant = .now
   ) {
     board.finish(run, CheckOutcome(request: run.request, result: result, path: path), answeredAt: instant)
   }

@@ -98,7 +98,7 @@ public struct Explanation: Hashable, Sendable {
   }
 
   /// The rung that a reason belongs to; nil when there is none to blame.
-  private static func failingRung(_ outcome: CheckOutcome, _ path: Path) -> Rung? {
+  private static func failingRung(_ outcome: CheckOutcome, _ path: NetworkPath) -> Rung? {
     guard outcome.result.state != .up, let reason = outcome.result.reason else { return nil }
     switch reason {
     case .policyDenied: return .policy

@@ -3,9 +3,9 @@ internal import ReachabilityModel
 /// The sentences of an ``Explanation``: the one place to translate.
 struct ExplanationText {
   let outcome: CheckOutcome
-  let path: Path
+  let path: NetworkPath
   /// The way whose interface and source stand for this machine's where the target has none.
-  let machine: Path
+  let machine: NetworkPath
 
   private var result: ProbeResult { outcome.result }
   private var target: ProbeTarget { outcome.request.target }
@@ -37,7 +37,7 @@ struct ExplanationText {
   }
 
   /// The target's own way, or this machine's where it has none.
-  private var way: Path { path.interface == nil && outcome.request.interface == nil ? machine : path }
+  private var way: NetworkPath { path.interface == nil && outcome.request.interface == nil ? machine : path }
 
   private var route: String {
     if path.flags.contains(.isLocalAddress) { return "the target is this machine" }

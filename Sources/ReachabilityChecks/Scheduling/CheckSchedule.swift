@@ -20,7 +20,7 @@ public final class CheckSchedule: Sendable {
   struct Guarded {
     var state: ScheduleState
     /// The targets behind each way that is watched.
-    var ways: [Target: Set<String>] = [:]
+    var ways: [ReachabilityTarget: Set<String>] = [:]
     /// What ends the checks that are under way, by their runs.
     var cancellations: [Int: any ProbeCancellation] = [:]
     /// Who waits for a target's next result.

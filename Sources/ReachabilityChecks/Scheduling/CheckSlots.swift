@@ -7,7 +7,7 @@ struct CheckSlots {
 
   private struct Ticket {
     var run: Int
-    var host: Target.Remote
+    var host: ReachabilityTarget.Remote
   }
 
   private struct Host {
@@ -16,7 +16,7 @@ struct CheckSlots {
     var held: [Int] = []
   }
 
-  private var hosts: [Target.Remote: Host] = [:]
+  private var hosts: [ReachabilityTarget.Remote: Host] = [:]
   private var queue: [Ticket] = []
   /// The tickets before this one were taken already.
   private var first = 0
@@ -31,10 +31,10 @@ struct CheckSlots {
   /// Whether a call of ``next()`` might give one.
   var hasCandidates: Bool { first < queue.count && running < total }
 
-  mutating func enqueue(_ run: Int, to host: Target.Remote) { queue.append(Ticket(run: run, host: host)) }
+  mutating func enqueue(_ run: Int, to host: ReachabilityTarget.Remote) { queue.append(Ticket(run: run, host: host)) }
 
   /// The next run that may start; it has its slot until ``finish(_:)``.
-  mutating func next() -> (run: Int, host: Target.Remote)? {
+  mutating func next() -> (run: Int, host: ReachabilityTarget.Remote)? {
     while hasCandidates {
       let ticket = queue[first]
       first += 1
@@ -54,7 +54,7 @@ struct CheckSlots {
   }
 
   /// Gives a slot back; the first that waits for this host gets into the queue.
-  mutating func finish(_ host: Target.Remote) {
+  mutating func finish(_ host: ReachabilityTarget.Remote) {
     guard var entry = hosts[host] else { return }
     running -= 1
     entry.running -= 1

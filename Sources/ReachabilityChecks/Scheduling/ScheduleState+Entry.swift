@@ -29,7 +29,7 @@ extension ScheduleState {
     }
 
     var definition: TargetDefinition { report.definition }
-    var host: Target.Remote { report.definition.target.host.remote }
+    var host: ReachabilityTarget.Remote { report.definition.target.host.remote }
   }
 
   /// What the kernel says about the way to a target.

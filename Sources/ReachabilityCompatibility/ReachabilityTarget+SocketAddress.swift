@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NetworkReachability
 
-extension Target {
+extension ReachabilityTarget {
   /// The target that an address means: the zero address is the default path, 169.254.0.0 the local link.
   init(_ address: IPAddress) {
     if address.isUnspecified {

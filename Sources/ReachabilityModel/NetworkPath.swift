@@ -1,5 +1,5 @@
 /// The way that traffic would go now, or why there is none: one verdict over one address or one family's default.
-public struct Path: Hashable, Sendable {
+public struct NetworkPath: Hashable, Sendable {
   /// What is known about the way; the status follows from these.
   public var flags: ReachabilityFlags
   /// False until the kernel has been asked: then the status is unknown whatever the flags.
@@ -48,15 +48,15 @@ public struct Path: Hashable, Sendable {
   }
 
   /// A path that was not judged, for this reason.
-  public static func unknown(_ reason: Reason) -> Path {
-    var path = Path(flags: [], reason: reason)
+  public static func unknown(_ reason: Reason) -> NetworkPath {
+    var path = NetworkPath(flags: [], reason: reason)
     path.isKnown = false
     return path
   }
 
   /// No way, for this reason.
-  public static func none(_ reason: Reason) -> Path {
-    Path(flags: [], reason: reason)
+  public static func none(_ reason: Reason) -> NetworkPath {
+    NetworkPath(flags: [], reason: reason)
   }
 
   /// The status, by the rule of ``ReachabilityStatus/init(_:)``.
@@ -83,19 +83,19 @@ public struct Path: Hashable, Sendable {
 /// The verdict over this machine: the default path of both families.
 public struct MachinePath: Hashable, Sendable {
   /// The IPv4 default path.
-  public var ipv4: Path
+  public var ipv4: NetworkPath
   /// The IPv6 default path.
-  public var ipv6: Path
+  public var ipv6: NetworkPath
 
   /// A verdict from its two halves.
-  public init(ipv4: Path, ipv6: Path) {
+  public init(ipv4: NetworkPath, ipv6: NetworkPath) {
     self.ipv4 = ipv4
     self.ipv6 = ipv6
   }
 
   /// The half that speaks for the whole: IPv4 when reachable, else IPv6 when reachable, else the one that came
   /// furthest, IPv4 on a tie.
-  public var leading: Path { ipv6.rank > ipv4.rank ? ipv6 : ipv4 }
+  public var leading: NetworkPath { ipv6.rank > ipv4.rank ? ipv6 : ipv4 }
 
   /// Reachable if either family is.
   public var status: ReachabilityStatus { leading.status }

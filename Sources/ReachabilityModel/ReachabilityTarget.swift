@@ -1,6 +1,6 @@
 /// What we are asked about: the way out as such, the local link, an address or a name; perhaps from one source
 /// address or through one interface only.
-public struct Target: Hashable, Sendable {
+public struct ReachabilityTarget: Hashable, Sendable {
   /// The remote end.
   public enum Remote: Hashable, Sendable {
     /// The default path of either family, as SCNetworkReachability means it by 0.0.0.0 or ::.
@@ -28,9 +28,9 @@ public struct Target: Hashable, Sendable {
   }
 
   /// The way out as such.
-  public static let `default` = Target(.defaultPath)
+  public static let `default` = ReachabilityTarget(.defaultPath)
   /// The local network as such.
-  public static let localLink = Target(.localLink)
+  public static let localLink = ReachabilityTarget(.localLink)
 
   /// `name`, `address`, `pair`, `default` or `localLink`.
   public var kind: String {

@@ -1,4 +1,4 @@
-extension Target {
+extension ReachabilityTarget {
   /// The longest host name in bytes (RFC 1035 §2.3.4: 255 octets on the wire, 253 as text).
   static let longestName = 253
   /// The longest label of a host name in bytes (RFC 1035 §2.3.4).
@@ -132,7 +132,7 @@ extension Target {
   }
 }
 
-extension Target: CustomStringConvertible {
+extension ReachabilityTarget: CustomStringConvertible {
   /// The host as it is written in ``init(host:source:interface:)``, without source and interface.
   public var host: String {
     switch remote {
