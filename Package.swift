@@ -25,6 +25,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
@@ -51,6 +52,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -85,8 +87,8 @@ let package = Package(
     room("HostProcess", ["CProcess"]),
 
     // Floor 2: the libraries. Of all C libraries those that watch need c-ares alone; active checks are a product of their own.
-    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Names", logging]),
-    room("ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names"]),
+    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Names", deque, logging]),
+    room("ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", deque]),
     room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 

@@ -6,7 +6,7 @@ import NetworkReachability
 
 /// A monitor over the real kernel with a number of watched targets; on `end` at standard input it prints one line for each
 /// reading: when its first event was received, and when it was read, judged and told, in nanoseconds.
-final class Watching: JudgementSink {
+final class Watching: ReevaluationObserver {
   struct Line {
     var heard: Int64 = 0
     var read: Int64
@@ -62,7 +62,7 @@ final class Watching: JudgementSink {
     lines.withLock { $0.append(Line(read: time)) }
   }
 
-  func judged(_ judgement: Judgement) {
+  func didReevaluate(_ reevaluation: Reevaluation) {
     let time = now()
     lines.withLock { lines in
       if let last = lines.indices.last { lines[last].judged = time }

@@ -103,7 +103,7 @@ final class HostFeed: Sendable {
   /// returns.
   private func follow(_ target: ReachabilityTarget, topic: UInt64) -> Bool {
     let inline = DeliveryContext { $0() }
-    let subscription = monitor.listen(forVisitorOf: target, on: inline) { [weak self] update in
+    let subscription = monitor.listen(forClientOf: target, on: inline) { [weak self] update in
       guard case .host(_, let verdict)? = update.transition?.change, let transition = update.transition else { return }
       self?.tell(verdict, transition, of: target, topic: topic)
     }

@@ -77,7 +77,7 @@ final class HostWaits: Sendable {
       if subscription != nil { return true }
       // Not on the kernel's thread: it has more to do than to write answers.
       let elsewhere = DeliveryContext { work in Task.detached { work() } }
-      subscription = monitor.listen(forVisitorOf: target, on: elsewhere) { [weak watch] update in
+      subscription = monitor.listen(forClientOf: target, on: elsewhere) { [weak watch] update in
         if let verdict = update.host { watch?.take(verdict) }
       }
       return subscription != nil

@@ -40,7 +40,7 @@ enum TargetRoutes {
     switch exchange.service.targets.schedule.put(definition, if: TargetTag.precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
     case .replaced(let report): return .now(answer(report, exchange))
-    case .refused(let refusal): throw Problem(refusal, id)
+    case .rejected(let refusal): throw Problem(refusal, id)
     }
   }
 
@@ -49,7 +49,7 @@ enum TargetRoutes {
     summary: "forget a registered target"
   ) { (exchange) throws(Problem) in
     let id = try id(exchange)
-    do throws(CheckSchedule.Refusal) {
+    do throws(TargetChangeError) {
       try exchange.service.targets.schedule.remove(id, if: TargetTag.precondition(exchange))
     } catch {
       throw Problem(error, id)
@@ -90,7 +90,7 @@ enum TargetRoutes {
 
   private static func pause(_ exchange: Exchange, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(exchange)
-    do throws(CheckSchedule.Refusal) {
+    do throws(TargetChangeError) {
       let report = try exchange.service.targets.schedule.pause(id, isPaused, if: TargetTag.precondition(exchange))
       return .now(answer(report, exchange))
     } catch {
@@ -137,7 +137,7 @@ extension Problem {
   }
 
   /// Puts what the schedule refuses into our words.
-  init(_ refusal: CheckSchedule.Refusal, _ id: String) {
+  init(_ refusal: TargetChangeError, _ id: String) {
     switch refusal {
     case .missing: self.init(.notFound, "There is no target \(id.debugDescription); GET /targets lists what there is.")
     case .precondition:

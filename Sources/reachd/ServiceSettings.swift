@@ -58,7 +58,7 @@ struct ServiceSettings: Sendable {
   /// Has the targets of a configuration checked, and no longer those of the one before.
   static func configure(_ schedule: CheckSchedule, _ targets: [TargetDefinition], _ logger: Logger) {
     let found = schedule.configure(targets)
-    for id in found.refused { logger.error("no room for a target", metadata: ["target": "\(id)"]) }
+    for id in found.rejected { logger.error("no room for a target", metadata: ["target": "\(id)"]) }
     for id in found.takenOver {
       logger.warning("the file takes over a target that a caller had registered", metadata: ["target": "\(id)"])
     }

@@ -76,7 +76,7 @@ struct WaitCommand: AsyncParsableCommand {
     let (any, negated) = (any, negated)
     // What is not known is neither.
     @Sendable func isAsWished(_ verdict: HostVerdict) -> Bool {
-      negated ? verdict.path.status == .notReachable : verdict.isSurelyReachable
+      negated ? verdict.path.status == .notReachable : verdict.isConfirmedReachable
     }
     let outcome = await monitor.wait(for: targets, timeout: patience) { verdicts in
       any ? verdicts.contains(where: isAsWished) : verdicts.allSatisfy(isAsWished)

@@ -184,9 +184,9 @@ struct ClassTests {
 
   @Test("Whoever attaches hears which targets a change touched, whether or not it changed them")
   func judgements() throws {
-    final class Sink: JudgementSink {
+    final class Sink: ReevaluationObserver {
       let heard = Shared<[[ReachabilityTarget]]>([])
-      func judged(_ judgement: Judgement) { heard.withLock { $0.append(judgement.targets) } }
+      func didReevaluate(_ reevaluation: Reevaluation) { heard.withLock { $0.append(reevaluation.targets) } }
     }
     let (counter, monitor, targets, subscription) = try Self.started(300)
     let sink = Sink()

@@ -178,7 +178,7 @@ struct NameServerTests {
     let names = (0..<400).map { "silent\($0).example." } + ["db.example."]
     let visits = try names.map { name in
       let target = try ReachabilityTarget(host: name)
-      return try #require(bench.monitor.listen(forVisitorOf: target, on: inline) { _ in })
+      return try #require(bench.monitor.listen(forClientOf: target, on: inline) { _ in })
     }
     // Two families of as many as are on the way at once; the visitor's own name stands behind the others.
     #expect(await eventually(within: Self.wait) { () async in server.total >= 128 })
@@ -227,22 +227,22 @@ struct NameServerTests {
   @Test("A name's answer is trusted for its time to live, but neither for less than 5 s nor for more than 5 minutes")
   func lives() {
     func life(_ lives: [Duration?]) -> Duration {
-      NameWatcher.life(of: .success(lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }))
+      NameWatch.timeToLive(of: .success(lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }))
     }
     #expect(life([.zero]) == .seconds(5))
     #expect(life([.seconds(60), .seconds(30)]) == .seconds(30))
     #expect(life([.seconds(Int64(Int32.max))]) == .seconds(300))
     #expect(life([nil]) == .seconds(300), "the hosts file tells its changes by itself")
-    #expect(NameWatcher.life(of: .failure(.notFound)) == .seconds(5))
-    #expect(NameWatcher.life(of: .failure(.timeout)) == .seconds(5))
+    #expect(NameWatch.timeToLive(of: .failure(.notFound)) == .seconds(5))
+    #expect(NameWatch.timeToLive(of: .failure(.timeout)) == .seconds(5))
   }
 
   @Test("More names than the resolver takes in at once are all asked")
   func many() async throws {
     let server = try DNSServer { _, _ in .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }
-    let lines = NameLines(.init(servers: [server.address]))
-    let names = NameWatcher(lines, timeout: .seconds(30))
+    let lines = ResolverPool(.init(servers: [server.address]))
+    let names = NameWatcher(NameResolver(pool: lines, source: nil), timeout: .seconds(30))
     for number in 0..<4500 { names.watch(ReachabilityTarget(.name("n\(number).example.")), for: 1) }
     #expect(await eventually(within: Self.wait) { () async in server.total >= 9000 })
     lines.watches.stop()

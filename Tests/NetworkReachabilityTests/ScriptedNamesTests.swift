@@ -19,14 +19,14 @@ struct ScriptedNamesTests {
     let target = try ReachabilityTarget(host: "DB.internal")
     let recorder = UpdateRecorder()
     let subscription = monitor.listen(to: .host, watching: [target], on: .immediate) { recorder.record($0) }
-    #expect(recorder.hosts.map(\.phase) == [.resolved] && recorder.hosts.last?.isSurelyReachable == true)
+    #expect(recorder.hosts.map(\.phase) == [.resolved] && recorder.hosts.last?.isConfirmedReachable == true)
     names.change("db.internal.", to: ["192.0.2.1", "192.0.2.2"])
     #expect(recorder.hosts.last?.addresses.map(\.address.description) == ["192.0.2.1", "192.0.2.2"])
     #expect(recorder.transitions.last?.causes == [.dnsChanged])
     kernel.change { $0.removeDefaults(.ipv4) }
     #expect(recorder.hosts.last?.path.status == .notReachable)
     names.change("db.internal", to: ["10.0.0.9"])
-    #expect(recorder.hosts.last?.isSurelyReachable == true)
+    #expect(recorder.hosts.last?.isConfirmedReachable == true)
     let count = recorder.hosts.count
     names.change("db.internal", to: .failed(.dnsServerFailure))
     names.change("other.internal", to: ["10.0.0.8"])

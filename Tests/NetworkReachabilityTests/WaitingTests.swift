@@ -142,8 +142,8 @@ struct WaitingTests {
   func optimistic() {
     let reachable = NetworkPath(flags: .reachable)
     let target = ReachabilityTarget(.name("db.internal"))
-    #expect(!HostVerdict(target: target, path: reachable, phase: .optimistic).isSurelyReachable)
-    #expect(HostVerdict(target: target, path: reachable, phase: .resolved).isSurelyReachable)
+    #expect(!HostVerdict(target: target, path: reachable, phase: .optimistic).isConfirmedReachable)
+    #expect(HostVerdict(target: target, path: reachable, phase: .resolved).isConfirmedReachable)
   }
 
   @Test("A condition over several targets is asked only when all have a verdict, and the last verdicts are returned")
@@ -158,11 +158,11 @@ struct WaitingTests {
     ]
     let outcome = await monitor.wait(for: targets, timeout: .milliseconds(50)) { verdicts in
       #expect(verdicts.count == 3)
-      return verdicts.allSatisfy(\.isSurelyReachable)
+      return verdicts.allSatisfy(\.isConfirmedReachable)
     }
     #expect(!outcome.isFulfilled)
-    #expect(outcome.verdicts.filter(\.isSurelyReachable).count == 2)
-    let any = await monitor.wait(for: targets, timeout: Self.patience) { $0.contains(where: \.isSurelyReachable) }
+    #expect(outcome.verdicts.filter(\.isConfirmedReachable).count == 2)
+    let any = await monitor.wait(for: targets, timeout: Self.patience) { $0.contains(where: \.isConfirmedReachable) }
     #expect(any.isFulfilled)
   }
 
@@ -175,7 +175,7 @@ struct WaitingTests {
     let targets = try (0..<2_000).map { try ReachabilityTarget(host: "10.1.\($0 / 200).\($0 % 200)") }
     let outcome = await monitor.wait(for: targets + targets.reversed(), timeout: Self.patience) { verdicts in
       #expect(verdicts.count == targets.count)
-      return verdicts.allSatisfy(\.isSurelyReachable)
+      return verdicts.allSatisfy(\.isConfirmedReachable)
     }
     #expect(outcome.isFulfilled)
     #expect(outcome.verdicts.map(\.target) == targets)

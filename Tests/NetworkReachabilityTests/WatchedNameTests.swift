@@ -42,7 +42,7 @@ struct WatchedNameTests {
     #expect(bench.monitor.verdict(of: target) == last)
     #expect(recorder.hosts.count == 1, "nobody is told that this machine does not reach itself (RFC 6761)")
     let asked = await bench.monitor.resolve("localhost", timeout: .seconds(60))
-    guard case .addresses(let found) = asked, case .addresses(let own) = target.ownAddresses else {
+    guard case .addresses(let found) = asked, case .addresses(let own) = target.specialAddresses else {
       Issue.record("\(asked)")
       return
     }

@@ -79,7 +79,7 @@ struct ReachabilitySwiftTests {
       #expect(text == "https://www.example.com" && code == EINVAL)
     }
     let error: any Error = ReachabilityError.failedToCreateWithHostname("https://www.example.com", EINVAL)
-    #expect(error.localizedDescription.contains("“https://www.example.com” is no host"))
+    #expect(error.localizedDescription.contains("“https://www.example.com” is not a host"))
     #expect((ReachabilityError.unableToGetFlags(13) as any Error).localizedDescription.contains("errno 13"))
   }
 

@@ -119,7 +119,7 @@ import Testing
     let definitions = try (0..<10_000).map {
       TargetDefinition(id: "t\($0)", target: try ProbeTarget("route://10.0.0.9"), isPaused: true)
     }
-    #expect(service.service.schedule.configure(definitions).refused == [])
+    #expect(service.service.schedule.configure(definitions).rejected == [])
     let alone = try post(#"{"id": "more", "target": "tcp://10.0.0.9:2"}"#)
     #expect(alone.status == 409)
     #expect(try (alone.object()["detail"] as? String)?.contains("As many targets") == true)

@@ -2,18 +2,20 @@ internal import Locks
 public import ReachabilityModel
 
 extension CheckSchedule {
-  /// Makes the targets of the configuration be these: others of its own go, the runtime's stay, what is unchanged keeps
-  /// its state, and what was paused or resumed since stays so until the configuration itself says otherwise.
+  /// Replaces the targets of the configuration; targets that were added at run time stay.
   ///
-  /// Those that the first configuration brings are no news: whoever asks afterwards finds them. Later ones are.
+  /// Unchanged targets keep their status,
+  /// and those paused or resumed by clients stay so until the configuration changes that.
   ///
-  /// - Returns: what is worth a word.
+  /// The targets of the first configuration are not published as changes; those of later ones are.
+  ///
+  /// - Returns: the targets that were rejected or taken over.
   @discardableResult
-  public func configure(_ definitions: [TargetDefinition]) -> Reconfiguration {
-    let wanted = Set(definitions.map(\.id))
-    let (gone, kept, takenOver, isFirst) = guarded.withLock { guarded in
-      let gone = guarded.state.entries.values.filter {
-        $0.report.origin == .configuration && !wanted.contains($0.definition.id)
+  public func configure(_ definitions: [TargetDefinition]) -> TargetConfigurationResult {
+    let configured = Set(definitions.map(\.id))
+    let (removed, kept, takenOver, isFirst) = guarded.withLock { guarded in
+      let removed = guarded.state.entries.values.filter {
+        $0.report.origin == .configuration && !configured.contains($0.definition.id)
       }
       let kept = definitions.map { definition in
         var definition = definition
@@ -27,16 +29,16 @@ extension CheckSchedule {
       let isFirst = guarded.configured == nil
       guarded.configured = Dictionary(definitions.map { ($0.id, $0) }) { $1 }
       let takenOver = definitions.map(\.id).filter { guarded.state.entries[$0]?.report.origin == .runtime }
-      return (gone.map(\.definition.id), kept, takenOver, isFirst)
+      return (removed.map(\.definition.id), kept, takenOver, isFirst)
     }
-    for id in gone { try? remove(id, origin: .configuration) }
-    let placements = put(kept, .configuration, isTold: !isFirst)
-    let refused = zip(definitions, placements).filter { $0.1 == .refused(.full) }.map(\.0.id)
-    return Reconfiguration(refused: refused, takenOver: takenOver)
+    for id in removed { try? remove(id, origin: .configuration) }
+    let results = put(kept, .configuration, isPublished: !isFirst)
+    let rejected = zip(definitions, results).filter { $0.1 == .rejected(.full) }.map(\.0.id)
+    return TargetConfigurationResult(rejected: rejected, takenOver: takenOver)
   }
 
-  /// Has the runtime's targets be checked by these modules where they name one of them that has changed, or a built-in
-  /// one again whose place one of them had.
+  /// Updates targets that were added at run time to new definitions of their modules, and to the built-in module of the same
+  /// name when a module was removed.
   public func adopt(_ modules: [ProbeModule]) {
     let known = modules + ProbeModule.builtIn
     for report in reports(where: { $0.origin == .runtime }) {
@@ -45,7 +47,7 @@ extension CheckSchedule {
         module.fits(definition.target.scheme)
       else { continue }
       definition.module = module
-      // Whoever changes it meanwhile has read the new ones.
+      // A concurrent change already uses the new modules.
       put(definition, if: .revisions([report.revision]))
     }
   }
