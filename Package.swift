@@ -92,8 +92,8 @@ let package = Package(
     room("HostProcess", ["CProcess"]),
 
     // Floor 2: the libraries. Of all C libraries those that watch need c-ares alone; active checks are a product of their own.
-    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Names", logging]),
-    room("ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names"]),
+    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Names", deque, logging]),
+    room("ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", deque]),
     room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 

@@ -6,7 +6,7 @@ import NetworkReachability
 
 /// A monitor over the real kernel with a number of watched targets; on `end` at standard input it prints one line for each
 /// reading: when its first event was received, and when it was read, judged and told, in nanoseconds.
-final class Watching: JudgementSink {
+final class Watching: ReevaluationObserver {
   struct Line {
     var heard: Int64 = 0
     var read: Int64
@@ -20,8 +20,10 @@ final class Watching: JudgementSink {
   init(targets: Int) { count = targets }
 
   /// 198.18.0.0/15 (RFC 2544) and beyond: as many as there are, spread over its /24 blocks.
-  private var targets: [Target] {
-    (0..<UInt32(count)).map { Target(.address(IPAddress(ipv4: 0xc612_0000 &+ ($0 % 256) << 9 &+ $0 / 256))) }
+  private var targets: [ReachabilityTarget] {
+    (0..<UInt32(count)).map {
+      ReachabilityTarget(.address(IPAddress(ipv4: 0xc612_0000 &+ ($0 % 256) << 9 &+ $0 / 256)))
+    }
   }
 
   func run() throws {
@@ -41,7 +43,8 @@ final class Watching: JudgementSink {
       // Whether a target is reachable now, as told.
       default:
         print(
-          monitor.verdict(of: Target(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name ?? "none")
+          monitor.verdict(of: ReachabilityTarget(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name
+            ?? "none")
       }
       fflush(nil)
     }
@@ -59,7 +62,7 @@ final class Watching: JudgementSink {
     lines.withLock { $0.append(Line(read: time)) }
   }
 
-  func judged(_ judgement: Judgement) {
+  func didReevaluate(_ reevaluation: Reevaluation) {
     let time = now()
     lines.withLock { lines in
       if let last = lines.indices.last { lines[last].judged = time }

@@ -1,67 +1,66 @@
-/// Every bound of this room, with its unit and its reason.
+/// The bounds of this module, with unit and reason.
 enum Limits {
-  /// Updates that wait for one slow subscriber, more only when it watches more hosts.
+  /// Updates that wait for one slow subscriber; more only when it watches more hosts.
   ///
-  /// A burst at an outage is some tens; beyond this many a subscriber is
-  /// better served by the state as it is than by old news.
+  /// An outage causes some tens of updates. A subscriber that is further behind needs the present state more than old changes.
   static let pendingUpdates = 256
 
-  /// How long a question waits for the kernel's lock before it is answered without it.
+  /// How long an evaluation waits for the kernel's RTNL lock before it is completed without the lock.
   ///
-  /// Usually that takes microseconds; whoever removes ten thousand interfaces holds it for seconds, in any namespace.
-  static let questionPatience = Duration.seconds(2)
+  /// It usually takes microseconds; a process that removes ten thousand interfaces holds the lock for seconds, in any
+  /// network namespace.
+  static let lockTimeout = Duration.seconds(2)
 
-  /// How often is looked for questions that have waited so long, in milliseconds.
-  static let patienceWatch = 250
+  /// The interval, in milliseconds, of the check for evaluations beyond ``lockTimeout``.
+  static let lockTimeoutInterval = 250
 
-  /// Targets that one monitor watches.
+  /// Targets that one monitor watches for subscriptions.
   ///
-  /// What a kernel event costs depends on what it touches, not on their number; each costs some 300 bytes, pairs and names
-  /// about three times as much.
+  /// The cost of a kernel event depends on what it affects, not on this number. A target takes about 300 bytes, pairs and
+  /// names about three times as much.
   static let watchedTargets = 100_000
 
-  /// Blocks without routes that are kept besides as many as have some, until an audit drops them.
-  static let idleBlocks = 1024
+  /// Prefixes without a route that are kept, in addition to as many as have one, until an audit removes them.
+  static let idlePrefixes = 1024
 
-  /// Paths that no target has any more and that are kept besides twice as many as there are targets and classes.
+  /// Unused paths that are kept, in addition to twice the number of targets and classes.
   static let idlePaths = 4096
 
-  /// Targets that an audit asks about by themselves, to compare with what their class says: 64 questions are one send.
+  /// Targets that an audit looks up to compare with the answers of their classes: 64 requests fit one send.
   static let auditSamples = 64
 
-  /// How soon to look again at a route whose life is over but which the kernel still answers with.
+  /// The delay before a route that has expired is looked up again while the kernel still returns it.
   ///
-  /// The kernel counts
-  /// lives in clock ticks of 10 ms, so one tick is the least that can make a difference.
+  /// The kernel counts lifetimes in clock ticks of up to 10 ms.
   static let expiredRouteRecheck = Duration.milliseconds(10)
 
-  /// How often routes that run out are looked at before their end, because a router may shorten a life without any event: one
-  /// question for each class of targets behind one.
+  /// The interval at which routes with a lifetime are looked up, because a router advertisement may shorten it without an
+  /// event: one lookup for each class of targets behind such a route.
   static let expiryCheck = Duration.seconds(5)
 
-  /// How long a route that has run out is asked about all the same: the kernel collects such IPv6 routes every 30 seconds
-  /// (`net.ipv6.route.gc_interval`), and until then an advertisement revives them without an event.
-  static let revivalWatch = Duration.seconds(65)
+  /// How long an expired route is looked up.
+  ///
+  /// The kernel removes expired IPv6 routes every 30 seconds
+  /// (`net.ipv6.route.gc_interval`), and until then an advertisement renews them without an event.
+  static let revivalPeriod = Duration.seconds(65)
 
-  /// How long before its end a route's life can no longer be read: three of those ticks, and some to be sure.
-  static let unreadableLife = Duration.milliseconds(100)
+  /// How long before its end a route's lifetime can no longer be read: three clock ticks, with a margin.
+  static let unreadableLifetime = Duration.milliseconds(100)
 
-  /// Watched names asked at a time: four times what the resolver has on the wire, so that it never waits for us, and far
-  /// less than it takes in.
-  static let namesAsked = 256
+  /// Watched names that are looked up concurrently: four times the resolver's own concurrency, so that it is never idle.
+  static let concurrentNames = 256
 
-  /// How long after all names were asked anew they may be again: a link that flaps must not flood the name servers.
-  static let renewalPause = Duration.seconds(1)
+  /// The least time between two renewals of all names: a flapping link must not flood the name servers.
+  static let renewalInterval = Duration.seconds(1)
 
-  /// How long a name's answer is trusted at the least and at the most, and how soon a failed one is asked again.
-  static let shortestNameLife = Duration.seconds(5)
-  static let longestNameLife = Duration.seconds(300)
+  /// The bounds of an answer's time to live, and the delay before a failed name is looked up again.
+  static let shortestTimeToLive = Duration.seconds(5)
+  static let longestTimeToLive = Duration.seconds(300)
   static let failedNameRetry = Duration.seconds(5)
 
-  /// The longest wait, some 95 years: a clock cannot count much further.
+  /// The longest wait, about 95 years: clock arithmetic overflows beyond.
   static let longestWait = Duration.seconds(3_000_000_000)
 
-  /// How much longer than its time a wait on a started monitor goes on at the most to hear its first verdicts, which take
-  /// one question to the kernel.
+  /// How much longer than its timeout a wait on a started monitor waits for its first verdicts, which take one lookup.
   static let firstVerdicts = Duration.seconds(1)
 }

@@ -1,36 +1,35 @@
-/// Every bound of this room, with its unit and its reason.
+/// The bounds of this module, with unit and reason.
 enum Limits {
-  /// Outcomes of checks that are remembered for those who content themselves with an older one: about 1 KiB each.
-  static let rememberedOutcomes = 1_024
+  /// Cached outcomes, for callers that accept an older one: about 1 KiB each.
+  static let cachedOutcomes = 1_024
 
-  /// The longest wait, some 95 years: a clock cannot count much further.
+  /// The longest wait, about 95 years: clock arithmetic overflows beyond.
   static let longestWait = Duration.seconds(3_000_000_000)
 
-  /// How long after one check began a target that is waited for is asked again, unless its way changes before.
+  /// The time between the starts of two checks in a wait, unless the route changes before.
   static let waitRetry = Duration.seconds(1)
 
-  /// Checks that begin in one tick at the most, also when a route change makes thousands due: 51,200 a second.
+  /// Checks that start in one tick, also when a route change makes thousands due: 51,200 per second.
   static let checkBurst = 256
 
-  /// The step of the schedule: checks begin at most this much after their moment.
+  /// The resolution of the schedule: checks start at most this late.
   static let wheelTick = Duration.milliseconds(5)
 
-  /// Ticks of one round of the timing wheel, 20 s: longer waits are looked at once a round.
+  /// Slots of the timing wheel, 20 s: entries that are further ahead are examined once per revolution.
   static let wheelSlots = 4_096
 
-  /// Entries of the timing wheel, beyond two for each target, among which nobody looks for outdated ones.
-  static let unsweptTicks = 1_024
+  /// Entries of the timing wheel, in addition to two for each target, before outdated ones are removed.
+  static let staleWheelEntries = 1_024
 
-  /// How often the schedule's timer shows, while checks are under way, that this process lives.
-  static let signOfLife = Duration.milliseconds(100)
+  /// The heartbeat interval of the schedule's timer while checks are running.
+  static let heartbeat = Duration.milliseconds(100)
 
-  /// Silence of that timer after which the process must have stood still: results that came through it are asked again.
+  /// A heartbeat delay that shows that the process was suspended: failures during it are checked again.
   static let stall = Duration.milliseconds(500)
 
-  /// How many results in a row are thrown away as doubtful before one counts after all: a machine that is starved for
-  /// good must not be silent about its targets.
-  static let repeatedChecks = 3
+  /// Consecutive results that are discarded as unreliable: an overloaded machine must still report its targets.
+  static let retries = 3
 
-  /// Changes of targets that are numbered in one step: the engine's lock is held some 10 µs for each.
-  static let recordedAtOnce = 64
+  /// Changes of targets that are published under one lock: the engine's lock is held about 10 µs for each.
+  static let changesPerLock = 64
 }

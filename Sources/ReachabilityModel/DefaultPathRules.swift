@@ -23,8 +23,8 @@ extension StatusRules {
   /// One half alone is reachable too, as a program that talks to that half would find; see ``isPartial(_:_:in:)``.
   public static func defaultPath(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
-  ) -> Path {
-    halves(queries, answers, in: tables).reduce(nil) { (best: Path?, path) in
+  ) -> NetworkPath {
+    halves(queries, answers, in: tables).reduce(nil) { (best: NetworkPath?, path) in
       guard let best, best.rank >= path.rank else { return path }
       return best
     } ?? .unknown(.starting)
@@ -39,7 +39,7 @@ extension StatusRules {
 
   private static func halves(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
-  ) -> [Path] {
+  ) -> [NetworkPath] {
     queries.compactMap { query in
       answers[query].map { judge($0, to: query, as: .defaultPath, in: tables) }
     }
@@ -56,10 +56,10 @@ extension StatusRules {
   /// - Returns: the way over the interface that comes furthest, the lowest index on a tie.
   public static func localLink(
     interface name: String? = nil, permitting requirement: InterfaceRequirement = .none, in tables: KernelTables
-  ) -> Path {
+  ) -> NetworkPath {
     let scope = name.flatMap { tables.interface(scope: $0) }
     if name != nil, scope == nil { return .none(.unknownInterface) }
-    var best = Path.none(.noRoute)
+    var best = NetworkPath.none(.noRoute)
     for interface in tables.interfaces
     where [.ethernet, .wifi].contains(interface.type) && requirement.permits(interface.type)
       && (scope == nil || scope?.index == interface.index)
@@ -70,9 +70,9 @@ extension StatusRules {
     return best
   }
 
-  private static func localLink(_ interface: Interface, in tables: KernelTables) -> Path {
-    var path = Path(flags: [])
-    path.interface = Path.InterfaceReference(interface)
+  private static func localLink(_ interface: Interface, in tables: KernelTables) -> NetworkPath {
+    var path = NetworkPath(flags: [])
+    path.interface = NetworkPath.InterfaceReference(interface)
     let address = tables.usableAddresses(of: interface.index).first {
       $0.address.family == .ipv4 || $0.address.isLinkLocal
     }

@@ -1,9 +1,9 @@
 /// The verdict over one target: the best of its addresses.
 public struct HostVerdict: Hashable, Sendable {
   /// What was asked about.
-  public var target: Target
+  public var target: ReachabilityTarget
   /// The way to the best address, or why there is none.
-  public var path: Path {
+  public var path: NetworkPath {
     get { shared.value }
     set { shared = Shared(newValue) }
   }
@@ -12,26 +12,26 @@ public struct HostVerdict: Hashable, Sendable {
   /// Whether a name's addresses are known.
   public var phase: Phase
   /// By reference: of ten thousand verdicts after one change all have the same.
-  private var shared: Shared<Path>
+  private var shared: Shared<NetworkPath>
 
   /// One address with its way.
   public struct AddressVerdict: Hashable, Sendable {
     /// The address.
     public var address: IPAddress
     /// The way to it.
-    public var path: Path {
+    public var path: NetworkPath {
       get { shared.value }
       set { shared = Shared(newValue) }
     }
-    private var shared: Shared<Path>
+    private var shared: Shared<NetworkPath>
 
     /// An address with its way.
-    public init(address: IPAddress, path: Path) {
+    public init(address: IPAddress, path: NetworkPath) {
       self.init(address: address, path: Shared(path))
     }
 
     /// An address with a way that others have, too.
-    package init(address: IPAddress, path: Shared<Path>) {
+    package init(address: IPAddress, path: Shared<NetworkPath>) {
       self.address = address
       shared = path
     }
@@ -46,12 +46,15 @@ public struct HostVerdict: Hashable, Sendable {
   }
 
   /// A verdict from its parts.
-  public init(target: Target, path: Path, addresses: [AddressVerdict] = [], phase: Phase = .resolved) {
+  public init(target: ReachabilityTarget, path: NetworkPath, addresses: [AddressVerdict] = [], phase: Phase = .resolved)
+  {
     self.init(target: target, path: Shared(path), addresses: addresses, phase: phase)
   }
 
   /// A verdict with a way that others have, too.
-  package init(target: Target, path: Shared<Path>, addresses: [AddressVerdict] = [], phase: Phase = .resolved) {
+  package init(
+    target: ReachabilityTarget, path: Shared<NetworkPath>, addresses: [AddressVerdict] = [], phase: Phase = .resolved
+  ) {
     self.target = target
     self.addresses = addresses
     self.phase = phase
@@ -61,7 +64,7 @@ public struct HostVerdict: Hashable, Sendable {
 
 extension HostVerdict {
   /// The verdict over a target from those over its addresses: the one that comes furthest, the first on a tie.
-  public init(target: Target, best addresses: [AddressVerdict], phase: Phase = .resolved) {
+  public init(target: ReachabilityTarget, best addresses: [AddressVerdict], phase: Phase = .resolved) {
     var best = addresses.first?.path ?? .unknown(.starting)
     for address in addresses where address.path.rank > best.rank { best = address.path }
     self.init(target: target, path: best, addresses: addresses, phase: phase)

@@ -28,11 +28,11 @@ public struct InterfaceRequirement: Hashable, Sendable {
   /// Of the ways that were found in ``scopes(in:)``, in that order, the one that counts.
   ///
   /// That is the kernel's own choice where it is permitted; else the permitted one that comes furthest, the first on a tie.
-  func choice(of paths: [Path]) -> Path {
+  func choice(of paths: [NetworkPath]) -> NetworkPath {
     guard let own = paths.first else { return .unknown(.starting) }
     guard self != .none, own.isKnown else { return own }
     if let interface = own.interface, permits(interface.type) { return own }
     // A scoped answer that names no interface, because there is no way, is a loss like others.
-    return paths.dropFirst().reduce(Path.none(.noRoute)) { best, path in path.rank > best.rank ? path : best }
+    return paths.dropFirst().reduce(NetworkPath.none(.noRoute)) { best, path in path.rank > best.rank ? path : best }
   }
 }

@@ -13,7 +13,7 @@ public enum StatusRules {
   /// Judges the kernel's answer to one question.
   public static func judge(
     _ answer: RouteAnswer, to query: RouteQuery, as subject: Subject = .address, in tables: KernelTables
-  ) -> Path {
+  ) -> NetworkPath {
     switch answer {
     case .refused(.noRoute): .none(.noRoute)
     case .refused(.unreachable): .none(.unreachableRoute)
@@ -26,7 +26,7 @@ public enum StatusRules {
 
   private static func judge(
     _ route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
-  ) -> Path {
+  ) -> NetworkPath {
     switch route.type {
     case .unicast: judgeLegs(of: route, for: query, as: subject, in: tables)
     case .broadcast, .multicast:
@@ -42,11 +42,11 @@ public enum StatusRules {
 
   /// An own address: answered by this machine itself, whatever the state of the device that owns it (the weak host
   /// model, RFC 1122 §3.3.4.2), as long as the loopback device, which carries the packets, is on.
-  private static func judgeLocal(_ route: Route, in tables: KernelTables) -> Path {
+  private static func judgeLocal(_ route: Route, in tables: KernelTables) -> NetworkPath {
     let loopbackIsUp = tables.interfaces.contains { $0.flags.isSuperset(of: [.loopback, .up]) }
     guard loopbackIsUp else { return .none(.noRoute) }
     let interface = route.hops.first.flatMap { tables.interface($0.interfaceIndex) }
-    var path = Path(flags: [.reachable, .isLocalAddress])
+    var path = NetworkPath(flags: [.reachable, .isLocalAddress])
     if let interface, interface.type != .loopback { path.flags.insert(.isDirect) }
     path.describe(route, leg: nil, interface: interface)
     path.source = route.source
@@ -57,8 +57,8 @@ public enum StatusRules {
   /// pass packets, else the one that comes furthest, because other destinations take other legs.
   private static func judgeLegs(
     of route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
-  ) -> Path {
-    var best = Path.none(.noRoute)
+  ) -> NetworkPath {
+    var best = NetworkPath.none(.noRoute)
     for (position, leg) in route.hops.enumerated() where subject == .defaultPath || position == route.taken {
       guard let interface = tables.interface(leg.interfaceIndex) else { continue }
       var route = route
@@ -93,7 +93,7 @@ public enum StatusRules {
   private static func judge(
     _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject,
     in tables: KernelTables
-  ) -> Path {
+  ) -> NetworkPath {
     // A way that leads back into this machine is no way out of it.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
     // Addresses of this machine have routes of type `local`: a unicast route over `lo` leads to nobody.
@@ -105,7 +105,7 @@ public enum StatusRules {
     }
     // IsWWAN is kept when the cellular link is down, as Apple keeps it.
     let kept: ReachabilityFlags = interface.isWWAN ? .isWWAN : []
-    var path = Path(flags: kept)
+    var path = NetworkPath(flags: kept)
     path.describe(route, leg: leg, interface: interface)
     switch interface.usability {
     case .adminDown:
@@ -159,7 +159,7 @@ public enum StatusRules {
   }
 }
 
-extension Path {
+extension NetworkPath {
   /// Fills in what the route says, for verdicts that have one.
   fileprivate mutating func describe(_ route: Route, leg: Route.NextHop?, interface: Interface?) {
     self.interface = interface.map(InterfaceReference.init)

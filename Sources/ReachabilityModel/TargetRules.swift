@@ -8,7 +8,8 @@
 public enum TargetRules {
   /// The questions that must be answered to judge a target.
   public static func queries(
-    for target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none,
+    for target: ReachabilityTarget, resolution: NameResolution = .pending,
+    permitting requirement: InterfaceRequirement = .none,
     in tables: KernelTables
   ) -> [RouteQuery] {
     guard case .scopes(let indexes) = scopes(of: target, requirement, in: tables) else { return [] }
@@ -32,7 +33,8 @@ public enum TargetRules {
   ///   - tables: interfaces and addresses of the same reading.
   /// - Returns: the verdict; unknown where an answer is missing.
   public static func verdict(
-    for target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none,
+    for target: ReachabilityTarget, resolution: NameResolution = .pending,
+    permitting requirement: InterfaceRequirement = .none,
     answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> HostVerdict {
     let phase = phase(of: target, resolution)
@@ -65,7 +67,8 @@ public enum TargetRules {
   /// The addresses by whose routes alone a target is judged; nil when it must be asked about by itself, because of its
   /// source, its interface, what its addresses are, because it has none, or because only some interfaces count.
   public static func routedAddresses(
-    of target: Target, resolution: NameResolution = .pending, permitting requirement: InterfaceRequirement = .none
+    of target: ReachabilityTarget, resolution: NameResolution = .pending,
+    permitting requirement: InterfaceRequirement = .none
   ) -> [IPAddress]? {
     guard target.source == nil, target.interface == nil, requirement == .none else { return nil }
     let addresses: [IPAddress]
@@ -93,7 +96,7 @@ public enum TargetRules {
     }
   }
 
-  private static func parts(of target: Target, _ resolution: NameResolution) -> [Part] {
+  private static func parts(of target: ReachabilityTarget, _ resolution: NameResolution) -> [Part] {
     switch target.remote {
     case .localLink: return []
     // Asked about 0.0.0.0, Linux answers "local" whatever the routes.
@@ -108,7 +111,7 @@ public enum TargetRules {
     }
   }
 
-  private static func phase(of target: Target, _ resolution: NameResolution) -> HostVerdict.Phase {
+  private static func phase(of target: ReachabilityTarget, _ resolution: NameResolution) -> HostVerdict.Phase {
     guard case .name = target.remote else { return .resolved }
     switch resolution {
     case .pending, .failed: return .optimistic
@@ -117,9 +120,9 @@ public enum TargetRules {
   }
 
   private static func path(
-    to part: Part, of target: Target, through index: UInt32?, _ answers: [RouteQuery: RouteAnswer],
+    to part: Part, of target: ReachabilityTarget, through index: UInt32?, _ answers: [RouteQuery: RouteAnswer],
     in tables: KernelTables
-  ) -> Path {
+  ) -> NetworkPath {
     switch part {
     case .family(let family):
       let queries = defaultQueries(family, target, index)
@@ -143,7 +146,7 @@ public enum TargetRules {
   /// The indexes of the interfaces to ask through, nil for the kernel's choice, and whether its source address is ours to
   /// use.
   private static func scopes(
-    of target: Target, _ requirement: InterfaceRequirement, in tables: KernelTables
+    of target: ReachabilityTarget, _ requirement: InterfaceRequirement, in tables: KernelTables
   ) -> Scopes {
     if let source = target.source, !isOwn(source, in: tables) { return .refused(.noSource) }
     guard let name = target.interface else { return .scopes(requirement.scopes(in: tables)) }
@@ -163,19 +166,19 @@ public enum TargetRules {
     query.source.map { $0.family == query.destination.family } ?? true
   }
 
-  private static func query(for address: IPAddress, _ target: Target, _ index: UInt32?) -> RouteQuery {
+  private static func query(for address: IPAddress, _ target: ReachabilityTarget, _ index: UInt32?) -> RouteQuery {
     let destination = address.unmapped
     return RouteQuery(destination, source: source(of: target, towards: destination), interfaceIndex: index)
   }
 
   /// A loopback source cannot leave the machine: with a remote elsewhere it is left out, as SCNetworkReachability does.
-  private static func source(of target: Target, towards destination: IPAddress) -> IPAddress? {
+  private static func source(of target: ReachabilityTarget, towards destination: IPAddress) -> IPAddress? {
     guard let source = target.source, source.isLoopback, !destination.isLoopback else { return target.source }
     return nil
   }
 
   private static func defaultQueries(
-    _ family: IPAddress.Family, _ target: Target, _ index: UInt32?
+    _ family: IPAddress.Family, _ target: ReachabilityTarget, _ index: UInt32?
   ) -> [RouteQuery] {
     let source = target.source.flatMap { $0.isLoopback ? nil : $0 }
     guard source == nil || source?.family == family else { return [] }

@@ -64,7 +64,7 @@ public enum ChangeText {
     ]
   }
 
-  private static func path(_ update: ReachabilityUpdate) -> Path {
+  private static func path(_ update: ReachabilityUpdate) -> NetworkPath {
     update.host?.path ?? update.snapshot.machine.leading
   }
 

@@ -4,7 +4,7 @@ extension MetricSource {
   /// What a schedule of registered targets tells: states by target, everything else by module.
   static func checks(_ schedule: CheckSchedule) -> MetricSource {
     MetricSource { page in
-      let figures = schedule.figures
+      let statistics = schedule.statistics
       let reports = schedule.reports()
       page.add(
         "reachd_target_up", .gauge, "Whether a registered target answers, 1 or 0; paused ones are left out.",
@@ -13,23 +13,24 @@ extension MetricSource {
         })
       page.add(
         "reachd_targets", .gauge, "Registered targets by state.",
-        TargetState.allCases.map { .init(Double(figures.targets[$0] ?? 0), ["state": $0.rawValue]) })
+        TargetState.allCases.map { .init(Double(statistics.targets[$0] ?? 0), ["state": $0.rawValue]) })
       writeLimits(schedule.usage, &page)
-      page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", figures.flapping)
-      page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", figures.running)
+      page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", statistics.flapping)
+      page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", statistics.running)
       page.add(
-        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.", figures.waiting
+        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.",
+        statistics.waiting
       )
       page.add(
         "reachd_check_overlaps_total", .counter, "Checks left out because the one before was still under way.",
-        figures.overlaps)
+        statistics.overlaps)
       page.add(
         "reachd_check_repeats_total", .counter,
-        "Results asked for again, because the process had stood still or the way had changed.", figures.repeats)
+        "Results asked for again, because the process had stood still or the way had changed.", statistics.retries)
       page.add(
         "reachd_check_lag_seconds", "How much later than planned checks began.",
-        [(labels: [], histogram: figures.lag)])
-      writeModules(figures, &page)
+        [(labels: [], histogram: statistics.lag)])
+      writeModules(statistics, &page)
     }
   }
 
@@ -51,8 +52,8 @@ extension MetricSource {
     }
   }
 
-  private static func writeModules(_ figures: CheckFigures, _ page: inout MetricsPage) {
-    let modules = figures.modules.sorted { $0.key < $1.key }
+  private static func writeModules(_ statistics: CheckStatistics, _ page: inout MetricsPage) {
+    let modules = statistics.modules.sorted { $0.key < $1.key }
     page.add(
       "reachd_checks_total", .counter, "Checks of registered targets by module and what they found.",
       modules.flatMap { name, module in

@@ -137,7 +137,7 @@ package struct CheckPlan: Sendable {
     _ wish: Wish, _ target: ProbeTarget
   ) throws(Refusal) -> (source: IPAddress?, interface: String?) {
     do throws(TargetError) {
-      let way = try Target(
+      let way = try ReachabilityTarget(
         host: target.host.host, source: wish.source, interface: wish.interface ?? target.host.interface)
       return (way.source, way.interface)
     } catch {

@@ -44,7 +44,7 @@ enum CheckRoutes {
       let run = plan.run(exchange.service.checks.checker) { outcomes in
         let snapshot = exchange.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
-        let explanation = Explanation(of: outcome, in: snapshot)
+        let explanation = Diagnosis(of: outcome, in: snapshot)
         let body =
           exchange.media == .text
           ? Array(ExplanationBody.text(explanation).utf8)

@@ -11,12 +11,12 @@ public enum CheckText {
   }
 
   /// The ladder of `GET /explain`, a line a rung, without the last line's end.
-  public static func ladder(_ explanation: Explanation) -> String {
+  public static func ladder(_ explanation: Diagnosis) -> String {
     String(ExplanationBody.text(explanation).dropLast())
   }
 
   /// The document of `GET /explain`, on one line.
-  public static func json(_ explanation: Explanation) -> String {
+  public static func json(_ explanation: Diagnosis) -> String {
     let text = explanation.outcome.request.target.redacted
     return String(decoding: ExplanationBody.document(explanation, text: text).bytes, as: UTF8.self)
   }

@@ -36,11 +36,11 @@ enum EventRoutes {
   }
 
   /// The hosts that are asked for, each once.
-  private static func hosts(_ exchange: Exchange) throws(Problem) -> Set<Target> {
-    var targets: Set<Target> = []
+  private static func hosts(_ exchange: Exchange) throws(Problem) -> Set<ReachabilityTarget> {
+    var targets: Set<ReachabilityTarget> = []
     for item in exchange.request.query where item.name == "host" {
       do throws(TargetError) {
-        targets.insert(try Target(host: item.value))
+        targets.insert(try ReachabilityTarget(host: item.value))
       } catch {
         throw Problem(.badHost, "\(error.problem); \(error.hint).")
       }
@@ -52,7 +52,7 @@ enum EventRoutes {
   }
 
   private static func watch(
-    _ targets: Set<Target>, _ exchange: Exchange, _ stream: inout HTTPStream
+    _ targets: Set<ReachabilityTarget>, _ exchange: Exchange, _ stream: inout HTTPStream
   ) throws(Problem) {
     let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
     guard !hasNames || exchange.service.nameQuota.take(client: exchange.client) else {

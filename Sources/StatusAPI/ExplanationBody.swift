@@ -5,32 +5,32 @@ internal import ReachabilityChecks
 /// Additive changes only.
 enum ExplanationBody {
   /// The document of `GET /explain`.
-  static func document(_ explanation: Explanation, text: String) -> JSON {
+  static func document(_ explanation: Diagnosis, text: String) -> JSON {
     let result = explanation.outcome.result
     return .members([
       "target": .string(text),
       "state": .string(result.state.rawValue),
       "reason": .text(result.reason?.rawValue),
       "detail": .text(result.detail),
-      "answer": explanation.answer.map(step) ?? .null,
+      "answer": explanation.failure.map(step) ?? .null,
       "ladder": .array(explanation.steps.map(step)),
       "checkedAt": .string(result.startedAt.description),
     ])
   }
 
-  private static func step(_ step: Explanation.Step) -> JSON {
+  private static func step(_ step: Diagnosis.StepResult) -> JSON {
     .members([
-      "rung": .string(step.rung.rawValue), "verdict": .string(step.verdict.rawValue),
+      "rung": .string(step.step.rawValue), "verdict": .string(step.verdict.rawValue),
       "evidence": step.evidence.isEmpty ? .null : .string(step.evidence), "advice": .text(step.advice),
     ])
   }
 
   /// The ladder as lines.
-  static func text(_ explanation: Explanation) -> String {
+  static func text(_ explanation: Diagnosis) -> String {
     let result = explanation.outcome.result
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""
     // A rung that fails shows the words; where none does, they have no other place.
-    let detail = explanation.answer == nil ? result.detail.map { ", \($0)" } ?? "" : ""
+    let detail = explanation.failure == nil ? result.detail.map { ", \($0)" } ?? "" : ""
     var text = "\(explanation.outcome.request.target.redacted) is \(result.state.rawValue)\(reason)\(detail)\n"
     for step in explanation.steps {
       let mark =
@@ -39,7 +39,7 @@ enum ExplanationBody {
         case .fail: "FAIL"
         case .notReached: "-   "
         }
-      let name = step.rung.rawValue
+      let name = step.step.rawValue
       let padded = name + String(repeating: " ", count: max(0, 8 - name.utf8.count))
       text += "  \(mark) \(padded) \(step.evidence)".trimmed + "\n"
       if let advice = step.advice { text += "       try      \(advice)\n" }

@@ -47,7 +47,7 @@ enum HostBody {
   }
 
   /// The route of a path; null when there is none.
-  static func route(_ path: Path?) -> JSON {
+  static func route(_ path: NetworkPath?) -> JSON {
     guard let path, let type = path.routeType else { return .null }
     return .members([
       "type": .string(type.name),

@@ -36,13 +36,13 @@ final class HostFeed: Sendable {
   private struct Watched {
     let topic: UInt64
     var watches: Int
-    var subscription: Subscription?
+    var subscription: ReachabilityMonitor.Subscription?
     /// The last verdict and what told it; nil before the first.
     var latest: (verdict: HostVerdict, transition: Transition)?
   }
 
   private struct State {
-    var hosts: [Target: Watched] = [:]
+    var hosts: [ReachabilityTarget: Watched] = [:]
     var lastTopic: UInt64 = 0
     var watches = 0
   }
@@ -60,14 +60,14 @@ final class HostFeed: Sendable {
 
   /// What is known when a watch begins.
   private struct Beginning {
-    var fresh: [(target: Target, topic: UInt64)] = []
+    var fresh: [(target: ReachabilityTarget, topic: UInt64)] = []
     var topics: [UInt64] = []
     var frames: [UInt8] = []
     let cursor: EventLog.Cursor
   }
 
   /// Watches hosts, each once, until the ticket goes; nil when that would be too many for all streams together.
-  func watch(_ targets: Set<Target>) -> Ticket? {
+  func watch(_ targets: Set<ReachabilityTarget>) -> Ticket? {
     door.withLock { _ in
       guard let begun = begin(targets) else { return nil }
       guard begun.fresh.allSatisfy({ follow($0.target, topic: $0.topic) }) else {
@@ -80,7 +80,7 @@ final class HostFeed: Sendable {
   }
 
   /// Counts one more who watches; nil when there are too many.
-  private func begin(_ targets: Set<Target>) -> Beginning? {
+  private func begin(_ targets: Set<ReachabilityTarget>) -> Beginning? {
     guarded.withLock { state in
       guard state.watches + targets.count <= Self.watches else { return nil }
       state.watches += targets.count
@@ -101,9 +101,9 @@ final class HostFeed: Sendable {
 
   /// Has the monitor tell of a host; not under the lock of what it tells, because the first verdict may come before this
   /// returns.
-  private func follow(_ target: Target, topic: UInt64) -> Bool {
+  private func follow(_ target: ReachabilityTarget, topic: UInt64) -> Bool {
     let inline = DeliveryContext { $0() }
-    let subscription = monitor.listen(forVisitorOf: target, on: inline) { [weak self] update in
+    let subscription = monitor.listen(forClientOf: target, on: inline) { [weak self] update in
       guard case .host(_, let verdict)? = update.transition?.change, let transition = update.transition else { return }
       self?.tell(verdict, transition, of: target, topic: topic)
     }
@@ -119,7 +119,7 @@ final class HostFeed: Sendable {
   ///   - transition: what told it.
   ///   - target: the host.
   ///   - topic: the watch that it is told to; what comes late for one that has ended is not for the next.
-  func tell(_ verdict: HostVerdict, _ transition: Transition, of target: Target, topic: UInt64) {
+  func tell(_ verdict: HostVerdict, _ transition: Transition, of target: ReachabilityTarget, topic: UInt64) {
     guarded.withLock { state in
       guard let watched = state.hosts[target], watched.topic == topic else { return }
       if let old = watched.latest?.verdict, HostBody.tellsTheSame(old, verdict) { return }
@@ -139,10 +139,10 @@ final class HostFeed: Sendable {
     return SSEFrame.event("host", EventBody.host(verdict, transition, initial: true))
   }
 
-  private func release(_ targets: Set<Target>) {
+  private func release(_ targets: Set<ReachabilityTarget>) {
     let ended = guarded.withLock { state in
       state.watches -= targets.count
-      var ended: [Subscription] = []
+      var ended: [ReachabilityMonitor.Subscription] = []
       for target in targets {
         state.hosts[target]?.watches -= 1
         guard let watched = state.hosts[target], watched.watches == 0 else { continue }

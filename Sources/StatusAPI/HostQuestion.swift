@@ -6,7 +6,7 @@ struct HostQuestion: Sendable {
   var exchange: Exchange
   /// The host as the client wrote it.
   var host: String
-  var target: Target
+  var target: ReachabilityTarget
   /// The name to resolve; nil when there is none, or the client wants no query.
   var name: String?
   /// The deadline of that.
@@ -18,7 +18,8 @@ struct HostQuestion: Sendable {
     self.exchange = exchange
     host = exchange.path["host"] ?? ""
     do throws(TargetError) {
-      target = try Target(host: host, source: exchange.query["source"], interface: exchange.query["interface"])
+      target = try ReachabilityTarget(
+        host: host, source: exchange.query["source"], interface: exchange.query["interface"])
     } catch {
       throw Problem(.badHost, "\(error.problem); \(error.hint).")
     }
@@ -42,12 +43,12 @@ struct HostQuestion: Sendable {
 
   /// Promises the verdict of this moment as a document, or 304 when the client has it; the kernel is asked elsewhere.
   func answer(_ resolution: NameResolution, _ promise: HTTPPromise) {
-    exchange.service.monitor.judge(target, resolution: resolution) { promise.fulfil(reply($0)) }
+    exchange.service.monitor.evaluate(target, resolution: resolution) { promise.fulfil(reply($0)) }
   }
 
   /// The same by what is known at the end of a wait, at which nobody waits for the kernel as well; nil where nothing is known.
   func lastWord(_ resolution: NameResolution) -> HTTPResponse? {
-    exchange.service.monitor.glance(at: target, resolution: resolution).map { response($0.verdict) }
+    exchange.service.monitor.provisionalVerdict(of: target, resolution: resolution).map { response($0.verdict) }
   }
 
   /// What cannot be said at the end of a wait.
@@ -99,18 +100,20 @@ struct HostQuestion: Sendable {
   // MARK: - Waiting
 
   /// What to watch for news: the target, or the way out for a name that is not to be resolved.
-  var watched: Target {
+  var watched: ReachabilityTarget {
     guard case .name = target.remote, name == nil else { return target }
-    return Target(.defaultPath, source: target.source, interface: target.interface)
+    return ReachabilityTarget(.defaultPath, source: target.source, interface: target.interface)
   }
 
   /// A document by a watch's verdict; nil while the watch knows less than a question of its own would.
   func news(_ verdict: HostVerdict) -> HTTPResponse? {
     guard watched == target else {
       // Another watch than the target's: its news are when to look. What the tables do not know of yet comes with the next.
-      let glance = exchange.service.monitor.glance(at: target, resolution: .pending)
-      guard let glance, !glance.isBehind || glance.verdict.path.reason == verdict.path.reason else { return nil }
-      return response(glance.verdict)
+      let provisional = exchange.service.monitor.provisionalVerdict(of: target, resolution: .pending)
+      guard let provisional, !provisional.isStale || provisional.verdict.path.reason == verdict.path.reason else {
+        return nil
+      }
+      return response(provisional.verdict)
     }
     // Whose name is being resolved is judged by the default path for the time being: when that is missing, it is missing.
     let servers: [Reason] = [.dnsTimeout, .dnsServerFailure, .resolverUnavailable]

@@ -9,7 +9,7 @@ final class HostWaits: Sendable {
     let latest = Locked<HostVerdict?>(nil)
     let hasSpoken = Locked(false)
     /// Ends with the watch.
-    let subscription = Locked<Subscription?>(nil)
+    let subscription = Locked<ReachabilityMonitor.Subscription?>(nil)
     let visitors = Locked(0)
 
     func take(_ verdict: HostVerdict) {
@@ -40,7 +40,7 @@ final class HostWaits: Sendable {
   /// How long a name whose way is missing has for its first answer, which then comes from a file, before it is told as it is.
   private static let nameTime = Duration.seconds(1)
 
-  private let watches = Locked<[Target: Watch]>([:])
+  private let watches = Locked<[ReachabilityTarget: Watch]>([:])
   private let monitor: ReachabilityMonitor
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
@@ -52,7 +52,7 @@ final class HostWaits: Sendable {
   ///   - attempt: given the verdict, answers if it is news; false to wait on.
   /// - Returns: what ends the wait; nil when too many targets are watched.
   func enter(
-    _ target: Target, _ attempt: @escaping @Sendable (HostVerdict) -> Bool
+    _ target: ReachabilityTarget, _ attempt: @escaping @Sendable (HostVerdict) -> Bool
   ) -> (@Sendable () -> Void)? {
     let watch = watches.withLock { watches in
       let watch = watches[target] ?? Watch()
@@ -72,20 +72,20 @@ final class HostWaits: Sendable {
   }
 
   /// Subscribes for the first visitor; false when too many targets are watched.
-  private func begin(_ watch: Watch, _ target: Target) -> Bool {
+  private func begin(_ watch: Watch, _ target: ReachabilityTarget) -> Bool {
     watch.subscription.withLock { subscription in
       if subscription != nil { return true }
       // Not on the kernel's thread: it has more to do than to write answers.
       let elsewhere = DeliveryContext { work in Task.detached { work() } }
-      subscription = monitor.listen(forVisitorOf: target, on: elsewhere) { [weak watch] update in
+      subscription = monitor.listen(forClientOf: target, on: elsewhere) { [weak watch] update in
         if let verdict = update.host { watch?.take(verdict) }
       }
       return subscription != nil
     }
   }
 
-  private func leave(_ watch: Watch, _ target: Target) {
-    let ended = watches.withLock { watches -> Subscription? in
+  private func leave(_ watch: Watch, _ target: ReachabilityTarget) {
+    let ended = watches.withLock { watches -> ReachabilityMonitor.Subscription? in
       let isEmpty = watch.visitors.withLock { visitors in
         visitors -= 1
         return visitors == 0

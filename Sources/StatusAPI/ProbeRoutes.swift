@@ -104,7 +104,7 @@ enum ProbeRoutes {
   }
 
   private static func debug(_ outcome: CheckOutcome, _ page: MetricsPage, _ snapshot: Snapshot) -> [UInt8] {
-    let ladder = ExplanationBody.text(Explanation(of: outcome, in: snapshot))
+    let ladder = ExplanationBody.text(Diagnosis(of: outcome, in: snapshot))
     return Array("Ladder:\n\(ladder)\nSeries:\n".utf8) + page.bytes
       + Array("\nModule:\n\(outcome.request.module.name)\n".utf8)
   }

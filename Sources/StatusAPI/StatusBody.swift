@@ -29,7 +29,7 @@ enum StatusBody {
   }
 
   /// One family's default path.
-  static func family(_ path: Path) -> JSON {
+  static func family(_ path: NetworkPath) -> JSON {
     .members([
       "status": .string(path.status.name),
       "interface": .text(path.interface?.name),
@@ -74,7 +74,7 @@ enum StatusBody {
   private static func operationalState(_ interface: Interface) -> String { "\(interface.operationalState)" }
 
   /// One line, without its end, for people and shell scripts: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
-  static func line(_ path: Path) -> String {
+  static func line(_ path: NetworkPath) -> String {
     var words = [path.status.name]
     words += [path.status.connectionType?.rawValue, path.reason?.rawValue].compactMap(\.self)
     if let interface = path.interface { words.append(printable(interface.name)) }

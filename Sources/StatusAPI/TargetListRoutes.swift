@@ -37,9 +37,9 @@ enum TargetListRoutes {
     switch exchange.service.targets.schedule.put(definition, by: exchange.account, if: .absent) {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, exchange, status: 201))
-    case .refused(.precondition):
+    case .rejected(.precondition):
       throw Problem(.conflict, "There is a target \(definition.id) already; PUT /targets/\(definition.id) changes it.")
-    case .refused(let refusal): throw Problem(refusal, definition.id)
+    case .rejected(let refusal): throw Problem(refusal, definition.id)
     }
   }
 
@@ -66,7 +66,7 @@ enum TargetListRoutes {
         switch placed.next() {
         case .created(let report): return success(report, 201, exchange)
         case .replaced(let report): return success(report, 200, exchange)
-        case .refused(let refusal): return failure(definition.id, Problem(refusal, definition.id))
+        case .rejected(let refusal): return failure(definition.id, Problem(refusal, definition.id))
         case nil: return failure(definition.id, Problem(.missing, definition.id))
         }
       }

@@ -42,7 +42,7 @@ enum TargetRoutes {
     switch schedule.put(definition, by: exchange.account, if: TargetTag.precondition(exchange)) {
     case .created(let report): return .now(answer(report, exchange, status: 201))
     case .replaced(let report): return .now(answer(report, exchange))
-    case .refused(let refusal): throw Problem(refusal, id)
+    case .rejected(let refusal): throw Problem(refusal, id)
     }
   }
 
@@ -51,7 +51,7 @@ enum TargetRoutes {
     summary: "forget a registered target"
   ) { (exchange) throws(Problem) in
     let id = try id(exchange)
-    do throws(CheckSchedule.Refusal) {
+    do throws(TargetChangeError) {
       try exchange.service.targets.schedule.remove(id, if: TargetTag.precondition(exchange))
     } catch {
       throw Problem(error, id)
@@ -99,7 +99,7 @@ enum TargetRoutes {
     {
       try CheckRoutes.admit(1, exchange)
     }
-    do throws(CheckSchedule.Refusal) {
+    do throws(TargetChangeError) {
       let report = try exchange.service.targets.schedule.pause(id, isPaused, if: TargetTag.precondition(exchange))
       return .now(answer(report, exchange))
     } catch {
@@ -149,7 +149,7 @@ extension Problem {
   }
 
   /// Puts what the schedule refuses into our words.
-  init(_ refusal: CheckSchedule.Refusal, _ id: String) {
+  init(_ refusal: TargetChangeError, _ id: String) {
     switch refusal {
     case .missing: self.init(.notFound, "There is no target \(id.debugDescription); GET /targets lists what there is.")
     case .precondition:

@@ -24,13 +24,13 @@ struct TargetTag: CustomStringConvertible {
   private static let redacted = ".r"
 
   /// What `If-Match` and `If-None-Match` ask for: each must hold (RFC 9110 §13.2.2).
-  static func precondition(_ exchange: Exchange) -> CheckSchedule.Precondition {
+  static func precondition(_ exchange: Exchange) -> TargetPrecondition {
     let headers = exchange.request.headers
-    let match = headers["If-Match"].map { list -> CheckSchedule.Precondition in
+    let match = headers["If-Match"].map { list -> TargetPrecondition in
       let tags = tags(list)
       return tags == ["*"] ? .present : .revisions(tags.compactMap { revision($0, exchange) })
     }
-    let noneMatch = headers["If-None-Match"].map { list -> CheckSchedule.Precondition in
+    let noneMatch = headers["If-None-Match"].map { list -> TargetPrecondition in
       let tags = tags(list)
       // The comparison is the weak one here (§13.1.2).
       let own = tags.compactMap { revision($0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0, exchange) }

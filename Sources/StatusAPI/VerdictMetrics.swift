@@ -28,7 +28,7 @@ extension MetricSource {
     }
   }
 
-  private static func labels(of target: Target) -> KeyValuePairs<String, String> {
+  private static func labels(of target: ReachabilityTarget) -> KeyValuePairs<String, String> {
     ["host": target.host, "source": target.source?.description ?? "", "interface": target.interface ?? ""]
   }
 

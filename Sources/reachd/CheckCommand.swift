@@ -99,7 +99,7 @@ struct CheckCommand: AsyncParsableCommand {
       return
     }
     for outcome in outcomes {
-      let explanation = Explanation(of: outcome, in: monitor.snapshot)
+      let explanation = Diagnosis(of: outcome, in: monitor.snapshot)
       Terminal.line(json ? CheckText.json(explanation) : CheckText.ladder(explanation))
     }
   }

@@ -44,7 +44,7 @@ struct Daemon {
     let settings = ServiceSettings(monitor: monitor, addresses: addresses, style: style, writer: writer)
     self.settings = settings
     let service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor, forVisitors: true), registered: Checker(monitor: monitor),
+      monitor: monitor, checker: Checker(monitor: monitor, isEphemeral: true), registered: Checker(monitor: monitor),
       configuration: settings.of(configuration), logger: logger)
     self.service = service
     servers = listeners.enumerated().map { number, listener in

@@ -110,7 +110,7 @@ struct SectionReader {
 
   /// A host's name or address.
   mutating func hostName(_ node: YAMLNode, _ path: String) -> String? {
-    value(node, path, "a host's name, such as db.internal") { (try? Target(host: $0)) == nil ? nil : $0 }
+    value(node, path, "a host's name, such as db.internal") { (try? ReachabilityTarget(host: $0)) == nil ? nil : $0 }
   }
 
   /// A path that is the same wherever the service is started.

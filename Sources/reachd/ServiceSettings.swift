@@ -78,7 +78,7 @@ struct ServiceSettings: Sendable {
 
   /// Has the targets of a configuration checked, and no longer those of the one before.
   static func configure(_ schedule: CheckSchedule, _ targets: [TargetDefinition], _ logger: Logger) {
-    let found: CheckSchedule.Reconfiguration
+    let found: TargetConfigurationResult
     do throws(QuotaExcess) {
       found = try schedule.configure(targets)
     } catch {

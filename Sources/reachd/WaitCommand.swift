@@ -70,11 +70,13 @@ struct WaitCommand: AsyncParsableCommand {
   }
 
   /// Waits for the way to hosts; gives what stood in the way if the time was over.
-  private func routes(_ targets: [Target], _ monitor: ReachabilityMonitor, _ patience: Duration) async -> [String]? {
+  private func routes(_ targets: [ReachabilityTarget], _ monitor: ReachabilityMonitor, _ patience: Duration) async
+    -> [String]?
+  {
     let (any, negated) = (any, negated)
     // What is not known is neither.
     @Sendable func isAsWished(_ verdict: HostVerdict) -> Bool {
-      negated ? verdict.path.status == .notReachable : verdict.isSurelyReachable
+      negated ? verdict.path.status == .notReachable : verdict.isConfirmedReachable
     }
     let outcome = await monitor.wait(for: targets, timeout: patience) { verdicts in
       any ? verdicts.contains(where: isAsWished) : verdicts.allSatisfy(isAsWished)

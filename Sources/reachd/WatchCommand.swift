@@ -38,10 +38,10 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws {
-    var targets: [Target] = []
+    var targets: [ReachabilityTarget] = []
     for host in hosts {
       do throws(TargetError) {
-        targets.append(try Target(host: host))
+        targets.append(try ReachabilityTarget(host: host))
       } catch {
         throw ValidationError("\(error)")
       }

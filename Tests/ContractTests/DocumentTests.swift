@@ -139,7 +139,8 @@ import Testing
     #expect(host?["phase"]?["enum"]?.texts == phases.map(\.rawValue))
     let address = IPAddress(ipv4: 1)
     let targets = [
-      Target(.name("a")), Target(.address(address)), Target(.address(address), source: address), .default, .localLink,
+      ReachabilityTarget(.name("a")), ReachabilityTarget(.address(address)),
+      ReachabilityTarget(.address(address), source: address), .default, .localLink,
     ]
     #expect(host?["kind"]?["enum"]?.texts == targets.map(\.kind))
     let events = contract.operations.first { $0.path == "/events" }?.parameters.first { $0["name"]?.text == "types" }

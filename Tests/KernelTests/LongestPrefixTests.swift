@@ -100,12 +100,12 @@ import Testing
     let rounds = max(2, Self.checks / 2 / Self.targetsAtOnce)
     for round in 0..<rounds {
       let targets = (0..<Self.targetsAtOnce).map { _ in
-        Target(.address(meddler.address(meddler.number(0..<3) > 0)))
+        ReachabilityTarget(.address(meddler.address(meddler.number(0..<3) > 0)))
       }
       let subscription = try #require(monitor.listen(to: .host, watching: targets, on: .direct) { _ in })
       try client.ipAnyway(batch: meddler.commands())
       // Right soon, and without an event that would mend it later: an audit is a minute away.
-      var wrong: [Target] = []
+      var wrong: [ReachabilityTarget] = []
       let isRight = try eventually(within: .seconds(20)) { () throws(KernelError) in
         wrong = []
         for target in targets where try monitor.evaluate(target) != monitor.verdict(of: target) { wrong.append(target) }

@@ -12,7 +12,7 @@ import Testing
       ("fe80::1%eth0", "fe80::1%eth0"), ("[fe80::1%eth0]:53", "fe80::1%eth0"),
     ])
   func server(_ text: String, _ host: String) throws {
-    #expect(Resolver.server(text) == (try Target(host: host)))
+    #expect(Resolver.server(text) == (try ReachabilityTarget(host: host)))
   }
 
   @Test("What is no address is no server", arguments: ["", "dns.example", "[::1", "10.0.0.53:53:53", "::1%"])
@@ -26,10 +26,10 @@ import Testing
     let file = try ResolvConfTests.ResolvConf(
       "# nameserver 10.0.0.1\nsearch a.test\nnameserver 10.0.0.53\nnameserver\t fe80::1%eth0 \nnameserver x\n")
     let read = Resolver(.init(resolvConfPath: file.path)).servers
-    #expect(read == [try Target(host: "10.0.0.53"), try Target(host: "fe80::1%eth0")])
+    #expect(read == [try ReachabilityTarget(host: "10.0.0.53"), try ReachabilityTarget(host: "fe80::1%eth0")])
     let set = Resolver(.init(servers: ["192.0.2.53:53"], resolvConfPath: file.path)).servers
-    #expect(set == [try Target(host: "192.0.2.53")])
+    #expect(set == [try ReachabilityTarget(host: "192.0.2.53")])
     let none = Resolver(.init(resolvConfPath: "/nonexistent")).servers
-    #expect(none == [try Target(host: "127.0.0.1")])
+    #expect(none == [try ReachabilityTarget(host: "127.0.0.1")])
   }
 }

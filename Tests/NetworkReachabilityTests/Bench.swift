@@ -45,8 +45,8 @@ struct Bench {
 
   /// A recorder that hears these kinds at once, with what ends it.
   func record(
-    _ kinds: Transition.Kinds = [.status, .path], watching targets: [Target] = []
-  ) throws -> (UpdateRecorder, Subscription) {
+    _ kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = []
+  ) throws -> (UpdateRecorder, ReachabilityMonitor.Subscription) {
     let recorder = UpdateRecorder()
     let subscription = try #require(
       monitor.listen(to: kinds, watching: targets, on: .immediate) { recorder.record($0) })

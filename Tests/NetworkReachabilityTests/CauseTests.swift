@@ -127,7 +127,8 @@ struct CauseTests {
     for index in script.routes.indices { script.routes[index].expiresIn = .seconds(5) }
     let revived = script.routes
     let bench = try Bench.started(script, settle: .zero)
-    let (recorder, subscription) = try bench.record([.status, .host], watching: [Target(host: "192.0.2.1")])
+    let (recorder, subscription) = try bench.record(
+      [.status, .host], watching: [ReachabilityTarget(host: "192.0.2.1")])
     bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
     bench.kernel.advance(by: .seconds(6))
     #expect(bench.monitor.snapshot.status == .notReachable)
@@ -146,7 +147,8 @@ struct CauseTests {
     var script = KernelScript.wired
     for index in script.routes.indices { script.routes[index].expiresIn = .seconds(600) }
     let bench = try Bench.started(script, settle: .zero)
-    let (recorder, subscription) = try bench.record([.status, .host], watching: [Target(host: "192.0.2.1")])
+    let (recorder, subscription) = try bench.record(
+      [.status, .host], watching: [ReachabilityTarget(host: "192.0.2.1")])
     bench.kernel.advance(by: .seconds(60))
     let heard = recorder.transitions.count
     bench.kernel.changeWithoutEvent { script in
@@ -170,8 +172,8 @@ struct CauseTests {
     route.expiresIn = .seconds(3)
     let added = route
     bench.kernel.change([.routeAdded]) { $0.routes.append(added) }
-    let (_, first) = try bench.record(.host, watching: [Target(host: "198.18.0.1")])
-    let (recorder, second) = try bench.record(.host, watching: [Target(host: "198.18.0.2")])
+    let (_, first) = try bench.record(.host, watching: [ReachabilityTarget(host: "198.18.0.1")])
+    let (recorder, second) = try bench.record(.host, watching: [ReachabilityTarget(host: "198.18.0.2")])
     first.cancel()
     bench.kernel.refresh()
     #expect(recorder.hosts.map(\.path.status) == [online])

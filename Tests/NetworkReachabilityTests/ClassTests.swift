@@ -48,11 +48,13 @@ struct ClassTests {
       hops: type == .unicast ? [.init(interfaceIndex: index)] : [])
   }
 
-  static func started(_ count: UInt32 = 1000) throws -> (Counter, ReachabilityMonitor, [Target], Subscription) {
+  static func started(_ count: UInt32 = 1000) throws -> (
+    Counter, ReachabilityMonitor, [ReachabilityTarget], ReachabilityMonitor.Subscription
+  ) {
     let counter = Counter(.wired)
     let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { counter })
     try monitor.start()
-    let targets = (0..<count).map { Target(.address(IPAddress(ipv4: 0xc612_0000 + $0))) }
+    let targets = (0..<count).map { ReachabilityTarget(.address(IPAddress(ipv4: 0xc612_0000 + $0))) }
     let subscription = try #require(monitor.listen(to: .host, watching: targets, on: .immediate) { _ in })
     return (counter, monitor, targets, subscription)
   }
@@ -121,7 +123,7 @@ struct ClassTests {
 
   /// As ``started(_:)``, with a recorder of all that is told.
   private static func recorded() throws -> (
-    ScriptedKernel, ReachabilityMonitor, [Target], UpdateRecorder, [Subscription]
+    ScriptedKernel, ReachabilityMonitor, [ReachabilityTarget], UpdateRecorder, [ReachabilityMonitor.Subscription]
   ) {
     let (counter, monitor, targets, subscription) = try started(2)
     let recorder = UpdateRecorder()
@@ -182,9 +184,9 @@ struct ClassTests {
 
   @Test("Whoever attaches hears which targets a change touched, whether or not it changed them")
   func judgements() throws {
-    final class Sink: JudgementSink {
-      let heard = Shared<[[Target]]>([])
-      func judged(_ judgement: Judgement) { heard.withLock { $0.append(judgement.targets) } }
+    final class Sink: ReevaluationObserver {
+      let heard = Shared<[[ReachabilityTarget]]>([])
+      func didReevaluate(_ reevaluation: Reevaluation) { heard.withLock { $0.append(reevaluation.targets) } }
     }
     let (counter, monitor, targets, subscription) = try Self.started(300)
     let sink = Sink()
@@ -212,12 +214,12 @@ struct ClassTests {
     let bench = try Bench.started(settle: .zero)
     bench.kernel.change { try? $0.routes.append(Self.route("198.18.0.0", 16)) }
     let (_, local) = try bench.record(.host, watching: [.localLink])
-    let (_, first) = try bench.record(.host, watching: [Target(host: "198.18.0.1")])
+    let (_, first) = try bench.record(.host, watching: [ReachabilityTarget(host: "198.18.0.1")])
     first.cancel()
     bench.kernel.change { $0.change("eth0") { $0.mtu = 9000 } }
     bench.kernel.changeWithoutEvent { try? $0.routes.append(Self.route("198.18.0.128", 25, type: .blackhole)) }
     bench.kernel.change([.resync])
-    let targets = try ["198.18.0.1", "198.18.0.129"].map { try Target(host: $0) }
+    let targets = try ["198.18.0.1", "198.18.0.129"].map { try ReachabilityTarget(host: $0) }
     let (_, second) = try bench.record(.host, watching: targets)
     #expect(targets.map { bench.monitor.verdict(of: $0)?.path.reason } == [nil, .blackhole])
     for subscription in [local, second] { subscription.cancel() }
@@ -226,7 +228,7 @@ struct ClassTests {
   @Test("An audit finds what no event told of, in interfaces, the default path, classes and pairs, and mends it")
   func audit() throws {
     let bench = try Bench.started(settle: .zero)
-    let targets = try [Target(host: "192.0.2.1"), Target(host: "10.0.0.9", source: "10.0.0.5")]
+    let targets = try [ReachabilityTarget(host: "192.0.2.1"), ReachabilityTarget(host: "10.0.0.9", source: "10.0.0.5")]
     let (_, subscription) = try bench.record(.host, watching: targets)
     #expect(bench.kernel.audit() == 0)
     bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }

@@ -88,7 +88,7 @@ struct ConcurrencyTests {
   func circle(_ count: Int) throws {
     for round in 0..<50 {
       let monitors = try (0..<count).map { _ in try Bench.started() }
-      let subscriptions = Shared<[Int: Subscription]>([:])
+      let subscriptions = Shared<[Int: ReachabilityMonitor.Subscription]>([:])
       let (inside, done) = (DispatchGroup(), DispatchGroup())
       for _ in 0..<count {
         inside.enter()

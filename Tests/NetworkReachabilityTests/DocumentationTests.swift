@@ -26,7 +26,7 @@ struct DocumentationTests {
     let names = ScriptedNames(["db.internal": ["10.0.0.9"]])
     let watching = ReachabilityMonitor(kernel: { kernel }, names: names)
     try watching.start()
-    let database = try Target(host: "db.internal")
+    let database = try ReachabilityTarget(host: "db.internal")
     let hosts = UpdateRecorder()
     let watch = watching.listen(to: .host, watching: [database], on: .immediate) { hosts.record($0) }
     #expect(watching.verdict(of: database)?.addresses.map(\.address.description) == ["10.0.0.9"])
@@ -71,15 +71,15 @@ struct DocumentationTests {
     let subscription = monitor.listen(to: .status, on: .main) { update in
       print(update.status)
     }
-    let database = try Target(host: "db.internal")
-    let gateway = try Target(host: "fe80::1%eth0")
+    let database = try ReachabilityTarget(host: "db.internal")
+    let gateway = try ReachabilityTarget(host: "fe80::1%eth0")
     for await update in monitor.updates(of: .host, watching: [database, gateway]) {
       guard let host = update.host else { continue }
       print(host.target, host.path.status, host.path.reason?.rawValue ?? "")
     }
     guard await monitor.waitUntilReachable(database, timeout: .seconds(5)) else { throw failure }
     let resolution = await monitor.resolve("db.internal", timeout: .seconds(2))
-    let verdict = try monitor.evaluate(try Target(host: "db.internal"), resolution: resolution)
+    let verdict = try monitor.evaluate(try ReachabilityTarget(host: "db.internal"), resolution: resolution)
     print(verdict.phase, verdict.addresses.map(\.address))
     withExtendedLifetime(subscription) {}
   }
@@ -99,7 +99,7 @@ struct DocumentationTests {
   /// Never called.
   func beyondTheFaçade() throws {
     let monitor = ReachabilityMonitor()
-    let subscription = monitor.listen(watching: [try Target(host: "www.example.com")]) { update in
+    let subscription = monitor.listen(watching: [try ReachabilityTarget(host: "www.example.com")]) { update in
       print(update.host?.path.status ?? update.status, update.host?.path.reason?.rawValue ?? "")
     }
     try monitor.start()

@@ -9,7 +9,8 @@ struct EvaluateTests {
     let bench = Bench()
     let (recorder, subscription) = try bench.record(.all)
     #expect(try bench.monitor.evaluate(.default).path.status == online)
-    #expect(try bench.monitor.evaluate(Target(host: "127.0.0.1")).path.flags == [.reachable, .isLocalAddress])
+    #expect(
+      try bench.monitor.evaluate(ReachabilityTarget(host: "127.0.0.1")).path.flags == [.reachable, .isLocalAddress])
     #expect(recorder.updates.isEmpty)
     #expect(bench.monitor.snapshot == .unknown(.starting), "B-03: the told status stays unknown")
     #expect(bench.kernel.deadline == nil)
@@ -35,7 +36,7 @@ struct EvaluateTests {
     for started in [false, true] {
       let bench = Bench()
       if started { try bench.monitor.start() }
-      let target = try Target(host: "does-not-exist.invalid")
+      let target = try ReachabilityTarget(host: "does-not-exist.invalid")
       let up = try bench.monitor.evaluate(target)
       #expect(up.path.status == online && up.phase == .optimistic)
       bench.loseDefault()
@@ -51,8 +52,11 @@ struct EvaluateTests {
   func withoutQuestion() throws {
     let bench = try Bench.started()
     #expect(try bench.monitor.evaluate(.localLink).path.flags == [.reachable, .isDirect])
-    #expect(try bench.monitor.evaluate(Target(host: "10.0.0.9", interface: "eth9")).path == .none(.unknownInterface))
-    #expect(try bench.monitor.evaluate(Target(host: "10.0.0.9", source: "9.9.9.9")).path == .none(.noSource))
+    #expect(
+      try bench.monitor.evaluate(ReachabilityTarget(host: "10.0.0.9", interface: "eth9")).path
+        == .none(.unknownInterface))
+    #expect(
+      try bench.monitor.evaluate(ReachabilityTarget(host: "10.0.0.9", source: "9.9.9.9")).path == .none(.noSource))
     #expect(bench.kernel.lookUpCount == 0)
   }
 
@@ -74,8 +78,8 @@ struct EvaluateTests {
     for started in [false, true] {
       let bench = Bench()
       if started { try bench.monitor.start() }
-      #expect(try bench.monitor.evaluate(Target(host: host)).path.flags == flags)
-      #expect(try bench.monitor.evaluate(Target(host: "::ffff:" + host)).path.flags == flags, "E4-4")
+      #expect(try bench.monitor.evaluate(ReachabilityTarget(host: host)).path.flags == flags)
+      #expect(try bench.monitor.evaluate(ReachabilityTarget(host: "::ffff:" + host)).path.flags == flags, "E4-4")
     }
   }
 

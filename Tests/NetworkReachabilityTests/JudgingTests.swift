@@ -43,7 +43,7 @@ struct JudgingTests {
     let told = Locked<[String]>([])
     let isDone = DispatchSemaphore(value: 0)
     for number in 1...20 {
-      monitor.judge(try Target(host: "192.0.2.\(number)")) { answer in
+      monitor.evaluate(try ReachabilityTarget(host: "192.0.2.\(number)")) { answer in
         let path = try? answer.get().path
         told.withLock { $0.append("\(number) \(path?.status ?? .unknown)") }
         isDone.signal()
@@ -63,7 +63,7 @@ struct JudgingTests {
     let told = Locked(0)
     let isDone = DispatchSemaphore(value: 0)
     for number in 1...3 {
-      monitor.judge(try Target(host: "192.0.2.\(number)")) { answer in
+      monitor.evaluate(try ReachabilityTarget(host: "192.0.2.\(number)")) { answer in
         #expect((try? answer.get().path.status) == online)
         told.withLock { $0 += 1 }
         isDone.signal()
@@ -73,7 +73,7 @@ struct JudgingTests {
     for _ in 1...3 { #expect(isDone.wait(timeout: .now() + 60) == .success) }
     // Who comes while the kernel is still busy is not kept either.
     let isLate = DispatchSemaphore(value: 0)
-    monitor.judge(try Target(host: "192.0.2.9")) { answer in
+    monitor.evaluate(try ReachabilityTarget(host: "192.0.2.9")) { answer in
       #expect((try? answer.get().path.status) == online)
       isLate.signal()
     }
@@ -81,7 +81,7 @@ struct JudgingTests {
     #expect(kernel.calls == [1], "the first question is still being asked")
     kernel.isFree.signal()
     let last = DispatchSemaphore(value: 0)
-    monitor.judge(.default) { _ in last.signal() }
+    monitor.evaluate(.default) { _ in last.signal() }
     kernel.isAsked.wait()
     kernel.isFree.signal()
     last.wait()
@@ -91,12 +91,15 @@ struct JudgingTests {
   @Test("A glance is answered while others wait for the kernel")
   func glance() throws {
     let isDone = DispatchSemaphore(value: 0)
-    monitor.judge(.default) { _ in isDone.signal() }
+    monitor.evaluate(.default) { _ in isDone.signal() }
     kernel.isAsked.wait()
-    let glance = try #require(try monitor.glance(at: Target(host: "10.0.0.9")))
-    #expect(glance.verdict.path.flags == [.reachable, .isDirect] && !glance.isBehind)
+    let glance = try #require(try monitor.provisionalVerdict(of: ReachabilityTarget(host: "10.0.0.9")))
+    #expect(glance.verdict.path.flags == [.reachable, .isDirect] && !glance.isStale)
     #expect(glance.routeTypes == [.unicast])
-    #expect(try monitor.glance(at: Target(host: "10.0.0.9", interface: "eth9"))?.isBehind == true, "it may be new")
+    #expect(
+      try monitor.provisionalVerdict(of: ReachabilityTarget(host: "10.0.0.9", interface: "eth9"))?.isStale == true,
+      "it may be new"
+    )
     kernel.isFree.signal()
     isDone.wait()
   }
@@ -104,10 +107,10 @@ struct JudgingTests {
   @Test("Without a reading there is no glance; a question takes one for all")
   func withoutReading() throws {
     let bench = Bench()
-    #expect(bench.monitor.glance(at: .default) == nil)
+    #expect(bench.monitor.provisionalVerdict(of: .default) == nil)
     let answer = Locked<HostVerdict?>(nil)
     let isDone = DispatchSemaphore(value: 0)
-    bench.monitor.judge(.default) { result in
+    bench.monitor.evaluate(.default) { result in
       answer.withLock { $0 = try? result.get() }
       isDone.signal()
     }
@@ -123,7 +126,7 @@ struct JudgingTests {
     bench.kernel.refuseStart(error)
     let isDone = DispatchSemaphore(value: 0)
     for _ in 0..<3 {
-      bench.monitor.judge(.default) { result in
+      bench.monitor.evaluate(.default) { result in
         #expect(throws: error) { try result.get() }
         isDone.signal()
       }

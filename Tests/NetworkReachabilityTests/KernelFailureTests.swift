@@ -42,7 +42,7 @@ struct KernelFailureTests {
   @Test("Watched targets become unknown with the machine, and known again with it")
   func hosts() throws {
     let bench = try Bench.started()
-    let targets = [try Target(host: "10.0.0.9"), try Target(host: "192.0.2.1"), .localLink]
+    let targets = [try ReachabilityTarget(host: "10.0.0.9"), try ReachabilityTarget(host: "192.0.2.1"), .localLink]
     let (recorder, subscription) = try bench.record(.host, watching: targets)
     bench.kernel.fail(error)
     for target in targets {
@@ -60,7 +60,7 @@ struct KernelFailureTests {
   @Test("A loss that waits when the kernel fails is not told later")
   func waiting() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "192.0.2.1")
+    let target = try ReachabilityTarget(host: "192.0.2.1")
     let (recorder, subscription) = try bench.record([.status, .host], watching: [target])
     bench.loseDefault()
     bench.kernel.fail(error)

@@ -144,7 +144,7 @@ struct LifecycleTests {
     let bench = Bench()
     let monitor = bench.monitor
     let recorder = UpdateRecorder()
-    let second = Shared<Subscription?>(nil)
+    let second = Shared<ReachabilityMonitor.Subscription?>(nil)
     let first = monitor.listen(on: .immediate) { [weak monitor] update in
       guard update.status == .notReachable, let monitor else { return }
       monitor.stop()
@@ -168,8 +168,8 @@ struct LifecycleTests {
   @Test("E2-10 a listener may end its own subscription, and begin others")
   func cancelInListener() throws {
     let bench = try Bench.started()
-    let own = Shared<Subscription?>(nil)
-    let later = Shared<[Subscription]>([])
+    let own = Shared<ReachabilityMonitor.Subscription?>(nil)
+    let later = Shared<[ReachabilityMonitor.Subscription]>([])
     let (calls, laterCalls) = (Shared(0), Shared(0))
     let monitor = bench.monitor
     let subscription = monitor.listen(on: .immediate) { [weak monitor] update in
@@ -177,7 +177,7 @@ struct LifecycleTests {
       guard !update.isInitial else { return }
       let mine = own.value
       mine?.cancel()
-      let target = Target(.address(IPAddress(ipv4: 0x0a00_0009)))
+      let target = ReachabilityTarget(.address(IPAddress(ipv4: 0x0a00_0009)))
       let next = monitor?.listen(watching: [target], on: .immediate) { _ in laterCalls.withLock { $0 += 1 } }
       if let next { later.withLock { $0.append(next) } }
     }

@@ -35,7 +35,7 @@ struct LifetimeTests {
     try monitor?.start()
     var token: Token? = Token()
     weak let watched = token
-    var subscription: Subscription?
+    var subscription: ReachabilityMonitor.Subscription?
     if let held = token {
       subscription = monitor?.listen(on: .immediate) { _ in withExtendedLifetime(held) {} }
     }
@@ -54,7 +54,7 @@ struct LifetimeTests {
   @Test("A subscription that its own listener holds is let go when it is cancelled")
   func cycle() throws {
     final class Owner: Sendable {
-      let subscription = Shared<Subscription?>(nil)
+      let subscription = Shared<ReachabilityMonitor.Subscription?>(nil)
     }
     let bench = try Bench.started()
     var owner: Owner? = Owner()

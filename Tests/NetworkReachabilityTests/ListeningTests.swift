@@ -194,7 +194,7 @@ struct ListeningTests {
   @Test("A listener of nothing but hosts hears nothing of the machine")
   func hostsOnly() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
     bench.loseDefault()
     bench.kernel.advance(by: Bench.settle)

@@ -28,7 +28,7 @@ struct LogTests {
     let logger = Logger(label: "test") { _ in Handler(lines: lines) }
     let kernel = ScriptedKernel(.wired)
     let monitor = ReachabilityMonitor(configuration: .init(logger: logger), kernel: { kernel })
-    let subscription = monitor.listen(watching: [try Target(host: "192.0.2.1")], on: .immediate) { _ in }
+    let subscription = monitor.listen(watching: [try ReachabilityTarget(host: "192.0.2.1")], on: .immediate) { _ in }
     try monitor.start()
     kernel.change([.routeReplaced]) { $0.addDefault(via: "10.0.0.2", on: 2, metric: 1) }
     kernel.change { $0.change("eth0") { $0.operationalState = .down } }

@@ -15,7 +15,7 @@ struct NameServerTests {
     let bench: Bench
     let server: DNSServer
     let recorder: UpdateRecorder
-    let subscription: Subscription
+    let subscription: ReachabilityMonitor.Subscription
   }
 
   /// A started machine that watches `db.example`, with a server that answers by `handler`.
@@ -25,7 +25,7 @@ struct NameServerTests {
     let server = try DNSServer(handler)
     let bench = Bench(script, settle: .zero, nameServers: [server.address], nameTimeout: timeout)
     try bench.monitor.start()
-    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "db.example.")])
+    let (recorder, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "db.example.")])
     return Watched(bench: bench, server: server, recorder: recorder, subscription: subscription)
   }
 
@@ -66,7 +66,7 @@ struct NameServerTests {
     let monitor = watched.bench.monitor
     for number in 0..<1_000 { monitor.resolve("silent\(number).example.", timeout: .seconds(600)) { _ in } }
     // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
-    let target = try Target(host: "other.example.")
+    let target = try ReachabilityTarget(host: "other.example.")
     #expect(await monitor.waitUntilReachable(target, timeout: .seconds(30)))
     watched.subscription.cancel()
   }
@@ -97,7 +97,8 @@ struct NameServerTests {
     #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
     watched.server.release()
     // What is asked after the late answer came is answered after it was handled.
-    let (other, otherSubscription) = try watched.bench.record(.host, watching: [try Target(host: "other.example.")])
+    let (other, otherSubscription) = try watched.bench.record(
+      .host, watching: [try ReachabilityTarget(host: "other.example.")])
     #expect(await eventually(within: Self.wait) { () async in other.hosts.last?.phase == .resolved })
     #expect(watched.recorder.hosts.allSatisfy { !$0.addresses.contains { $0.address == IPAddress("203.0.113.1") } })
     #expect(watched.recorder.hosts.last?.addresses.map(\.address.description) == ["10.0.0.9"])
@@ -129,7 +130,8 @@ struct NameServerTests {
     watched.server.answer { _, _ in .serverFailure }
     changeWay(watched.bench)
     #expect(await eventually(within: Self.wait) { () async in watched.server.total >= asked + 2 })
-    let (other, otherSubscription) = try watched.bench.record(.host, watching: [try Target(host: "other.example.")])
+    let (other, otherSubscription) = try watched.bench.record(
+      .host, watching: [try ReachabilityTarget(host: "other.example.")])
     #expect(await eventually(within: Self.wait) { () async in other.hosts.last?.path.reason != nil })
     #expect(watched.recorder.hosts.last?.phase == .resolved)
     #expect(watched.recorder.hosts.last?.addresses.map(\.address.description) == ["10.0.0.9"])
@@ -175,13 +177,13 @@ struct NameServerTests {
     let inline = DeliveryContext { $0() }
     let names = (0..<400).map { "silent\($0).example." } + ["db.example."]
     let visits = try names.map { name in
-      let target = try Target(host: name)
-      return try #require(bench.monitor.listen(forVisitorOf: target, on: inline) { _ in })
+      let target = try ReachabilityTarget(host: name)
+      return try #require(bench.monitor.listen(forClientOf: target, on: inline) { _ in })
     }
     // Two families of as many as are on the way at once; the visitor's own name stands behind the others.
     #expect(await eventually(within: Self.wait) { () async in server.total >= 128 })
     #expect(server.count("db.example") == 0)
-    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "db.example.")])
+    let (recorder, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "db.example.")])
     #expect(await eventually(within: Self.wait) { () async in recorder.hosts.last?.phase == .resolved })
     for visit in visits { visit.cancel() }
     #expect(recorder.hosts.last?.phase == .resolved)
@@ -225,23 +227,23 @@ struct NameServerTests {
   @Test("A name's answer is trusted for its time to live, but neither for less than 5 s nor for more than 5 minutes")
   func lives() {
     func life(_ lives: [Duration?]) -> Duration {
-      NameWatcher.life(of: .success(lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }))
+      NameWatch.timeToLive(of: .success(lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }))
     }
     #expect(life([.zero]) == .seconds(5))
     #expect(life([.seconds(60), .seconds(30)]) == .seconds(30))
     #expect(life([.seconds(Int64(Int32.max))]) == .seconds(300))
     #expect(life([nil]) == .seconds(300), "the hosts file tells its changes by itself")
-    #expect(NameWatcher.life(of: .failure(.notFound)) == .seconds(5))
-    #expect(NameWatcher.life(of: .failure(.timeout)) == .seconds(5))
+    #expect(NameWatch.timeToLive(of: .failure(.notFound)) == .seconds(5))
+    #expect(NameWatch.timeToLive(of: .failure(.timeout)) == .seconds(5))
   }
 
   @Test("More names than the resolver takes in at once are all asked")
   func many() async throws {
     let server = try DNSServer { _, _ in .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }
-    let lines = NameLines(.init(servers: [server.address]))
-    let names = NameWatcher(lines, timeout: .seconds(30))
-    for number in 0..<4500 { names.watch(Target(.name("n\(number).example.")), for: 1) }
+    let lines = ResolverPool(.init(servers: [server.address]))
+    let names = NameWatcher(NameResolver(pool: lines, source: nil), timeout: .seconds(30))
+    for number in 0..<4500 { names.watch(ReachabilityTarget(.name("n\(number).example.")), for: 1) }
     #expect(await eventually(within: Self.wait) { () async in server.total >= 9000 })
     lines.watches.stop()
   }

@@ -22,7 +22,7 @@ struct OrderTests {
     let bench = Bench()
     let sink = RecordingSink()
     bench.monitor.attach(sink)
-    let targets = [Target.default, .localLink, try Target(host: "10.0.3.9")]
+    let targets = [ReachabilityTarget.default, .localLink, try ReachabilityTarget(host: "10.0.3.9")]
     let (recorder, subscription) = try bench.record(.all, watching: targets)
     try bench.monitor.start()
     let first = sink.transitions.count
@@ -51,9 +51,9 @@ struct OrderTests {
 
   @Test("A snapshot and the transitions after it give the later snapshot, whenever one subscribes")
   func fold() throws {
-    let targets = [Target.default, .localLink, try Target(host: "10.0.3.9")]
+    let targets = [ReachabilityTarget.default, .localLink, try ReachabilityTarget(host: "10.0.3.9")]
     let bench = try Bench.started()
-    var subscribers: [(UpdateRecorder, Subscription)] = []
+    var subscribers: [(UpdateRecorder, ReachabilityMonitor.Subscription)] = []
     subscribers.append(try bench.record(.all, watching: targets))
     live(bench)
     subscribers.append(try bench.record(.all, watching: targets))

@@ -15,7 +15,7 @@ struct RequirementTests {
     let kernel = ScriptedKernel(.wired)
     let monitor = monitor(kernel, InterfaceRequirement(required: .wifi))
     let recorder = UpdateRecorder()
-    let target = try Target(host: "203.0.113.9")
+    let target = try ReachabilityTarget(host: "203.0.113.9")
     let subscription = monitor.listen(watching: [target], on: .immediate) { recorder.record($0) }
     try monitor.start()
     #expect(monitor.snapshot.status == .notReachable && monitor.snapshot.machine.reason == .noRoute)

@@ -43,7 +43,7 @@ struct RunTests {
     let sources = [Source(), Source()]
     let monitor = Self.monitor(sources)
     let recorder = UpdateRecorder()
-    let subscription = Shared<Subscription?>(nil)
+    let subscription = Shared<ReachabilityMonitor.Subscription?>(nil)
     try monitor.start()
     sources[0].afterStop.withLock { action in
       action = {

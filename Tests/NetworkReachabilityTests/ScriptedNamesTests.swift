@@ -16,17 +16,17 @@ struct ScriptedNamesTests {
   @Test("The first verdict over a name is by its addresses, whatever its case, and each change is told at once")
   func told() throws {
     let monitor = try monitor()
-    let target = try Target(host: "DB.internal")
+    let target = try ReachabilityTarget(host: "DB.internal")
     let recorder = UpdateRecorder()
     let subscription = monitor.listen(to: .host, watching: [target], on: .immediate) { recorder.record($0) }
-    #expect(recorder.hosts.map(\.phase) == [.resolved] && recorder.hosts.last?.isSurelyReachable == true)
+    #expect(recorder.hosts.map(\.phase) == [.resolved] && recorder.hosts.last?.isConfirmedReachable == true)
     names.change("db.internal.", to: ["192.0.2.1", "192.0.2.2"])
     #expect(recorder.hosts.last?.addresses.map(\.address.description) == ["192.0.2.1", "192.0.2.2"])
     #expect(recorder.transitions.last?.causes == [.dnsChanged])
     kernel.change { $0.removeDefaults(.ipv4) }
     #expect(recorder.hosts.last?.path.status == .notReachable)
     names.change("db.internal", to: ["10.0.0.9"])
-    #expect(recorder.hosts.last?.isSurelyReachable == true)
+    #expect(recorder.hosts.last?.isConfirmedReachable == true)
     let count = recorder.hosts.count
     names.change("db.internal", to: .failed(.dnsServerFailure))
     names.change("other.internal", to: ["10.0.0.8"])
@@ -44,7 +44,7 @@ struct ScriptedNamesTests {
     names.change("slow.internal", to: .pending)
     names.change("broken.internal", to: .failed(.dnsTimeout))
     let found = try ["localhost", "nowhere.internal", "slow.internal", "broken.internal"].map { name in
-      let target = try Target(host: name)
+      let target = try ReachabilityTarget(host: name)
       let subscription = monitor.listen(to: [], watching: [target], on: .immediate) { _ in }
       defer { subscription?.cancel() }
       let verdict = try #require(monitor.verdict(of: target))
@@ -60,7 +60,7 @@ struct ScriptedNamesTests {
   @Test("A wait for a name ends when the script gives it an address to which there is a way")
   func waiting() async throws {
     let monitor = try monitor()
-    let target = try Target(host: "late.internal")
+    let target = try ReachabilityTarget(host: "late.internal")
     #expect(await !monitor.waitUntilReachable(target, timeout: .zero))
     let waiter = Task { await monitor.waitUntilReachable(target, timeout: .seconds(30)) }
     while monitor.verdict(of: target) == nil { await Task.yield() }
@@ -82,7 +82,7 @@ struct ScriptedNamesTests {
 
   @Test("Two monitors may have the same names")
   func shared() throws {
-    let target = try Target(host: "db.internal")
+    let target = try ReachabilityTarget(host: "db.internal")
     let monitors = [try monitor(), try monitor()]
     let subscriptions = monitors.map { $0.listen(watching: [target], on: .immediate) { _ in } }
     names.change("db.internal", to: .notFound)

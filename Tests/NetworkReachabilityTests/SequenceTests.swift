@@ -100,7 +100,7 @@ struct SequenceTests {
   @Test("An iterator that is dropped ends its subscription: its targets are no longer watched")
   func iteratorDropped() async throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     do {
       var iterator = bench.monitor.updates(of: [], watching: [target]).makeAsyncIterator()
       #expect(await iterator.next()?.host?.target == target)

@@ -17,8 +17,8 @@ struct Simulation {
 
   private struct Listening {
     let recorder: Tape
-    let subscription: Subscription
-    let targets: [Target]
+    let subscription: ReachabilityMonitor.Subscription
+    let targets: [ReachabilityTarget]
     var fold: Fold?
   }
 
@@ -34,20 +34,20 @@ struct Simulation {
     }
   }
 
-  static let targets: [Target] =
+  static let targets: [ReachabilityTarget] =
     [
-      .default, .localLink, Target(.address(IPAddress(ipv4: 0x0a00_0109))),
-      Target(.address(IPAddress(ipv4: 0xc000_0201))),
-      Target(.defaultPath, interface: "eth1"),
-      Target(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
+      .default, .localLink, ReachabilityTarget(.address(IPAddress(ipv4: 0x0a00_0109))),
+      ReachabilityTarget(.address(IPAddress(ipv4: 0xc000_0201))),
+      ReachabilityTarget(.defaultPath, interface: "eth1"),
+      ReachabilityTarget(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
     ] + routed
 
   /// Targets that share classes: neighbours and strangers in blocks that come and go, of both families.
-  static let routed: [Target] = (0..<24).map { number in
+  static let routed: [ReachabilityTarget] = (0..<24).map { number in
     let bits = UInt32(number)
     return number < 16
-      ? Target(.address(IPAddress(ipv4: 0xc612_0000 | (bits & 3) << 14 | bits >> 2)))
-      : Target(.address(IPAddress(ipv6: 0x2001_0db8_0000_0000 | UInt64(bits & 3) << 16, UInt64(bits))))
+      ? ReachabilityTarget(.address(IPAddress(ipv4: 0xc612_0000 | (bits & 3) << 14 | bits >> 2)))
+      : ReachabilityTarget(.address(IPAddress(ipv6: 0x2001_0db8_0000_0000 | UInt64(bits & 3) << 16, UInt64(bits))))
   }
 
   /// A block around one of those.
@@ -189,7 +189,7 @@ struct Simulation {
   }
 
   private func freshMachine() -> MachinePath {
-    func path(_ family: IPAddress.Family) -> Path {
+    func path(_ family: IPAddress.Family) -> NetworkPath {
       let queries = StatusRules.defaultQueries(family)
       let answers = Dictionary(uniqueKeysWithValues: queries.map { ($0, script.answer($0)) })
       var path = StatusRules.defaultPath(queries, answers, in: script.tables)
@@ -199,7 +199,7 @@ struct Simulation {
     return MachinePath(ipv4: path(.ipv4), ipv6: path(.ipv6))
   }
 
-  private func fresh(_ target: Target) -> HostVerdict {
+  private func fresh(_ target: ReachabilityTarget) -> HostVerdict {
     let queries = TargetRules.queries(for: target, in: script.tables)
     let answers = Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
     return TargetRules.verdict(for: target, answers: answers, in: script.tables)

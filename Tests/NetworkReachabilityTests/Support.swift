@@ -22,7 +22,7 @@ final class Shared<Value: Sendable>: Sendable {
 /// A snapshot that is carried forward by transitions alone, and what is wrong with them.
 struct Fold {
   private(set) var snapshot: Snapshot
-  private(set) var hosts: [Target: HostVerdict] = [:]
+  private(set) var hosts: [ReachabilityTarget: HostVerdict] = [:]
   private(set) var problems: [String] = []
 
   init(_ snapshot: Snapshot) { self.snapshot = snapshot }

@@ -41,7 +41,7 @@ struct WaitingTests {
     kernel.change { Self.plug(&$0) }
     let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { kernel })
     try monitor.start()
-    for target in [.default, try Target(host: "10.0.0.9"), try Target(host: "192.0.2.1")] {
+    for target in [.default, try ReachabilityTarget(host: "10.0.0.9"), try ReachabilityTarget(host: "192.0.2.1")] {
       for _ in 0..<20 { #expect(await monitor.waitUntilReachable(target, timeout: timeout)) }
     }
     kernel.change { $0.removeDefaults(.ipv4) }
@@ -57,7 +57,7 @@ struct WaitingTests {
     try pair.addDefaultRoutes()
     try pair.client.run { try monitor.start() }
     for _ in 0..<5 { #expect(await monitor.waitUntilReachable(timeout: .zero)) }
-    #expect(await monitor.waitUntilReachable(try Target(host: "192.0.2.1"), timeout: .zero))
+    #expect(await monitor.waitUntilReachable(try ReachabilityTarget(host: "192.0.2.1"), timeout: .zero))
     monitor.stop()
   }
 
@@ -140,10 +140,10 @@ struct WaitingTests {
 
   @Test("A name that is not resolved yet ends no wait, however optimistic")
   func optimistic() {
-    let reachable = Path(flags: .reachable)
-    let target = Target(.name("db.internal"))
-    #expect(!HostVerdict(target: target, path: reachable, phase: .optimistic).isSurelyReachable)
-    #expect(HostVerdict(target: target, path: reachable, phase: .resolved).isSurelyReachable)
+    let reachable = NetworkPath(flags: .reachable)
+    let target = ReachabilityTarget(.name("db.internal"))
+    #expect(!HostVerdict(target: target, path: reachable, phase: .optimistic).isConfirmedReachable)
+    #expect(HostVerdict(target: target, path: reachable, phase: .resolved).isConfirmedReachable)
   }
 
   @Test("A condition over several targets is asked only when all have a verdict, and the last verdicts are returned")
@@ -152,14 +152,17 @@ struct WaitingTests {
     kernel.change { Self.plug(&$0) }
     let monitor = ReachabilityMonitor(kernel: { kernel })
     try monitor.start()
-    let targets = [Target.default, try Target(host: "10.0.0.9"), try Target(host: "10.0.0.9", interface: "eth9")]
+    let targets = [
+      ReachabilityTarget.default, try ReachabilityTarget(host: "10.0.0.9"),
+      try ReachabilityTarget(host: "10.0.0.9", interface: "eth9"),
+    ]
     let outcome = await monitor.wait(for: targets, timeout: .milliseconds(50)) { verdicts in
       #expect(verdicts.count == 3)
-      return verdicts.allSatisfy(\.isSurelyReachable)
+      return verdicts.allSatisfy(\.isConfirmedReachable)
     }
     #expect(!outcome.isFulfilled)
-    #expect(outcome.verdicts.filter(\.isSurelyReachable).count == 2)
-    let any = await monitor.wait(for: targets, timeout: Self.patience) { $0.contains(where: \.isSurelyReachable) }
+    #expect(outcome.verdicts.filter(\.isConfirmedReachable).count == 2)
+    let any = await monitor.wait(for: targets, timeout: Self.patience) { $0.contains(where: \.isConfirmedReachable) }
     #expect(any.isFulfilled)
   }
 
@@ -169,10 +172,10 @@ struct WaitingTests {
     kernel.change { Self.plug(&$0) }
     let monitor = ReachabilityMonitor(kernel: { kernel })
     try monitor.start()
-    let targets = try (0..<2_000).map { try Target(host: "10.1.\($0 / 200).\($0 % 200)") }
+    let targets = try (0..<2_000).map { try ReachabilityTarget(host: "10.1.\($0 / 200).\($0 % 200)") }
     let outcome = await monitor.wait(for: targets + targets.reversed(), timeout: Self.patience) { verdicts in
       #expect(verdicts.count == targets.count)
-      return verdicts.allSatisfy(\.isSurelyReachable)
+      return verdicts.allSatisfy(\.isConfirmedReachable)
     }
     #expect(outcome.isFulfilled)
     #expect(outcome.verdicts.map(\.target) == targets)

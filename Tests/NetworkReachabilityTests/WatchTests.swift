@@ -7,7 +7,7 @@ struct WatchTests {
   @Test("A watched target tells its verdict first and then its changes")
   func initialAndChange() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "192.0.2.1")
+    let target = try ReachabilityTarget(host: "192.0.2.1")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
     #expect(recorder.hosts.map(\.path.status) == [online])
     bench.loseDefault()
@@ -23,7 +23,7 @@ struct WatchTests {
 
   @Test("E2-1 a watched target that is not reachable says so, exactly once, before and after the start")
   func initialNotReachable() throws {
-    let target = try Target(host: "192.0.2.1")
+    let target = try ReachabilityTarget(host: "192.0.2.1")
     for listensFirst in [true, false] {
       let bench = Bench(.withoutDefault)
       if !listensFirst { try bench.monitor.start() }
@@ -39,7 +39,7 @@ struct WatchTests {
   @Test("Two who watch one target each hear its first verdict, and one that leaves does not blind the other")
   func shared() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let (first, one) = try bench.record(.host, watching: [target])
     let (second, other) = try bench.record(.host, watching: [target])
     #expect(first.hosts.count == 1 && second.hosts.count == 1)
@@ -57,7 +57,7 @@ struct WatchTests {
   @Test("Who watches one target hears nothing of another's")
   func others() throws {
     let bench = try Bench.started()
-    let (near, far) = (try Target(host: "10.0.0.9"), try Target(host: "192.0.2.1"))
+    let (near, far) = (try ReachabilityTarget(host: "10.0.0.9"), try ReachabilityTarget(host: "192.0.2.1"))
     let (first, one) = try bench.record(.host, watching: [near])
     let (second, other) = try bench.record(.host, watching: [far])
     bench.loseDefault()
@@ -71,7 +71,7 @@ struct WatchTests {
   @Test("A target that is listed twice is watched once")
   func listedTwice() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let (recorder, subscription) = try bench.record(.host, watching: [target, target])
     #expect(recorder.hosts.count == 1)
     let (second, other) = try bench.record(.host, watching: [target, target])
@@ -84,7 +84,7 @@ struct WatchTests {
   @Test("Changes of hosts carry the machine's last number and come in the order in which they were asked for")
   func order() throws {
     let bench = try Bench.started()
-    let targets = try ["192.0.2.9", "192.0.2.1", "default", "192.0.2.5"].map { try Target(host: $0) }
+    let targets = try ["192.0.2.9", "192.0.2.1", "default", "192.0.2.5"].map { try ReachabilityTarget(host: $0) }
     let (recorder, subscription) = try bench.record(.all, watching: targets)
     bench.loseDefault()
     bench.kernel.advance(by: Bench.settle)
@@ -99,7 +99,7 @@ struct WatchTests {
   @Test("E4-8 a scoped target whose interface appears becomes reachable")
   func interfaceAppears() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.9.0.9", interface: "eth9")
+    let target = try ReachabilityTarget(host: "10.9.0.9", interface: "eth9")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
     #expect(recorder.hosts.map(\.path.reason) == [.unknownInterface])
     bench.kernel.change { $0.addInterface(9, "eth9", addresses: ["10.9.0.5/24"]) }
@@ -113,7 +113,7 @@ struct WatchTests {
   @Test("E4-6 a pair loses its way when its local address goes")
   func pairLosesSource() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.0.0.9", source: "10.0.0.5")
+    let target = try ReachabilityTarget(host: "10.0.0.9", source: "10.0.0.5")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
     bench.kernel.change { $0.addresses.removeAll { $0.interfaceIndex == 2 } }
     bench.kernel.advance(by: Bench.settle)
@@ -124,7 +124,7 @@ struct WatchTests {
   @Test("Targets survive a restart only through new subscriptions")
   func restart() throws {
     let bench = try Bench.started()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let (_, subscription) = try bench.record(.host, watching: [target])
     bench.monitor.stop()
     #expect(bench.monitor.verdict(of: target) == nil)
@@ -140,7 +140,7 @@ struct WatchTests {
   @Test("A thousand targets tell their first verdicts and their changes, all of them")
   func thousand() throws {
     let bench = try Bench.started()
-    let targets = (0..<1000).map { Target(.address(IPAddress(ipv4: 0xc000_0200 + $0))) }
+    let targets = (0..<1000).map { ReachabilityTarget(.address(IPAddress(ipv4: 0xc000_0200 + $0))) }
     let (recorder, subscription) = try bench.record([.status, .host], watching: targets)
     #expect(Set(recorder.hosts.map(\.target)).count == 1000)
     bench.loseDefault()
@@ -154,8 +154,8 @@ struct WatchTests {
   @Test("Beyond 100,000 targets a subscription is refused whole, and room is made by those who leave")
   func limit() async throws {
     let bench = Bench()
-    let targets = (0..<100_000).map { Target(.address(IPAddress(ipv4: 0x0b00_0000 + $0))) }
-    let extra = try Target(host: "192.0.2.1")
+    let targets = (0..<100_000).map { ReachabilityTarget(.address(IPAddress(ipv4: 0x0b00_0000 + $0))) }
+    let extra = try ReachabilityTarget(host: "192.0.2.1")
     let full = try #require(bench.monitor.listen(watching: targets, on: .immediate) { _ in })
     let heard = UpdateRecorder()
     #expect(bench.monitor.listen(watching: [targets[0], extra], on: .immediate) { heard.record($0) } == nil)

@@ -9,7 +9,8 @@ struct WatchedNameTests {
   func optimistic() throws {
     for script in [KernelScript.wired, .withoutDefault] {
       let bench = try Bench.started(script)
-      let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.example")])
+      let (recorder, subscription) = try bench.record(
+        .host, watching: [try ReachabilityTarget(host: "nowhere.example")])
       let first = try #require(recorder.hosts.first)
       #expect(first.phase == .optimistic && first.addresses.isEmpty)
       #expect(first.path.status == bench.monitor.snapshot.status)
@@ -20,7 +21,7 @@ struct WatchedNameTests {
   @Test("When its servers fail, a watched name stays optimistic and names the failure")
   func serversFail() async throws {
     let bench = try Bench.started()
-    let (recorder, subscription) = try bench.record(.host, watching: [try Target(host: "nowhere.example")])
+    let (recorder, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "nowhere.example")])
     #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.path.reason != nil })
     let last = try #require(recorder.hosts.last)
     #expect(last.path.status == online && last.phase == .optimistic)
@@ -32,7 +33,7 @@ struct WatchedNameTests {
   @Test("E3-7 A-03 a name of the hosts file is judged by its address, with no way out and no server")
   func hostsFile() async throws {
     let bench = try Bench.started(.withoutDefault)
-    let target = try Target(host: "localhost")
+    let target = try ReachabilityTarget(host: "localhost")
     let (recorder, subscription) = try bench.record(.host, watching: [target])
     #expect(await eventually(within: .seconds(120)) { () async in recorder.hosts.last?.phase == .resolved })
     let last = try #require(recorder.hosts.last)
@@ -41,7 +42,7 @@ struct WatchedNameTests {
     #expect(bench.monitor.verdict(of: target) == last)
     #expect(recorder.hosts.count == 1, "nobody is told that this machine does not reach itself (RFC 6761)")
     let asked = await bench.monitor.resolve("localhost", timeout: .seconds(60))
-    guard case .addresses(let found) = asked, case .addresses(let own) = target.ownAddresses else {
+    guard case .addresses(let found) = asked, case .addresses(let own) = target.specialAddresses else {
       Issue.record("\(asked)")
       return
     }
@@ -53,7 +54,7 @@ struct WatchedNameTests {
   @Test("A name that another subscription still watches goes on being watched, whatever ends twice")
   func endedTwice() async throws {
     let bench = try Bench.started()
-    let target = try Target(host: "localhost")
+    let target = try ReachabilityTarget(host: "localhost")
     let (_, first) = try bench.record(.host, watching: [target])
     let (recorder, second) = try bench.record(.host, watching: [target])
     for _ in 0..<3 { first.cancel() }
@@ -68,7 +69,7 @@ struct WatchedNameTests {
   func comeAndGo() async throws {
     for _ in 0..<10 {
       let bench = Bench()
-      let target = try Target(host: "localhost")
+      let target = try ReachabilityTarget(host: "localhost")
       onThreads(4) { thread in
         for step in 0..<25 {
           switch thread {

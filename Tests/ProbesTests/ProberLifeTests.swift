@@ -160,7 +160,7 @@ struct ProberLifeTests {
     let asked = [
       ProbeRequest(try ProbeTarget("tcp://127.0.0.1:1"), module: ProbeModule.standard(for: .icmp)),
       ProbeRequest(ProbeTarget(.tcp, host: .default, port: 1)),
-      ProbeRequest(ProbeTarget(.tcp, host: try Target(host: "127.0.0.1"))),
+      ProbeRequest(ProbeTarget(.tcp, host: try ReachabilityTarget(host: "127.0.0.1"))),
     ][index]
     let results = Results()
     ProberUnderTest().prober.probe(asked, results.take)

@@ -48,7 +48,7 @@ extension CheckScheduleTests {
     #expect(recorder.updates.compactMap(\.registeredTarget).isEmpty)
     schedule.put(try definition("own"))
     let found = try schedule.configure(try ["a", "b", "c", "own"].map { try definition($0) })
-    #expect(found == CheckSchedule.Reconfiguration(takenOver: ["own"]))
+    #expect(found == TargetConfigurationResult(takenOver: ["own"]))
     #expect(recorder.updates.compactMap(\.registeredTarget?.definition.id) == ["own", "c", "own"])
     subscription.cancel()
   }

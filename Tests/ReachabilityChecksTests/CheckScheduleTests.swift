@@ -88,7 +88,7 @@ struct CheckScheduleTests {
       guard case .target(_, let report, _) = transition.change else { continue }
       #expect(report.status.state != .down)
     }
-    #expect(schedule.figures.targets[.up] == 1000)
+    #expect(schedule.statistics.targets[.up] == 1000)
   }
 
   @Test("A target that is registered while its way is missing is unreachable, not down")
@@ -104,10 +104,10 @@ struct CheckScheduleTests {
   @Test("The configuration's targets are its own: it adds, changes and removes them, and nobody else does")
   func configured() async throws {
     schedule.put(try definition("own"))
-    #expect(try schedule.configure([try definition("a"), try definition("b")]) == CheckSchedule.Reconfiguration())
+    #expect(try schedule.configure([try definition("a"), try definition("b")]) == TargetConfigurationResult())
     try await state(of: "a", becomes: .up)
-    #expect(schedule.put(try definition("a", "tcp://10.0.0.8:1")) == .refused(.configured))
-    #expect(throws: CheckSchedule.Refusal.configured) { try schedule.remove("a") }
+    #expect(schedule.put(try definition("a", "tcp://10.0.0.8:1")) == .rejected(.configured))
+    #expect(throws: TargetChangeError.configured) { try schedule.remove("a") }
     let before = try #require(schedule.report(of: "a"))
     try schedule.configure([try definition("a"), try definition("c")])
     #expect(schedule.report(of: "a") == before, "what is unchanged keeps its state")
@@ -118,30 +118,30 @@ struct CheckScheduleTests {
   @Test("Preconditions hold or nothing happens")
   func preconditions() throws {
     let one = try definition("db")
-    #expect(schedule.put(one, if: .present) == .refused(.precondition))
+    #expect(schedule.put(one, if: .present) == .rejected(.precondition))
     guard case .created(let report) = schedule.put(one, if: .absent) else {
       Issue.record("was not created")
       return
     }
-    #expect(schedule.put(one, if: .absent) == .refused(.precondition))
-    #expect(schedule.put(one, if: .revisions([report.revision + 1])) == .refused(.precondition))
+    #expect(schedule.put(one, if: .absent) == .rejected(.precondition))
+    #expect(schedule.put(one, if: .revisions([report.revision + 1])) == .rejected(.precondition))
     var other = one
     other.fall = 1
     guard case .replaced(let changed) = schedule.put(other, if: .revisions([report.revision])) else {
       Issue.record("was not replaced")
       return
     }
-    #expect(throws: CheckSchedule.Refusal.precondition) {
+    #expect(throws: TargetChangeError.precondition) {
       try schedule.remove("db", if: .revisions([report.revision]))
     }
-    let both = CheckSchedule.Precondition.both(.present, .otherThan([changed.revision]))
-    #expect(throws: CheckSchedule.Refusal.precondition) { try schedule.pause("db", if: both) }
-    #expect(throws: CheckSchedule.Refusal.missing) { try schedule.pause("nobody", if: .none) }
+    let both = TargetPrecondition.both(.present, .otherThan([changed.revision]))
+    #expect(throws: TargetChangeError.precondition) { try schedule.pause("db", if: both) }
+    #expect(throws: TargetChangeError.missing) { try schedule.pause("nobody", if: .none) }
     // Its state may be another by now.
     let kept = try schedule.pause("db", false, if: .otherThan([report.revision]))
     #expect(kept.revision == changed.revision && kept.definition == changed.definition)
     try schedule.remove("db", if: .revisions([changed.revision]))
-    #expect(throws: CheckSchedule.Refusal.missing) { try schedule.remove("db") }
+    #expect(throws: TargetChangeError.missing) { try schedule.remove("db") }
   }
 
   @Test("There are so many targets and no more, and a change of one needs no room")
@@ -152,7 +152,7 @@ struct CheckScheduleTests {
       Issue.record("was not created")
       return
     }
-    #expect(small.put(try definition("b")) == .refused(.quota(.targets(limit: 1, .all))))
+    #expect(small.put(try definition("b")) == .rejected(.quota(.targets(limit: 1, .all))))
     guard case .replaced = small.put(try definition("a", "tcp://10.0.0.8:1")) else {
       Issue.record("was not replaced")
       return

@@ -10,10 +10,10 @@ struct DocumentationTests {
     try monitor.start()
     let checker = Checker(monitor: monitor)
     let outcome = await checker.check(ProbeRequest(try ProbeTarget("tcp://127.0.0.1:1")))
-    let explanation = Explanation(of: outcome, in: monitor.snapshot)
-    print(outcome.result.state, explanation.answer?.evidence ?? "")
+    let diagnosis = Diagnosis(of: outcome, in: monitor.snapshot)
+    print(outcome.result.state, diagnosis.failure?.evidence ?? "")
     #expect(outcome.result.state == .down && outcome.result.reason == .refused)
-    #expect(explanation.answer?.rung == .tcp)
+    #expect(diagnosis.failure?.step == .tcp)
   }
 
   /// Never called: this runs for as long as its monitor does.
@@ -79,6 +79,6 @@ struct DocumentationTests {
   func inTheReadme(_ monitor: ReachabilityMonitor) async throws {
     let checker = Checker(monitor: monitor)
     let outcome = await checker.check(ProbeRequest(try ProbeTarget("https://db.internal:8443/health")))
-    print(outcome.result.state, Explanation(of: outcome, in: monitor.snapshot).answer?.advice ?? "")
+    print(outcome.result.state, Diagnosis(of: outcome, in: monitor.snapshot).failure?.advice ?? "")
   }
 }

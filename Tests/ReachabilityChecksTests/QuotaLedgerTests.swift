@@ -176,7 +176,7 @@ import Testing
     _ = state.put(definition, .runtime, by: Self.token, at: now)
     var checks = 0
     while uptime < .seconds(60) {
-      for launch in state.launches(at: now) {
+      for launch in state.takeStarts(at: now) {
         checks += 1
         let result = ProbeResult(.unreachable, .noRoute, startedAt: now.time, duration: .zero)
         _ = state.finish(launch.run, result, at: now)

@@ -31,12 +31,12 @@ struct ScheduleStateTests {
   }
 
   /// Goes to the next wakes until one launches something, at most so far.
-  mutating func nextLaunches(within limit: Duration = .seconds(60)) -> [ScheduleState.Launch] {
+  mutating func nextLaunches(within limit: Duration = .seconds(60)) -> [ScheduleState.CheckStart] {
     let end = uptime + limit
     for _ in 0..<100_000 {
-      let launches = state.launches(at: now)
+      let launches = state.takeStarts(at: now)
       if !launches.isEmpty { return launches }
-      guard let wake = state.nextWake(after: uptime), wake <= end else { return [] }
+      guard let wake = state.nextDeadline(after: uptime), wake <= end else { return [] }
       uptime = max(wake, uptime)
     }
     return []
@@ -44,9 +44,9 @@ struct ScheduleStateTests {
 
   /// Lets the next check of the only target end like this.
   @discardableResult
-  mutating func check(_ found: ProbeResult.State, _ reason: Reason? = nil) throws -> TargetNews? {
+  mutating func check(_ found: ProbeResult.State, _ reason: Reason? = nil) throws -> TargetChange? {
     let launch = try #require(nextLaunches().first)
-    guard case .counted(let news) = state.finish(launch.run, result(found, reason), at: now) else { return nil }
+    guard case .accepted(let news) = state.finish(launch.run, result(found, reason), at: now) else { return nil }
     return news
   }
 
@@ -127,7 +127,7 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     let launch = try #require(nextLaunches().first)
     #expect(nextLaunches(within: .seconds(35)).isEmpty)
-    #expect((3...4).contains(state.figures.overlaps))
+    #expect((3...4).contains(state.statistics.overlaps))
     _ = state.finish(launch.run, result(.up), at: now)
     #expect(nextLaunches().count == 1)
   }
@@ -136,27 +136,27 @@ struct ScheduleStateTests {
   mutating func bounded() throws {
     for number in 0..<3 { _ = state.put(try definition("a\(number)", "10.0.0.9"), .runtime, at: now) }
     for number in 0..<4 { _ = state.put(try definition("b\(number)", "10.0.1.\(number)"), .runtime, at: now) }
-    let launches = state.launches(at: now)
+    let launches = state.takeStarts(at: now)
     #expect(launches.map(\.id) == ["a0", "a1", "b0", "b1"])
-    #expect(state.currentFigures.waiting == 3 && state.currentFigures.running == 4)
+    #expect(state.currentStatistics.waiting == 3 && state.currentStatistics.running == 4)
     _ = state.finish(launches[2].run, result(.up), at: now)
-    #expect(state.launches(at: now).map(\.id) == ["b2"])
+    #expect(state.takeStarts(at: now).map(\.id) == ["b2"])
     _ = state.finish(launches[0].run, result(.up), at: now)
     // The third of the host comes behind those that waited for any place.
-    #expect(state.launches(at: now).map(\.id) == ["b3"])
+    #expect(state.takeStarts(at: now).map(\.id) == ["b3"])
     _ = state.finish(launches[3].run, result(.up), at: now)
-    #expect(state.launches(at: now).map(\.id) == ["a2"])
+    #expect(state.takeStarts(at: now).map(\.id) == ["a2"])
   }
 
   @Test("What is removed while it waits or runs takes no place and is heard no more")
   mutating func removed() throws {
     for number in 0..<6 { _ = state.put(try definition("a\(number)", "10.0.1.\(number)"), .runtime, at: now) }
-    let launches = state.launches(at: now)
+    let launches = state.takeStarts(at: now)
     #expect(state.remove("a5") == nil)
     #expect(state.remove("a0") == launches[0].run)
-    #expect(state.finish(launches[0].run, result(.up), at: now) == .forgotten)
-    #expect(state.launches(at: now).map(\.id) == ["a4"])
-    #expect(state.currentFigures.waiting == 0 && state.currentFigures.running == 4)
+    #expect(state.finish(launches[0].run, result(.up), at: now) == .ignored)
+    #expect(state.takeStarts(at: now).map(\.id) == ["a4"])
+    #expect(state.currentStatistics.waiting == 0 && state.currentStatistics.running == 4)
   }
 
   @Test("The kernel's word turns a target unreachable at once and stops its checks; its return has it checked at once")
@@ -164,14 +164,14 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     uptime += .milliseconds(100)
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let missing = HostVerdict(target: target, path: .none(.linkDown))
-    let news = state.wayChanged("db", missing, isFirst: false, [.carrierLost], at: now)
+    let news = state.routeChanged("db", missing, isFirst: false, [.carrierLost], at: now)
     #expect(news?.from == .up && news?.report.status.state == .unreachable && news?.causes == [.carrierLost])
     #expect(news?.report.status.reason == .linkDown)
     #expect(nextLaunches(within: .seconds(60)).isEmpty)
-    let back = HostVerdict(target: target, path: Path(flags: [.reachable], reason: nil))
-    #expect(state.wayChanged("db", back, isFirst: false, [.carrierGained], at: now) == nil)
+    let back = HostVerdict(target: target, path: NetworkPath(flags: [.reachable], reason: nil))
+    #expect(state.routeChanged("db", back, isFirst: false, [.carrierGained], at: now) == nil)
     let before = uptime
     #expect(try check(.up)?.from == .unreachable)
     #expect(uptime == before)
@@ -182,12 +182,13 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     let launch = try #require(nextLaunches().first)
-    let other = HostVerdict(target: try Target(host: "10.0.0.9"), path: Path(flags: [.reachable], reason: nil))
-    _ = state.wayChanged("db", other, isFirst: false, [.routeReplaced], at: now)
-    #expect(state.finish(launch.run, result(.down, .connectTimeout), at: now) == .repeated)
-    let again = try #require(state.launches(at: now).first)
-    #expect(state.finish(again.run, result(.up), at: now) == .counted(nil))
-    #expect(state.figures.repeats == 1)
+    let other = HostVerdict(
+      target: try ReachabilityTarget(host: "10.0.0.9"), path: NetworkPath(flags: [.reachable], reason: nil))
+    _ = state.routeChanged("db", other, isFirst: false, [.routeReplaced], at: now)
+    #expect(state.finish(launch.run, result(.down, .connectTimeout), at: now) == .retried)
+    let again = try #require(state.takeStarts(at: now).first)
+    #expect(state.finish(again.run, result(.up), at: now) == .accepted(nil))
+    #expect(state.statistics.retries == 1)
   }
 
   @Test("A result that this process slept through is asked again, a few times, and an answer counts")
@@ -195,13 +196,13 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
     try check(.up)
     var launch = try #require(nextLaunches().first)
-    for _ in 0..<Limits.repeatedChecks {
+    for _ in 0..<Limits.retries {
       uptime += .seconds(5)
-      #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .repeated)
-      launch = try #require(state.launches(at: now).first)
+      #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .retried)
+      launch = try #require(state.takeStarts(at: now).first)
     }
     uptime += .seconds(5)
-    guard case .counted(let news) = state.finish(launch.run, result(.down, .timeout), at: now) else {
+    guard case .accepted(let news) = state.finish(launch.run, result(.down, .timeout), at: now) else {
       Issue.record("it was thrown away once more")
       return
     }
@@ -209,11 +210,11 @@ struct ScheduleStateTests {
     // The timer's signs of life make the difference: a slow check is no sleep.
     launch = try #require(nextLaunches().first)
     let began = uptime
-    while uptime < began + .seconds(5), let wake = state.nextWake(after: uptime) {
+    while uptime < began + .seconds(5), let wake = state.nextDeadline(after: uptime) {
       uptime = wake
-      _ = state.launches(at: now)
+      _ = state.takeStarts(at: now)
     }
-    #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .counted(nil))
+    #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .accepted(nil))
   }
 
   @Test("What is known stays when a definition changes and the question does not")
@@ -221,13 +222,13 @@ struct ScheduleStateTests {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     let before = try #require(state.entries["db"]?.report)
-    #expect(state.put(try definition("db"), .runtime, at: now).news == nil)
+    #expect(state.put(try definition("db"), .runtime, at: now).change == nil)
     #expect(state.entries["db"]?.report.revision == before.revision, "nothing has changed")
-    let told = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now).news
+    let told = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now).change
     #expect(told?.from == .up && told?.report.status.state == .up && told?.report.definition.fall == 1)
     let after = try #require(state.entries["db"]?.report)
     #expect(after.revision > before.revision && after.status == before.status)
-    let news = state.put(try definition("db", "10.0.0.8"), .runtime, at: now).news
+    let news = state.put(try definition("db", "10.0.0.8"), .runtime, at: now).change
     #expect(news?.from == .up && news?.report.status.state == .unknown && news?.causes == [.configuration])
   }
 
@@ -235,14 +236,15 @@ struct ScheduleStateTests {
   mutating func paused() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
-    let news = state.put(try definition("db") { $0.isPaused = true }, .runtime, at: now).news
+    let news = state.put(try definition("db") { $0.isPaused = true }, .runtime, at: now).change
     #expect(news?.from == .up && news?.report.status.state == .paused)
     #expect(nextLaunches(within: .seconds(60)).isEmpty)
-    let missing = HostVerdict(target: try Target(host: "10.0.0.9"), path: .none(.linkDown))
-    #expect(state.wayChanged("db", missing, isFirst: false, [], at: now) == nil)
-    let back = HostVerdict(target: try Target(host: "10.0.0.9"), path: Path(flags: [.reachable], reason: nil))
-    #expect(state.wayChanged("db", back, isFirst: false, [], at: now) == nil)
-    #expect(state.put(try definition("db"), .runtime, at: now).news?.report.status.state == .unknown)
+    let missing = HostVerdict(target: try ReachabilityTarget(host: "10.0.0.9"), path: .none(.linkDown))
+    #expect(state.routeChanged("db", missing, isFirst: false, [], at: now) == nil)
+    let back = HostVerdict(
+      target: try ReachabilityTarget(host: "10.0.0.9"), path: NetworkPath(flags: [.reachable], reason: nil))
+    #expect(state.routeChanged("db", back, isFirst: false, [], at: now) == nil)
+    #expect(state.put(try definition("db"), .runtime, at: now).change?.report.status.state == .unknown)
     let before = uptime
     #expect(try check(.up)?.from == .unknown)
     #expect(uptime == before)
@@ -256,7 +258,7 @@ extension ScheduleStateTests {
       _ = state.put(try definition("db") { $0.interval = .seconds(3_600 + number % 7 % 5) }, .runtime, at: now)
       if number % 3 == 0 { _ = state.remove("db") }
     }
-    #expect(state.wheel.count <= 2 + Limits.unsweptTicks + 1)
+    #expect(state.wheel.count <= 2 + Limits.staleWheelEntries + 1)
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     #expect(nextLaunches(within: .seconds(11)).map(\.id) == ["db"], "and what is wanted comes")

@@ -8,11 +8,11 @@ import Testing
 
 /// What AFNetworking's own tests demand, and its page promises, on a scripted network.
 struct AFNetworkingTests {
-  private static let targets = [Target.default, .localhost]
+  private static let targets = [ReachabilityTarget.default, .localhost]
   private let log = Log<AFNetworkReachabilityStatus>()
 
   private func manager(
-    _ network: Scripted, _ target: Target = .default, _ context: DeliveryContext = .immediate
+    _ network: Scripted, _ target: ReachabilityTarget = .default, _ context: DeliveryContext = .immediate
   ) -> AFNetworkReachabilityManager {
     AFNetworkReachabilityManager(target, on: network.shared, context: context)
   }
@@ -34,14 +34,14 @@ struct AFNetworkingTests {
   }
 
   @Test("B-03, B-04 a manager starts in the unknown state", arguments: targets)
-  func startsUnknown(_ target: Target) {
+  func startsUnknown(_ target: ReachabilityTarget) {
     let manager = manager(Scripted(), target)
     #expect(manager.networkReachabilityStatus == .unknown)
     #expect(!manager.isReachable && !manager.isReachableViaWiFi && !manager.isReachableViaWWAN)
   }
 
   @Test("B-05, B-06 a start posts a notification with the status", arguments: targets)
-  func notification(_ target: Target) async {
+  func notification(_ target: ReachabilityTarget) async {
     let manager = manager(Scripted(), target, .main)
     let items = Log<Int>()
     let observer = Observer(.AFNetworkingReachabilityDidChange) { notification in
@@ -56,7 +56,7 @@ struct AFNetworkingTests {
   }
 
   @Test("B-07, B-08 a start calls the block", arguments: targets)
-  func block(_ target: Target) async {
+  func block(_ target: ReachabilityTarget) async {
     let manager = manager(Scripted(), target, .main)
     manager.setReachabilityStatusChange { [log] status in log.add(status) }
     manager.startMonitoring()
@@ -86,7 +86,7 @@ struct AFNetworkingTests {
     #expect(statuses.map(\.rawValue) == [-1, 0, 1, 2])
     let english = StatusLanguage(environment: ["LANG": "en_US.UTF-8"])
     #expect(
-      statuses.map(english.words) == ["Unknown", "Not Reachable", "Reachable via WWAN", "Reachable via WiFi"])
+      statuses.map(english.description) == ["Unknown", "Not Reachable", "Reachable via WWAN", "Reachable via WiFi"])
     let name = Notification.Name.AFNetworkingReachabilityDidChange
     #expect(name.rawValue == "com.alamofire.networking.reachability.change")
     #expect(AFNetworkingReachabilityNotificationStatusItem == "AFNetworkingReachabilityNotificationStatusItem")
@@ -107,13 +107,13 @@ struct AFNetworkingTests {
       (["LANG": "de_DE.UTF-8"], "Not Reachable"), ([:], "Not Reachable"),
     ])
   func languages(_ environment: [String: String], _ words: String) {
-    #expect(StatusLanguage(environment: environment).words(for: .notReachable) == words)
+    #expect(StatusLanguage(environment: environment).description(of: .notReachable) == words)
   }
 
   @Test("E5-1 every status has Chinese words of its own")
   func chinese() {
     let chinese = StatusLanguage(environment: ["LANG": "zh_CN"])
-    let words = [.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi].map(chinese.words)
+    let words = [.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi].map(chinese.description)
     #expect(Set(words).count == 4 && words.allSatisfy { !$0.utf8.allSatisfy { $0 < 0x80 } })
   }
 
@@ -199,7 +199,7 @@ struct AFNetworkingTests {
     arguments: ["", "https://www.example.com", "a b", "1.2.3", "a:80", "http://x/", "user@host"])
   func noHost(_ domain: String) async {
     // The public initialiser's target, on a scripted kernel.
-    let target = (try? Target(host: domain)) ?? Target(.name(domain))
+    let target = (try? ReachabilityTarget(host: domain)) ?? ReachabilityTarget(.name(domain))
     let manager = manager(Scripted(), target)
     #expect(AFNetworkReachabilityManager(forDomain: domain).networkReachabilityStatus == .unknown)
     manager.setReachabilityStatusChange { [log] in log.add($0) }

@@ -203,7 +203,7 @@ struct AlamofireListenerTests {
   @Test("A kernel that cannot be read any more is told as unknown, to hosts' listeners too, and so is its return")
   func kernelFails() {
     let network = Scripted()
-    let managers = [network.manager(), network.manager(Target(.address(IPAddress(ipv4: 0xc000_0201))))]
+    let managers = [network.manager(), network.manager(ReachabilityTarget(.address(IPAddress(ipv4: 0xc000_0201))))]
     let logs = managers.map { manager in
       let log = Log<Status>()
       manager.startListening(onQueue: queue) { log.add($0) }

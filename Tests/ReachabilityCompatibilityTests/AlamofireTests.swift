@@ -45,8 +45,8 @@ struct AlamofireTests {
 
   @Test("A-04 a host's manager starts with a reachable status, judged by the default path")
   func otherHostStatus() {
-    #expect(Scripted().manager(Target(.name("www.example.com"))).status == .reachable(.ethernetOrWiFi))
-    #expect(Scripted(online: false).manager(Target(.name("www.example.com"))).status == .notReachable)
+    #expect(Scripted().manager(ReachabilityTarget(.name("www.example.com"))).status == .reachable(.ethernetOrWiFi))
+    #expect(Scripted(online: false).manager(ReachabilityTarget(.name("www.example.com"))).status == .notReachable)
   }
 
   @Test("A-05 the default path's manager starts with a reachable status, evaluated at each read")
@@ -76,8 +76,8 @@ struct AlamofireTests {
 
   @Test(
     "A-06, A-07 a manager can be restarted, and the second listener is called though nothing changed",
-    arguments: [Target.default, .localhost])
-  func restart(_ target: Target) async {
+    arguments: [ReachabilityTarget.default, .localhost])
+  func restart(_ target: ReachabilityTarget) async {
     let manager = Scripted().manager(target)
     let queue = DispatchQueue(label: "listener")
     let (first, second) = (Log<Status>(), Log<Status>())
@@ -92,8 +92,9 @@ struct AlamofireTests {
   }
 
   @Test(
-    "A-08, A-09 neither a listener nor the queue keeps a manager alive", arguments: [Target.default, .localhost])
-  func lifetime(_ target: Target) {
+    "A-08, A-09 neither a listener nor the queue keeps a manager alive",
+    arguments: [ReachabilityTarget.default, .localhost])
+  func lifetime(_ target: ReachabilityTarget) {
     let queue = DispatchQueue(label: "listener")
     var manager: NetworkReachabilityManager? = Scripted().manager(target)
     weak let reference = manager
@@ -106,7 +107,7 @@ struct AlamofireTests {
 
   @Test("A-10 a host's listener is told at once that it is reachable")
   func hostInitial() async {
-    let manager = Scripted().manager(Target(.name("localhost")))
+    let manager = Scripted().manager(ReachabilityTarget(.name("localhost")))
     let log = Log<Status>()
     manager.startListening { log.add($0) }
     await becomes { !log.values.isEmpty }
@@ -129,7 +130,7 @@ struct AlamofireTests {
   @Test("A-11 an address's listener is called exactly once")
   func addressInitial() {
     let network = Scripted()
-    let manager = network.manager(Target(.address(IPAddress(ipv4: 0xc000_0201))))
+    let manager = network.manager(ReachabilityTarget(.address(IPAddress(ipv4: 0xc000_0201))))
     let queue = DispatchQueue(label: "listener")
     let log = Log<Status>()
     manager.startListening(onQueue: queue) { log.add($0) }

@@ -84,7 +84,7 @@ import Testing
   @Test("C-01 a Reachability of a neighbour and one of the world hear what concerns them")
   func reachability() throws {
     let neighbour = Reachability(
-      try Target(host: "10.9.0.1"), on: shared, context: .queue(DispatchQueue(label: "neighbour")))
+      try ReachabilityTarget(host: "10.9.0.1"), on: shared, context: .queue(DispatchQueue(label: "neighbour")))
     let world = Reachability(.default, on: shared, context: .queue(DispatchQueue(label: "world")))
     let (near, far) = (Log<String>(), Log<String>())
     for (reachability, log) in [(neighbour, near), (world, far)] {

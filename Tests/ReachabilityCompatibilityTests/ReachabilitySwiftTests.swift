@@ -11,7 +11,7 @@ struct ReachabilitySwiftTests {
   private let log = Log<String>()
 
   private func reachability(
-    _ network: Scripted, _ target: Target = .default, _ context: DeliveryContext = .immediate
+    _ network: Scripted, _ target: ReachabilityTarget = .default, _ context: DeliveryContext = .immediate
   ) -> Reachability {
     let reachability = Reachability(target, on: network.shared, context: context)
     reachability.whenReachable = { [log] in log.add("reachable \($0.connection)") }
@@ -23,11 +23,12 @@ struct ReachabilitySwiftTests {
   func validHost() async throws {
     let server = try NameServer("host.example", [203, 0, 113, 5])
     let network = Scripted(nameServers: [server.address])
-    let reachability = reachability(network, Target(.name("host.example")), .main)
+    let reachability = reachability(network, ReachabilityTarget(.name("host.example")), .main)
     try reachability.startNotifier()
     #expect(await becomes { log.values.contains("reachable WiFi") })
     // By its address, not only by the default path.
-    #expect(await becomes { network.monitor.verdict(of: Target(.name("host.example")))?.phase == .resolved })
+    #expect(
+      await becomes { network.monitor.verdict(of: ReachabilityTarget(.name("host.example")))?.phase == .resolved })
     #expect(reachability.connection == .wifi)
     reachability.stopNotifier()
     withExtendedLifetime(server) {}
@@ -37,7 +38,7 @@ struct ReachabilitySwiftTests {
   func invalidHost() async throws {
     let server = try NameServer("host.example", [203, 0, 113, 5])
     let network = Scripted(nameServers: [server.address])
-    let reachability = reachability(network, Target(.name("invalidhost")), .main)
+    let reachability = reachability(network, ReachabilityTarget(.name("invalidhost")), .main)
     try reachability.startNotifier()
     #expect(await becomes { log.values.last == "unreachable No Connection" })
     #expect(reachability.connection == .unavailable)
@@ -56,7 +57,7 @@ struct ReachabilitySwiftTests {
       let nowhere = IPPrefix(IPAddress(ipv4: 0xc633_6400), length: 24)
       script.routes.append(Route(type: .blackhole, prefix: nowhere, hops: []))
     }
-    let target = Target(.name("host.example"))
+    let target = ReachabilityTarget(.name("host.example"))
     let reachability = reachability(network, target)
     try reachability.startNotifier()
     #expect(await becomes { network.monitor.verdict(of: target)?.phase == .resolved })
@@ -78,7 +79,7 @@ struct ReachabilitySwiftTests {
       #expect(text == "https://www.example.com" && code == EINVAL)
     }
     let error: any Error = ReachabilityError.failedToCreateWithHostname("https://www.example.com", EINVAL)
-    #expect(error.localizedDescription.contains("“https://www.example.com” is no host"))
+    #expect(error.localizedDescription.contains("“https://www.example.com” is not a host"))
     #expect((ReachabilityError.unableToGetFlags(13) as any Error).localizedDescription.contains("errno 13"))
   }
 

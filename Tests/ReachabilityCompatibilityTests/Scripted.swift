@@ -53,13 +53,13 @@ struct Scripted {
     }
   }
 
-  func manager(_ target: Target = .default) -> NetworkReachabilityManager {
+  func manager(_ target: ReachabilityTarget = .default) -> NetworkReachabilityManager {
     NetworkReachabilityManager(target, on: shared)
   }
 }
 
-extension Target {
-  static let localhost = Target(.name("localhost"))
+extension ReachabilityTarget {
+  static let localhost = ReachabilityTarget(.name("localhost"))
 }
 
 /// Keeps what a listener heard.

@@ -5,7 +5,7 @@ import Testing
 struct DefaultPathTests {
   let tables = KernelTables(interfaces: StatusRulesTests.interfaces)
 
-  func path(_ family: IPAddress.Family, _ low: RouteAnswer?, _ high: RouteAnswer?) -> (Path, partial: Bool) {
+  func path(_ family: IPAddress.Family, _ low: RouteAnswer?, _ high: RouteAnswer?) -> (NetworkPath, partial: Bool) {
     let queries = StatusRules.defaultQueries(family)
     let answers = Dictionary(uniqueKeysWithValues: zip(queries, [low, high])).compactMapValues(\.self)
     return (

@@ -113,7 +113,7 @@ struct IPAddressTextTests {
       }
       _ = IPAddress(text)
       _ = IPAddress(text.dropFirst())
-      _ = try? Target(host: text, source: text, interface: text)
+      _ = try? ReachabilityTarget(host: text, source: text, interface: text)
     }
   }
 }

@@ -112,7 +112,7 @@ struct InterfaceClassTests {
     let cellular = InterfaceRequirement(required: .wwan)
     let notCellular = InterfaceRequirement(prohibited: [.wwan])
     var answers: [RouteQuery: RouteAnswer] = [:]
-    func path(_ requirement: InterfaceRequirement) throws -> Path {
+    func path(_ requirement: InterfaceRequirement) throws -> NetworkPath {
       let queries = TargetRules.queries(for: .default, permitting: requirement, in: tables)
       for query in queries where answers[query] == nil {
         answers[query] =
@@ -127,7 +127,7 @@ struct InterfaceClassTests {
     #expect(try path(wifi).status == .notReachable && path(wifi).reason == .noRoute)
     #expect(try path(InterfaceRequirement(required: .wwan, prohibited: [.wwan])).status == .notReachable)
     // A target that is bound to what is not permitted.
-    let bound = Target(.defaultPath, interface: "eth0")
+    let bound = ReachabilityTarget(.defaultPath, interface: "eth0")
     #expect(TargetRules.queries(for: bound, permitting: cellular, in: tables).isEmpty)
     let verdict = TargetRules.verdict(for: bound, permitting: cellular, answers: answers, in: tables)
     #expect(verdict.path.status == .notReachable && verdict.path.reason == .noRoute)
@@ -143,17 +143,17 @@ struct InterfaceClassTests {
     #expect(try KernelTables.sample([wire, modem]).interface(scope: "3")?.name == "wwan0")
     #expect(try KernelTables.sample([wire, modem, odd]).interface(scope: "3")?.index == 5)
     #expect(try KernelTables.sample([wire]).interface(scope: "3") == nil)
-    let target = try Target(host: "fe80::1%2")
+    let target = try ReachabilityTarget(host: "fe80::1%2")
     let tables = try KernelTables.sample([wire])
     #expect(TargetRules.queries(for: target, in: tables).map(\.interfaceIndex) == [2])
-    let unknown = TargetRules.verdict(for: try Target(host: "fe80::1%7"), answers: [:], in: tables)
+    let unknown = TargetRules.verdict(for: try ReachabilityTarget(host: "fe80::1%7"), answers: [:], in: tables)
     #expect(unknown.path.reason == .unknownInterface)
   }
 
   @Test("A loopback address is not reached through another interface, though its default route covers it")
   func loopbackScope() throws {
     let tables = try KernelTables.sample([.loopback(), wire], [(2, "10.0.0.5/24")])
-    let target = try Target(host: "127.0.0.1", interface: "eth0")
+    let target = try ReachabilityTarget(host: "127.0.0.1", interface: "eth0")
     let query = try #require(TargetRules.queries(for: target, in: tables).first)
     let verdict = TargetRules.verdict(
       for: target, answers: [query: .route(try .byDefault(via: "10.0.0.1"))], in: tables)
@@ -165,7 +165,7 @@ struct InterfaceClassTests {
     let prefix = try block("2001:db8::5/64")
     func path(
       _ flags: InterfaceAddress.Flags, _ subject: StatusRules.Subject, from source: String? = nil
-    ) throws -> Path {
+    ) throws -> NetworkPath {
       let tables = KernelTables(
         interfaces: [wire], addresses: [InterfaceAddress(interfaceIndex: 2, prefix: prefix, flags: flags)])
       let query = RouteQuery(try ip("2000::1"), source: try source.map { try ip($0) })

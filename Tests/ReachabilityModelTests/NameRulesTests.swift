@@ -8,12 +8,12 @@ struct NameRulesTests {
   func verdict(
     _ resolution: NameResolution, answer: (RouteQuery) throws -> RouteAnswer
   ) throws -> HostVerdict {
-    try rules.verdict(Target(host: "db.internal"), resolution, answer: answer)
+    try rules.verdict(ReachabilityTarget(host: "db.internal"), resolution, answer: answer)
   }
 
   @Test("E3-3 a name that was not resolved is as reachable as the default path, and says that it is optimistic")
   func pending() throws {
-    let target = try Target(host: "does-not-exist.invalid")
+    let target = try ReachabilityTarget(host: "does-not-exist.invalid")
     let asked = TargetRules.queries(for: target, in: try rules.tables()).map(\.destination)
     #expect(asked == StatusRules.sentinels(.ipv4) + StatusRules.sentinels(.ipv6))
     let up = try rules.verdict(target, answer: rules.wayOut)
@@ -26,7 +26,7 @@ struct NameRulesTests {
   func notFound() throws {
     let found = try verdict(.notFound, answer: rules.wayOut)
     #expect(found.path == .none(.dnsNotFound) && found.phase == .resolved && found.addresses.isEmpty)
-    let target = try Target(host: "db.internal")
+    let target = try ReachabilityTarget(host: "db.internal")
     #expect(TargetRules.queries(for: target, resolution: .notFound, in: try rules.tables()).isEmpty)
   }
 
@@ -69,7 +69,7 @@ struct NameRulesTests {
     let tables = KernelTables(interfaces: [.loopback(), .sample(2), waiting])
     func reason(_ last: RouteAnswer) throws -> Reason? {
       let resolution = NameResolution.addresses([try ip("10.1.0.1"), try ip("10.2.0.1"), try ip("10.3.0.1")])
-      return try rules.verdict(Target(host: "db.internal"), resolution, in: tables) { query in
+      return try rules.verdict(ReachabilityTarget(host: "db.internal"), resolution, in: tables) { query in
         switch query.destination.description {
         case "10.1.0.1": .refused(.blackhole)
         case "10.2.0.1": .route(try .onLink("10.2.0.0/24", on: 3))
@@ -83,7 +83,7 @@ struct NameRulesTests {
 
   @Test("Addresses of a name that the source cannot send to have no source")
   func namePair() throws {
-    let target = try Target(host: "db.internal", source: "10.0.0.5")
+    let target = try ReachabilityTarget(host: "db.internal", source: "10.0.0.5")
     let resolution = NameResolution.addresses([try ip("fd00::9"), try ip("10.9.9.9"), try ip("::ffff:10.9.9.8")])
     let found = try rules.verdict(target, resolution, answer: rules.wayOut)
     #expect(found.addresses.map(\.path.reason) == [.noSource, nil, nil])

@@ -74,9 +74,9 @@ struct ReachabilityStatusTests {
       let flags = ReachabilityFlags(rawValue: UInt32.random(in: 0...UInt32.max, using: &generator))
       #expect(ReachabilityStatus(flags) != .unknown)
     }
-    #expect(Path.unknown(.starting).status == .unknown)
-    #expect(Path.none(.noRoute).status == .notReachable)
-    #expect(Path(flags: [.reachable]).status == .reachable(.ethernetOrWiFi))
+    #expect(NetworkPath.unknown(.starting).status == .unknown)
+    #expect(NetworkPath.none(.noRoute).status == .notReachable)
+    #expect(NetworkPath(flags: [.reachable]).status == .reachable(.ethernetOrWiFi))
   }
 
   @Test("A status knows its name and its kind of connection")
@@ -93,21 +93,22 @@ struct ReachabilityStatusTests {
 
   @Test("A path that comes further ranks higher")
   func ranks() {
-    let ascending: [Path] = [
+    let ascending: [NetworkPath] = [
       .unknown(.kernelUnavailable), .none(.noRoute), .none(.linkDown),
-      Path(flags: [.reachable, .connectionRequired], reason: .connectionRequired), Path(flags: [.reachable]),
+      NetworkPath(flags: [.reachable, .connectionRequired], reason: .connectionRequired),
+      NetworkPath(flags: [.reachable]),
     ]
     #expect(ascending.map(\.rank) == [0, 1, 2, 3, 4])
     for reason in [Reason.unreachableRoute, .blackhole, .prohibited, .noSource] {
-      #expect(Path.none(reason).rank == 2, "\(reason.rawValue)")
+      #expect(NetworkPath.none(reason).rank == 2, "\(reason.rawValue)")
     }
-    #expect(Path.none(.unknownInterface).rank == 1)
+    #expect(NetworkPath.none(.unknownInterface).rank == 1)
   }
 
   @Test("The machine speaks by IPv4 when it is reachable, else by the family that came furthest, IPv4 on a tie")
   func leading() {
-    let (up, none) = (Path(flags: [.reachable]), Path.none(.noRoute))
-    let cell = Path(flags: [.reachable, .isWWAN])
+    let (up, none) = (NetworkPath(flags: [.reachable]), NetworkPath.none(.noRoute))
+    let cell = NetworkPath(flags: [.reachable, .isWWAN])
     #expect(MachinePath(ipv4: up, ipv6: cell).leading == up)
     #expect(MachinePath(ipv4: none, ipv6: cell).status == .reachable(.wwan))
     #expect(MachinePath(ipv4: none, ipv6: .none(.linkDown)).reason == .linkDown)

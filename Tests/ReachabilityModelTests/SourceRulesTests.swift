@@ -7,7 +7,7 @@ struct SourceRulesTests {
 
   func judge(
     _ route: Route, _ destination: String, from source: String? = nil, as subject: StatusRules.Subject = .address
-  ) throws -> Path {
+  ) throws -> NetworkPath {
     let query = RouteQuery(try ip(destination), source: try source.map { try ip($0) })
     return StatusRules.judge(.route(route), to: query, as: subject, in: tables)
   }

@@ -11,13 +11,14 @@ struct StatusRulesTests {
   ]
   let tables = KernelTables(interfaces: Self.interfaces)
 
-  func judge(_ route: Route, _ destination: String = "10.9.9.9", from source: String? = nil) throws -> Path {
+  func judge(_ route: Route, _ destination: String = "10.9.9.9", from source: String? = nil) throws -> NetworkPath {
     let query = RouteQuery(try ip(destination), source: try source.map { try ip($0) })
     return StatusRules.judge(.route(route), to: query, in: tables)
   }
 
   /// The verdict when the route's only interface is as given.
-  func judge(_ type: InterfaceType, _ flags: Interface.Flags, _ state: Interface.OperationalState) throws -> Path {
+  func judge(_ type: InterfaceType, _ flags: Interface.Flags, _ state: Interface.OperationalState) throws -> NetworkPath
+  {
     let tables = KernelTables(interfaces: [.sample(2, "dev0", type, flags: flags, state: state)])
     let answer = RouteAnswer.route(try .byDefault(via: "10.0.0.1"))
     return StatusRules.judge(answer, to: RouteQuery(try ip("10.9.9.9")), in: tables)

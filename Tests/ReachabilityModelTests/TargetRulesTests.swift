@@ -15,7 +15,7 @@ struct TargetRulesTests {
 
   /// The verdict when every question gets the answer that `answer` gives.
   func verdict(
-    _ target: Target, _ resolution: NameResolution = .pending, in tables: KernelTables? = nil,
+    _ target: ReachabilityTarget, _ resolution: NameResolution = .pending, in tables: KernelTables? = nil,
     answer: (RouteQuery) throws -> RouteAnswer
   ) throws -> HostVerdict {
     let tables = try tables ?? self.tables()
@@ -31,15 +31,15 @@ struct TargetRulesTests {
 
   @Test("E4-4 a mapped address is asked about as IPv4")
   func mapped() throws {
-    let queries = TargetRules.queries(for: try Target(host: "::ffff:10.9.9.9"), in: try tables())
+    let queries = TargetRules.queries(for: try ReachabilityTarget(host: "::ffff:10.9.9.9"), in: try tables())
     #expect(try queries == [RouteQuery(ip("10.9.9.9"))])
-    #expect(try verdict(Target(host: "::ffff:10.9.9.9"), answer: wayOut).path.status.isReachable)
+    #expect(try verdict(ReachabilityTarget(host: "::ffff:10.9.9.9"), answer: wayOut).path.status.isReachable)
   }
 
   @Test("E4-2 an unspecified address that was put into a target by hand is the default path all the same")
   func unspecifiedByHand() throws {
     for text in ["0.0.0.0", "::", "::ffff:0.0.0.0"] {
-      let target = Target(.address(try ip(text)))
+      let target = ReachabilityTarget(.address(try ip(text)))
       let asked = TargetRules.queries(for: target, in: try tables()).map(\.destination)
       #expect(asked == StatusRules.sentinels(.ipv4) + StatusRules.sentinels(.ipv6), "\(text)")
       #expect(try verdict(target, answer: wayOut).path.status.isReachable)
@@ -64,28 +64,31 @@ struct TargetRulesTests {
   @Test("E4-6 a pair whose local address is not ours is not reachable, whatever the remote")
   func foreignSource() throws {
     for host in ["10.0.0.9", "default", "db.internal", "local-link"] {
-      let target = try Target(host: host, source: "9.9.9.9")
+      let target = try ReachabilityTarget(host: host, source: "9.9.9.9")
       #expect(TargetRules.queries(for: target, in: try tables()).isEmpty)
       #expect(try verdict(target, answer: wayOut).path == .none(.noSource), "\(host)")
     }
-    #expect(try verdict(Target(host: "fd00::9", source: "fd00::6"), answer: wayOut).path == .none(.noSource))
-    #expect(try verdict(Target(host: "10.0.0.9", source: "0.0.0.0"), answer: wayOut).path == .none(.noSource))
+    #expect(
+      try verdict(ReachabilityTarget(host: "fd00::9", source: "fd00::6"), answer: wayOut).path == .none(.noSource))
+    #expect(
+      try verdict(ReachabilityTarget(host: "10.0.0.9", source: "0.0.0.0"), answer: wayOut).path == .none(.noSource))
   }
 
   @Test("E4-6 neither is one whose local address is unusable, or on an interface that is off")
   func unusableSource() throws {
-    #expect(try verdict(Target(host: "10.0.0.9", source: "10.0.2.5"), answer: wayOut).path.reason == .noSource)
+    #expect(
+      try verdict(ReachabilityTarget(host: "10.0.0.9", source: "10.0.2.5"), answer: wayOut).path.reason == .noSource)
     for flags in [InterfaceAddress.Flags.tentative, .dadFailed] {
       let address = InterfaceAddress(interfaceIndex: 2, prefix: try block("fd00::7/64"), flags: flags)
       let tables = KernelTables(interfaces: [.sample(2)], addresses: [address])
-      let target = try Target(host: "fd00::9", source: "fd00::7")
+      let target = try ReachabilityTarget(host: "fd00::9", source: "fd00::7")
       #expect(try verdict(target, in: tables, answer: wayOut).path.reason == .noSource)
     }
   }
 
   @Test("E4-7 a pair with an own local address has the flags of the remote, asked with that source")
   func ownSource() throws {
-    let target = try Target(host: "10.9.9.9", source: "10.0.1.5")
+    let target = try ReachabilityTarget(host: "10.9.9.9", source: "10.0.1.5")
     let asked = TargetRules.queries(for: target, in: try tables())
     #expect(try asked == [RouteQuery(ip("10.9.9.9"), source: try ip("10.0.1.5"))])
     let found = try verdict(target, answer: wayOut)
@@ -96,29 +99,30 @@ struct TargetRulesTests {
 
   @Test("E4-7 a loopback source with a remote elsewhere is left out, and kept towards this machine")
   func loopbackSource() throws {
-    let remote = try Target(host: "10.9.9.9", source: "127.0.0.1")
+    let remote = try ReachabilityTarget(host: "10.9.9.9", source: "127.0.0.1")
     #expect(try TargetRules.queries(for: remote, in: try tables()) == [RouteQuery(ip("10.9.9.9"))])
-    let here = try Target(host: "127.0.0.9", source: "127.0.0.1")
+    let here = try ReachabilityTarget(host: "127.0.0.9", source: "127.0.0.1")
     #expect(
       TargetRules.queries(for: here, in: try tables()) == [RouteQuery(try ip("127.0.0.9"), source: try ip("127.0.0.1"))]
     )
-    #expect(try verdict(Target(host: "default", source: "127.0.0.1"), answer: wayOut).path.status.isReachable)
+    #expect(
+      try verdict(ReachabilityTarget(host: "default", source: "127.0.0.1"), answer: wayOut).path.status.isReachable)
   }
 
   @Test("A default path with a source has that source's family only")
   func defaultWithSource() throws {
-    let found = try verdict(Target(host: "default", source: "fd00::5"), answer: wayOut)
+    let found = try verdict(ReachabilityTarget(host: "default", source: "fd00::5"), answer: wayOut)
     #expect(try found.path.status.isReachable && found.path.source == ip("fd00::5"))
     #expect(found.addresses.map(\.path.reason) == [.noSource, nil])
   }
 
   @Test("E4-8 a scoped target is asked about through that interface only")
   func scoped() throws {
-    let target = try Target(host: "10.9.9.9", interface: "eth1")
+    let target = try ReachabilityTarget(host: "10.9.9.9", interface: "eth1")
     #expect(
       TargetRules.queries(for: target, in: try tables()) == [RouteQuery(try ip("10.9.9.9"), interfaceIndex: 3)])
     #expect(
-      TargetRules.queries(for: try Target(host: "default", interface: "eth1"), in: try tables())
+      TargetRules.queries(for: try ReachabilityTarget(host: "default", interface: "eth1"), in: try tables())
         .allSatisfy { $0.interfaceIndex == 3 })
   }
 
@@ -128,14 +132,14 @@ struct TargetRulesTests {
       "10.9.9.9", "default", "local-link", "db.internal", "fe80::1",
     ])
   func unknownInterface(_ host: String) throws {
-    let target = try Target(host: host, interface: "eth9")
+    let target = try ReachabilityTarget(host: host, interface: "eth9")
     #expect(TargetRules.queries(for: target, in: try tables()).isEmpty)
     #expect(try verdict(target, answer: wayOut).path == .none(.unknownInterface))
   }
 
   @Test("A target is unknown while its question has no answer")
   func unanswered() throws {
-    let found = TargetRules.verdict(for: try Target(host: "10.9.9.9"), answers: [:], in: try tables())
+    let found = TargetRules.verdict(for: try ReachabilityTarget(host: "10.9.9.9"), answers: [:], in: try tables())
     #expect(found.path == .unknown(.starting))
     #expect(TargetRules.verdict(for: .default, answers: [:], in: try tables()).path.status == .unknown)
   }

@@ -20,11 +20,11 @@ struct TargetTextTests {
       ("defaults", "name", "defaults"),
     ])
   func kinds(_ text: String, _ kind: String, _ host: String) throws {
-    let target = try Target(host: text)
+    let target = try ReachabilityTarget(host: text)
     #expect(target.kind == kind)
     #expect(target.host == host)
     #expect(target.source == nil && target.interface == nil)
-    #expect(try Target(host: target.host) == target)
+    #expect(try ReachabilityTarget(host: target.host) == target)
   }
 
   @Test(
@@ -40,7 +40,7 @@ struct TargetTextTests {
       "fe80::1%0123456789abcdef",
     ])
   func refused(_ text: String) {
-    let error = #expect(throws: TargetError.self) { try Target(host: text) }
+    let error = #expect(throws: TargetError.self) { try ReachabilityTarget(host: text) }
     #expect(error?.problem.isEmpty == false && error?.hint.isEmpty == false)
     #expect(error?.description.contains("\n") == false, "one line, whatever was written")
   }
@@ -49,7 +49,7 @@ struct TargetTextTests {
     "Hexadecimal spellings of an address are no names: getaddrinfo would read an address",
     arguments: ["0x7f000001", "0x7f.0x0.0x0.0x1", "0X7F000001", "127.0.0.0x1", "0x", "example.0xa"])
   func hexadecimal(_ text: String) {
-    #expect(throws: TargetError.self) { try Target(host: text) }
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: text) }
   }
 
   @Test(
@@ -60,52 +60,54 @@ struct TargetTextTests {
       "a\\b", "*.example.com", "$(a)", "`a`", "{a}", "a!", "a~",
     ])
   func strangeCharacters(_ text: String) {
-    #expect(throws: TargetError.self) { try Target(host: text) }
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: text) }
   }
 
   @Test("A URL and a port are named as such in the error")
   func wording() {
     #expect(throws: TargetError("\"https://a\" is a URL", hint: "give the host alone, without scheme and path")) {
-      try Target(host: "https://a")
+      try ReachabilityTarget(host: "https://a")
     }
-    let port = #expect(throws: TargetError.self) { try Target(host: "a:80") }
+    let port = #expect(throws: TargetError.self) { try ReachabilityTarget(host: "a:80") }
     #expect(port?.problem.contains("port") == true)
-    let path = #expect(throws: TargetError.self) { try Target(host: "a/b") }
+    let path = #expect(throws: TargetError.self) { try ReachabilityTarget(host: "a/b") }
     #expect(path?.problem.contains("path") == true)
-    let foreign = #expect(throws: TargetError.self) { try Target(host: "bücher.example") }
+    let foreign = #expect(throws: TargetError.self) { try ReachabilityTarget(host: "bücher.example") }
     #expect(foreign?.hint.contains("xn--") == true)
   }
 
   @Test("Names and labels have their greatest length, and not one byte more")
   func lengths() throws {
     let label = String(repeating: "a", count: 63)
-    #expect(try Target(host: label).kind == "name")
-    #expect(throws: TargetError.self) { try Target(host: label + "a") }
-    #expect(throws: TargetError.self) { try Target(host: "b." + label + "a") }
+    #expect(try ReachabilityTarget(host: label).kind == "name")
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: label + "a") }
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: "b." + label + "a") }
     let longest = [label, label, label, String(repeating: "a", count: 61)].joined(separator: ".")
     #expect(longest.utf8.count == 253)
-    #expect(try Target(host: longest).kind == "name")
-    #expect(try Target(host: longest + ".").kind == "name")
-    #expect(throws: TargetError.self) { try Target(host: "a" + longest) }
-    #expect(throws: TargetError.self) { try Target(host: "a." + longest) }
-    let huge = #expect(throws: TargetError.self) { try Target(host: String(repeating: "a", count: 1_000_000)) }
+    #expect(try ReachabilityTarget(host: longest).kind == "name")
+    #expect(try ReachabilityTarget(host: longest + ".").kind == "name")
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: "a" + longest) }
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: "a." + longest) }
+    let huge = #expect(throws: TargetError.self) {
+      try ReachabilityTarget(host: String(repeating: "a", count: 1_000_000))
+    }
     #expect((huge?.description.utf8.count ?? .max) < 1000, "the error does not repeat it all")
   }
 
   @Test("A zone and an interface are one thing; two different ones are a contradiction")
   func zones() throws {
-    #expect(try Target(host: "fe80::1%eth0").interface == "eth0")
-    #expect(try Target(host: "[fe80::1%eth0]").interface == "eth0")
-    #expect(try Target(host: "fe80::1", interface: "eth0") == Target(host: "fe80::1%eth0"))
-    #expect(try Target(host: "fe80::1%eth0", interface: "eth0").interface == "eth0")
-    #expect(throws: TargetError.self) { try Target(host: "fe80::1%eth0", interface: "eth1") }
-    #expect(try Target(host: "10.0.0.1%eth0.5").interface == "eth0.5")
-    #expect(try Target(host: "db.internal", interface: "eth0").interface == "eth0")
-    #expect(try Target(host: "fe80::1%eth0").description == "fe80::1%eth0")
+    #expect(try ReachabilityTarget(host: "fe80::1%eth0").interface == "eth0")
+    #expect(try ReachabilityTarget(host: "[fe80::1%eth0]").interface == "eth0")
+    #expect(try ReachabilityTarget(host: "fe80::1", interface: "eth0") == ReachabilityTarget(host: "fe80::1%eth0"))
+    #expect(try ReachabilityTarget(host: "fe80::1%eth0", interface: "eth0").interface == "eth0")
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: "fe80::1%eth0", interface: "eth1") }
+    #expect(try ReachabilityTarget(host: "10.0.0.1%eth0.5").interface == "eth0.5")
+    #expect(try ReachabilityTarget(host: "db.internal", interface: "eth0").interface == "eth0")
+    #expect(try ReachabilityTarget(host: "fe80::1%eth0").description == "fe80::1%eth0")
     // 0.0.0.0 and :: are written as what they stand for, and that is read again.
     for text in ["::%eth0", "0.0.0.0%eth0", "default%eth0", "::%%9f", "169.254.0.0%eth0", "local-link%eth0"] {
-      let target = try Target(host: text)
-      let again = try Target(host: target.description)
+      let target = try ReachabilityTarget(host: text)
+      let again = try ReachabilityTarget(host: target.description)
       #expect(target.interface != nil && again == target, "\(text)")
     }
   }
@@ -114,23 +116,23 @@ struct TargetTextTests {
     "Link-local addresses need a link",
     arguments: ["fe80::1", "febf::1", "ff02::1", "ff01::1", "[fe80::1]"])
   func linkLocalWithoutZone(_ text: String) throws {
-    let error = #expect(throws: TargetError.self) { try Target(host: text) }
+    let error = #expect(throws: TargetError.self) { try ReachabilityTarget(host: text) }
     #expect(error?.hint.contains("%eth0") == true)
-    #expect(try Target(host: text, interface: "eth0").kind == "address")
+    #expect(try ReachabilityTarget(host: text, interface: "eth0").kind == "address")
   }
 
   @Test(
     "E4-2 the unspecified address is never a lookup's destination, however it is spelled",
     arguments: ["0.0.0.0%eth0", "::%eth0", "[::%eth0]", "::ffff:0.0.0.0%eth0"])
   func scopedDefault(_ text: String) throws {
-    #expect(try Target(host: text) == Target(.defaultPath, interface: "eth0"))
+    #expect(try ReachabilityTarget(host: text) == ReachabilityTarget(.defaultPath, interface: "eth0"))
   }
 
   @Test("E4-4 mapped spellings of the two special addresses are these two")
   func mappedSpecials() throws {
-    #expect(try Target(host: "::ffff:0.0.0.0") == .default)
-    #expect(try Target(host: "::ffff:169.254.0.0") == .localLink)
-    #expect(try Target(host: "169.254.0.0%eth0") == Target(.localLink, interface: "eth0"))
+    #expect(try ReachabilityTarget(host: "::ffff:0.0.0.0") == .default)
+    #expect(try ReachabilityTarget(host: "::ffff:169.254.0.0") == .localLink)
+    #expect(try ReachabilityTarget(host: "169.254.0.0%eth0") == ReachabilityTarget(.localLink, interface: "eth0"))
   }
 
   @Test(
@@ -143,32 +145,32 @@ struct TargetTextTests {
     ])
   func interfaceNames(_ name: String, _ valid: Bool) throws {
     if valid {
-      #expect(try Target(host: "default", interface: name).interface == name)
+      #expect(try ReachabilityTarget(host: "default", interface: name).interface == name)
     } else {
-      #expect(throws: TargetError.self) { try Target(host: "default", interface: name) }
+      #expect(throws: TargetError.self) { try ReachabilityTarget(host: "default", interface: name) }
     }
   }
 
   @Test("A source makes a pair of an address; it must be an address of the same family")
   func sources() throws {
-    let pair = try Target(host: "10.0.0.9", source: "10.0.0.5", interface: "eth0")
+    let pair = try ReachabilityTarget(host: "10.0.0.9", source: "10.0.0.5", interface: "eth0")
     #expect(pair.kind == "pair")
     #expect(try pair.source == ip("10.0.0.5"))
     #expect(pair.description == "10.0.0.9%eth0 from 10.0.0.5")
-    #expect(try Target(host: "10.0.0.9", source: "::ffff:10.0.0.5").source == ip("10.0.0.5"))
-    #expect(try Target(host: "::ffff:10.0.0.9", source: "10.0.0.5").kind == "pair")
-    #expect(try Target(host: "db.internal", source: "fd00::5").kind == "name")
-    #expect(try Target(host: "default", source: "fd00::5").kind == "default")
+    #expect(try ReachabilityTarget(host: "10.0.0.9", source: "::ffff:10.0.0.5").source == ip("10.0.0.5"))
+    #expect(try ReachabilityTarget(host: "::ffff:10.0.0.9", source: "10.0.0.5").kind == "pair")
+    #expect(try ReachabilityTarget(host: "db.internal", source: "fd00::5").kind == "name")
+    #expect(try ReachabilityTarget(host: "default", source: "fd00::5").kind == "default")
     for (host, source) in [("10.0.0.9", "fd00::5"), ("fd00::9", "10.0.0.5"), ("fd00::9", "::ffff:10.0.0.5")] {
-      #expect(throws: TargetError.self, "\(source) → \(host)") { try Target(host: host, source: source) }
+      #expect(throws: TargetError.self, "\(source) → \(host)") { try ReachabilityTarget(host: host, source: source) }
     }
     for source in ["", "localhost", "10.0.0.5%eth0", "[::1]", "10.0.0"] {
-      #expect(throws: TargetError.self, "\(source)") { try Target(host: "default", source: source) }
+      #expect(throws: TargetError.self, "\(source)") { try ReachabilityTarget(host: "default", source: source) }
     }
   }
 
   @Test("E4-5 a target cannot be made of a source alone")
   func sourceAlone() {
-    #expect(throws: TargetError.self) { try Target(host: "", source: "10.0.0.5") }
+    #expect(throws: TargetError.self) { try ReachabilityTarget(host: "", source: "10.0.0.5") }
   }
 }

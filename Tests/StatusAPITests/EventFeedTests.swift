@@ -62,7 +62,7 @@ import Testing
   @Test func hostTransitionsAreNoneOfTheStreams() throws {
     let service = try ScriptedService()
     let recorder = UpdateRecorder()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let subscription = service.monitor.listen(to: .host, watching: [target], on: .immediate) { recorder.record($0) }
     service.kernel.change { $0.pull("eth0") }
     service.kernel.advance(by: .seconds(1))

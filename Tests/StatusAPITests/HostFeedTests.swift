@@ -86,7 +86,7 @@ import Testing
     let monitor = ReachabilityMonitor(kernel: { kernel })
     let feed = HostFeed(monitor: monitor)
     try monitor.start()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     var first = feed.watch([target])
     var second = feed.watch([target])
     #expect(first != nil && second != nil)
@@ -108,7 +108,7 @@ import Testing
     let monitor = ReachabilityMonitor(kernel: { kernel })
     let feed = HostFeed(monitor: monitor)
     try monitor.start()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     var ticket = feed.watch([target])
     var verdict = try #require(monitor.verdict(of: target))
     ticket = nil
@@ -135,7 +135,7 @@ import Testing
     // The local link is another's now, which its document does not tell.
     service.kernel.change { $0.change("eth0") { $0.flags.remove(.up) } }
     service.kernel.advance(by: .seconds(1))
-    let target = Target.localLink
+    let target = ReachabilityTarget.localLink
     #expect(service.monitor.verdict(of: target)?.path.interface?.name == "eth1")
     service.kernel.change { $0.change("eth1") { $0.flags.remove(.up) } }
     service.kernel.advance(by: .seconds(1))
@@ -150,9 +150,9 @@ import Testing
     let feed = HostFeed(monitor: monitor)
     try monitor.start()
     // Room for one more target.
-    let others = (1..<100_000).map { Target(.address(IPAddress(ipv4: 0xc612_0000 + UInt32($0)))) }
+    let others = (1..<100_000).map { ReachabilityTarget(.address(IPAddress(ipv4: 0xc612_0000 + UInt32($0)))) }
     let crowd = try #require(monitor.listen(to: [], watching: others, on: DeliveryContext { $0() }) { _ in })
-    let (first, second) = (try Target(host: "10.0.0.8"), try Target(host: "10.0.0.9"))
+    let (first, second) = (try ReachabilityTarget(host: "10.0.0.8"), try ReachabilityTarget(host: "10.0.0.9"))
     let end = Locked(false)
     let refused = Thread {
       while !end.withLock(\.self) { _ = feed.watch([first, second]) }

@@ -49,7 +49,7 @@ import Testing
 
   @Test func watchedHostsAreTold() throws {
     let service = try ScriptedService()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let subscription = service.monitor.listen(watching: [target], on: DeliveryContext { $0() }) { _ in }
     #expect(try value("reachd_watched_hosts", in: service) == 1)
     #expect(try value("reachd_host_reachable{host=\"10.0.0.9\",source=\"\",interface=\"\"}", in: service) == 1)

@@ -74,7 +74,7 @@ import Testing
   @Test func aChangeIsALineAnEventAndFacts() throws {
     let service = try ScriptedService()
     let recorder = UpdateRecorder()
-    let target = try Target(host: "10.0.0.9")
+    let target = try ReachabilityTarget(host: "10.0.0.9")
     let kinds: Transition.Kinds = [.status, .path, .host]
     let subscription = service.monitor.listen(to: kinds, watching: [target], on: .immediate) { recorder.record($0) }
     service.kernel.change { $0.pull("eth0") }

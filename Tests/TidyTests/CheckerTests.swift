@@ -122,7 +122,7 @@ struct CheckerTests {
   @Test("Targets are read from a manifest, and files beside them are orphans")
   func targets() {
     let manifest = """
-      func room(_ name: String) -> Target { .target(name: name) }
+      func room(_ name: String) -> ReachabilityTarget { .target(name: name) }
       targets: [ room("A"), room("B", ["A"]), tests("ATests", ["A"]), .target(name: "C"), .systemLibrary(name: "D"),
         .executableTarget(
           name: "e", dependencies: ["A"]), room(
@@ -138,7 +138,7 @@ struct CheckerTests {
   @Test("What a room depends on is read from a manifest, however far below it stands")
   func closures() {
     let manifest = """
-      func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+      func room(_ name: String, _ dependencies: [ReachabilityTarget.Dependency] = []) -> ReachabilityTarget {
         .target(name: name, dependencies: dependencies)
       }
       targets: [ room("A"), .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["x-dev"])]),

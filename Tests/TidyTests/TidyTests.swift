@@ -20,9 +20,11 @@ struct TidyTests {
     "HostProcess": ["CProcess", "Glibc"],
     "Credentials": ["CGnuTLS"],
     "NetworkReachability": [
-      "ReachabilityModel", "Locks", "Netlink", "Names", "Logging", "Synchronization", "Dispatch", "Glibc",
+      "ReachabilityModel", "Locks", "Netlink", "Names", "Logging", "DequeModule", "Dispatch", "Glibc",
     ],
-    "ReachabilityChecks": ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", "Dispatch"],
+    "ReachabilityChecks": [
+      "NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", "DequeModule", "Dispatch",
+    ],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [

@@ -19,7 +19,7 @@ struct HTTPStage {
       return
     }
     var url = target
-    url.host = Target(.name(name))
+    url.host = ReachabilityTarget(.name(name))
     self.url = url
     host = Self.authority(target)
   }

@@ -159,7 +159,7 @@ extension ProbeRequest {
   func tlsName(_ recipe: TLSRecipe) -> String { recipe.serverName ?? target.host.withoutFinalDot }
 }
 
-extension Target {
+extension ReachabilityTarget {
   /// The host as certificates name it.
   var withoutFinalDot: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }

@@ -1,17 +1,16 @@
 public import ReachabilityModel
 
-/// One check as it is told: what the prober found, and the way that packets to the target take.
+/// The outcome of one check: the prober's result, and the path of packets to the target.
 public struct CheckOutcome: Hashable, Sendable {
-  /// What was to be done.
+  /// What was checked.
   public var request: ProbeRequest
-  /// What came of it; `unreachable` when our own way to the target is missing, whatever the prober saw.
+  /// The result; `unreachable` when this machine has no route to the target, whatever the prober found.
   public var result: ProbeResult
-  /// The way to the address that was asked, when the check ended; nil when there was no address, or the kernel could not
-  /// be asked.
-  public var path: Path?
+  /// The path to the checked address at the end of the check; nil without an address, or when the lookup failed.
+  public var path: NetworkPath?
 
   /// An outcome from its parts.
-  public init(request: ProbeRequest, result: ProbeResult, path: Path? = nil) {
+  public init(request: ProbeRequest, result: ProbeResult, path: NetworkPath? = nil) {
     self.request = request
     self.result = result
     self.path = path

@@ -1,96 +1,102 @@
 internal import NetworkReachability
 internal import ReachabilityModel
 
-/// What a verdict over the way means for a check: pure rules.
+/// What a verdict for the route means for a check: pure rules.
 enum CheckRules {
-  /// The route-level question behind a check: the host, from the same source and interface.
-  static func target(_ request: ProbeRequest) -> Target {
+  /// The target whose route a check uses: the host, from the same source and interface.
+  static func routeTarget(_ request: ProbeRequest) -> ReachabilityTarget {
     var target = request.target.host
     target.source = request.source ?? target.source
     target.interface = request.interface ?? target.interface
     return target
   }
 
-  /// The result of a check that never left, because the way is missing; nil when it is there, or nobody knows.
+  /// The result of a check without a route, for which nothing is sent; nil when there is a route, or that is unknown.
   ///
-  /// A name without addresses is the target's fault and not the way's; a name that is not resolved is judged by the way
-  /// out as such.
-  static func missingWay(_ verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> ProbeResult? {
+  /// A name without addresses is a failure of the target, not of the route. A name that is not resolved is evaluated by the
+  /// default path.
+  static func unreachableResult(_ verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> ProbeResult? {
     guard verdict.path.status == .notReachable, let reason = verdict.path.reason, reason != .dnsNotFound else {
       return nil
     }
     return ProbeResult(
-      .unreachable, reason, detail: "this machine has no way to \(verdict.target)", startedAt: startedAt,
+      .unreachable, reason, detail: "no route from this machine to \(verdict.target)", startedAt: startedAt,
       duration: duration)
   }
 
-  /// Whether an address may be asked, by the verdict over the way to it; nil when the kernel could not be asked.
+  private static func isUnreachable(_ verdict: HostVerdict) -> Bool {
+    unreachableResult(verdict, startedAt: Timestamp(microseconds: 0), duration: .zero) != nil
+  }
+
+  /// Whether an address may be contacted, by the verdict for the route to it; nil when the lookup failed.
   ///
-  /// Where nobody knows, nothing is sent for callers.
-  static func passage(
-    _ request: ProbeRequest, to address: IPAddress, _ port: UInt16?, _ verdict: HostVerdict?
+  /// A request with a policy sends nothing when the route is unknown.
+  static func contactDecision(
+    _ request: ProbeRequest, for address: IPAddress, _ port: UInt16?, _ verdict: HostVerdict?
   ) -> Passage {
     guard let verdict else { return request.policy == nil ? .open : .denied }
-    return passage(request, to: address, port, glance(verdict))
+    return contactDecision(request, for: address, port, provisional(verdict))
   }
 
-  /// A verdict for which the kernel was waited for, as a glance.
-  static func glance(_ verdict: HostVerdict) -> Glance {
-    Glance(verdict: verdict, routeTypes: [verdict.path.routeType].compactMap(\.self))
+  /// A verdict that waited for the kernel, as a provisional one.
+  static func provisional(_ verdict: HostVerdict) -> ProvisionalVerdict {
+    ProvisionalVerdict(verdict: verdict, routeTypes: [verdict.path.routeType].compactMap(\.self))
   }
 
-  /// The same by a glance at the way: what the tables do not know yet is tried, if the kernel's route leads elsewhere.
+  /// Whether an address may be contacted, by a provisional verdict: with a stale one the attempt is made.
   ///
-  /// A route of type `local` leads to this machine though no interface has the address, as AnyIP does: what the policy
-  /// says of our own addresses holds there, too.
-  static func passage(
-    _ request: ProbeRequest, to address: IPAddress, _ port: UInt16?, _ glance: Glance?
+  /// A route of type `local` leads to this machine even when no interface has the address (AnyIP), so the policy for this
+  /// machine's own addresses applies to it.
+  static func contactDecision(
+    _ request: ProbeRequest, for address: IPAddress, _ port: UInt16?, _ provisional: ProvisionalVerdict?
   ) -> Passage {
-    guard let glance, glance.verdict.path.status != .unknown else { return request.policy == nil ? .open : .denied }
-    // First of all: what a caller may not ask is no better known to it while our own way is missing.
+    guard let provisional, provisional.verdict.path.status != .unknown else {
+      return request.policy == nil ? .open : .denied
+    }
+    // Before the route, so that a caller learns nothing about addresses that it may not contact.
     if let policy = request.policy {
-      let leadsHere = glance.routeTypes.contains { [.local, .anycast, .broadcast].contains($0) }
-      guard policy.allows(address, port: port), !leadsHere || policy.allowsHere(address, port: port) else {
+      let isLocal = provisional.routeTypes.contains { [.local, .anycast, .broadcast].contains($0) }
+      guard policy.allows(address, port: port), !isLocal || policy.allowsHere(address, port: port) else {
         return .denied
       }
     }
-    if glance.isBehind { return .open }
-    return missingWay(glance.verdict, startedAt: Timestamp(microseconds: 0), duration: .zero) == nil ? .open : .missing
+    if provisional.isStale { return .open }
+    return isUnreachable(provisional.verdict) ? .missing : .open
   }
 
-  /// Whether a verdict tells that the way to its target is missing, and not only that the way out as such is.
+  /// Whether a verdict shows that the route to its target is missing, and not only the default route.
   ///
-  /// Of a name whose addresses are not known they may be near, as long as there is anybody to ask for them.
+  /// A name without known addresses may have local ones, as long as a name server can be reached.
   ///
   /// - Parameters:
-  ///   - verdict: over the target.
-  ///   - reachesNameServer: whether a way leads to any name server; asked only where it matters.
-  /// - Returns: whether checks cannot find the target.
-  static func isWayMissing(_ verdict: HostVerdict, _ reachesNameServer: @autoclosure () -> Bool) -> Bool {
-    guard missingWay(verdict, startedAt: Timestamp(microseconds: 0), duration: .zero) != nil else { return false }
+  ///   - verdict: the verdict for the target.
+  ///   - reachesNameServer: whether any name server has a route; evaluated only when needed.
+  /// - Returns: whether a check would have to fail.
+  static func isRouteMissing(_ verdict: HostVerdict, _ reachesNameServer: @autoclosure () -> Bool) -> Bool {
+    guard isUnreachable(verdict) else { return false }
     guard verdict.phase == .optimistic else { return true }
-    // What cannot send through its own interface, or from its own address, need not be resolved.
+    // Without a usable interface or source address of its own, the target need not be resolved.
     if verdict.target.interface != nil, verdict.path.reason != .noRoute { return true }
     return verdict.path.reason == .noSource || !reachesNameServer()
   }
 
-  /// A prober's result in the light of the way as it is now: never blame the target for our own cable.
-  static func judged(_ result: ProbeResult, _ verdict: HostVerdict?) -> ProbeResult {
+  /// A prober's result, or `unreachable` when this machine has no route: a local failure is not attributed to the target.
+  static func attributed(_ result: ProbeResult, _ verdict: HostVerdict?) -> ProbeResult {
     guard result.state != .up, result.reason != .policyDenied, result.reason != .cancelled, let verdict,
-      let missing = missingWay(verdict, startedAt: result.startedAt, duration: result.duration)
+      let unreachable = unreachableResult(verdict, startedAt: result.startedAt, duration: result.duration)
     else { return result }
-    var judged = result
-    judged.state = .unreachable
-    judged.reason = missing.reason
-    judged.detail = missing.detail
-    return judged
+    var attributed = result
+    attributed.state = .unreachable
+    attributed.reason = unreachable.reason
+    attributed.detail = unreachable.detail
+    return attributed
   }
 
-  /// A `route` target's verdict as a result.
+  /// The verdict for a `route` target as a result.
   static func result(of verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> ProbeResult {
     let state: ProbeResult.State =
       switch verdict.path.status {
-      case .reachable: verdict.isSurelyReachable ? .up : .unknown
+      case .reachable: verdict.isConfirmedReachable ? .up : .unknown
       case .notReachable: verdict.path.reason == .dnsNotFound ? .down : .unreachable
       case .unknown: .unknown
       }

@@ -3,26 +3,26 @@ internal import NetworkReachability
 public import ReachabilityModel
 
 extension Checker {
-  /// Checks targets again and again until their outcomes fulfil a condition.
+  /// Checks targets repeatedly until their outcomes fulfil a condition.
   ///
-  /// A target is asked again a second after its last check began and ended, and at once when the way to it changes.
+  /// A target is checked again one second after its last check began, and immediately when the route to it changes.
   ///
   /// - Parameters:
-  ///   - requests: what to check; what is under way at the end of the time is given up.
-  ///   - timeout: how long at the most.
-  ///   - condition: is asked with the latest outcome of each request, in their order, whenever there is another; nil for one
-  ///     that has none yet. Without requests it is asked once.
-  /// - Returns: whether the condition was fulfilled, which it was not when the time was over or the task cancelled; and the
-  ///   last outcomes, nil where there was none.
+  ///   - requests: what to check; checks in progress at the timeout are cancelled.
+  ///   - timeout: the longest wait.
+  ///   - condition: is called with the latest outcome of each request, in their order, after each check; nil for a request
+  ///     without an outcome. Without requests it is called once.
+  /// - Returns: whether the condition was fulfilled, which is false after the timeout and when the task is cancelled; and the
+  ///   last outcomes, nil for a request without one.
   public func wait(
     for requests: [ProbeRequest], timeout: Duration, until condition: @escaping @Sendable ([CheckOutcome?]) -> Bool
   ) async -> (isFulfilled: Bool, outcomes: [CheckOutcome?]) {
-    // Of nobody there will be no outcome to ask it with.
+    // No outcome would cause a call.
     if requests.isEmpty, condition([]) { return (true, []) }
-    let board = OutcomeBoard(count: requests.count)
+    let collector = OutcomeCollector(count: requests.count)
     let isFulfilled = await withTaskGroup(of: Bool.self) { group in
       for (index, request) in requests.enumerated() {
-        group.addTask { await self.repeatCheck(request) { condition(board.note($0, at: index)) } }
+        group.addTask { await self.repeatCheck(request) { condition(collector.set($0, at: index)) } }
       }
       group.addTask {
         try? await Task.sleep(for: min(timeout, Limits.longestWait))
@@ -32,39 +32,41 @@ extension Checker {
       group.cancelAll()
       return result
     }
-    return (isFulfilled, board.all)
+    return (isFulfilled, collector.all)
   }
 
-  /// Checks until `isEnough` says so, or the task is cancelled.
+  /// Checks until `isEnough` returns true, or the task is cancelled.
   private func repeatCheck(_ request: ProbeRequest, isEnough: @escaping @Sendable (CheckOutcome) -> Bool) async -> Bool
   {
-    let way = CheckRules.target(request)
-    let alarm = Alarm()
-    let subscription = monitor.listen(to: .host, watching: [way], on: DeliveryContext { $0() }) { _ in alarm.ring() }
+    let route = CheckRules.routeTarget(request)
+    let sleep = InterruptibleSleep()
+    let subscription = monitor.listen(to: .host, watching: [route], on: DeliveryContext { $0() }) { _ in
+      sleep.interrupt()
+    }
     defer { subscription?.cancel() }
     while !Task.isCancelled {
       let next = ContinuousClock.now + Limits.waitRetry
-      // A change from here on may come too late for the check that begins, and must not be slept over.
-      alarm.quiet()
+      // A change after this point may come too late for this check, and must interrupt the sleep after it.
+      sleep.reset()
       let outcome = await check(request)
       guard !Task.isCancelled else { return false }
       if isEnough(outcome) { return true }
-      await alarm.wait(until: next)
+      await sleep.sleep(until: next)
     }
     return false
   }
 }
 
 /// The latest outcome of each request.
-private final class OutcomeBoard: Sendable {
+private final class OutcomeCollector: Sendable {
   private let outcomes: Locked<[CheckOutcome?]>
 
   init(count: Int) { outcomes = Locked(Array(repeating: nil, count: count)) }
 
   var all: [CheckOutcome?] { outcomes.withLock(\.self) }
 
-  /// Puts an outcome in; returns all as of then.
-  func note(_ outcome: CheckOutcome, at index: Int) -> [CheckOutcome?] {
+  /// Stores an outcome; returns all outcomes.
+  func set(_ outcome: CheckOutcome, at index: Int) -> [CheckOutcome?] {
     outcomes.withLock { outcomes in
       outcomes[index] = outcome
       return outcomes
@@ -72,39 +74,39 @@ private final class OutcomeBoard: Sendable {
   }
 }
 
-/// A sleep that something may end early.
-private final class Alarm: Sendable {
+/// A sleep that another task may end early.
+private final class InterruptibleSleep: Sendable {
   private struct State {
-    var isRung = false
-    var sleep: Task<Void, Never>?
+    var isInterrupted = false
+    var task: Task<Void, Never>?
   }
 
   private let state = Locked(State())
 
-  /// Ends a sleep, this one or the next.
-  func ring() {
-    let sleep = state.withLock { state in
-      state.isRung = true
-      return state.sleep
+  /// Ends the present sleep or, without one, the next.
+  func interrupt() {
+    let task = state.withLock { state in
+      state.isInterrupted = true
+      return state.task
     }
-    sleep?.cancel()
+    task?.cancel()
   }
 
-  /// Forgets what has rung so far.
-  func quiet() { state.withLock { $0 = State() } }
+  /// Discards earlier interrupts.
+  func reset() { state.withLock { $0 = State() } }
 
-  /// Sleeps until a moment, a ring, or the end of the task.
-  func wait(until deadline: ContinuousClock.Instant) async {
-    let sleep = Task { _ = try? await Task.sleep(until: deadline, clock: .continuous) }
-    let isRung = state.withLock { state in
-      state.sleep = sleep
-      return state.isRung
+  /// Sleeps until a deadline, an interrupt, or the cancellation of the task.
+  func sleep(until deadline: ContinuousClock.Instant) async {
+    let task = Task { _ = try? await Task.sleep(until: deadline, clock: .continuous) }
+    let isInterrupted = state.withLock { state in
+      state.task = task
+      return state.isInterrupted
     }
-    if isRung { sleep.cancel() }
+    if isInterrupted { task.cancel() }
     await withTaskCancellationHandler {
-      await sleep.value
+      await task.value
     } onCancel: {
-      sleep.cancel()
+      task.cancel()
     }
   }
 }

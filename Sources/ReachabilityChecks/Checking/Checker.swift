@@ -3,164 +3,180 @@ internal import Names
 internal import Probes
 public import ReachabilityModel
 
-/// Makes active checks and says whose fault a failure is: the target's, or our own way's.
+/// Performs active checks, and distinguishes failures of the target from failures of this machine's route.
 ///
-/// Equal checks at the same time are made once. A target whose own way out is missing is `unreachable` and not `down`; where
-/// the target is an address, no packet is even tried then.
+/// Concurrent equal checks are performed once. A target without a route from this machine is `unreachable`, not `down`; when
+/// the target is an address, no packet is sent then.
 public final class Checker: Sendable {
   let monitor: ReachabilityMonitor
   private let prober: any Prober
-  let names: Resolver
-  private let board = CheckBoard()
+  let resolver: Resolver
+  private let coalescer = CheckCoalescer()
 
-  /// A checker that asks `prober` about targets and `monitor` about the way; both live at least as long as it does.
-  public convenience init(monitor: ReachabilityMonitor, prober: any Prober) {
-    self.init(monitor: monitor, prober: prober, names: monitor.lines.checks)
-  }
-
-  /// A checker with real sockets; no thread runs before the first check.
+  /// A checker with a custom prober.
   ///
   /// - Parameters:
-  ///   - monitor: knows the ways.
-  ///   - forVisitors: whether its targets are what anybody asks for once. Their names are then not asked for in one line with
-  ///     those that are checked again and again: names that no server answers could fill it.
-  public convenience init(monitor: ReachabilityMonitor, forVisitors: Bool = false) {
-    let names = forVisitors ? monitor.lines.visitors : monitor.lines.checks
-    self.init(monitor: monitor, prober: SocketProber(resolver: names), names: names)
+  ///   - monitor: evaluates routes; it must outlive the checker.
+  ///   - prober: performs the checks.
+  public convenience init(monitor: ReachabilityMonitor, prober: any Prober) {
+    self.init(monitor: monitor, prober: prober, resolver: monitor.nameResolver.pool.checks)
   }
 
-  private init(monitor: ReachabilityMonitor, prober: any Prober, names: Resolver) {
+  /// A checker that uses sockets; it starts no thread before the first check.
+  ///
+  /// - Parameters:
+  ///   - monitor: evaluates routes.
+  ///   - isEphemeral: whether targets are checked once, at the request of clients. Their names then have a resolver of their
+  ///     own, so that names without an answer do not delay those of targets that are checked repeatedly.
+  public convenience init(monitor: ReachabilityMonitor, isEphemeral: Bool = false) {
+    let pool = monitor.nameResolver.pool
+    let resolver = isEphemeral ? pool.ephemeral : pool.checks
+    self.init(monitor: monitor, prober: SocketProber(resolver: resolver), resolver: resolver)
+  }
+
+  private init(monitor: ReachabilityMonitor, prober: any Prober, resolver: Resolver) {
     self.monitor = monitor
     self.prober = prober
-    self.names = names
+    self.resolver = resolver
   }
 
-  /// Makes one check, or shares one that is under way or fresh enough.
+  /// Performs a check, or joins an equal one in progress, or returns a recent outcome.
   ///
   /// - Parameters:
-  ///   - request: what to do; requests that are equal share one check.
-  ///   - maximumAge: how old an outcome may be that is given again; zero for a check that has not ended yet.
-  ///   - completion: takes the outcome, exactly once, on any thread; it must not block.
-  /// - Returns: the means to give up waiting: it ends the check when nobody else waits for it.
+  ///   - request: what to check.
+  ///   - maximumAge: the greatest age of an outcome to return again; zero for a check that has not ended.
+  ///   - completion: receives the outcome exactly once, on any thread; it must not block.
+  /// - Returns: cancels the wait, and the check when no other caller waits for it.
   @discardableResult
   public func check(
     _ request: ProbeRequest, maximumAge: Duration = .zero, _ completion: @escaping @Sendable (CheckOutcome) -> Void
   ) -> any ProbeCancellation {
-    switch board.join(request, maximumAge, completion) {
-    case .known(let outcome):
+    switch coalescer.join(request, maximumAge, completion) {
+    case .cached(let outcome):
       completion(outcome)
       return NothingToCancel()
-    case .joined(let place):
-      return place
-    case .first(let run, let place):
-      begin(run)
-      return place
+    case .joined(let cancellation):
+      return cancellation
+    case .new(let check, let cancellation):
+      begin(check)
+      return cancellation
     }
   }
 
-  /// Makes one check and waits for its outcome; cancelling the task ends it with `unknown` and `cancelled`.
+  /// Performs a check and waits for its outcome; cancelling the task ends it with `unknown` and `cancelled`.
   public func check(_ request: ProbeRequest, maximumAge: Duration = .zero) async -> CheckOutcome {
-    let handle = LateCancellation()
+    let cancellation = DeferredCancellation()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        handle.set(check(request, maximumAge: maximumAge) { continuation.resume(returning: $0) })
+        cancellation.set(check(request, maximumAge: maximumAge) { continuation.resume(returning: $0) })
       }
     } onCancel: {
-      handle.cancel()
+      cancellation.cancel()
     }
   }
 
-  private func begin(_ run: CheckRun) {
-    let request = run.request
-    let start = Beginning()
-    let way = CheckRules.target(request)
-    if request.moduleVerdict == .denied { return finish(run, Self.denial(start), nil) }
-    if request.target.scheme == .route { return judge(way, for: run, start) }
-    // Of a name nothing is known yet: its addresses may be near though the way out as such is missing.
-    guard case .address(let address) = way.remote else { return probe(run, way, nil) }
-    if let glance = monitor.glance(at: way), !glance.isBehind, refusal(request, address, glance.verdict, start) == nil {
-      return probe(run, way, glance.verdict)
+  private func begin(_ check: SharedCheck) {
+    let request = check.request
+    let start = StartTime()
+    let route = CheckRules.routeTarget(request)
+    if request.moduleVerdict == .denied { return finish(check, Self.denial(start), nil) }
+    if request.target.scheme == .route { return evaluate(route, for: check, start) }
+    // A name may have local addresses even without a default route.
+    guard case .address(let address) = route.remote else { return probe(check, route, nil) }
+    if let provisional = monitor.provisionalVerdict(of: route), !provisional.isStale,
+      rejection(of: request, address, provisional.verdict, start) == nil
+    {
+      return probe(check, route, provisional.verdict)
     }
-    // That a way is missing may be over in a moment; it is worth waiting for the kernel.
-    monitor.judge(way) { [self] answer in
+    // A missing route may be a transient state, so it is confirmed by a lookup that waits for the kernel.
+    monitor.evaluate(route) { [self] answer in
       let verdict = try? answer.get()
-      guard let result = refusal(request, address, verdict, start) else { return probe(run, way, verdict) }
-      finish(run, result, result.state == .unreachable ? verdict?.path : nil)
+      guard let result = rejection(of: request, address, verdict, start) else { return probe(check, route, verdict) }
+      finish(check, result, result.state == .unreachable ? verdict?.path : nil)
     }
   }
 
-  /// Sends what is to be sent.
+  /// Starts the prober.
   ///
   /// - Parameters:
-  ///   - run: the check.
-  ///   - way: the route-level question behind it.
-  ///   - before: the verdict over the way, when its host is an address.
-  ///   - isRetry: whether it is the second time.
-  private func probe(_ run: CheckRun, _ way: Target, _ before: HostVerdict?, isRetry: Bool = false) {
-    let request = run.request
-    let passage: @Sendable (IPAddress, UInt16?) -> Passage = { [self] address, port in
-      if way.remote == .address(address), let before { return CheckRules.passage(request, to: address, port, before) }
-      return CheckRules.passage(request, to: address, port, look(at: address, on: way))
+  ///   - check: the check.
+  ///   - route: the target whose route it uses.
+  ///   - before: the verdict for the route, when its host is an address.
+  ///   - isRetry: whether this is the second attempt.
+  private func probe(
+    _ check: SharedCheck, _ route: ReachabilityTarget, _ before: HostVerdict?, isRetry: Bool = false
+  ) {
+    let request = check.request
+    let decision: @Sendable (IPAddress, UInt16?) -> Passage = { [self] address, port in
+      if route.remote == .address(address), let before {
+        return CheckRules.contactDecision(request, for: address, port, before)
+      }
+      return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
     }
-    run.began(
-      prober.probe(request, where: passage) { [self] result in
-        if result.state == .up, let verdict = known(result, way, before) { return end(run, result, verdict) }
-        let answered = ContinuousClock.now
-        // What the kernel is asked now is asked of what was; who asks from now on wants to know what is.
-        board.close(run)
-        judge(way, after: result) { [self] verdict in
-          // It was not sent for want of a way that is there now, after all that was under way.
+    check.didStart(
+      prober.probe(request, where: decision) { [self] result in
+        if result.state == .up, let verdict = verdictWithoutWaiting(result, route, before) {
+          return end(check, result, verdict)
+        }
+        let finished = ContinuousClock.now
+        // The lookup that follows concerns the past; later callers need a new check.
+        coalescer.close(check)
+        evaluate(route, after: result) { [self] verdict in
+          // Nothing was sent for lack of a route that exists once the kernel has carried out its changes.
           let isMistaken = result.reason == .noRoute && verdict?.path.status.isReachable == true
-          if isMistaken, !isRetry { return probe(run, way, verdict, isRetry: true) }
-          end(run, result, verdict, at: answered)
+          if isMistaken, !isRetry { return probe(check, route, verdict, isRetry: true) }
+          end(check, result, verdict, at: finished)
         }
       })
   }
 
-  /// The way of a target that has answered, where it can be told without waiting.
+  /// The verdict for the route to a target that is up; nil when it would have to wait for the kernel.
   ///
-  /// Where it was there a moment ago the kernel need not be asked again; another host may have answered in the end.
-  private func known(_ result: ProbeResult, _ way: Target, _ before: HostVerdict?) -> HostVerdict? {
+  /// A route that existed before the check is not looked up again, unless another address has answered.
+  private func verdictWithoutWaiting(
+    _ result: ProbeResult, _ route: ReachabilityTarget, _ before: HostVerdict?
+  ) -> HostVerdict? {
     guard let address = result.address else { return nil }
-    if way.remote == .address(address), let before { return before }
-    return look(at: address, on: way).flatMap { $0.isBehind ? nil : $0.verdict }
+    if route.remote == .address(address), let before { return before }
+    return provisionalVerdict(for: address, on: route).flatMap { $0.isStale ? nil : $0.verdict }
   }
 
   private func end(
-    _ run: CheckRun, _ result: ProbeResult, _ verdict: HostVerdict?, at instant: ContinuousClock.Instant = .now
+    _ check: SharedCheck, _ result: ProbeResult, _ verdict: HostVerdict?, at instant: ContinuousClock.Instant = .now
   ) {
-    finish(run, CheckRules.judged(result, verdict), result.address == nil ? nil : verdict?.path, at: instant)
+    finish(
+      check, CheckRules.attributed(result, verdict), result.address == nil ? nil : verdict?.path, at: instant)
   }
 
-  /// The result of a check of an address that is not made, because its way is missing, leads where the caller may not go,
-  /// or is not known; nil when it is made.
-  private func refusal(
-    _ request: ProbeRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: Beginning
+  /// The result of a check of an address that is not performed: it has no route, the policy denies it, or its route is
+  /// unknown; nil when it is performed.
+  private func rejection(
+    of request: ProbeRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: StartTime
   ) -> ProbeResult? {
-    switch CheckRules.passage(request, to: address, request.target.port, verdict) {
+    switch CheckRules.contactDecision(request, for: address, request.target.port, verdict) {
     case .open: nil
-    case .missing: verdict.flatMap { CheckRules.missingWay($0, startedAt: start.time, duration: start.elapsed) }
+    case .missing: verdict.flatMap { CheckRules.unreachableResult($0, startedAt: start.time, duration: start.elapsed) }
     case .denied where verdict.map { $0.path.status == .unknown } ?? true:
       ProbeResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
     case .denied: Self.denial(start)
     }
   }
 
-  private static func denial(_ start: Beginning) -> ProbeResult {
+  private static func denial(_ start: StartTime) -> ProbeResult {
     ProbeResult(
       .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
       duration: .zero)
   }
 
   func finish(
-    _ run: CheckRun, _ result: ProbeResult, _ path: Path?, at instant: ContinuousClock.Instant = .now
+    _ check: SharedCheck, _ result: ProbeResult, _ path: NetworkPath?, at instant: ContinuousClock.Instant = .now
   ) {
-    board.finish(run, CheckOutcome(request: run.request, result: result, path: path), answeredAt: instant)
+    coalescer.finish(check, CheckOutcome(request: check.request, result: result, path: path), at: instant)
   }
 }
 
-/// When a check began.
-struct Beginning {
+/// When a check began, on two clocks.
+struct StartTime {
   let time = Timestamp.now
   private let instant = ContinuousClock.now
 

@@ -2,21 +2,23 @@ internal import Locks
 public import ReachabilityModel
 
 extension CheckSchedule {
-  /// Makes the targets of the configuration be these: others of its own go, the runtime's stay, what is unchanged keeps
-  /// its state, and what was paused or resumed since stays so until the configuration itself says otherwise.
+  /// Replaces the targets of the configuration; targets that were added at run time stay.
   ///
-  /// Those that the first configuration brings are no news: whoever asks afterwards finds them. Later ones are.
+  /// Unchanged targets keep their status,
+  /// and those paused or resumed by clients stay so until the configuration changes that.
   ///
-  /// - Returns: what is worth a word.
-  /// - Throws: the limit that they exceed together with those of callers; nothing has changed then.
+  /// The targets of the first configuration are not published as changes; those of later ones are.
+  ///
+  /// - Returns: the targets that were taken over.
+  /// - Throws: the limit that they exceed together with the targets of clients; nothing has changed then.
   @discardableResult
-  public func configure(_ definitions: [TargetDefinition]) throws(QuotaExcess) -> Reconfiguration {
+  public func configure(_ definitions: [TargetDefinition]) throws(QuotaExcess) -> TargetConfigurationResult {
     try reserve(definitions, limits)
     defer { guarded.withLock { $0.state.ledger.release() } }
-    let wanted = Set(definitions.map(\.id))
-    let (gone, kept, takenOver, isFirst) = guarded.withLock { guarded in
-      let gone = guarded.state.entries.values.filter {
-        $0.report.origin == .configuration && !wanted.contains($0.definition.id)
+    let configured = Set(definitions.map(\.id))
+    let (removed, kept, takenOver, isFirst) = guarded.withLock { guarded in
+      let removed = guarded.state.entries.values.filter {
+        $0.report.origin == .configuration && !configured.contains($0.definition.id)
       }
       let kept = definitions.map { definition in
         var definition = definition
@@ -30,15 +32,15 @@ extension CheckSchedule {
       let isFirst = guarded.configured == nil
       guarded.configured = Dictionary(definitions.map { ($0.id, $0) }) { $1 }
       let takenOver = definitions.map(\.id).filter { guarded.state.entries[$0]?.report.origin == .runtime }
-      return (gone.map(\.definition.id), kept, takenOver, isFirst)
+      return (removed.map(\.definition.id), kept, takenOver, isFirst)
     }
-    for id in gone { try? remove(id, origin: .configuration) }
-    _ = put(kept, .configuration, isTold: !isFirst)
-    return Reconfiguration(takenOver: takenOver)
+    for id in removed { try? remove(id, origin: .configuration) }
+    _ = put(kept, .configuration, isPublished: !isFirst)
+    return TargetConfigurationResult(takenOver: takenOver)
   }
 
-  /// Has the runtime's targets be checked by these modules where they name one of them that has changed, or a built-in
-  /// one again whose place one of them had.
+  /// Updates targets that were added at run time to new definitions of their modules, and to the built-in module of the same
+  /// name when a module was removed.
   public func adopt(_ modules: [ProbeModule]) {
     let known = modules + ProbeModule.builtIn
     for report in reports(where: { $0.origin == .runtime }) {
@@ -47,7 +49,7 @@ extension CheckSchedule {
         module.fits(definition.target.scheme)
       else { continue }
       definition.module = module
-      // Whoever changes it meanwhile has read the new ones.
+      // A concurrent change already uses the new modules.
       put(definition, if: .revisions([report.revision]))
     }
   }

@@ -2,82 +2,78 @@ internal import Locks
 public import NetworkReachability
 internal import ReachabilityModel
 
-/// Checks registered targets again and again, and at once when the way to one of them changes.
+/// Checks registered targets periodically, and immediately when the route to one of them changes.
 ///
 /// ```swift
 /// let schedule = CheckSchedule(monitor: monitor, checker: checker)
-/// // First of all, for what has happened before is not told; it stands in `reports()`.
+/// // First, because earlier changes are not delivered; `reports()` has the present state.
 /// let subscription = monitor.listen(to: .target) { update in
 ///   if let target = update.registeredTarget { print(target.definition.id, target.status.state) }
 /// }
 /// schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db:5432")))
 /// ```
 ///
-/// Changes of state are transitions of the monitor's one history, in order with those of this machine. A target whose own
-/// way is missing turns `unreachable` by the kernel's word, without waiting for a check. Checks that this process slept
-/// through are made again.
+/// Changes of state are transitions of the monitor, in one sequence with those of this machine. A target whose route is
+/// missing becomes `unreachable` by the kernel's report, without a check. Checks during which this process was suspended are
+/// repeated.
 public final class CheckSchedule: Sendable {
   struct Guarded {
     var state: ScheduleState
-    /// The targets behind each way that is watched.
-    var ways: [Target: Set<String>] = [:]
-    /// What ends the checks that are under way, by their runs.
+    var routes: RouteWatches
+    /// The cancellations of running checks, by their runs.
     var cancellations: [Int: any ProbeCancellation] = [:]
-    /// Who waits for a target's next result.
+    /// Callers that wait for a target's next result.
     var waiting: [String: [@Sendable (CheckOutcome?) -> Void]] = [:]
-    /// What the configuration says about its targets, whether or not somebody has paused them since; nil before the
-    /// first.
+    /// The targets of the configuration as it defines them, also when clients have paused them; nil before the first.
     var configured: [String: TargetDefinition]?
-    /// The ids in order; nil when they must be sorted anew.
-    var order: [String]?
+    /// The identifiers in order; nil when they must be sorted.
+    var sortedIDs: [String]?
     /// When the timer fires.
-    var wakes: Duration?
+    var wakeTime: Duration?
     var hasStopped = false
   }
 
   let guarded: Locked<Guarded>
   let monitor: ReachabilityMonitor
-  private let checker: Checker
   let configuration: Configuration
+  private let checker: Checker
   private let clock: any CheckClock
   private let timer: any CheckTimer
-  let sink: WaySink
-  /// Who watches the ways, for the engine.
-  let watcher: Int
+  private let observer: RouteObserver
 
-  /// A schedule without targets; `monitor` and `checker` live at least as long as it does.
+  /// A schedule without targets.
   ///
   /// - Parameters:
-  ///   - monitor: knows the ways, and has the history of changes.
-  ///   - checker: makes the checks.
+  ///   - monitor: watches the routes and publishes the changes; it must outlive the schedule.
+  ///   - checker: performs the checks; it must outlive the schedule.
   ///   - configuration: its settings.
-  ///   - clock: what the intervals are measured by; nil for this machine's.
+  ///   - clock: measures the intervals; nil for this machine's clocks.
   public init(
     monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(),
     clock: (any CheckClock)? = nil
   ) {
-    let clock = clock ?? MachineClock()
+    let clock = clock ?? SystemClock()
     self.clock = clock
     self.monitor = monitor
     self.checker = checker
     self.configuration = configuration
-    watcher = monitor.makeWatcher()
+    // The timer and the observer may outlive the schedule.
+    let reference = WeakReference()
+    let timer = clock.makeTimer { reference.schedule?.applyRouteChanges() }
+    self.timer = timer
+    observer = RouteObserver { timer.fire() }
     guarded = Locked(
       Guarded(
         state: ScheduleState(
           seed: StableHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
-          perHost: configuration.perHost, limits: configuration.limits)))
-    // The timer and the sink outlive nobody: what they wake may be gone.
-    let gate = Gate()
-    let timer = clock.makeTimer { gate.schedule?.takeWays() }
-    self.timer = timer
-    sink = WaySink { timer.fire() }
-    gate.schedule = self
-    monitor.attach(sink)
+          perHost: configuration.perHost, limits: configuration.limits),
+        routes: RouteWatches(monitor, reportingTo: observer)))
+    reference.schedule = self
+    monitor.attach(observer)
   }
 
-  /// Breaks the circle between the schedule and what wakes it.
-  private final class Gate: Sendable {
+  /// Avoids a reference cycle of the schedule and its timer.
+  private final class WeakReference: Sendable {
     private struct Reference: Sendable { weak var schedule: CheckSchedule? }
     private let reference = Locked(Reference())
     var schedule: CheckSchedule? {
@@ -88,17 +84,16 @@ public final class CheckSchedule: Sendable {
 
   deinit { stop() }
 
-  /// This moment on both clocks; the first goes on while the machine sleeps.
+  /// The present time on both clocks; the first includes sleep.
   func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: clock.uptime, time: clock.time) }
 
-  /// Ends all checks; nothing begins any more, and the ways are no longer watched.
+  /// Cancels all checks, starts no more, and stops to watch the routes.
   public func stop() {
-    monitor.detach(sink)
+    monitor.detach(observer)
     let (cancellations, waiting) = guarded.withLock { guarded in
       guarded.hasStopped = true
-      for way in guarded.ways.keys { monitor.unwatch(way, for: watcher) }
+      guarded.routes.removeAll()
       defer {
-        guarded.ways = [:]
         guarded.cancellations = [:]
         guarded.waiting = [:]
       }
@@ -108,92 +103,93 @@ public final class CheckSchedule: Sendable {
     for completion in waiting { completion(nil) }
   }
 
-  // MARK: - Turns
+  // MARK: - Checks
 
-  /// Has the timer fire when the state wants to be looked at, if that is earlier than it would.
+  /// Arms the timer for the state's next deadline, unless it fires earlier.
   func rearm(_ guarded: inout Guarded, _ now: ScheduleState.Moment) {
-    guard !guarded.hasStopped, let next = guarded.state.nextWake(after: now.uptime) else { return }
-    if let wakes = guarded.wakes, wakes <= next, wakes > now.uptime { return }
-    guarded.wakes = next
+    guard !guarded.hasStopped, let next = guarded.state.nextDeadline(after: now.uptime) else { return }
+    if let wakeTime = guarded.wakeTime, wakeTime <= next, wakeTime > now.uptime { return }
+    guarded.wakeTime = next
     timer.fire(at: next)
   }
 
-  /// Begins what is due.
-  private func turn() {
-    let launches = guarded.withLock { guarded -> [ScheduleState.Launch] in
+  /// Fires the timer now rather than at the next tick.
+  func reschedule() { timer.fire() }
+
+  private func startChecks() {
+    let starts = guarded.withLock { guarded -> [ScheduleState.CheckStart] in
       guard !guarded.hasStopped else { return [] }
       let now = now()
-      guarded.wakes = nil
-      let launches = guarded.state.launches(at: now)
+      guarded.wakeTime = nil
+      let starts = guarded.state.takeStarts(at: now)
       rearm(&guarded, now)
-      return launches
+      return starts
     }
-    guard !launches.isEmpty else { return }
-    let policy = launches.contains { $0.origin == .runtime } ? configuration.policy() : nil
-    for launch in launches { begin(launch, policy) }
+    guard !starts.isEmpty else { return }
+    let policy = starts.contains { $0.origin == .runtime } ? configuration.policy() : nil
+    for start in starts { begin(start, policy) }
   }
 
-  private func begin(_ launch: ScheduleState.Launch, _ policy: ContactPolicy?) {
-    let definition = launch.definition
+  private func begin(_ start: ScheduleState.CheckStart, _ policy: ContactPolicy?) {
+    let definition = start.definition
     var module = definition.module
-    if launch.origin == .runtime { module.access = configuration.moduleAccess(module) }
+    if start.origin == .runtime { module.access = configuration.moduleAccess(module) }
     let request = ProbeRequest(
       definition.target, module: module, timeout: definition.timeout,
-      policy: launch.origin == .runtime ? policy : nil)
-    let cancellation = checker.check(request) { [weak self] outcome in self?.end(launch, outcome) }
+      policy: start.origin == .runtime ? policy : nil)
+    let cancellation = checker.check(request) { [weak self] outcome in self?.end(start, outcome) }
     let isOver = guarded.withLock { guarded in
-      let isOver = guarded.hasStopped || guarded.state.runs[launch.run] == nil
-      if !isOver { guarded.cancellations[launch.run] = cancellation }
+      let isOver = guarded.hasStopped || guarded.state.runs[start.run] == nil
+      if !isOver { guarded.cancellations[start.run] = cancellation }
       return isOver
     }
-    // Harmless when it has ended by itself.
+    // No effect when the check has ended.
     if isOver { cancellation.cancel() }
   }
 
-  private func end(_ launch: ScheduleState.Launch, _ outcome: CheckOutcome) {
-    let (tell, waiting) = guarded.withLock { guarded in
+  private func end(_ start: ScheduleState.CheckStart, _ outcome: CheckOutcome) {
+    let (publish, waiting) = guarded.withLock { guarded in
       let now = now()
-      guarded.cancellations[launch.run] = nil
+      guarded.cancellations[start.run] = nil
       defer { rearm(&guarded, now) }
-      let ending = guarded.state.finish(launch.run, outcome.result, settle: monitor.settle, at: now)
-      if ending == .overruled { monitor.tell(launch.definition.target.host, to: sink) }
-      guard let news = ending.counted else {
+      let effect = guarded.state.finish(start.run, outcome.result, settle: monitor.settle, at: now)
+      if effect == .contradicted { guarded.routes.report(start.definition.target.host) }
+      guard let changes = effect.changes else {
         return (monitor.record([], at: now.time), [] as [@Sendable (CheckOutcome?) -> Void])
       }
-      let waiting = guarded.waiting.removeValue(forKey: launch.id) ?? []
-      // Numbered under this lock, so that the history has a target's states in the order in which they were.
-      return (monitor.record(news, at: now.time), waiting)
+      let waiting = guarded.waiting.removeValue(forKey: start.id) ?? []
+      // Numbered under this lock, so that the changes of a target are published in order.
+      return (monitor.record(changes, at: now.time), waiting)
     }
-    tell()
+    publish()
     for completion in waiting { completion(outcome) }
   }
 
-  /// Takes in what the kernel says about the ways, and begins what is due.
-  private func takeWays() {
-    var changes = sink.drain()[...]
+  // MARK: - Routes
+
+  /// Applies the observed changes of routes, and starts what is due.
+  private func applyRouteChanges() {
+    var changes = observer.drain()[...]
     while !changes.isEmpty {
-      let part = changes.prefix(Limits.recordedAtOnce)
+      let part = changes.prefix(Limits.changesPerLock)
       changes = changes.dropFirst(part.count)
-      // Of names that are not known yet only, and before the lock: the kernel is asked.
+      // Only for unresolved names, and before the lock, because it needs a lookup in the kernel.
       let isAnyUnresolved = part.contains { $0.verdict.phase == .optimistic && $0.verdict.path.status == .notReachable }
       let reachesNameServer = !isAnyUnresolved || monitor.reachesNameServer
-      let tell = guarded.withLock { guarded in
+      let publish = guarded.withLock { guarded in
         let now = now()
-        var news: [TargetNews] = []
+        var targetChanges: [TargetChange] = []
         for change in part {
-          for id in guarded.ways[change.verdict.target] ?? [] {
-            let one = guarded.state.wayChanged(
+          for id in guarded.routes.targets(of: change.verdict.target) {
+            let targetChange = guarded.state.routeChanged(
               id, change.verdict, isFirst: change.isFirst, change.causes, reachesNameServer: reachesNameServer, at: now)
-            if let one { news.append(one) }
+            if let targetChange { targetChanges.append(targetChange) }
           }
         }
-        return monitor.record(news, at: now.time)
+        return monitor.record(targetChanges, at: now.time)
       }
-      tell()
+      publish()
     }
-    turn()
+    startChecks()
   }
-
-  /// Has the state looked at now rather than at the next tick.
-  func hasten() { timer.fire() }
 }

@@ -1,46 +1,45 @@
 internal import ReachabilityModel
 
 extension ScheduleState {
-  /// A registered target and where its checks stand.
+  /// A registered target and the state of its checks.
   struct Entry {
     var report: TargetReport
     /// The account that is charged with it.
     var account: TargetAccount
-    /// Why it is in its state, as it was told.
-    var told: ToldReason
+    /// The reported reason of its state.
+    var reason: ReasonDebouncer
     /// When the next check is due.
     var due = Duration.zero
-    /// The tick of the wheel with which it comes.
+    /// The tick of its entry in the timing wheel.
     var tick = 0
     var activity = Activity.idle
-    /// The way changed while a check was under way: what it finds may be about the old one.
-    var isDoubtful = false
-    /// How many results in a row were thrown away.
-    var repeats = 0
-    /// What the kernel says about the way.
-    var way = Way.open
-    /// The addresses that its name had.
+    /// The route changed during the running check, whose result may be that of the old route.
+    var isUnreliable = false
+    /// The number of consecutive results that were discarded.
+    var retries = 0
+    /// The state of the route in the kernel.
+    var route = RouteState.available
+    /// The last addresses of its name.
     var addresses: [IPAddress] = []
-    /// Since when checks alone have said that the way is missing, while that waits for the settle time.
-    var missedSince: Duration?
+    /// When a check first found the route missing that the kernel has not reported missing, while the settle time runs.
+    var missingSince: Duration?
 
-    /// Whether the next check is to be soon: the state may be about to change, or no word of the kernel will tell that the
-    /// way is back.
-    var wantsHaste: Bool {
-      report.status.isPending || report.status.state == .unreachable && way == .open
+    /// Whether to check at the fast interval: the state may change, or the kernel will not report that the route returned.
+    var needsFastCheck: Bool {
+      report.status.isPending || report.status.state == .unreachable && route == .available
     }
 
     var definition: TargetDefinition { report.definition }
-    var host: Target.Remote { report.definition.target.host.remote }
+    var host: ReachabilityTarget.Remote { report.definition.target.host.remote }
   }
 
-  /// What the kernel says about the way to a target.
-  enum Way {
-    /// It is there, or nobody knows.
-    case open
-    /// No way leads out, and a name that has no address yet cannot be asked for: only a check can tell that it can again.
-    case cutOff
-    /// It is missing: checks would find nothing else.
+  /// The state of the route to a target in the kernel.
+  enum RouteState {
+    /// There is a route, or its state is unknown.
+    case available
+    /// There is no default route, and the name cannot be resolved; only a check can find that it can be again.
+    case unresolvable
+    /// There is no route, so that checks would fail.
     case missing
   }
 

@@ -2,131 +2,133 @@ internal import NetworkReachability
 internal import ReachabilityModel
 
 extension ScheduleState {
-  /// What became of a run.
-  enum Ending: Equatable {
-    /// It was given up before: nobody waits for it.
-    case forgotten
-    /// It says nothing; the target is asked again.
-    case repeated
-    /// A way that it alone says is missing must stay so for the settle time; who asked for it has the answer.
-    case premature
-    /// It counts, and perhaps changes the target's state.
-    case counted(TargetNews?)
-    /// The kernel's word about the way stands against it; whoever gave that says it again, for it may be an old one.
-    case overruled
+  /// The effect of a result.
+  enum Effect: Equatable {
+    /// None, because the run was cancelled before.
+    case ignored
+    /// The result is discarded and the target is checked again.
+    case retried
+    /// The result counts only if the route is still missing after the settle time; waiting callers receive it.
+    case settling
+    /// The result counts, and may change the target's state.
+    case accepted(TargetChange?)
+    /// The kernel reports otherwise about the route; its report is repeated, because it may be outdated.
+    case contradicted
 
-    /// What there is to tell; nil when nobody has an answer yet.
-    var counted: [TargetNews]? {
+    /// The changes to publish; nil when waiting callers have to wait for another result.
+    var changes: [TargetChange]? {
       switch self {
-      case .forgotten, .repeated: nil
-      case .counted(let news): news.map { [$0] } ?? []
-      case .overruled, .premature: []
+      case .ignored, .retried: nil
+      case .accepted(let change): change.map { [$0] } ?? []
+      case .contradicted, .settling: []
       }
     }
   }
 
-  /// Takes in the result of a run.
+  /// Applies the result of a run.
   ///
   /// - Parameters:
-  ///   - run: which.
-  ///   - result: what it found.
-  ///   - settle: how long a way must be missing that no word of the kernel tells of.
-  ///   - now: when it ended.
-  /// - Returns: what became of it.
+  ///   - run: the run.
+  ///   - result: its result.
+  ///   - settle: how long a route must be missing that the kernel has not reported missing.
+  ///   - now: when the run ended.
+  /// - Returns: the effect of the result.
   mutating func finish(
     _ run: Int, _ result: ProbeResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
-  ) -> Ending {
-    stalls.sign(at: now.uptime)
+  ) -> Effect {
+    stalls.heartbeat(at: now.uptime)
     guard let id = runs.removeValue(forKey: run), let entry = entries[id],
       case .running(_, let start) = entry.activity
-    else { return .forgotten }
-    slots.finish(entry.host)
-    if slots.running == 0 { stalls.rest() }
+    else { return .ignored }
+    limiter.finish(entry.host)
+    if limiter.running == 0 { stalls.pause() }
     entries[id]?.activity = .idle
-    entries[id]?.isDoubtful = false
-    figures.modules[entry.definition.module.name, default: .init()].note(result)
-    let isDoubtful = result.state != .up && (entry.isDoubtful || stalls.covers(start))
-    if isDoubtful, entry.way == .open, entry.repeats < Limits.repeatedChecks {
-      entries[id]?.repeats += 1
-      figures.repeats += 1
+    entries[id]?.isUnreliable = false
+    statistics.modules[entry.definition.module.name, default: .init()].record(result)
+    let isUnreliable = result.state != .up && (entry.isUnreliable || stalls.overlaps(start))
+    if isUnreliable, entry.route == .available, entry.retries < Limits.retries {
+      entries[id]?.retries += 1
+      statistics.retries += 1
       enqueue(id, due: now.uptime)
-      return .repeated
+      return .retried
     }
-    entries[id]?.repeats = 0
-    if result.reason == .cancelled { return .counted(nil) }
-    // The kernel's word about the way is younger than what a check found that began before it.
-    if entry.way == .missing, result.state != .unreachable { return .overruled }
-    if isPremature(id, result, settle: settle(), at: now) { return .premature }
-    let news = change(id, [.check]) { $0.take(result, entry.definition, at: now.time) }
-    if let entry = entries[id], entry.wantsHaste {
+    entries[id]?.retries = 0
+    if result.reason == .cancelled { return .accepted(nil) }
+    // The kernel's report about the route is newer than the result of a check that began before it.
+    if entry.route == .missing, result.state != .unreachable { return .contradicted }
+    if isSettling(id, result, settle: settle(), at: now) { return .settling }
+    let targetChange = change(id, [.check]) { $0.take(result, entry.definition, at: now.time) }
+    if let entry = entries[id], entry.needsFastCheck {
       let next = max(now.uptime, start + ledger.fastInterval(entry.definition, entry.account))
-      // Not one of the reserved checks: without credit the next one is at its place in the interval.
+      // Not a reserved check: without credit, the next check is the regular one.
       if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(id, at: next) }
     }
-    return .counted(news)
+    return .accepted(targetChange)
   }
 
-  /// Whether a check alone says that the way is missing, and has not said so for the settle time, after which it is asked
-  /// again.
+  /// Whether only checks have found the route missing, for less than the settle time; the target is checked again at its end.
   ///
-  /// A route that is replaced is no outage, and of one the kernel tells by then.
-  private mutating func isPremature(_ id: String, _ result: ProbeResult, settle: Duration, at now: Moment) -> Bool {
-    guard let entry = entries[id], result.state == .unreachable, entry.way == .open,
+  /// A replaced route is not an outage, and the kernel reports a real one within that time.
+  private mutating func isSettling(_ id: String, _ result: ProbeResult, settle: Duration, at now: Moment) -> Bool {
+    guard let entry = entries[id], result.state == .unreachable, entry.route == .available,
       entry.report.status.state != .unreachable
     else {
-      entries[id]?.missedSince = nil
+      entries[id]?.missingSince = nil
       return false
     }
-    let since = entry.missedSince ?? now.uptime
+    let since = entry.missingSince ?? now.uptime
     guard now.uptime < since + settle else {
-      entries[id]?.missedSince = nil
+      entries[id]?.missingSince = nil
       return false
     }
-    entries[id]?.missedSince = since
-    figures.repeats += 1
+    entries[id]?.missingSince = since
+    statistics.retries += 1
     if since + settle < entry.due { plan(id, at: since + settle) }
     return true
   }
 
-  /// Takes in the kernel's word about the way to a target: its loss counts at once, any other change has it checked.
+  /// Applies the kernel's report about the route to a target: a loss changes its state immediately, any other change causes a
+  /// check.
   ///
   /// - Parameters:
   ///   - id: the target.
-  ///   - verdict: over its host.
-  ///   - isFirst: whether it is the first since somebody asked.
-  ///   - causes: what the kernel said had happened.
-  ///   - reachesNameServer: whether a way leads to any name server.
-  ///   - now: this moment.
-  /// - Returns: the news when its state changed.
-  mutating func wayChanged(
+  ///   - verdict: the verdict for its host.
+  ///   - isFirst: whether it is the first verdict after registration.
+  ///   - causes: the causes that the kernel reported.
+  ///   - reachesNameServer: whether any name server has a route.
+  ///   - now: the present time.
+  /// - Returns: the change of the target's state, if any.
+  mutating func routeChanged(
     _ id: String, _ verdict: HostVerdict, isFirst: Bool, _ causes: Set<Cause>, reachesNameServer: Bool = true,
     at now: Moment
-  ) -> TargetNews? {
+  ) -> TargetChange? {
     guard let entry = entries[id] else { return nil }
-    let isMissing = CheckRules.isWayMissing(verdict, reachesNameServer)
-    let way: Way = isMissing ? verdict.phase == .resolved ? .missing : .cutOff : .open
-    entries[id]?.way = way
-    entries[id]?.missedSince = nil
+    let isMissing = CheckRules.isRouteMissing(verdict, reachesNameServer)
+    let route: RouteState =
+      isMissing ? verdict.phase == .resolved ? .missing : .unresolvable : .available
+    entries[id]?.route = route
+    entries[id]?.missingSince = nil
     if case .name = verdict.target.remote { entries[id]?.addresses = verdict.addresses.map(\.address) }
     guard !entry.definition.isPaused else { return nil }
-    // A name may be in the hosts file, so the first check tells; it is on its way.
-    if isFirst, way == .cutOff { return nil }
+    // The name may be in the hosts file, which the first check, already queued, will find.
+    if isFirst, route == .unresolvable { return nil }
     if isMissing { return change(id, causes) { $0.loseWay(verdict.path.reason, at: now.time) } }
-    // The first verdict after registering tells nothing new.
-    if isFirst, entry.way == .open { return nil }
-    // Some servers give other parts of a long list each time: as long as one of the addresses stays, that is no other way. But one
-    // of the new ones may be the end of an outage.
+    // The first verdict after registration is not a change.
+    if isFirst, entry.route == .available { return nil }
+    // Some servers return varying parts of a long list: as long as one address stays, the route has not changed. But one of
+    // the new addresses may end an outage.
     let isSameHost = verdict.addresses.contains { entry.addresses.contains($0.address) }
-    if causes == [.dnsChanged], entry.way == .open, isSameHost {
+    if causes == [.dnsChanged], entry.route == .available, isSameHost {
       if entry.report.status.state != .up { enqueue(id, due: now.uptime) }
       return nil
     }
-    if case .running = entry.activity { entries[id]?.isDoubtful = true }
+    if case .running = entry.activity { entries[id]?.isUnreliable = true }
     enqueue(id, due: now.uptime)
     return nil
   }
 
-  private mutating func change(_ id: String, _ causes: Set<Cause>, _ body: (inout TargetStatus) -> Void) -> TargetNews?
+  private mutating func change(_ id: String, _ causes: Set<Cause>, _ body: (inout TargetStatus) -> Void)
+    -> TargetChange?
   {
     guard let old = entries[id]?.report.status else { return nil }
     if var status = entries[id]?.report.status {
@@ -135,25 +137,25 @@ extension ScheduleState {
     }
     guard let status = entries[id]?.report.status else { return nil }
     if status.state != old.state {
-      entries[id]?.told = ToldReason(status.reason)
+      entries[id]?.reason = ReasonDebouncer(status.reason)
     } else {
-      let isReasonNews = entries[id]?.told.isNews(status.reason) ?? false
-      guard isReasonNews || status.isFlapping != old.isFlapping else { return nil }
+      let isNewReason = entries[id]?.reason.update(status.reason) ?? false
+      guard isNewReason || status.isFlapping != old.isFlapping else { return nil }
     }
     entries[id]?.report.changes += 1
-    return entries[id].map { TargetNews(from: old.state, report: $0.report, causes: causes) }
+    return entries[id].map { TargetChange(from: old.state, report: $0.report, causes: causes) }
   }
 
-  /// The figures with the counts of this moment.
-  var currentFigures: CheckFigures {
-    var figures = figures
-    for state in TargetState.allCases { figures.targets[state] = 0 }
+  /// The statistics with the present numbers of targets and checks.
+  var currentStatistics: CheckStatistics {
+    var statistics = statistics
+    for state in TargetState.allCases { statistics.targets[state] = 0 }
     for entry in entries.values {
-      figures.targets[entry.report.status.state, default: 0] += 1
-      if entry.report.status.isFlapping { figures.flapping += 1 }
+      statistics.targets[entry.report.status.state, default: 0] += 1
+      if entry.report.status.isFlapping { statistics.flapping += 1 }
     }
-    figures.running = slots.running
-    figures.waiting = runs.count - slots.running
-    return figures
+    statistics.running = limiter.running
+    statistics.waiting = runs.count - limiter.running
+    return statistics
   }
 }

@@ -1,37 +1,37 @@
 internal import NetworkReachability
 internal import ReachabilityModel
 
-/// The schedule's decisions: which target is checked when, and what a result or a change of the way makes of it.
+/// The decisions of the schedule: when each target is checked, and the effects of results and route changes.
 ///
-/// Pure: time comes in, launches and news go out; ``CheckSchedule`` does them. Here is who is registered and when checks
-/// begin; what becomes of them is in the extensions.
+/// Pure: it takes times and returns checks to start and changes to publish, which ``CheckSchedule`` carries out. This file has
+/// the registration and the start of checks, the extensions have the results.
 struct ScheduleState {
-  /// A check to begin.
-  struct Launch {
+  /// A check to start.
+  struct CheckStart {
     var run: Int
     var id: String
     var definition: TargetDefinition
     var origin: TargetOrigin
   }
 
-  /// The moment of a decision, on two clocks.
+  /// The time of a decision on two clocks.
   struct Moment {
-    /// Since the schedule began; goes on while the machine sleeps.
+    /// The time since the schedule began, including sleep.
     var uptime: Duration
-    /// For people, and for the places in the interval.
+    /// The wall clock, for reports and for the phase within the interval.
     var time: Timestamp
   }
 
   var entries: [String: Entry] = [:]
-  /// The targets whose checks are queued or under way, by the number of the run.
+  /// The targets whose checks are queued or running, by the number of the run.
   var runs: [Int: String] = [:]
-  var slots: CheckSlots
-  var stalls = StallWatch()
-  var figures = CheckFigures()
+  var limiter: CheckConcurrencyLimiter
+  var stalls = StallDetector()
+  var statistics = CheckStatistics()
   private var nextRun = 0
   private var revision: UInt64 = 0
   private(set) var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
-  /// Who uses how much of which limit.
+  /// The use of each limit by each account.
   var ledger: QuotaLedger
   private let seed: UInt64
 
@@ -40,25 +40,25 @@ struct ScheduleState {
   ) {
     self.seed = seed
     ledger = QuotaLedger(limits)
-    slots = CheckSlots(total: concurrency, perHost: perHost)
+    limiter = CheckConcurrencyLimiter(total: concurrency, perHost: perHost)
   }
 
   // MARK: - Targets
 
-  /// Adds a target, or changes it: what is known stays when the question does.
+  /// Adds or changes a target; its status is kept unless what is checked changes.
   ///
-  /// - Returns: the news when anything of it changed, and the run to cancel.
+  /// - Returns: the change to publish, if any, and the run to cancel.
   mutating func put(
     _ definition: TargetDefinition, _ origin: TargetOrigin, by account: TargetAccount? = nil, at now: Moment
-  ) -> (news: TargetNews?, cancelled: Int?) {
+  ) -> (change: TargetChange?, cancelled: Int?) {
     let id = definition.id
     let account = self.account(account, of: id, origin)
     guard let old = entries[id] else {
       add(definition, origin, account, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
-      let news = entries[id].map {
-        TargetNews(from: $0.report.status.state, report: $0.report, causes: [.configuration])
+      let change = entries[id].map {
+        TargetChange(from: $0.report.status.state, report: $0.report, causes: [.configuration])
       }
-      return (news, nil)
+      return (change, nil)
     }
     guard old.definition != definition || old.report.origin != origin else { return (nil, nil) }
     var status = old.report.status
@@ -79,16 +79,16 @@ struct ScheduleState {
       }
       cancelled = remove(id)
       add(definition, origin, account, status, at: now)
-      // Until the kernel is heard about the new host, the first check tells.
-      if old.host == definition.target.host.remote { entries[id]?.way = old.way }
+      // For a new host, the route state follows from the first check until the kernel reports it.
+      if old.host == definition.target.host.remote { entries[id]?.route = old.route }
     }
-    let news = entries[id].map {
-      TargetNews(from: old.report.status.state, report: $0.report, causes: [.configuration])
+    let change = entries[id].map {
+      TargetChange(from: old.report.status.state, report: $0.report, causes: [.configuration])
     }
-    return (news, cancelled)
+    return (change, cancelled)
   }
 
-  /// A new target is checked immediately if the rate of its account allows it, and then at its place in the interval.
+  /// A new target is checked immediately if the rate of its account allows it, and then at its phase of the interval.
   private mutating func add(
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount, _ status: TargetStatus,
     at now: Moment
@@ -97,11 +97,11 @@ struct ScheduleState {
     ledger.charge(definition, to: account)
     entries[definition.id] = Entry(
       report: TargetReport(definition: definition, origin: origin, revision: revision, status: status),
-      account: account, told: ToldReason(status.reason))
+      account: account, reason: ReasonDebouncer(status.reason))
     let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
-    // A caller that changes a target repeatedly must not get a check for each change.
+    // A client that changes a target repeatedly must not get a check for each change.
     let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
-    plan(definition.id, at: regular(definition, after: earliest, now))
+    plan(definition.id, at: nextRegularTime(definition, after: earliest, now))
     if !definition.isPaused, isAdmitted { enqueue(definition.id, due: now.uptime) }
   }
 
@@ -114,79 +114,79 @@ struct ScheduleState {
     switch entry.activity {
     case .idle: return nil
     case .queued(let run, _):
-      // Its place in the queue comes to nothing when its turn comes.
+      // Its entry in the queue is ignored when it is reached.
       runs[run] = nil
       return nil
     case .running(let run, _):
       runs[run] = nil
-      slots.finish(entry.host)
+      limiter.finish(entry.host)
       return run
     }
   }
 
   // MARK: - Time
 
-  /// A target's own moment after another: the same ones after a restart, and spread evenly over all targets.
-  private func regular(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
+  /// The first time after `earliest` at the phase of a target: stable over restarts, and evenly distributed over targets.
+  private func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
     let interval = definition.interval.nanoseconds
-    let place = Int64(StableHash.of(definition.id, seed: seed) % UInt64(interval))
+    let phase = Int64(StableHash.of(definition.id, seed: seed) % UInt64(interval))
     let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
-    return earliest + .nanoseconds(interval - ((wall - place) % interval + interval) % interval)
+    return earliest + .nanoseconds(interval - ((wall - phase) % interval + interval) % interval)
   }
 
   mutating func plan(_ id: String, at due: Duration) {
     entries[id]?.due = due
-    // The tick that begins right after it: no check begins before it is due.
+    // Rounded up, so that no check starts before it is due.
     entries[id]?.tick = wheel.insert(id, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
-    // Many that were changed or removed long before their time.
-    if wheel.count > 2 * entries.count + Limits.unsweptTicks {
-      // Whoever is put back to what was before has the same tick twice.
+    // Many targets were changed or removed long before they were due.
+    if wheel.count > 2 * entries.count + Limits.staleWheelEntries {
+      // A target that was changed back has two entries with the same tick.
       var kept: Set<String> = []
       wheel.sweep { [entries] id, tick in entries[id]?.tick == tick && kept.insert(id).inserted }
     }
   }
 
-  /// Has a target checked as soon as there is a place, unless it is waiting or under way already.
+  /// Queues a check of a target, unless one is queued or running.
   mutating func enqueue(_ id: String, due: Duration) {
     guard let entry = entries[id], entry.activity == .idle else { return }
     nextRun += 1
     runs[nextRun] = id
     entries[id]?.activity = .queued(run: nextRun, due: due)
-    slots.enqueue(nextRun, to: entry.host)
+    limiter.enqueue(nextRun, to: entry.host)
   }
 
-  /// What begins now; to be called at ``nextWake(after:)`` at the latest.
-  mutating func launches(at now: Moment) -> [Launch] {
-    if slots.running > 0 { stalls.sign(at: now.uptime) }
+  /// The checks to start now; to be called at ``nextDeadline(after:)`` at the latest.
+  mutating func takeStarts(at now: Moment) -> [CheckStart] {
+    if limiter.running > 0 { stalls.heartbeat(at: now.uptime) }
     for (id, tick) in wheel.advance(to: now.uptime.ticks) {
-      // It was planned anew meanwhile.
+      // The entry is outdated.
       guard let entry = entries[id], entry.tick == tick else { continue }
-      // Half an interval away at least, so that a clock that is set or slewed makes no second check of this one.
-      plan(id, at: regular(entry.definition, after: now.uptime + entry.definition.interval / 2, now))
-      if entry.definition.isPaused || entry.way == .missing { continue }
-      if entry.activity == .idle { enqueue(id, due: entry.due) } else { figures.overlaps += 1 }
+      // At least half an interval later, so that a step of the wall clock does not repeat this check.
+      plan(id, at: nextRegularTime(entry.definition, after: now.uptime + entry.definition.interval / 2, now))
+      if entry.definition.isPaused || entry.route == .missing { continue }
+      if entry.activity == .idle { enqueue(id, due: entry.due) } else { statistics.overlaps += 1 }
     }
-    var launches: [Launch] = []
-    while launches.count < Limits.checkBurst, let (run, host) = slots.next() {
+    var starts: [CheckStart] = []
+    while starts.count < Limits.checkBurst, let (run, host) = limiter.next() {
       guard let id = runs[run], let entry = entries[id], case .queued(_, let due) = entry.activity else {
-        slots.finish(host)
+        limiter.finish(host)
         continue
       }
       entries[id]?.activity = .running(run: run, since: now.uptime)
-      figures.lag.note(max(.zero, now.uptime - due))
-      launches.append(Launch(run: run, id: id, definition: entry.definition, origin: entry.report.origin))
+      statistics.lag.observe(max(.zero, now.uptime - due))
+      starts.append(CheckStart(run: run, id: id, definition: entry.definition, origin: entry.report.origin))
     }
-    if slots.running > 0 { stalls.sign(at: now.uptime) }
-    return launches
+    if limiter.running > 0 { stalls.heartbeat(at: now.uptime) }
+    return starts
   }
 
-  /// When ``launches(at:)`` must be called next; nil when there is nothing to do.
-  func nextWake(after now: Duration) -> Duration? {
-    if slots.hasCandidates { return now + Limits.wheelTick }
+  /// When ``takeStarts(at:)`` must be called next; nil without targets.
+  func nextDeadline(after now: Duration) -> Duration? {
+    if limiter.hasCandidates { return now + Limits.wheelTick }
     let planned = wheel.next.map { Limits.wheelTick * $0 }
-    // While checks are under way, the timer shows that this process lives.
-    let sign = slots.running > 0 ? now + Limits.signOfLife : nil
-    return [planned, sign].compactMap(\.self).min()
+    // While checks are running, the timer is the heartbeat of the process.
+    let heartbeat = limiter.running > 0 ? now + Limits.heartbeat : nil
+    return [planned, heartbeat].compactMap(\.self).min()
   }
 }
 
@@ -194,6 +194,6 @@ extension Duration {
   /// Whole nanoseconds.
   var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 
-  /// Whole ticks of the wheel; durations divide to a `Double`, by which some multiples of a tick come out as less.
+  /// Whole ticks of the wheel; the quotient of two durations is a `Double`, which may be less for exact multiples.
   fileprivate var ticks: Int { Int(nanoseconds / Limits.wheelTick.nanoseconds) }
 }

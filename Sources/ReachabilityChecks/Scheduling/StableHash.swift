@@ -1,5 +1,5 @@
-/// A hash that is the same in every process, so that a target keeps its moment when the service restarts: FNV-1a, with a
-/// last mix for the even spread that its low bits lack.
+/// A hash that is equal in every process, so that targets keep their phase when the service restarts: FNV-1a, with a
+/// finalizer because its low bits are not evenly distributed.
 enum StableHash {
   static func of(_ text: String, seed: UInt64) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed

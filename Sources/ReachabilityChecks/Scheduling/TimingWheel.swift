@@ -1,7 +1,9 @@
-/// Keys by the tick at which they are due: a hashed timing wheel, so that putting in and taking out cost the same for ten
-/// targets and ten thousand.
+/// A hashed timing wheel: keys by the tick at which they are due.
 ///
-/// Who changes a key's time puts it in again and recognizes the old one by its tick; it is taken out in its time, or by a sweep.
+/// Insertion and removal take constant time.
+///
+/// To change the time of a key, insert it again and ignore the old entry, which differs by its tick; entries are removed when
+/// they are due, or by a sweep. (A heap has no removal either, and its operations take logarithmic time.)
 struct TimingWheel<Key> {
   private struct Entry {
     var key: Key
@@ -9,20 +11,20 @@ struct TimingWheel<Key> {
   }
 
   private var slots: [[Entry]]
-  /// How many are in it, old ones included.
+  /// The number of entries, including outdated ones.
   private(set) var count = 0
-  /// The last tick that was taken.
+  /// The last tick that was advanced to.
   private(set) var now: Int
 
-  /// A wheel of so many slots that has taken `tick`; what lies further ahead than a round costs a look each round.
+  /// A wheel at `tick`; entries further ahead than `slots` are examined once per revolution.
   init(slots: Int, at tick: Int) {
     self.slots = Array(repeating: [], count: slots)
     now = tick
   }
 
-  /// Puts a key in; what is due already comes with the next tick.
+  /// Inserts a key; a tick in the past becomes the next one.
   ///
-  /// - Returns: the tick with which it comes.
+  /// - Returns: the tick at which the key is due.
   @discardableResult
   mutating func insert(_ key: Key, at tick: Int) -> Int {
     let tick = max(tick, now + 1)
@@ -31,16 +33,16 @@ struct TimingWheel<Key> {
     return tick
   }
 
-  /// Takes out all that nobody waits for any more.
-  mutating func sweep(keeping isWanted: (Key, Int) -> Bool) {
-    for slot in slots.indices where !slots[slot].isEmpty { slots[slot].removeAll { !isWanted($0.key, $0.tick) } }
+  /// Removes outdated entries.
+  mutating func sweep(keeping isCurrent: (Key, Int) -> Bool) {
+    for slot in slots.indices where !slots[slot].isEmpty { slots[slot].removeAll { !isCurrent($0.key, $0.tick) } }
     count = slots.reduce(0) { $0 + $1.count }
   }
 
-  /// Takes out everything that is due up to and including a tick, in the order of the ticks.
+  /// Removes and returns the entries that are due up to and including a tick, in the order of their ticks.
   mutating func advance(to tick: Int) -> [(key: Key, tick: Int)] {
     guard tick > now else { return [] }
-    // After a long stop one round sees every slot.
+    // After a long pause one revolution visits every slot.
     let first = max(now + 1, tick - slots.count + 1)
     var due: [(key: Key, tick: Int)] = []
     for slot in (first...tick).map({ $0 % slots.count }) where !slots[slot].isEmpty {
@@ -52,7 +54,7 @@ struct TimingWheel<Key> {
     return due.sorted { $0.tick < $1.tick }
   }
 
-  /// The next tick with something due, or the end of the round when it lies beyond; nil when the wheel is empty.
+  /// The next tick with a due entry, or the end of the revolution when none is due before; nil when the wheel is empty.
   var next: Int? {
     guard count > 0 else { return nil }
     return (now + 1...now + slots.count).first { tick in

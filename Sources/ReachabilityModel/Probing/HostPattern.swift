@@ -86,7 +86,7 @@ public struct HostPattern: Hashable, Sendable {
     if let block = IPPrefix(blockOrAddress: text) { return .block(block) }
     if text.contains("/") { throw TargetError("\(quoted) is not an address block", hint: form) }
     let isSuffix = text.first == "."
-    let target = try Target(host: String(isSuffix ? text.dropFirst() : text))
+    let target = try ReachabilityTarget(host: String(isSuffix ? text.dropFirst() : text))
     guard case .name = target.remote, let name = target.normalizedName else {
       throw TargetError("\(quoted) is not the name of a host", hint: form)
     }
@@ -96,7 +96,7 @@ public struct HostPattern: Hashable, Sendable {
   }
 }
 
-extension Target {
+extension ReachabilityTarget {
   /// The name in lower case and without a final dot: two spellings of one name (RFC 4343) are equal; nil for an address.
   var normalizedName: String? {
     guard case .name(let name) = remote else { return nil }

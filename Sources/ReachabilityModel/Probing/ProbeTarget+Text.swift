@@ -8,7 +8,7 @@ extension ProbeTarget: CustomStringConvertible {
   /// (`tcp://[fe80::1%eth0]:22`).
   ///
   /// - Throws: a ``TargetError`` that says what is wrong and what to write: for unknown schemes, missing ports, user
-  ///   names and passwords, fragments, and what ``Target/init(host:source:interface:)`` refuses.
+  ///   names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` refuses.
   public init(_ text: String) throws(TargetError) {
     guard text.utf8.count <= Self.longestText else {
       throw TargetError(
@@ -37,10 +37,10 @@ extension ProbeTarget: CustomStringConvertible {
       // A password with a slash, of which the error would quote the part before it.
       throw rest.contains("@") ? userInformation : error
     }
-    try self.init(scheme, host: Target(host: place.host), port: place.port, tail: rest[end...])
+    try self.init(scheme, host: ReachabilityTarget(host: place.host), port: place.port, tail: rest[end...])
   }
 
-  private init(_ scheme: Scheme, host: Target, port: UInt16?, tail: Substring) throws(TargetError) {
+  private init(_ scheme: Scheme, host: ReachabilityTarget, port: UInt16?, tail: Substring) throws(TargetError) {
     self.init(scheme, host: host, port: port)
     try Self.checkRemote(host, scheme)
     switch scheme {
@@ -112,7 +112,7 @@ extension ProbeTarget: CustomStringConvertible {
     return port
   }
 
-  private static func checkRemote(_ host: Target, _ scheme: Scheme) throws(TargetError) {
+  private static func checkRemote(_ host: ReachabilityTarget, _ scheme: Scheme) throws(TargetError) {
     switch host.remote {
     case .name: return
     case .address(let address):
@@ -150,13 +150,16 @@ extension DNSQuestion {
   package static func name(_ text: Substring) throws(TargetError) -> String {
     let name = text.last == "." ? text.dropLast() : text
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-    guard name.isEmpty || name.utf8.count <= Target.longestName, name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+    guard name.isEmpty || name.utf8.count <= ReachabilityTarget.longestName,
+      name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
       !name.contains(where: { "/?".contains($0) }),
-      name.isEmpty || labels.allSatisfy({ (1...Target.longestLabel).contains($0.utf8.count) })
+      name.isEmpty || labels.allSatisfy({ (1...ReachabilityTarget.longestLabel).contains($0.utf8.count) })
     else {
       throw TargetError(
         "\(String(name).debugDescription) is no name",
-        hint: "a name has at most \(Target.longestName) bytes in labels of 1 to \(Target.longestLabel)")
+        hint:
+          "a name has at most \(ReachabilityTarget.longestName) bytes in labels of 1 to \(ReachabilityTarget.longestLabel)"
+      )
     }
     return String(name)
   }

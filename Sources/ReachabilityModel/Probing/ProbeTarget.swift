@@ -33,8 +33,8 @@ public struct ProbeTarget: Hashable, Sendable {
 
   /// How it is asked.
   public var scheme: Scheme
-  /// Who is asked: a name, an address, or one of the tokens that ``Target/init(host:source:interface:)`` knows.
-  public var host: Target
+  /// Who is asked: a name, an address, or one of the tokens that ``ReachabilityTarget/init(host:source:interface:)`` knows.
+  public var host: ReachabilityTarget
   /// The port that is asked; nil where the scheme has none.
   public var port: UInt16?
   /// `http`, `https`: path and query as they are sent, beginning with a slash.
@@ -46,7 +46,8 @@ public struct ProbeTarget: Hashable, Sendable {
 
   /// A target from its parts, which are not checked.
   public init(
-    _ scheme: Scheme, host: Target, port: UInt16? = nil, pathAndQuery: String = "", question: DNSQuestion? = nil
+    _ scheme: Scheme, host: ReachabilityTarget, port: UInt16? = nil, pathAndQuery: String = "",
+    question: DNSQuestion? = nil
   ) {
     self.scheme = scheme
     self.host = host

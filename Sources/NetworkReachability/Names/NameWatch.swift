@@ -1,0 +1,38 @@
+internal import DequeModule
+internal import Names
+internal import ReachabilityModel
+
+/// The subscriptions to one watched name and the state of its lookup.
+struct NameWatch {
+  /// The numbers of the subscriptions, so that ending one twice, or before it began, does not end another.
+  var subscriptions: Set<Int> = []
+  /// The numbers of the ephemeral subscriptions.
+  var ephemeralSubscriptions: Set<Int> = []
+  /// The generation of the current lookup; answers to others are ignored.
+  var generation = 0
+  /// The last addresses, kept while the servers fail: their outage must not make a host unknown.
+  var addresses: [IPAddress] = []
+  /// Waits for the answer, or for the end of its time to live.
+  var task: Task<Void, Never>?
+  /// The queue that contains the name.
+  var queued: NameQueue.Kind?
+  /// The queue that must contain it.
+  var kind: NameQueue.Kind { subscriptions.isEmpty ? .ephemeral : .regular }
+
+  /// How long an answer is used.
+  static func timeToLive(of answer: Result<[ResolvedAddress], ResolutionFailure>) -> Duration {
+    guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
+    // Addresses of the hosts file have no time to live.
+    let timeToLive = addresses.compactMap(\.timeToLive).min() ?? Limits.longestTimeToLive
+    return min(max(timeToLive, Limits.shortestTimeToLive), Limits.longestTimeToLive)
+  }
+}
+
+/// Names that wait for a lookup.
+struct NameQueue {
+  enum Kind { case regular, ephemeral }
+
+  var waiting: Deque<ReachabilityTarget> = []
+  /// Lookups in progress, including superseded ones until the resolver has ended them.
+  var running = 0
+}

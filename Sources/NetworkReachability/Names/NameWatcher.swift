@@ -1,0 +1,217 @@
+internal import DequeModule
+internal import Locks
+internal import Names
+internal import ReachabilityModel
+
+/// Keeps the addresses of watched names current.
+///
+/// A name is looked up when it is first watched and when its time to live ends. All names are looked up when this machine's
+/// default path, `/etc/resolv.conf` or `/etc/hosts` changes and after sleep, because another network may have other name
+/// servers and other answers; at most once in ``Limits/renewalInterval``, and at most ``Limits/concurrentNames`` at a time.
+/// Names with ephemeral subscriptions only have a queue of their own, so that unanswered lookups do not delay other names.
+///
+/// A ``NameSource`` replaces all lookups: its answer is applied when a name is first watched and when the source reports a
+/// change.
+final class NameWatcher: Sendable {
+  private let pool: ResolverPool
+  private let source: (any NameSource)?
+  private let guarded: Locked<State>
+  /// The receiver of the answers.
+  private let engine = Locked<WeakEngine>(WeakEngine())
+
+  private struct WeakEngine {
+    weak var engine: Engine?
+  }
+
+  private struct State {
+    var timeout: Duration
+    var watches: [ReachabilityTarget: NameWatch] = [:]
+    /// The generation of the last lookup, over all watches.
+    var generation = 0
+    var queues: [NameQueue.Kind: NameQueue] = [:]
+    /// When all names were last renewed.
+    var renewed: ContinuousClock.Instant?
+    var isRenewalDue = false
+  }
+
+  init(_ resolver: NameResolver, timeout: Duration) {
+    pool = resolver.pool
+    source = resolver.source
+    guarded = Locked(State(timeout: timeout))
+    // A resolver watches its files only while its thread runs, which may be true for either.
+    for resolver in [pool.watches, pool.ephemeralWatches] { resolver.onChange { [weak self] in self?.renew() } }
+    source?.onChange { [weak self] in self?.applySource() }
+  }
+
+  /// The timeout of one lookup.
+  var timeout: Duration {
+    get { guarded.withLock(\.timeout) }
+    set { guarded.withLock { $0.timeout = newValue } }
+  }
+
+  /// Sets the engine that receives the answers, and owns the watcher.
+  func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
+
+  /// Watches the name of a target for a subscription; has no effect for a target without a name.
+  func watch(_ target: ReachabilityTarget, for subscription: Int, isEphemeral: Bool = false) {
+    guard case .name(let name) = target.remote else { return }
+    guarded.withLock { state in
+      let isNew = state.watches[target] == nil
+      var watch = state.watches[target] ?? NameWatch()
+      let isFirst = isEphemeral ? isNew : watch.subscriptions.isEmpty
+      if isEphemeral {
+        watch.ephemeralSubscriptions.insert(subscription)
+      } else {
+        watch.subscriptions.insert(subscription)
+      }
+      state.watches[target] = watch
+      if let source {
+        // The caller then requests a reading.
+        if isNew { apply(source.resolution(of: name), to: target, &state) }
+      } else if isFirst {
+        // Also when the name has ephemeral subscriptions: its lookup may still be queued.
+        enqueue(target, &state)
+      }
+    }
+  }
+
+  /// Ends a subscription, and stops to watch the name after the last.
+  func unwatch(_ target: ReachabilityTarget, for subscription: Int) {
+    guarded.withLock { state in
+      state.watches[target]?.subscriptions.remove(subscription)
+      state.watches[target]?.ephemeralSubscriptions.remove(subscription)
+      guard let watch = state.watches[target], watch.subscriptions.isEmpty, watch.ephemeralSubscriptions.isEmpty
+      else { return }
+      watch.task?.cancel()
+      state.watches[target] = nil
+    }
+  }
+
+  /// Looks up every name: immediately, or after the minimum interval since the last renewal.
+  func renew() {
+    guarded.withLock { state in
+      guard source == nil, !state.isRenewalDue else { return }
+      let now = ContinuousClock.now
+      guard let last = state.renewed, now < last + Limits.renewalInterval else { return renewAll(&state, now) }
+      state.isRenewalDue = true
+      Task { [weak self] in
+        try? await Task.sleep(until: last + Limits.renewalInterval, clock: .continuous)
+        self?.renewAfterInterval()
+      }
+    }
+  }
+
+  private func renewAfterInterval() {
+    guarded.withLock { state in
+      state.isRenewalDue = false
+      renewAll(&state, .now)
+    }
+  }
+
+  private func renewAll(_ state: inout State, _ now: ContinuousClock.Instant) {
+    state.renewed = now
+    // The answers in all caches are out of date, too.
+    pool.flush()
+    for target in state.watches.keys {
+      // A lookup in progress asks the old servers, perhaps from an address that was removed.
+      state.watches[target]?.task?.cancel()
+      state.watches[target]?.generation = -1
+      enqueue(target, &state)
+    }
+  }
+
+  // MARK: - Lookups
+
+  private func enqueue(_ target: ReachabilityTarget, _ state: inout State) {
+    guard let watch = state.watches[target], watch.queued != watch.kind else { return }
+    let special = target.specialAddresses
+    guard special == .pending else { return apply(special, to: target, &state) }
+    state.watches[target]?.queued = watch.kind
+    state.queues[watch.kind, default: NameQueue()].waiting.append(target)
+    startNext(watch.kind, &state)
+  }
+
+  private func startNext(_ kind: NameQueue.Kind, _ state: inout State) {
+    var queue = state.queues[kind] ?? NameQueue()
+    state.queues[kind] = nil
+    defer { state.queues[kind] = queue }
+    while queue.running < Limits.concurrentNames, let target = queue.waiting.popFirst() {
+      // The name may have moved to the other queue.
+      guard case .name(let name) = target.remote, var watch = state.watches[target], watch.queued == kind
+      else { continue }
+      watch.queued = nil
+      state.generation += 1
+      watch.generation = state.generation
+      queue.running += 1
+      // Supersedes a lookup for ephemeral subscriptions.
+      watch.task?.cancel()
+      let resolver = kind == .ephemeral ? pool.ephemeralWatches : pool.watches
+      watch.task = Task { [weak self, timeout = state.timeout, generation = watch.generation] in
+        let answer: Result<[ResolvedAddress], ResolutionFailure>
+        do throws(ResolutionFailure) {
+          answer = .success(try await resolver.resolve(name, timeout: timeout))
+        } catch {
+          answer = .failure(error)
+        }
+        guard let self, self.take(answer, for: target, generation, from: kind) else { return }
+        // Without the watcher's lock, because the reading that follows may call back into it.
+        self.engine.withLock(\.engine)?.refreshSource()
+        try? await Task.sleep(for: NameWatch.timeToLive(of: answer))
+        self.timeToLiveEnded(of: target, generation)
+      }
+      state.watches[target] = watch
+    }
+  }
+
+  /// Applies an answer.
+  ///
+  /// - Returns: false when its lookup was superseded.
+  private func take(
+    _ answer: Result<[ResolvedAddress], ResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
+    from kind: NameQueue.Kind
+  ) -> Bool {
+    guarded.withLock { state in
+      state.queues[kind]?.running -= 1
+      startNext(kind, &state)
+      guard state.watches[target]?.generation == generation else { return false }
+      apply(NameResolution(answer), to: target, &state)
+      return true
+    }
+  }
+
+  private func timeToLiveEnded(of target: ReachabilityTarget, _ generation: Int) {
+    guarded.withLock { state in
+      if state.watches[target]?.generation == generation { enqueue(target, &state) }
+    }
+  }
+
+  // MARK: - Answers
+
+  /// Applies the source's answers for all names.
+  private func applySource() {
+    guard let source else { return }
+    guarded.withLock { state in
+      for target in state.watches.keys {
+        if case .name(let name) = target.remote { apply(source.resolution(of: name), to: target, &state) }
+      }
+    }
+    engine.withLock(\.engine)?.refreshSource()
+  }
+
+  /// Stores an answer and passes it to the engine.
+  private func apply(_ resolution: NameResolution, to target: ReachabilityTarget, _ state: inout State) {
+    guard var watch = state.watches[target] else { return }
+    var resolution = resolution
+    switch resolution {
+    // Many servers rotate the order of their answers, which is not a change.
+    case .addresses(let addresses) where Set(addresses) == Set(watch.addresses):
+      resolution = .addresses(watch.addresses)
+    case .addresses(let addresses): watch.addresses = addresses
+    case .failed where !watch.addresses.isEmpty: return
+    case .failed, .notFound, .pending: watch.addresses = []
+    }
+    state.watches[target] = watch
+    // Under the lock, so that the engine receives answers in order.
+    engine.withLock(\.engine)?.setResolution(resolution, of: target)
+  }
+}

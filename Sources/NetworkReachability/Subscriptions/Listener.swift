@@ -1,0 +1,101 @@
+internal import Dispatch
+internal import Glibc
+internal import Locks
+
+/// A closure that receives updates in its own context, one at a time and in order.
+final class Listener: Subscriber {
+  private let body: @Sendable (ReachabilityUpdate) -> Void
+  private let context: DeliveryContext
+  private let waitsAtEnd: Bool
+  private let guarded = Locked(Guarded())
+
+  private struct Guarded {
+    var mailbox = Mailbox()
+    var isScheduled = false
+    var hasEnded = false
+    /// The thread that runs the closure.
+    var caller: pthread_t?
+    /// The threads that wait for that call to return.
+    var waiters: [Waiter] = []
+  }
+
+  private struct Waiter: Sendable {
+    let thread = pthread_self()
+    let end = DispatchSemaphore(value: 0)
+  }
+
+  /// A listener.
+  ///
+  /// - Parameters:
+  ///   - context: where `body` runs.
+  ///   - waitsAtEnd: whether ``end()`` waits for a call in progress on another thread.
+  ///   - body: the closure.
+  init(context: DeliveryContext, waitsAtEnd: Bool, body: @escaping @Sendable (ReachabilityUpdate) -> Void) {
+    self.context = context
+    self.waitsAtEnd = waitsAtEnd
+    self.body = body
+  }
+
+  func offer(_ update: ReachabilityUpdate) {
+    guarded.withLock { if !$0.hasEnded { $0.mailbox.append(update) } }
+  }
+
+  func wake() {
+    let mustSchedule = guarded.withLock { guarded in
+      guard !guarded.isScheduled, !guarded.hasEnded, !guarded.mailbox.isEmpty else { return false }
+      guarded.isScheduled = true
+      return true
+    }
+    if mustSchedule { context.schedule { self.deliver() } }
+  }
+
+  private func deliver() {
+    while let update = beginCall() {
+      body(update)
+      endCall()
+    }
+  }
+
+  private func beginCall() -> ReachabilityUpdate? {
+    guarded.withLock { guarded in
+      guard !guarded.hasEnded, let update = guarded.mailbox.popFirst() else {
+        guarded.isScheduled = false
+        return nil
+      }
+      guarded.caller = pthread_self()
+      return update
+    }
+  }
+
+  private func endCall() {
+    let waiters = guarded.withLock { guarded in
+      guarded.caller = nil
+      defer { guarded.waiters = [] }
+      return guarded.waiters
+    }
+    for waiter in waiters {
+      ThreadWaits.end(waiter.thread)
+      waiter.end.signal()
+    }
+  }
+
+  func close() {
+    guarded.withLock { guarded in
+      guarded.hasEnded = true
+      guarded.mailbox.removeAll()
+    }
+  }
+
+  func end() {
+    close()
+    guard waitsAtEnd else { return }
+    let waiter = guarded.withLock { guarded -> Waiter? in
+      guard let caller = guarded.caller, pthread_equal(caller, pthread_self()) == 0 else { return nil }
+      let waiter = Waiter()
+      guard ThreadWaits.begin(waiter.thread, for: caller) else { return nil }
+      guarded.waiters.append(waiter)
+      return waiter
+    }
+    waiter?.end.wait()
+  }
+}

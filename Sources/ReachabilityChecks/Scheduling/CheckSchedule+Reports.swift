@@ -1,0 +1,42 @@
+internal import Locks
+public import ReachabilityModel
+
+extension CheckSchedule {
+  /// The report of a target; nil when it is not registered.
+  public func report(of id: String) -> TargetReport? { guarded.withLock { $0.state.entries[id]?.report } }
+
+  /// The number of registered targets.
+  public var count: Int { guarded.withLock { $0.state.entries.count } }
+
+  /// The reports of the first targets that fulfil a condition, ordered by identifier, beginning after `id`.
+  public func reports(
+    after id: String? = nil, limit: Int = .max, where isIncluded: (TargetReport) -> Bool = { _ in true }
+  ) -> [TargetReport] {
+    guarded.withLock { guarded in
+      let order = guarded.sortedIDs ?? guarded.state.entries.keys.sorted()
+      guarded.sortedIDs = order
+      var found: [TargetReport] = []
+      var index = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
+      while index < order.count, found.count < limit {
+        if let report = guarded.state.entries[order[index]]?.report, isIncluded(report) { found.append(report) }
+        index += 1
+      }
+      return found
+    }
+  }
+
+  /// The statistics of the schedule.
+  public var statistics: CheckStatistics { guarded.withLock(\.state.currentStatistics) }
+}
+
+extension [String] {
+  /// The index of the first element that fulfils a condition, which all elements after it fulfil, too.
+  fileprivate func partitioningIndex(_ isInSecondPart: (String) -> Bool) -> Int {
+    var range = 0..<count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = isInSecondPart(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
+}

@@ -1,0 +1,44 @@
+public import ReachabilityModel
+
+/// The statistics of a schedule for metrics, by module and by state, never by target.
+public struct CheckStatistics: Sendable {
+  /// The number of targets in each state.
+  public var targets: [TargetState: Int] = [:]
+  /// The number of flapping targets.
+  public var flapping = 0
+  /// The number of running checks.
+  public var running = 0
+  /// The number of due checks that wait for the concurrency limit.
+  public var waiting = 0
+  /// The delay between the due times of checks and their starts.
+  public var lag = DurationHistogram()
+  /// Checks that were skipped because the previous one was still running.
+  public var overlaps: UInt64 = 0
+  /// Results that were discarded and checked again, because this process was suspended or the route changed.
+  public var retries: UInt64 = 0
+  /// The results by module.
+  public var modules: [String: Module] = [:]
+
+  /// The results of one module.
+  public struct Module: Sendable {
+    /// The durations of the checks.
+    public var durations = DurationHistogram()
+    /// The number of results in each state.
+    public var results: [ProbeResult.State: UInt64] = [:]
+    /// The number of failures for each reason.
+    public var reasons: [Reason: UInt64] = [:]
+
+    /// No results.
+    public init() {}
+
+    /// Counts a result.
+    mutating func record(_ result: ProbeResult) {
+      durations.observe(result.duration)
+      results[result.state, default: 0] += 1
+      if let reason = result.reason { reasons[reason, default: 0] += 1 }
+    }
+  }
+
+  /// Statistics without checks.
+  public init() {}
+}

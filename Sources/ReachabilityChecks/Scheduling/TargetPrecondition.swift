@@ -1,0 +1,57 @@
+public import ReachabilityModel
+
+/// The condition for a change of a registered target, as in conditional HTTP requests (RFC 9110 §13).
+public indirect enum TargetPrecondition: Hashable, Sendable {
+  /// None.
+  case none
+  /// The target is not registered.
+  case absent
+  /// The target is registered, with one of these revisions.
+  case revisions([UInt64])
+  /// The target is not registered, or its revision is not one of these.
+  case otherThan([UInt64])
+  /// The target is registered.
+  case present
+  /// Both conditions.
+  case both(TargetPrecondition, TargetPrecondition)
+
+  /// Whether the condition is fulfilled; `report` is nil for a target that is not registered.
+  func isFulfilled(by report: TargetReport?) -> Bool {
+    switch self {
+    case .none: true
+    case .absent: report == nil
+    case .present: report != nil
+    case .revisions(let revisions): report.map { revisions.contains($0.revision) } ?? false
+    case .otherThan(let revisions): report.map { !revisions.contains($0.revision) } ?? true
+    case .both(let first, let second): first.isFulfilled(by: report) && second.isFulfilled(by: report)
+    }
+  }
+}
+
+/// The result of putting a target.
+public enum TargetPutResult: Hashable, Sendable {
+  /// The target is new.
+  case created(TargetReport)
+  /// The target was registered before.
+  case replaced(TargetReport)
+  /// Nothing was changed.
+  case rejected(TargetChangeError)
+}
+
+/// Why a target was not changed.
+public enum TargetChangeError: Error, Hashable, Sendable {
+  /// The target is not registered.
+  case missing
+  /// The precondition is not fulfilled.
+  case precondition
+  /// The target belongs to the configuration file, which alone may change it.
+  case configured
+  /// The change exceeds a limit.
+  case quota(QuotaExcess)
+}
+
+/// The result of a new configuration of targets.
+public struct TargetConfigurationResult: Hashable, Sendable {
+  /// The identifiers of targets that clients had registered and that belong to the configuration now.
+  public var takenOver: [String] = []
+}

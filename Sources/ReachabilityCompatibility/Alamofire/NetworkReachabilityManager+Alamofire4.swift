@@ -1,0 +1,51 @@
+public import Dispatch
+internal import Locks
+
+// Names of Alamofire 4 that differ in Alamofire 5.
+extension NetworkReachabilityManager {
+  /// Alamofire 4's name of ``NetworkReachabilityStatus/ConnectionType``.
+  public typealias ConnectionType = NetworkReachabilityStatus.ConnectionType
+
+  /// The properties of Alamofire 4.
+  struct Alamofire4: Sendable {
+    var listener: Callback<NetworkReachabilityStatus>?
+    var queue = DispatchQueue.main
+  }
+
+  /// The closure for ``startListening()``; it may be set before or after the start, and is kept when listening stops.
+  @available(*, deprecated, message: "Pass the listener to startListening(onQueue:onUpdatePerforming:).")
+  public var listener: ((NetworkReachabilityStatus) -> Void)? {
+    get { alamofire4.withLock(\.listener)?.body }
+    set {
+      let callback = Callback(newValue)
+      alamofire4.withLock { $0.listener = callback }
+    }
+  }
+
+  /// The queue for ``listener``; the main queue by default.
+  @available(*, deprecated, message: "Pass the queue to startListening(onQueue:onUpdatePerforming:).")
+  public var listenerQueue: DispatchQueue {
+    get { alamofire4.withLock(\.queue) }
+    set { alamofire4.withLock { $0.queue = newValue } }
+  }
+
+  /// Calls ``listener`` with the present status and with every change.
+  ///
+  /// - Returns: false when the kernel cannot be read.
+  @available(*, deprecated, message: "Use startListening(onQueue:onUpdatePerforming:).")
+  @discardableResult
+  public func startListening() -> Bool {
+    // The properties are read at each call, because they may be set later. The listener does not retain the manager.
+    listen(on: { [weak self] in self?.alamofire4.withLock(\.queue) ?? .main }) { [weak self] status in
+      self?.alamofire4.withLock(\.listener)?.body(status)
+    }
+  }
+
+  /// Alamofire 4's name of ``status``.
+  @available(*, deprecated, renamed: "status")
+  public var networkReachabilityStatus: NetworkReachabilityStatus { status }
+
+  /// Alamofire 4's name of ``isReachableOnCellular``.
+  @available(*, deprecated, renamed: "isReachableOnCellular")
+  public var isReachableOnWWAN: Bool { isReachableOnCellular }
+}

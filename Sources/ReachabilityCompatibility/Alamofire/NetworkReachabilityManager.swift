@@ -1,0 +1,108 @@
+public import Dispatch
+internal import Locks
+internal import NetworkReachability
+
+/// Alamofire's reachability manager on Linux: one target that can be read at any time, with one listener.
+///
+/// ```swift
+/// let manager = NetworkReachabilityManager(host: "www.example.com")
+/// manager?.startListening { status in print(status) }
+/// ```
+///
+/// Keep a reference to the manager: it stops when the last one is released. Reachable means that a packet can leave this machine
+/// towards the host; send requests regardless, and use this to explain failures and to time retries.
+open class NetworkReachabilityManager: @unchecked Sendable {
+  /// A closure that receives the status.
+  public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
+
+  /// The process-wide manager for the default path.
+  public static let `default` = NetworkReachabilityManager()
+
+  /// The queue that forwards updates to the listener's queue.
+  ///
+  /// It targets the global queue, because a queue without a target may use a thread of its own, and there may be many
+  /// managers.
+  public let reachabilityQueue = DispatchQueue(label: "reachability", target: .global())
+
+  private let watched: WatchedTarget
+  let alamofire4 = Locked(Alamofire4())
+
+  /// A manager for a host name or an address.
+  ///
+  /// - Parameter host: the host alone; the result is nil for an empty text, a URL, or a host with a port or a path.
+  public init?(host: String) {
+    guard let target = try? ReachabilityTarget(host: host) else { return nil }
+    watched = WatchedTarget(target, on: .standard)
+  }
+
+  /// A manager for the default path, IPv4 or IPv6; never nil on Linux.
+  public init?() {
+    watched = WatchedTarget(.default, on: .standard)
+  }
+
+  /// A manager for a target on a shared monitor.
+  package init(_ target: ReachabilityTarget, on shared: SharedMonitor) {
+    watched = WatchedTarget(target, on: shared)
+  }
+
+  deinit { stopListening() }
+
+  // MARK: - State
+
+  /// The present flags; nil when the lookup failed.
+  ///
+  /// Without a listener a host name is evaluated by the default path; with one, by its addresses.
+  open var flags: SCNetworkReachabilityFlags? { watched.flags }
+
+  /// The present status, from ``flags``.
+  open var status: NetworkReachabilityStatus { flags.map { NetworkReachabilityStatus($0) } ?? .unknown }
+
+  /// Whether the target is reachable.
+  open var isReachable: Bool { isReachableOnCellular || isReachableOnEthernetOrWiFi }
+
+  /// Whether the target is reachable over a cellular connection.
+  open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
+
+  /// Whether the target is reachable over a connection that is not cellular.
+  open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
+
+  // MARK: - Listening
+
+  /// Calls the listener with the present status and with every change.
+  ///
+  /// It replaces an earlier listener.
+  ///
+  /// - Parameters:
+  ///   - queue: the listener's queue; the program must run it if it is the main queue.
+  ///   - listener: receives each status, one at a time and in order.
+  /// - Returns: false when the kernel cannot be read.
+  @preconcurrency
+  @discardableResult
+  open func startListening(
+    onQueue queue: DispatchQueue = .main, onUpdatePerforming listener: @escaping Listener
+  ) -> Bool {
+    listen(on: { queue }, listener)
+  }
+
+  /// Removes the listener and drops queued updates.
+  ///
+  /// On the listener's queue, if it is serial, no call begins after it returns. On another queue, it does not wait for a call
+  /// in progress. It may be called without a listener, and inside the listener.
+  open func stopListening() { watched.stop() }
+
+  func listen(on queue: @escaping @Sendable () -> DispatchQueue, _ listener: @escaping Listener) -> Bool {
+    let last = LastDelivered<NetworkReachabilityStatus>()
+    let context = DeliveryContext { [reachabilityQueue] work in
+      reachabilityQueue.async { queue().enter(work) }
+    }
+    do throws(KernelError) {
+      try watched.start(on: context) { path in
+        let status = NetworkReachabilityStatus(path.status)
+        if last.replace(with: status) { listener(status) }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,20 @@
+internal import Foundation
+internal import NetworkReachability
+
+extension ReachabilityTarget {
+  /// The target of an address: the zero address is the default path, 169.254.0.0 the local link.
+  init(_ address: IPAddress) {
+    if address.isUnspecified {
+      self = .default
+    } else if address == IPAddress(ipv4: 0xa9fe_0000) {
+      self = .localLink
+    } else {
+      self.init(.address(address))
+    }
+  }
+
+  /// The target of an IPv4 socket address.
+  init(_ address: sockaddr_in) {
+    self.init(IPAddress(ipv4: UInt32(bigEndian: address.sin_addr.s_addr)))
+  }
+}

@@ -1,0 +1,95 @@
+import Locks
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What the kernel says and what checks find, when they come in another order.
+extension CheckScheduleTests {
+  @Test("A way that comes back while its target is being registered is heard")
+  func registeredInBetween() async throws {
+    // Watched by somebody else, its verdict is there before the target is.
+    let (_, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "192.0.2.1")])
+    let target = try definition("db", "tcp://192.0.2.1:1")
+    for _ in 0..<500 {
+      bench.loseDefault()
+      bench.kernel.advance(by: Bench.settle)
+      onThreads(2) { [bench, schedule] number in
+        if number == 0 { bench.gainDefault() } else { schedule.put(target) }
+      }
+      try await state(of: "db", becomes: .up)
+      guard schedule.report(of: "db")?.status.state == .up else { break }
+      try schedule.remove("db")
+    }
+    subscription.cancel()
+  }
+
+  @Test("A name near this machine is not unreachable for want of a default route, but with its cable pulled it is")
+  func near() async throws {
+    let bench = Bench(.withoutDefault, settle: .zero)
+    try bench.monitor.start()
+    let (recorder, subscription) = try bench.record([.target])
+    let schedule = CheckSchedule(monitor: bench.monitor, checker: Checker(monitor: bench.monitor, prober: prober))
+    prober.follow(nil)
+    schedule.put(try definition("db", "tcp://db.invalid:1"))
+    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    while bench.monitor.verdict(of: try ReachabilityTarget(host: "db.invalid")) == nil {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    prober.follow { _ in Self.result(.up) }
+    prober.answer { _ in Self.result(.up) }
+    func wait(for state: TargetState) async throws {
+      let end = ContinuousClock.now + .seconds(30)
+      while schedule.report(of: "db")?.status.state != state, ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(2))
+      }
+      #expect(schedule.report(of: "db")?.status.state == state)
+    }
+    try await wait(for: .up)
+    let told = recorder.updates.compactMap(\.registeredTarget?.status.state)
+    #expect(told.filter { $0 == .unreachable }.isEmpty, "\(told)")
+    // Its answers end: without a word of the kernel's the checks tell.
+    prober.follow { _ in
+      ProbeResult(.unknown, .dnsTimeout, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
+    }
+    bench.kernel.change { script in
+      script.change("eth0") {
+        $0.operationalState = .down
+        $0.flags.subtract([.running, .lowerUp])
+      }
+      script.routes = []
+    }
+    _ = schedule.check("db") { _ in }
+    try await wait(for: .unreachable)
+    subscription.cancel()
+  }
+
+  @Test("When the monitor has stopped, nothing is known of ways any more, and the checks tell")
+  func stopped() async throws {
+    schedule.put(try definition("db", "tcp://192.0.2.1:1"))
+    try await state(of: "db", becomes: .up)
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    try await state(of: "db", becomes: .unreachable)
+    bench.monitor.stop()
+    // Nobody hears of it.
+    bench.gainDefault()
+    #expect(schedule.check("db") { _ in })
+    try await state(of: "db", becomes: .up)
+  }
+
+  @Test("A check that finds a way which the kernel's word denies has that word asked for again")
+  func overruled() async throws {
+    prober.follow(nil)
+    schedule.put(try definition("db", "tcp://192.0.2.1:1"))
+    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    // An old word that stands last in the queue, as one that was overtaken would.
+    let missing = HostVerdict(target: try ReachabilityTarget(host: "192.0.2.1"), path: .none(.noRoute))
+    schedule.guarded.withLock { $0.routes.observer.take(missing) }
+    try await state(of: "db", becomes: .unreachable)
+    prober.follow { _ in Self.result(.up) }
+    prober.answer { _ in Self.result(.up) }
+    try await state(of: "db", becomes: .up)
+  }
+}

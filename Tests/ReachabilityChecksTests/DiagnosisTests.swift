@@ -1,0 +1,79 @@
+import ReachabilityChecks
+import Testing
+
+@Suite("The ladder blames the rung that a reason belongs to")
+struct DiagnosisTests {
+  private func diagnosis(
+    _ target: String, _ state: ProbeResult.State, _ reason: Reason?, path: NetworkPath = DiagnosisTests.wired,
+    phases: [ProbeResult.Phase.Name] = [], address: String? = "192.0.2.9"
+  ) throws -> Diagnosis {
+    let request = ProbeRequest(try ProbeTarget(target))
+    let result = ProbeResult(
+      state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 0),
+      duration: .zero, phases: phases.map { .init($0, .milliseconds(1)) })
+    return Diagnosis(of: CheckOutcome(request: request, result: result, path: path), in: .unknown(.starting))
+  }
+
+  /// A way through `eth0`.
+  private static var wired: NetworkPath {
+    var path = NetworkPath(flags: [.reachable])
+    path.interface = .init(
+      Interface(index: 2, name: "eth0", type: .ethernet, flags: .up, operationalState: .up, mtu: 1500))
+    return path
+  }
+
+  @Test("Of a machine that has no way at all nothing is said about links and addresses")
+  func nothing() throws {
+    let diagnosis = try diagnosis("tcp://10.0.0.9:1", .unreachable, .noRoute, path: .none(.noRoute))
+    #expect(diagnosis.failure?.step == .route)
+    #expect(diagnosis.steps.prefix(2).map(\.verdict) == [.notReached, .notReached])
+  }
+
+  @Test("Where the target has no way, the machine's own stands for the links and addresses that are there")
+  func machine() throws {
+    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
+    let result = ProbeResult(.unreachable, .blackhole, startedAt: Timestamp(microseconds: 0), duration: .zero)
+    var snapshot = Snapshot.unknown(.starting)
+    snapshot.machine.ipv4 = Self.wired
+    let outcome = CheckOutcome(request: request, result: result, path: .none(.blackhole))
+    #expect(Diagnosis(of: outcome, in: snapshot).steps.first?.evidence == "eth0 is up")
+  }
+
+  static let reasons: [(String, Reason, Diagnosis.Step)] = [
+    ("tcp://a:1", .policyDenied, .policy), ("tcp://a:1", .linkDown, .link), ("tcp://a:1", .noSource, .address),
+    ("tcp://a:1", .noRoute, .route), ("tcp://a:1", .blackhole, .route), ("tcp://a:1", .prohibited, .tcp),
+    ("tcp://a:1", .dnsNotFound, .dns), ("tcp://a:1", .refused, .tcp), ("icmp://a", .noReply, .icmp),
+    ("icmp://a", .packetLoss, .icmp), ("https://a/", .connectTimeout, .tcp), ("https://a/", .certificateExpired, .tls),
+    ("https://a/", .httpStatus, .answer), ("dns://a/b", .dnsServerFailure, .answer), ("tls://a:1", .tlsHandshake, .tls),
+  ]
+
+  @Test(arguments: reasons)
+  func blame(target: String, reason: Reason, rung: Diagnosis.Step) throws {
+    let diagnosis = try diagnosis(target, .down, reason)
+    #expect(diagnosis.failure?.step == rung)
+    #expect(diagnosis.failure?.advice?.isEmpty == false)
+    let place = try #require(diagnosis.steps.firstIndex { $0.verdict == .fail })
+    #expect(diagnosis.steps[..<place].allSatisfy { $0.verdict == .pass })
+    #expect(diagnosis.steps[(place + 1)...].allSatisfy { $0.verdict == .notReached })
+  }
+
+  @Test("A reason that can strike anywhere is found by the phases that were passed")
+  func furthest() throws {
+    #expect(try diagnosis("https://a/", .down, .timeout, phases: [.resolve]).failure?.step == .tcp)
+    #expect(try diagnosis("https://a/", .down, .reset, phases: [.resolve, .connect]).failure?.step == .tls)
+    #expect(try diagnosis("https://a/", .down, .noReply, phases: [.resolve, .connect, .tls]).failure?.step == .answer)
+  }
+
+  @Test("A route's own prohibition is the route's")
+  func prohibited() throws {
+    #expect(try diagnosis("tcp://a:1", .unreachable, .prohibited, path: .none(.prohibited)).failure?.step == .route)
+  }
+
+  @Test("A target that is up has passed every rung and has no answer")
+  func up() throws {
+    let diagnosis = try diagnosis("https://a/", .up, nil, phases: [.resolve, .connect, .tls, .processing])
+    #expect(diagnosis.failure == nil)
+    #expect(diagnosis.steps.map(\.step) == [.link, .address, .route, .dns, .tcp, .tls, .answer])
+    #expect(diagnosis.steps.allSatisfy { $0.verdict == .pass && $0.advice == nil && !$0.evidence.isEmpty })
+  }
+}

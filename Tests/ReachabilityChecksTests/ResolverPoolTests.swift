@@ -1,0 +1,19 @@
+import NetworkReachabilityTesting
+import ReachabilityChecks
+import TestSupport
+import Testing
+
+@Suite("Checked names are asked for in a line of their own")
+struct ResolverPoolTests {
+  @Test("Names that somebody asks for and no server answers keep no checked name waiting")
+  func visitorsHaveALineOfTheirOwn() async throws {
+    let server = try DNSServer { name, _ in name.hasPrefix("silent") ? .silence : .addresses([[10, 0, 0, 9]]) }
+    defer { server.stop() }
+    let bench = Bench(.wired, settle: .zero, nameServers: [server.address])
+    try bench.monitor.start()
+    // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
+    for number in 0..<1_000 { bench.monitor.resolve("silent\(number).example.", timeout: .seconds(600)) { _ in } }
+    let registered = ProbeRequest(try ProbeTarget("route://another.example."), timeout: .seconds(30))
+    #expect(await Checker(monitor: bench.monitor).check(registered).result.state == .up)
+  }
+}
