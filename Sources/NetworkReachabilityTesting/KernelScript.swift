@@ -1,20 +1,20 @@
 public import ReachabilityModel
 
-/// A machine's network as a script writes it: interfaces, addresses and routes, with the lookups they would answer.
+/// A scripted network: interfaces, addresses and routes, and the answers to lookups that follow from them.
 ///
-/// It answers as a kernel without policy rules would: own addresses first, then the longest prefix, then the lowest
+/// Lookups follow the rules of a kernel without policy rules: local addresses first, then the longest prefix, then the lowest
 /// metric.
 public struct KernelScript: Sendable {
   /// The interfaces.
   public var interfaces: [Interface] = []
   /// The addresses.
   public var addresses: [InterfaceAddress] = []
-  /// The routes, of any type; the legs of interfaces that are off do not count.
+  /// The routes, of any type; next hops on interfaces that are down do not count.
   public var routes: [Route] = []
-  /// Answers that win over everything else, for what rules and errors would do.
+  /// Answers that take precedence, to simulate rules and errors.
   public var overrides: [RouteQuery: RouteAnswer] = [:]
 
-  /// An empty network: no interface at all.
+  /// A network without interfaces.
   public init() {}
 
   /// Adds a loopback interface with its addresses, index 1.
@@ -68,7 +68,7 @@ public struct KernelScript: Sendable {
   /// The tables as a reading carries them.
   public var tables: KernelTables { KernelTables(interfaces: interfaces, addresses: addresses) }
 
-  /// What the kernel would answer.
+  /// The answer to a lookup.
   public func answer(_ query: RouteQuery) -> RouteAnswer {
     if let fixed = overrides[query] { return fixed }
     if let own = addresses.first(where: { $0.address == query.destination }) {
@@ -115,7 +115,7 @@ public struct KernelScript: Sendable {
 }
 
 extension KernelScript {
-  /// The blocks of all routes and own addresses.
+  /// The prefixes of all routes and local addresses.
   var blocks: Set<RouteChanges.Block> {
     var blocks = Set(routes.map { RouteChanges.Block($0.prefix.block, table: $0.table) })
     for entry in addresses {
@@ -125,9 +125,9 @@ extension KernelScript {
     return blocks
   }
 
-  /// What the kernel would say about the step from another script to this one.
+  /// The changes that the kernel would report from another script to this one.
   ///
-  /// Of routes it says which block changed; after changes of interfaces and addresses any route may differ.
+  /// A changed route is reported by its prefix; changes of interfaces and addresses may affect any route.
   func changes(since old: KernelScript) -> RouteChanges {
     let differing = Set(routes).symmetricDifference(old.routes)
     var changes = RouteChanges(

@@ -1,8 +1,7 @@
 internal import Locks
 public import ReachabilityModel
 
-/// A clock that stands still until a test moves it: the test double for `CheckClock`, for code that has checks made on a
-/// schedule.
+/// A clock that a test advances: the test double for `CheckClock`, for code that uses a `CheckSchedule`.
 ///
 /// ```swift
 /// let clock = ScriptedClock()
@@ -11,7 +10,7 @@ public import ReachabilityModel
 /// clock.advance()
 /// ```
 ///
-/// What a schedule does it does inside ``advance(by:)``, on the thread of the test: nothing else happens by itself.
+/// The schedule runs only inside ``advance(by:)``, on the thread of the test.
 public final class ScriptedClock: CheckClock {
   private struct State {
     var uptime = Duration.zero
@@ -27,17 +26,17 @@ public final class ScriptedClock: CheckClock {
 
   private struct Reference {
     weak var timer: Timer?
-    /// When it fires; nil for not at all.
+    /// When it fires; nil when it is not armed.
     var at: Duration?
-    /// It fires first of all.
+    /// It fires before all others.
     var isCalled = false
 
-    /// For those that were called there is no waiting.
+    /// Timers that were called fire immediately.
     var moment: Duration { isCalled ? .zero : at ?? .zero }
   }
 
   private let state: Locked<State>
-  /// Calls at one moment: more of them are a timer that calls itself without end.
+  /// The limit of calls at one time, which only a timer in an endless loop exceeds.
   private static let mostCalls = 1_000_000
 
   /// A clock at `time`, the beginning of 1970 by default.
@@ -45,21 +44,20 @@ public final class ScriptedClock: CheckClock {
     state = Locked(State(time: time))
   }
 
-  /// How far it was moved.
+  /// The time since the creation of the clock.
   public var uptime: Duration { state.withLock(\.uptime) }
 
-  /// The time for people.
+  /// The wall-clock time.
   public var time: Timestamp { state.withLock(\.time) }
 
-  /// Moves the clock, and has everything happen that is due until then, each at its own moment; without a time what is due
-  /// now.
+  /// Advances the clock and fires all timers that are due until then, each at its own time; by default those that are due now.
   public func advance(by duration: Duration = .zero) {
     let end = uptime + duration
     var (calls, moment) = (0, uptime)
     while let timer = next(until: end) {
       if uptime > moment { (calls, moment) = (0, uptime) }
       calls += 1
-      precondition(calls <= Self.mostCalls, "after \(Self.mostCalls) calls of timers there is still one that is due")
+      precondition(calls <= Self.mostCalls, "a timer is still due after \(Self.mostCalls) calls")
       timer.body()
     }
   }
@@ -71,7 +69,7 @@ public final class ScriptedClock: CheckClock {
     return timer
   }
 
-  /// The next timer, at its moment; nil, at the end, when there is none.
+  /// Advances to the next timer and returns it; nil, at the end, when none is due.
   private func next(until end: Duration) -> Timer? {
     state.withLock { state in
       state.timers.removeAll { $0.timer == nil }

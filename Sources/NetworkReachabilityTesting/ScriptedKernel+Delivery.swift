@@ -2,12 +2,12 @@ internal import Locks
 internal import ReachabilityModel
 
 extension ScriptedKernel {
-  /// Delivers a reading to every observer, to the one that started first at first.
+  /// Delivers a reading to every observer, in the order of their starts.
   func deliver(_ causes: Set<Cause>) {
     for number in guarded.withLock({ $0.sessions.map(\.number) }) { deliver(causes, to: number) }
   }
 
-  /// Delivers a reading to one observer, and after it those that were asked for meanwhile.
+  /// Delivers a reading to one observer, followed by those that were requested meanwhile.
   func deliver(_ causes: Set<Cause>, to number: Int) {
     let observer = guarded.withLock { guarded in
       guarded.withSession(number) { session -> (any KernelObserver)? in

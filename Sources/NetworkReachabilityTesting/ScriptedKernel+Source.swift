@@ -2,9 +2,9 @@ internal import Locks
 public import ReachabilityModel
 
 extension ScriptedKernel: KernelSource {
-  /// Delivers the first reading, or throws what ``refuseStart(_:)`` said.
+  /// Delivers the first reading, or throws the error of ``refuseStart(_:)``.
   ///
-  /// Unlike a real source a script may be started again, for as many observers at once as there are.
+  /// Unlike a real source, it may be started repeatedly, for any number of observers.
   public func start(_ observer: any KernelObserver) throws(KernelError) {
     if let error = guarded.withLock(\.startError) { throw error }
     let number = guarded.withLock { guarded in
@@ -27,23 +27,23 @@ extension ScriptedKernel: KernelSource {
     return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// A script does not wait.
+  /// A script never waits.
   public var answersAtOnce: Bool { true }
 
-  /// A script is never stuck.
+  /// A script is never blocked.
   public var sinceProgress: Duration { .zero }
 
-  /// Lets go of every observer; a reading that is being delivered on another thread may still reach one.
+  /// Releases every observer; a reading that is being delivered on another thread may still reach one.
   public func stop() { end { _ in true } }
 
-  /// Lets go of one observer; a reading that is being delivered on another thread may still reach it.
+  /// Releases one observer; a reading that is being delivered on another thread may still reach it.
   public func stop(for observer: any KernelObserver) { end { $0.observer === observer } }
 
-  private func end(_ isMeant: (Session) -> Bool) {
-    // Let go outside the lock: the observers may go with it.
+  private func end(_ matches: (Session) -> Bool) {
+    // Released outside the lock, because the observers may be deinitialized.
     let ended = guarded.withLock { guarded in
-      let ended = guarded.sessions.filter(isMeant)
-      guarded.sessions.removeAll(where: isMeant)
+      let ended = guarded.sessions.filter(matches)
+      guarded.sessions.removeAll(where: matches)
       return ended
     }
     withExtendedLifetime(ended) {}

@@ -1,7 +1,7 @@
 internal import Locks
 public import ReachabilityModel
 
-/// A kernel that does what a test says, with a clock that the test moves: the test double for `KernelSource`.
+/// A scripted kernel with a clock that the test advances: the test double for `KernelSource`.
 ///
 /// ```swift
 /// let kernel = ScriptedKernel()
@@ -15,13 +15,13 @@ public import ReachabilityModel
 /// a source delivers one at a time. Call ``change(_:_:)``, ``changeWithoutEvent(_:)`` and ``advance(by:)`` from one thread
 /// at a time.
 ///
-/// Several monitors may have the same script at once, started or not: each hears every change.
+/// Several monitors may use the same script, started or not: each receives every change.
 public final class ScriptedKernel: Sendable {
   let guarded: Locked<Guarded>
 
   struct Guarded {
     var script: KernelScript
-    /// Those who observe, in the order of their starts.
+    /// The observers, in the order of their starts.
     var sessions: [Session] = []
     var sessionCount = 0
     var uptime = Duration.seconds(1000)
@@ -38,7 +38,7 @@ public final class ScriptedKernel: Sendable {
       sessions.firstIndex { $0.number == number }.map { body(&sessions[$0]) }
     }
 
-    /// Who wants to be called again first, and when.
+    /// The session with the first deadline.
     var nextDeadline: (number: Int, deadline: Duration)? {
       sessions.compactMap { session in session.deadline.map { (session.number, $0) } }.min { $0.1 < $1.1 }
     }
@@ -48,40 +48,40 @@ public final class ScriptedKernel: Sendable {
     }
   }
 
-  /// What belongs to one observer, from its start to the stop.
+  /// The state of one observer, from its start to the stop.
   struct Session {
     let number: Int
     let observer: any KernelObserver
     var deadline: Duration?
     var isDelivering = false
-    /// What was asked for while a reading was being delivered.
+    /// The causes of a reading that was requested during a delivery.
     var next: Set<Cause>?
     /// The next reading is an audit.
     var isAudit = false
     var differences = 0
-    /// What was announced and not read yet.
+    /// The announced changes that were not read yet.
     var changes = RouteChanges(isAny: true)
   }
 
   /// 2026-01-01T00:00:00Z less the uptime at the start, so that tests see round times.
   private static let bootTime: Int64 = 1_767_225_600_000_000 - 1_000_000_000
 
-  /// A kernel with a loopback interface, or what `script` says.
+  /// A kernel with a loopback interface, or with a script.
   public init(_ script: KernelScript? = nil) {
     var loopback = KernelScript()
     loopback.addLoopback()
     guarded = Locked(Guarded(script: script ?? loopback))
   }
 
-  // MARK: - For the test
+  // MARK: - Test control
 
-  /// The next starts throw this; nil for success.
+  /// Sets the error of the next starts; nil for success.
   public func refuseStart(_ error: KernelError?) { guarded.withLock { $0.startError = error } }
 
   /// Changes the network and delivers a reading, as one batch of kernel events would.
   ///
   /// - Parameters:
-  ///   - causes: what the events said that the tables do not show.
+  ///   - causes: the causes that do not follow from the tables.
   ///   - body: the change; empty for events that change nothing.
   public func change(_ causes: Set<Cause> = [], _ body: (inout KernelScript) -> Void = { _ in }) {
     let before = guarded.withLock { $0.script }
@@ -96,7 +96,7 @@ public final class ScriptedKernel: Sendable {
     deliver(causes)
   }
 
-  /// Changes the network without an event, as a route does whose life runs out.
+  /// Changes the network without an event, as the expiry of a route does.
   public func changeWithoutEvent(_ body: (inout KernelScript) -> Void) {
     var script = guarded.withLock { $0.script }
     body(&script)
@@ -104,9 +104,9 @@ public final class ScriptedKernel: Sendable {
     guarded.withLock { $0.script = changed }
   }
 
-  /// Moves the clock, delivering a reading at each deadline that passes.
+  /// Advances the clock, and delivers a reading at each deadline.
   ///
-  /// - Parameter duration: how far; at most 10,000 deadlines are served on the way.
+  /// - Parameter duration: the time; at most 10,000 deadlines are handled.
   public func advance(by duration: Duration) {
     let end = guarded.withLock { $0.uptime + duration }
     for _ in 0..<10_000 {
@@ -124,7 +124,7 @@ public final class ScriptedKernel: Sendable {
     }
   }
 
-  /// Tells the observers that the kernel can no longer be read.
+  /// Reports to the observers that the kernel can no longer be read.
   public func fail(_ error: KernelError) {
     let (observers, time) = guarded.withLock { guarded in
       guarded.withSessions { $0.changes.isAny = true }
@@ -133,9 +133,9 @@ public final class ScriptedKernel: Sendable {
     for observer in observers { observer.kernelFailed(error, at: time) }
   }
 
-  /// Reads everything although nothing was announced, as a source does now and then, and compares.
+  /// Performs an audit: reads all tables without an event, as a source does periodically, and compares.
   ///
-  /// - Returns: how many things differed from what the observer held: changes that no event had told of; 0 when another
+  /// - Returns: the number of differences from the observers' state, which changes without events cause; 0 while another
   ///   reading is being delivered.
   public func audit() -> Int {
     guarded.withLock { $0.withSessions { $0.isAudit = true } }
@@ -151,12 +151,12 @@ public final class ScriptedKernel: Sendable {
     }
   }
 
-  /// When the first observer wants to be called again, on the reading's scale; nil for never.
+  /// The first deadline of the observers, as an uptime; nil for none.
   public var deadline: Duration? { guarded.withLock { $0.nextDeadline?.deadline } }
 
   /// The time on the script's clock since its boot.
   public var uptime: Duration { guarded.withLock(\.uptime) }
 
-  /// How many questions were answered by ``lookUp(_:)``.
+  /// The number of lookups by ``lookUp(_:)``.
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
 }

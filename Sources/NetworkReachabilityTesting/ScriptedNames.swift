@@ -1,16 +1,16 @@
 internal import Locks
 public import ReachabilityModel
 
-/// Names that resolve to what a test says: the test double for the hosts file and the name servers.
+/// Scripted name resolution: the test double for the hosts file and the name servers.
 ///
 /// ```swift
 /// let names = ScriptedNames(["db.internal": ["10.0.0.9"]])
 /// let monitor = ReachabilityMonitor(kernel: { kernel }, names: names)
 /// ```
 ///
-/// A name that the script does not have does not exist, `localhost` included; case does not matter, nor a final dot.
-/// Monitors that watch a name are told of its first answer with their first verdict, and of each change before
-/// ``change(_:to:)-(_,NameResolution)`` returns. A `Checker` that was made without a prober of its own asks real servers.
+/// A name that is not in the script does not exist, including `localhost`; case and a final dot are ignored. A monitor that
+/// watches a name receives its first answer with the first verdict, and each change before
+/// ``change(_:to:)-(_,NameResolution)`` returns. A `Checker` without a custom prober queries real servers.
 public final class ScriptedNames: NameSource {
   private struct State {
     var resolutions: [String: NameResolution] = [:]
@@ -19,36 +19,36 @@ public final class ScriptedNames: NameSource {
 
   private let state = Locked(State())
 
-  /// A script with the addresses of some names, as texts; a malformed text counts for none.
+  /// A script with the addresses of some names, as texts; malformed ones are ignored.
   public init(_ names: [String: [String]] = [:]) {
     for (name, addresses) in names { change(name, to: addresses) }
   }
 
-  /// Gives a name these addresses, as texts, in place of what it had; a malformed text counts for none.
+  /// Replaces the addresses of a name, as texts; malformed ones are ignored.
   ///
-  /// Without any the name does not exist.
+  /// Without an address the name does not exist.
   public func change(_ name: String, to addresses: [String]) {
     let addresses = addresses.compactMap { IPAddress($0) }
     change(name, to: addresses.isEmpty ? .notFound : .addresses(addresses))
   }
 
-  /// Has a name resolve to something else: `.notFound`, `.failed(.dnsTimeout)`, or `.pending` for no answer yet.
+  /// Replaces the resolution of a name: `.notFound`, `.failed(.dnsTimeout)`, or `.pending` for no answer yet.
   ///
-  /// As with real servers, those that fail take no addresses away from who watches the name.
+  /// As with real servers, a failure does not remove the addresses of a watched name.
   public func change(_ name: String, to resolution: NameResolution) {
     let listeners = state.withLock { state in
       state.resolutions[Self.key(name)] = resolution
       return state.listeners
     }
-    for tell in listeners { tell() }
+    for notify in listeners { notify() }
   }
 
-  /// What the script says of a name.
+  /// The resolution of a name.
   public func resolution(of name: String) -> NameResolution {
     state.withLock { $0.resolutions[Self.key(name)] } ?? .notFound
   }
 
-  /// Has a monitor told of changes.
+  /// Adds a closure that is called after each change.
   public func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.listeners.append(body) } }
 
   private static func key(_ name: String) -> String {

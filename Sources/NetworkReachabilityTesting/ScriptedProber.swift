@@ -1,8 +1,7 @@
 internal import Locks
 public import ReachabilityModel
 
-/// A prober that answers what a test says, when the test says so: the test double for `Prober`, for code that makes
-/// checks with `ReachabilityChecks`.
+/// A scripted prober: the test double for `Prober`, for code that uses `ReachabilityChecks`.
 ///
 /// ```swift
 /// let prober = ScriptedProber { request in .init(.up, startedAt: .init(microseconds: 0), duration: .milliseconds(1)) }
@@ -19,7 +18,7 @@ public final class ScriptedProber: Prober {
 
   private let state: Locked<State>
 
-  /// A prober with a rule; where it gives nil, and without one, checks wait.
+  /// A prober with a rule; checks wait without one, and when it returns nil.
   public init(_ rule: (@Sendable (ProbeRequest) -> ProbeResult?)? = nil) {
     state = Locked(State(rule: rule))
   }
@@ -30,12 +29,12 @@ public final class ScriptedProber: Prober {
   /// The requests that wait for an answer, in order.
   public var open: [ProbeRequest] { state.withLock { $0.open.map(\.request) } }
 
-  /// Gives another rule to the requests from now on.
+  /// Sets the rule for further requests.
   public func follow(_ rule: (@Sendable (ProbeRequest) -> ProbeResult?)?) {
     state.withLock { $0.rule = rule }
   }
 
-  /// Ends every check that waits, by this rule; those for which it gives nil go on waiting.
+  /// Ends every waiting check by this rule; those for which it returns nil continue to wait.
   public func answer(_ rule: (ProbeRequest) -> ProbeResult?) {
     let waiting = state.withLock { state in
       defer { state.open = [] }
@@ -50,7 +49,7 @@ public final class ScriptedProber: Prober {
     }
   }
 
-  /// Notes the request, and ends it at once if the rule says how.
+  /// Records the request, and ends it immediately if the rule returns a result.
   public func probe(
     _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void
   ) -> any ProbeCancellation {

@@ -1,14 +1,14 @@
 internal import Locks
 public import NetworkReachability
 
-/// Keeps every update that it hears, for a test to look at.
+/// Records every update for a test.
 public final class UpdateRecorder: Sendable {
   private let recorded = Locked<[ReachabilityUpdate]>([])
 
   /// An empty recorder.
   public init() {}
 
-  /// Keeps an update; pass it as a listener: `monitor.listen(on: .immediate) { recorder.record($0) }`.
+  /// Records an update; pass it as a listener: `monitor.listen(on: .immediate) { recorder.record($0) }`.
   public func record(_ update: ReachabilityUpdate) { recorded.withLock { $0.append(update) } }
 
   /// The updates so far, the oldest first.
@@ -19,6 +19,6 @@ public final class UpdateRecorder: Sendable {
 }
 
 extension DeliveryContext {
-  /// Runs closures at once on the thread that delivers: with a ``ScriptedKernel``, before its call returns.
+  /// Runs closures immediately on the delivering thread: with a ``ScriptedKernel``, before its call returns.
   public static var immediate: DeliveryContext { DeliveryContext { $0() } }
 }

@@ -52,6 +52,35 @@ extension ForwardingClasses {
       return index.classes[place] >= 0 ? RouteQuery(index.address(at: place)) : nil
     }
   }
+
+  /// Counts the addresses whose paths differ from an audit's answers.
+  func differences(in audit: KernelReading, _ paths: PathInterner) -> Int {
+    var found = 0
+    for (family, index) in indexes.enumerated() {
+      var checked: Set<UInt128> = []
+      for position in index.addresses.indices
+      where index.targets[position] != AddressIndex.removed && index.classes[position] >= 0 {
+        let held = path(family, at: position)
+        let query = RouteQuery(index.address(at: position))
+        guard held >= 0, !checked.contains(index.addresses[position]), let answer = audit.answers[query] else {
+          continue
+        }
+        checked.insert(index.addresses[position])
+        if StatusRules.judge(answer, to: query, in: audit.tables) != paths[held].value { found += 1 }
+      }
+    }
+    return found
+  }
+
+  /// The path of a target's address in this reading; nil when it was not read.
+  func currentPath(of id: TargetID, _ address: IPAddress) -> PathID? {
+    let family = address.unmapped.family.index
+    guard let position = indexes[family].position(of: address.unmapped.number, id),
+      forwardingClass(family, at: position)?.isAffected == false
+    else { return nil }
+    let path = path(family, at: position)
+    return path < 0 ? nil : path
+  }
 }
 
 extension IPAddress {

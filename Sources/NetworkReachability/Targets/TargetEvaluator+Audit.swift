@@ -6,20 +6,7 @@ extension TargetEvaluator {
   /// were missing.
   func differences(in audit: KernelReading) -> Int {
     guard debouncer.isIdle, individuals.isIdle else { return classes.missingPrefixes }
-    var found = classes.missingPrefixes
-    for (family, index) in classes.indexes.enumerated() {
-      var checked: Set<UInt128> = []
-      for position in index.addresses.indices
-      where index.targets[position] != AddressIndex.removed && index.classes[position] >= 0 {
-        let held = classes.path(family, at: position)
-        let query = RouteQuery(index.address(at: position))
-        guard held >= 0, !checked.contains(index.addresses[position]), let answer = audit.answers[query] else {
-          continue
-        }
-        checked.insert(index.addresses[position])
-        if StatusRules.judge(answer, to: query, in: audit.tables) != paths[held].value { found += 1 }
-      }
-    }
+    var found = classes.missingPrefixes + classes.differences(in: audit, paths)
     for (id, watch) in individuals.all where table.mode(id) == .individual {
       guard let entry = table[id], let queries = watch.queries, let published = watch.verdict?.published,
         queries.allSatisfy({ audit.answers[$0] != nil })

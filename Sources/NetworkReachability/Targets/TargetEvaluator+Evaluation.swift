@@ -45,7 +45,8 @@ extension TargetEvaluator {
     evaluateIndividuals(&evaluation)
     let (entries, forwarding) = (table, classes)
     debouncer.reportDue(at: reading.uptime, &evaluation.outcome.changes) {
-      Self.currentPath(of: $0, entries, forwarding)
+      guard case .address(let address)? = entries.target($0)?.remote else { return nil }
+      return forwarding.currentPath(of: $0, address)
     }
     return evaluation.outcome
   }
@@ -137,17 +138,6 @@ extension TargetEvaluator {
   /// Whether a path can be reported for all members of a class together, without a delay for any of them.
   private func canReportAll(_ path: PathID, settle: Duration) -> Bool {
     individuals.isEmpty && debouncer.isIdle && (settle == .zero || paths.isReachable(path))
-  }
-
-  /// The path of a target with the mode `address` in this reading; nil when it was not read.
-  private static func currentPath(of id: TargetID, _ table: TargetTable, _ classes: ForwardingClasses) -> PathID? {
-    guard case .address(let address)? = table.target(id)?.remote else { return nil }
-    let family = address.unmapped.family.index
-    guard let position = classes.indexes[family].position(of: address.unmapped.number, id),
-      classes.forwardingClass(family, at: position)?.isAffected == false
-    else { return nil }
-    let path = classes.path(family, at: position)
-    return path < 0 ? nil : path
   }
 
   // MARK: - Individual targets
