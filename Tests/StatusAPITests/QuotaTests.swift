@@ -114,7 +114,7 @@ import Testing
       let more = #", "interval": "\#(3600 + number)s""#
       #expect(try limited.put("a", more, limited.ci).status < 300)
     }
-    let modules = limited.service.service.schedule.figures.modules
+    let modules = limited.service.service.schedule.statistics.modules
     #expect(modules.values.reduce(0) { $0 + Int($1.durations.count) } <= 2)
   }
 
