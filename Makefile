@@ -57,7 +57,7 @@ test-long: ## long races, every test under the sanitizers, a browser's EventSour
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
 	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
-	scripts/sanitize thread --filter 'EventLoopTests|NetworkReachabilityTests|ReachabilityChecksTests|MicroHTTPTests|NetlinkTests|NamesTests|ProbesTests'
+	scripts/sanitize thread --filter 'EventLoopTests|NetworkReachabilityTests|ReachabilityChecksTests|EmbeddedHTTPServerTests|NetlinkTests|HostResolverTests|ProbersTests'
 	scripts/sanitize address
 	scripts/setup scripts/packages-browser.txt
 	scripts/test-clients browser

@@ -71,16 +71,19 @@ let package = Package(
     .target(name: "CNetlink"),
     room("Netlink", ["ReachabilityModel", "EventLoop", "Locks", "CNetlink", logging]),
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
-    room("Names", ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque]),
+    room("HostResolver", ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     .systemLibrary(name: "CSockets"),
     room(
-      "Probes",
-      ["Names", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", deque]),
+      "Probers",
+      [
+        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets",
+        deque,
+      ]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    room("MicroHTTP", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
+    room("EmbeddedHTTPServer", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
@@ -92,8 +95,9 @@ let package = Package(
     room("HostProcess", ["CProcess"]),
 
     // Floor 2: the libraries. Of all C libraries those that watch need c-ares alone; active checks are a product of their own.
-    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "Names", deque, logging]),
-    room("ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", deque]),
+    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
+    room(
+      "ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", deque]),
     room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
@@ -102,18 +106,28 @@ let package = Package(
     room(
       "StatusAPI",
       [
-        "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials",
+        "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "JSONTree",
+        "Credentials",
         "Locks", logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
 
-    // Floor 4: composition, command line, configuration.
+    // Layer 4: composition and configuration of the service, for any executable.
+    room(
+      "Service",
+      [
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",
+        "YAMLTree",
+        "Locks", "HostProcess", "Credentials", logging, lifecycle, unixSignals,
+      ]),
+
+    // Layer 5: the command line.
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "Netlink", "Probes",
-        "YAMLTree", "JSONTree", "Locks", "HostProcess", "Credentials",
-        arguments, logging, lifecycle, unixSignals, system, subprocess,
+        "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+        "Probers",
+        "JSONTree", "HostProcess", "Credentials", arguments, logging, system, subprocess,
       ],
       swiftSettings: strict),
 
@@ -129,14 +143,16 @@ let package = Package(
     tests("ReachabilityModelTests", ["ReachabilityModel"]),
     tests("EventLoopTests", ["EventLoop", "Locks", "TestSupport", "CNetlink"]),
     tests("NetlinkTests", ["Netlink", "EventLoop", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
-    tests("NamesTests", ["Names", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
-    tests("ProbesTests", ["Probes", "Names", "EventLoop", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
-    tests("MicroHTTPTests", ["MicroHTTP", "Locks", "TestSupport", "CGnuTLS", logging]),
+    tests("HostResolverTests", ["HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
+    tests(
+      "ProbersTests",
+      ["Probers", "HostResolver", "EventLoop", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
+    tests("EmbeddedHTTPServerTests", ["EmbeddedHTTPServer", "Locks", "TestSupport", "CGnuTLS", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),
     tests(
       "NetworkReachabilityTests",
-      ["NetworkReachability", "NetworkReachabilityTesting", "Names", "Locks", "TestSupport", logging]),
+      ["NetworkReachability", "NetworkReachabilityTesting", "HostResolver", "Locks", "TestSupport", logging]),
     tests(
       "ReachabilityChecksTests",
       ["ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
@@ -148,20 +164,21 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP",
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
         "Credentials", "TestSupport", "Locks", logging,
       ]),
     tests(
       "ContractTests",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "MicroHTTP",
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
         "Credentials", "YAMLTree", "TestSupport", logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(
       "ReachdTests",
       [
-        "reachd", "HostProcess", "MicroHTTP", "Probes", "Locks", "YAMLTree", "Credentials", "StatusAPI", "TestSupport",
+        "Service", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks", "YAMLTree", "Credentials",
+        "StatusAPI", "TestSupport",
         logging,
       ]),
     tests("CredentialsTests", ["Credentials"]),
@@ -188,23 +205,18 @@ if let names = Context.environment["REACHD_TEST_TARGET"] {
   package.products = []
 }
 
-// FUZZ=1 (scripts/fuzz): every room compiled for libFuzzer, and the program as a library without its entry.
+// FUZZ=1 (scripts/fuzz): every room compiled for libFuzzer.
 if Context.environment["FUZZ"] != nil {
   let fuzzer: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]
   package.products = []
   package.targets = package.targets.filter { !$0.isTest }
   for target in package.targets where target.swiftSettings != nil { target.swiftSettings? += fuzzer }
-  if let program = package.targets.firstIndex(where: { $0.type == .executable }) {
-    let whole = package.targets[program]
-    package.targets[program] = .target(
-      name: whole.name, dependencies: whole.dependencies, exclude: ["Entry.swift"], swiftSettings: whole.swiftSettings)
-  }
   package.targets += [
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "CNetlink", "reachd", "StatusAPI", "MicroHTTP", "Netlink", "ReachabilityChecks",
+        "CFuzzer", "CNetlink", "Service", "StatusAPI", "EmbeddedHTTPServer", "Netlink", "ReachabilityChecks",
         "NetworkReachability", "NetworkReachabilityTesting", "ReachabilityModel", logging,
       ],
       path: "Tests/Fuzz", exclude: ["Seeds"],

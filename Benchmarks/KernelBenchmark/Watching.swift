@@ -8,7 +8,7 @@ import NetworkReachability
 /// reading: when its first event was received, and when it was read, judged and told, in nanoseconds.
 final class Watching: ReevaluationObserver {
   struct Line {
-    var heard: Int64 = 0
+    var receivedAt: Int64 = 0
     var read: Int64
     var judged: Int64 = 0
     var told: Int64 = 0
@@ -53,7 +53,7 @@ final class Watching: ReevaluationObserver {
   }
 
   private func report() {
-    for line in lines.withLock(\.self) { print(line.heard, line.read, line.judged, line.told) }
+    for line in lines.withLock(\.self) { print(line.receivedAt, line.read, line.judged, line.told) }
     print("end")
   }
 
@@ -72,11 +72,11 @@ final class Watching: ReevaluationObserver {
   func told(_ reading: KernelReading) {
     let time = now()
     // Received on the clock that never jumps; written down on the one that `ip` writes.
-    let sinceHeard = reading.heard.map { (KernelClock.uptime - $0) / .nanoseconds(1) }
+    let sinceHeard = reading.receivedAt.map { (KernelClock.uptime - $0) / .nanoseconds(1) }
     lines.withLock { lines in
       guard let last = lines.indices.last else { return }
       lines[last].told = time
-      if let sinceHeard { lines[last].heard = time - Int64(sinceHeard) }
+      if let sinceHeard { lines[last].receivedAt = time - Int64(sinceHeard) }
     }
   }
 }
@@ -88,7 +88,7 @@ private final class TimedSource: KernelSource {
 
   init(_ inner: NetlinkSource, _ watching: Watching) { (self.inner, self.watching) = (inner, watching) }
 
-  var sinceProgress: Duration { inner.sinceProgress }
+  var timeSinceProgress: Duration { inner.timeSinceProgress }
   func start(_ observer: any KernelObserver) throws(KernelError) { try inner.start(TimedObserver(observer, watching)) }
   func refresh() { inner.refresh() }
   func stop() { inner.stop() }

@@ -24,7 +24,7 @@ struct CMicroHTTPD_Callbacks {
   MHD_RequestCompletedCallback completed;
   MHD_NotifyConnectionCallback connection;
   size_t (*unescape)(void *cls, struct MHD_Connection *connection, char *text);
-  MHD_LogCallback complaint;
+  MHD_LogCallback diagnostic;
 };
 
 /// MHD_start_daemon is variadic. `priorities` and `certificate` (a gnutls_certificate_retrieve_function3) count under
@@ -40,7 +40,7 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
   const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
 
   return MHD_start_daemon (flags, 0, NULL, NULL, callbacks->request, callbacks->cls,
-                           MHD_OPTION_EXTERNAL_LOGGER, callbacks->complaint, callbacks->cls,
+                           MHD_OPTION_EXTERNAL_LOGGER, callbacks->diagnostic, callbacks->cls,
                            MHD_OPTION_LISTEN_SOCKET, listen_fd,
                            MHD_OPTION_CONNECTION_LIMIT, connection_limit,
                            MHD_OPTION_CONNECTION_TIMEOUT, timeout_seconds,

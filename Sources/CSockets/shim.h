@@ -71,7 +71,7 @@ static inline int csockets_name_length(struct csockets_batch *batch, int index) 
 }
 
 // One message to send: the first `length` bytes of its packet, to `name`.
-static inline void csockets_address(
+static inline void csockets_prepare_send(
     struct csockets_batch *batch, int index, const struct sockaddr *name, socklen_t name_length, size_t length) {
   memcpy(&batch->names[index], name, name_length);
   batch->vectors[index] = (struct iovec){batch->packets[index], length};
@@ -84,7 +84,7 @@ static inline void csockets_address(
 }
 
 // By which interface (0: any) and from which address (4 or 16 bytes; null: any) it is sent.
-static inline void csockets_vantage(
+static inline void csockets_set_pktinfo(
     struct csockets_batch *batch, int index, int is_ipv6, unsigned int interface, const void *source) {
   struct msghdr *head = &batch->messages[index].head;
   head->msg_control = batch->control[index];
@@ -112,7 +112,7 @@ static inline int csockets_send(int descriptor, struct csockets_batch *batch, in
   return csockets_sendmmsg(descriptor, batch->messages + from, (unsigned int)count, MSG_DONTWAIT);
 }
 
-static inline void csockets_make_room(struct csockets_batch *batch, int index) {
+static inline void csockets_prepare_receive(struct csockets_batch *batch, int index) {
   batch->vectors[index] = (struct iovec){batch->packets[index], CSOCKETS_PACKET};
   batch->messages[index].head = (struct msghdr){
       .msg_name = &batch->names[index],
@@ -125,52 +125,52 @@ static inline void csockets_make_room(struct csockets_batch *batch, int index) {
 }
 
 static inline int csockets_receive(int descriptor, struct csockets_batch *batch) {
-  for (int index = 0; index < CSOCKETS_BATCH; index++) csockets_make_room(batch, index);
+  for (int index = 0; index < CSOCKETS_BATCH; index++) csockets_prepare_receive(batch, index);
   return csockets_recvmmsg(descriptor, batch->messages, CSOCKETS_BATCH, MSG_DONTWAIT, 0);
 }
 
 // What the kernel said beside a message.
-struct csockets_beside {
+struct csockets_ancillary {
   int64_t arrived;       // CLOCK_REALTIME in nanoseconds; 0 if unknown
   int hop_limit;         // −1 if unknown
-  int own_length;        // 4 or 16: bytes of the own address that it came to; 0 if unknown
-  unsigned char own[16];
+  int local_length;        // 4 or 16: bytes of the own address that it came to; 0 if unknown
+  unsigned char local[16];
   int error;             // errno of an entry of the error queue; 0 for none
 };
 
-static inline struct csockets_beside csockets_look(struct csockets_batch *batch, int index) {
-  struct csockets_beside beside = {.hop_limit = -1};
+static inline struct csockets_ancillary csockets_read_ancillary(struct csockets_batch *batch, int index) {
+  struct csockets_ancillary ancillary = {.hop_limit = -1};
   struct msghdr *head = &batch->messages[index].head;
   for (struct cmsghdr *control = CMSG_FIRSTHDR(head); control; control = CMSG_NXTHDR(head, control)) {
     const void *data = CMSG_DATA(control);
     if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == csockets_so_timestampns) {
       struct timespec moment;
       memcpy(&moment, data, sizeof moment);
-      beside.arrived = (int64_t)moment.tv_sec * 1000000000 + moment.tv_nsec;
+      ancillary.arrived = (int64_t)moment.tv_sec * 1000000000 + moment.tv_nsec;
     } else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == csockets_ip_ttl) {
-      memcpy(&beside.hop_limit, data, sizeof(int));
+      memcpy(&ancillary.hop_limit, data, sizeof(int));
     } else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == csockets_ipv6_hoplimit) {
-      memcpy(&beside.hop_limit, data, sizeof(int));
+      memcpy(&ancillary.hop_limit, data, sizeof(int));
     } else if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == csockets_ip_pktinfo) {
-      beside.own_length = 4;
-      memcpy(beside.own, (const unsigned char *)data + 8, 4);
+      ancillary.local_length = 4;
+      memcpy(ancillary.local, (const unsigned char *)data + 8, 4);
     } else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == csockets_ipv6_pktinfo) {
-      beside.own_length = 16;
-      memcpy(beside.own, data, 16);
+      ancillary.local_length = 16;
+      memcpy(ancillary.local, data, 16);
     } else if ((control->cmsg_level == IPPROTO_IP && control->cmsg_type == csockets_ip_recverr) ||
                (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == csockets_ipv6_recverr)) {
       struct sock_extended_err error;
       memcpy(&error, data, sizeof error);
-      beside.error = (int)error.ee_errno;
+      ancillary.error = (int)error.ee_errno;
     }
   }
-  return beside;
+  return ancillary;
 }
 
 // Takes one entry of the error queue into the first message: its packet is the one that was sent, its name the address
 // that it was sent to. Returns 0, or −1 with errno.
 static inline int csockets_receive_error(int descriptor, struct csockets_batch *batch) {
-  csockets_make_room(batch, 0);
+  csockets_prepare_receive(batch, 0);
   ssize_t length = recvmsg(descriptor, &batch->messages[0].head, csockets_errqueue | MSG_DONTWAIT);
   if (length < 0) return -1;
   batch->messages[0].length = (unsigned int)length;

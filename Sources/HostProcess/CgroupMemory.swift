@@ -1,7 +1,7 @@
 /// The memory limit of this process's control group (cgroups(7)).
 public enum CgroupMemory {
   /// A file of one number, or a list of a line for each hierarchy, is far below this many bytes.
-  private static let largestFile = 1 << 16
+  private static let fileByteLimit = 1 << 16
   /// Limits from here on are none: cgroup v1 writes 2^63 less a page for no limit.
   private static let unlimited = 1 << 60
 
@@ -44,6 +44,6 @@ public enum CgroupMemory {
   }
 
   private static func text(_ path: String) -> String? {
-    (try? FileReader.bytes(of: path, limit: largestFile, waiting: false)).map { String(decoding: $0, as: UTF8.self) }
+    (try? FileReader.bytes(of: path, limit: fileByteLimit, blocking: false)).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -24,14 +24,14 @@ public enum FileReader {
   /// - Parameters:
   ///   - path: the file; `/dev/stdin` and pipes work too.
   ///   - limit: the most bytes that it may have.
-  ///   - waiting: false for a plain file only, which nobody must be waited for to write.
+  ///   - blocking: false for a plain file only, which nobody must be waited for to write.
   /// - Returns: all of them.
   /// - Throws: what the system said, or that the file is larger than the limit, or no plain file.
-  public static func bytes(of path: String, limit: Int, waiting: Bool = true) throws(FileReadError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waiting ? 0 : O_NONBLOCK))
+  public static func bytes(of path: String, limit: Int, blocking: Bool = true) throws(FileReadError) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (blocking ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
-    if !waiting {
+    if !blocking {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path) }
       guard status.st_mode & S_IFMT == S_IFREG else { throw FileReadError(path: path, reason: "this is no plain file") }

@@ -14,11 +14,11 @@ public enum ProcessSignals {
     signal(SIGCHLD, SIG_IGN)
   }
 
-  /// Until ``holdRequests()``, SIGTERM and SIGINT end this process at once, with 0; SIGHUP waits.
+  /// Until ``blockTermination()``, SIGTERM and SIGINT end this process at once, with 0; SIGHUP waits.
   ///
   /// For the time in which there is nothing to give back, and something to wait for that may never come: a file that is a
   /// pipe. Without that, the first process of a container would lose a SIGTERM that comes before its handler.
-  public static func obeyRequests() {
+  public static func exitOnTermination() {
     mask(SIG_BLOCK, [SIGHUP])
     // A shell's background jobs ignore SIGINT.
     for number in [SIGTERM, SIGINT] where !isIgnored(number) { signal(number) { _ in _exit(0) } }
@@ -29,7 +29,7 @@ public enum ProcessSignals {
   /// SIGTERM, SIGINT and SIGHUP wait until somebody takes them (signalfd(2)), also those that come before.
   ///
   /// Call it while there is only one thread: threads inherit it.
-  public static func holdRequests() {
+  public static func blockTermination() {
     mask(SIG_BLOCK, [SIGTERM, SIGINT, SIGHUP])
     for number in [SIGTERM, SIGINT] where !isIgnored(number) { signal(number, SIG_DFL) }
   }

@@ -18,12 +18,12 @@ public struct ProcessUsage: Sendable, Equatable {
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
     return ProcessUsage(
-      residentBytes: residentBytes, openDescriptors: openDescriptors, descriptorLimit: mostDescriptors,
+      residentBytes: residentBytes, openDescriptors: openDescriptors, descriptorLimit: maximumDescriptors,
       processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
   }
 
   /// The most descriptors that this process may open (`RLIMIT_NOFILE`, soft).
-  public static var mostDescriptors: UInt64 {
+  public static var maximumDescriptors: UInt64 {
     var limit = rlimit()
     unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     return UInt64(limit.rlim_cur)
@@ -32,19 +32,19 @@ public struct ProcessUsage: Sendable, Equatable {
   /// Whether this process may have so many more threads at once (`RLIMIT_NPROC`, pids.max), by starting them; all have
   /// ended when this returns.
   public static func canStart(threads count: Int) -> Bool {
-    let gate = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    defer { unsafe gate.deallocate() }
-    unsafe pthread_mutex_init(gate, nil)
-    unsafe pthread_mutex_lock(gate)
+    let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    defer { unsafe lock.deallocate() }
+    unsafe pthread_mutex_init(lock, nil)
+    unsafe pthread_mutex_lock(lock)
     var threads: [pthread_t] = []
     for _ in 0..<count {
       var thread = pthread_t()
-      guard unsafe pthread_create(&thread, nil, passGate, gate) == 0 else { break }
+      guard unsafe pthread_create(&thread, nil, waitForRelease, lock) == 0 else { break }
       threads.append(thread)
     }
-    unsafe pthread_mutex_unlock(gate)
+    unsafe pthread_mutex_unlock(lock)
     for thread in threads { pthread_join(thread, nil) }
-    unsafe pthread_mutex_destroy(gate)
+    unsafe pthread_mutex_destroy(lock)
     return threads.count == count
   }
 
@@ -89,9 +89,9 @@ public struct ProcessUsage: Sendable, Equatable {
 }
 
 /// A thread's body: waits until the gate is open.
-private func passGate(_ gate: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let gate = unsafe gate?.assumingMemoryBound(to: pthread_mutex_t.self) else { return nil }
-  unsafe pthread_mutex_lock(gate)
-  unsafe pthread_mutex_unlock(gate)
+private func waitForRelease(_ lock: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let lock = unsafe lock?.assumingMemoryBound(to: pthread_mutex_t.self) else { return nil }
+  unsafe pthread_mutex_lock(lock)
+  unsafe pthread_mutex_unlock(lock)
   return nil
 }

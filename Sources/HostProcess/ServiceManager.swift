@@ -12,7 +12,7 @@ public struct ServiceManager: Sendable {
   /// The first descriptor that a manager passes on (SD_LISTEN_FDS_START).
   private static let firstSocket: Int32 = 3
   /// More sockets than a service can have ports.
-  private static let mostSockets: Int32 = 1024
+  private static let maximumSockets: Int32 = 1024
 
   /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`, `LISTEN_FDS` and `LISTEN_PID`.
   ///
@@ -26,7 +26,7 @@ public struct ServiceManager: Sendable {
     watchdog = watched && microseconds > 0 ? .microseconds(microseconds) : nil
     let count = environment["LISTEN_FDS"].flatMap { Int32($0) } ?? 0
     let isOurs = environment["LISTEN_PID"].flatMap { Int32($0) } == own
-    guard isOurs, (1...Self.mostSockets).contains(count) else {
+    guard isOurs, (1...Self.maximumSockets).contains(count) else {
       sockets = []
       return
     }
@@ -38,7 +38,7 @@ public struct ServiceManager: Sendable {
   ///
   /// - Returns: whether it was sent. A manager that is gone, or busy, is no reason to do anything else.
   @discardableResult
-  public func tell(_ state: String) -> Bool {
+  public func notify(_ state: String) -> Bool {
     guard let address, var target = Self.socketAddress(address) else { return false }
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)

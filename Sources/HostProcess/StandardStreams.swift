@@ -39,13 +39,15 @@ public enum StandardStreams {
   /// Ends this process by SIGPIPE once nobody can read its standard output any more.
   ///
   /// For a program that writes rarely: it would notice only by the next write. A file has no reader and is never lost.
-  public static func endWhenOutputIsLost() {
+  public static func exitWhenOutputCloses() {
     var thread = pthread_t()
-    guard unsafe pthread_create(&thread, nil, { _ in unsafe StandardStreams.watchOutput() }, nil) == 0 else { return }
+    guard unsafe pthread_create(&thread, nil, { _ in unsafe StandardStreams.waitForOutputClose() }, nil) == 0 else {
+      return
+    }
     pthread_detach(thread)
   }
 
-  private static func watchOutput() -> UnsafeMutableRawPointer? {
+  private static func waitForOutputClose() -> UnsafeMutableRawPointer? {
     // No event is asked for: the kernel tells of errors and hang-ups by itself (poll(2)).
     var output = pollfd(fd: 1, events: 0, revents: 0)
     while true {

@@ -10,15 +10,15 @@ enum DocumentReader {
     let document = unsafe bytes.withUnsafeBytes { bytes in
       unsafe json_loadb(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, flags, &error)
     }
-    guard let document = unsafe document else { throw complaint(error) }
+    guard let document = unsafe document else { throw diagnostic(error) }
     defer { unsafe json_decref(document) }
     return try unsafe node(document, depth: 0)
   }
 
   private static func node(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> JSONNode {
     switch unsafe value.pointee.type {
-    case JSON_OBJECT: return .object(try unsafe members(value, depth: try deeper(depth)))
-    case JSON_ARRAY: return .array(try unsafe elements(value, depth: try deeper(depth)))
+    case JSON_OBJECT: return .object(try unsafe members(value, depth: try checkDepth(depth)))
+    case JSON_ARRAY: return .array(try unsafe elements(value, depth: try checkDepth(depth)))
     case JSON_STRING: return .string(unsafe text(json_string_value(value), json_string_length(value)))
     case JSON_INTEGER: return .integer(unsafe Int64(json_integer_value(value)))
     case JSON_REAL: return .number(unsafe json_real_value(value))
@@ -28,7 +28,7 @@ enum DocumentReader {
     }
   }
 
-  private static func deeper(_ depth: Int) throws(JSONError) -> Int {
+  private static func checkDepth(_ depth: Int) throws(JSONError) -> Int {
     guard depth < Limits.depth else {
       // jansson keeps no places: the tree is read already.
       throw JSONError(line: 1, column: 1, message: "nested deeper than \(Limits.depth) levels")
@@ -67,7 +67,7 @@ enum DocumentReader {
   }
 
   /// jansson's own words about what it could not read; they quote at most some bytes of the text.
-  private static func complaint(_ error: json_error_t) -> JSONError {
+  private static func diagnostic(_ error: json_error_t) -> JSONError {
     let message = unsafe withUnsafeBytes(of: error.text) { bytes in
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

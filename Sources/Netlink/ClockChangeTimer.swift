@@ -21,7 +21,7 @@ struct ClockChangeTimer {
     }
     descriptor = Descriptor(Int32(timer))
     var setting = itimerspec()
-    setting.it_value.tv_sec = Limits.endOfTime
+    setting.it_value.tv_sec = Limits.distantFuture
     let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
     try Syscall.check("timerfd_settime") { unsafe timerfd_settime(number, flags, &setting, nil) }
   }

@@ -15,13 +15,13 @@ struct EventBatch {
   /// The kernel may still be carrying out what it announced.
   var needsBarrier = false
   /// Routes may go another way without an event of their own, wherever they lead.
-  var touchesAnyRoute = false
+  var affectsAllRoutes = false
   /// The blocks of routes and rules that came, went or changed.
   var blocks: Set<RouteChanges.Block> = []
   /// Events may be missing: what was listed of routes before may be out of date.
   var isAfterLoss = false
   /// When the first datagram was received, on CLOCK_MONOTONIC; nil when none was.
-  private(set) var heard: Duration?
+  private(set) var receivedAt: Duration?
   /// Event messages.
   var events: UInt64 = 0
   /// Datagrams.
@@ -29,7 +29,7 @@ struct EventBatch {
   /// Overruns of the receive buffer.
   var overruns: UInt64 = 0
   /// Which routes may differ.
-  var changes: RouteChanges { RouteChanges(blocks: blocks, isAny: touchesAnyRoute) }
+  var changes: RouteChanges { RouteChanges(blocks: blocks, isAny: affectsAllRoutes) }
   /// True when nothing was received.
   var isEmpty: Bool { datagrams == 0 && overruns == 0 }
 
@@ -37,16 +37,16 @@ struct EventBatch {
   var touchesTables: Bool { needsTables || needsAddresses || !links.isEmpty }
 
   /// True when something must be read; what was received may be of no interest.
-  var isNews: Bool { !blocks.isEmpty || touchesTables || touchesAnyRoute || !causes.isEmpty }
+  var needsReading: Bool { !blocks.isEmpty || touchesTables || affectsAllRoutes || !causes.isEmpty }
 
   /// True when nothing must be read: a wake-up for another reason.
-  var isQuiet: Bool { isEmpty && !isNews }
+  var isIdle: Bool { isEmpty && !needsReading }
 
   /// Everything is read again, though nothing was lost: the first reading, and polling.
   static let everything: EventBatch = {
     var batch = EventBatch()
     batch.needsTables = true
-    batch.addSilentChange()
+    batch.addUnannouncedChange()
     batch.isAfterLoss = true
     return batch
   }()
@@ -55,31 +55,31 @@ struct EventBatch {
   mutating func addSleep() {
     causes.insert(.resume)
     needsTables = true
-    addSilentChange()
+    addUnannouncedChange()
   }
 
   /// Takes in a datagram.
   ///
   /// - Parameters:
   ///   - datagram: what was received.
-  ///   - routers: what is known of IPv6 routers.
-  mutating func add(_ datagram: NetlinkBytes, _ routers: inout RouterWatch) {
+  ///   - neighbours: what is known of IPv6 routers.
+  mutating func add(_ datagram: NetlinkBytes, _ neighbours: inout NeighbourTracker) {
     datagrams += 1
-    heard = heard ?? KernelClock.uptime
+    receivedAt = receivedAt ?? KernelClock.uptime
     var added = EventBatch()
     // A plain copy would make the set of causes be copied at the next insertion.
     swap(&added, &self)
-    let isWhole = NetlinkDecoder.forEachMessage(in: datagram) { added.add($0, &routers) }
+    let isComplete = NetlinkDecoder.forEachMessage(in: datagram) { added.add($0, &neighbours) }
     swap(&added, &self)
     // What cannot be read might have been anything.
-    if !isWhole { addLoss() }
+    if !isComplete { addLoss() }
   }
 
   /// Takes in that events were lost.
   mutating func addLoss() {
     causes.insert(.resync)
     needsTables = true
-    addSilentChange()
+    addUnannouncedChange()
     isAfterLoss = true
   }
 
@@ -90,27 +90,27 @@ struct EventBatch {
     needsAddresses = needsAddresses || other.needsAddresses
     for link in other.links { addLink(link) }
     needsBarrier = needsBarrier || other.needsBarrier
-    touchesAnyRoute = touchesAnyRoute || other.touchesAnyRoute
+    affectsAllRoutes = affectsAllRoutes || other.affectsAllRoutes
     blocks.formUnion(other.blocks)
     isAfterLoss = isAfterLoss || other.isAfterLoss
-    heard = [heard, other.heard].compactMap(\.self).min()
+    receivedAt = [receivedAt, other.receivedAt].compactMap(\.self).min()
     events += other.events
     datagrams += other.datagrams
     overruns += other.overruns
   }
 
-  private mutating func add(_ message: NetlinkMessage, _ routers: inout RouterWatch) {
+  private mutating func add(_ message: NetlinkMessage, _ neighbours: inout NeighbourTracker) {
     events += 1
     switch message.type {
     case RTM_NEWLINK, RTM_DELLINK:
       // struct ifinfomsg: family, padding, type, index.
       if let index: UInt32 = message.body.load(4) { addLink(index) } else { needsTables = true }
-      addSilentChange()
+      addUnannouncedChange()
     // Of an address that comes, the kernel tells before it gives dead legs of multipath routes back their life.
     case RTM_NEWADDR, RTM_DELADDR:
       needsAddresses = true
-      addSilentChange()
-    case RTM_NEWNETCONF, RTM_DELNETCONF: addSilentChange()
+      addUnannouncedChange()
+    case RTM_NEWNETCONF, RTM_DELNETCONF: addUnannouncedChange()
     case RTM_NEWROUTE:
       if addRoute(message.body) {
         causes.insert(message.flags & Int32(NLM_F_REPLACE) != 0 ? .routeReplaced : .routeAdded)
@@ -121,14 +121,14 @@ struct EventBatch {
       if message.body.load(0) == UInt8(AF_INET) { needsBarrier = true }
     case RTM_NEWRULE, RTM_DELRULE:
       causes.insert(.ruleChanged)
-      addSilentChange()
+      addUnannouncedChange()
       if let block = NetlinkDecoder.ruleBlock(message.body) { blocks.insert(block) }
     // Of a resilient group whose buckets move, too (ip-nexthop(8)).
     case RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWNEXTHOPBUCKET:
       causes.insert(.nexthopChanged)
-      addSilentChange()
+      addUnannouncedChange()
     case RTM_NEWNEIGH, RTM_DELNEIGH:
-      if routers.isChanged(by: message) {
+      if neighbours.isChanged(by: message) {
         causes.insert(.neighbourChanged)
         blocks.insert(Self.everyIPv6Route)
       }
@@ -142,13 +142,13 @@ struct EventBatch {
   private mutating func addLink(_ index: UInt32) {
     guard !needsTables else { return }
     links.insert(index)
-    if links.count > Limits.linksAskedSingly { needsTables = true }
+    if links.count > Limits.linksReadIndividually { needsTables = true }
   }
 
   /// Notes what the kernel carries out behind its own event, and of whose routes it tells nothing.
-  private mutating func addSilentChange() {
+  private mutating func addUnannouncedChange() {
     needsBarrier = true
-    touchesAnyRoute = true
+    affectsAllRoutes = true
   }
 
   /// Notes the block of a route.

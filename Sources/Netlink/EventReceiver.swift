@@ -14,14 +14,14 @@ struct EventReceiver {
   private let shared: NetlinkShared
   /// Nil before the first ``open(in:token:)``, after an error, and where the kernel gives no events.
   private var socket: NetlinkSocket?
-  private var routers = RouterWatch()
+  private var neighbours = NeighbourTracker()
   /// The filter lets the events of all IPv6 neighbours through, not only of those that failed.
   private var receivesAllNeighbours = false
   /// True from a loss until the queue was empty once.
   ///
   /// Until then the kernel discards further events and reports only the first loss (`NETLINK_S_CONGESTED` in
   /// net/netlink/af_netlink.c): a reading made before then has not seen them all.
-  private var isLosing = false
+  private var isOverrunning = false
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
 
@@ -77,19 +77,19 @@ struct EventReceiver {
   mutating func receive(hasError: Bool = false) throws(KernelError) -> EventBatch {
     var batch = EventBatch()
     guard let socket else { return batch }
-    if isLosing { batch.addLoss() }
+    if isOverrunning { batch.addLoss() }
     receiving: for _ in 0..<Limits.datagramsPerBatch {
       let received: NetlinkSocket.Received
       do throws(KernelError) {
-        received = try socket.receive(waiting: false)
+        received = try socket.receive(blocking: false)
       } catch {
         self.socket = nil
         throw error
       }
       switch received {
-      case .datagram(let datagram): batch.add(datagram, &routers)
+      case .datagram(let datagram): batch.add(datagram, &neighbours)
       case .nothing:
-        isLosing = false
+        isOverrunning = false
         break receiving
       case .lost: addOverrun(to: &batch)
       }
@@ -100,7 +100,7 @@ struct EventReceiver {
   }
 
   private mutating func addOverrun(to batch: inout EventBatch) {
-    isLosing = true
+    isOverrunning = true
     batch.overruns += 1
     batch.addLoss()
   }
@@ -129,12 +129,12 @@ struct EventReceiver {
   /// - Throws: a ``KernelError`` when the kernel refuses.
   mutating func followRouters(_ queries: QuerySocket, afterLoss: Bool) throws(KernelError) {
     guard socket != nil else { return }
-    if afterLoss || routers.hasFailures && !receivesAllNeighbours {
+    if afterLoss || neighbours.hasFailures && !receivesAllNeighbours {
       // The filter first, then the table: a neighbour that became reachable before the filter sent no event.
       try filter(allNeighbours: true)
-      routers = RouterWatch(failed: try queries.failedNeighbours())
+      neighbours = NeighbourTracker(failed: try queries.failedNeighbours())
     }
-    try filter(allNeighbours: routers.hasFailures)
+    try filter(allNeighbours: neighbours.hasFailures)
   }
 
   private mutating func filter(allNeighbours: Bool) throws(KernelError) {

@@ -19,7 +19,7 @@ struct InterfaceClassifier {
 
   /// The interfaces with their types.
   mutating func classify(_ links: [LinkMessage]) -> [Interface] {
-    sysfs.forget(allBut: links)
+    sysfs.removeAll(except: links)
     let table = Dictionary(links.map { ($0.interface.index, $0) }, uniquingKeysWith: { first, _ in first })
     return links.map { link in
       var interface = link.interface

@@ -13,7 +13,7 @@ enum Limits {
   /// Lookup requests for one send: 64 cost 1.6 times less each than one, more gain nothing.
   static let requestsPerSend = 64
   /// Links of one batch that are asked about one by one; for more all are read at once.
-  static let linksAskedSingly = 4
+  static let linksReadIndividually = 4
   /// How long an answer may take once the kernel has the question.
   ///
   /// It answers in microseconds. Whoever holds the RTNL lock delays it where no limit helps, inside sendto(2).
@@ -32,7 +32,7 @@ enum Limits {
   /// 33 µs for the tables of a small machine, 32 ms for 100,000 routes.
   static let auditInterval = Duration.seconds(60)
   /// How long a kernel that does not answer counts as busy and not as broken.
-  static let busyPatience = Duration.seconds(10)
+  static let busyTimeout = Duration.seconds(10)
   /// How long after a failed reading the next one is tried.
   static let retryDelay = Duration.seconds(1)
   /// At most one log line about lost events in this time; a flood loses some in every batch.
@@ -42,12 +42,12 @@ enum Limits {
   /// How often the idle thread shows that it lives (``KernelCounters/lastProgress``), and so how old that may honestly be.
   static let heartbeat = Duration.seconds(10)
   /// A second of CLOCK_REALTIME that never comes: in the year 2242, 20 years before the kernel's nanoseconds run out.
-  static let endOfTime = 8_589_934_592
+  static let distantFuture = 8_589_934_592
   /// The shortest sleep that counts: the two clocks that show one are not read at the same instant.
-  static let shortestSleep = Duration.milliseconds(100)
+  static let sleepThreshold = Duration.milliseconds(100)
   /// How much longer than the heartbeat a wait must last before this process counts as one that was stopped: a busy
   /// machine lets a thread wait for its turn, but not for so long.
-  static let shortestStop = Duration.seconds(5)
+  static let stopThreshold = Duration.seconds(5)
   /// Bytes read of a sysfs file; `uevent` of a network device has about 60.
   static let sysfsFile = 4096
 }

@@ -11,11 +11,11 @@ extension NetlinkDecoder {
     else { return nil }
     var table = UInt32(shortTable)
     var destination: IPAddress?
-    let isWhole = body.forEachAttribute(from: 12) { type, value in
+    let isComplete = body.forEachAttribute(from: 12) { type, value in
       if type == Int(RTA_TABLE.rawValue) { table = value.load(0) ?? table }
       if type == Int(RTA_DST.rawValue) { destination = value.address }
     }
-    guard isWhole, let prefix = block(destination, family, length) else { return nil }
+    guard isComplete, let prefix = block(destination, family, length) else { return nil }
     return RouteChanges.Block(prefix, table: table)
   }
 

@@ -15,7 +15,7 @@ extension NetlinkDecoder {
     var master: UInt32?
     var parent: String?
     var lowerIsElsewhere = false
-    let isWhole = body.forEachAttribute(from: 16) { type, value in
+    let isComplete = body.forEachAttribute(from: 16) { type, value in
       switch type {
       case IFLA_IFNAME: interface.name = value.text
       case IFLA_MTU: interface.mtu = value.load(0) ?? 0
@@ -30,7 +30,7 @@ extension NetlinkDecoder {
       default: break
       }
     }
-    guard isWhole else { return nil }
+    guard isComplete else { return nil }
     // Tunnels without a device beneath say 0; some devices name themselves.
     if lowerIsElsewhere || interface.lowerIndex == 0 || interface.lowerIndex == index { interface.lowerIndex = nil }
     return LinkMessage(interface: interface, masterIndex: master, parentDevice: parent)
@@ -51,7 +51,7 @@ extension NetlinkDecoder {
     var own: IPAddress?
     var peer: IPAddress?
     var flags = UInt32(oldFlags)
-    let isWhole = body.forEachAttribute(from: 8) { type, value in
+    let isComplete = body.forEachAttribute(from: 8) { type, value in
       switch type {
       // On a point-to-point link IFA_ADDRESS is the peer; IFA_LOCAL, when there, is always our own.
       case IFA_LOCAL: own = value.address
@@ -60,7 +60,7 @@ extension NetlinkDecoder {
       default: break
       }
     }
-    guard isWhole, let address = own ?? peer else { return nil }
+    guard isComplete, let address = own ?? peer else { return nil }
     return InterfaceAddress(
       interfaceIndex: index, prefix: IPPrefix(address, length: length), flags: InterfaceAddress.Flags(rawValue: flags))
   }

@@ -15,7 +15,7 @@ extension NetlinkDecoder {
     var hops: [Route.NextHop] = []
     var expiresIn: Duration?
     var nexthopObject: UInt32?
-    var isWhole = true
+    var isComplete = true
   }
 
   /// Decodes the body of `RTM_NEWROUTE` and `RTM_DELROUTE`; nil when it is malformed or of another family.
@@ -25,8 +25,8 @@ extension NetlinkDecoder {
       let flags: UInt32 = body.load(8)
     else { return nil }
     var parts = RouteParts(table: UInt32(table))
-    let isWhole = body.forEachAttribute(from: 12) { type, value in read(type, value, into: &parts) }
-    guard isWhole, parts.isWhole else { return nil }
+    let isComplete = body.forEachAttribute(from: 12) { type, value in read(type, value, into: &parts) }
+    guard isComplete, parts.isComplete else { return nil }
     if parts.hops.isEmpty, let index = parts.interfaceIndex, index != 0 {
       parts.hops = [Route.NextHop(interfaceIndex: index, gateway: parts.gateway, isLinkDown: isDown(flags))]
     }
@@ -52,7 +52,7 @@ extension NetlinkDecoder {
     case Int(RTA_NH_ID.rawValue): parts.nexthopObject = value.load(0)
     case Int(RTA_CACHEINFO.rawValue): parts.expiresIn = expiry(value)
     case Int(RTA_MULTIPATH.rawValue):
-      if let hops = multipath(value) { parts.hops = hops } else { parts.isWhole = false }
+      if let hops = multipath(value) { parts.hops = hops } else { parts.isComplete = false }
     default: break
     }
   }
@@ -89,14 +89,14 @@ extension NetlinkDecoder {
         let flags: UInt8 = hop.load(2), let index: UInt32 = hop.load(4)
       else { return nil }
       var next = Route.NextHop(interfaceIndex: index, isLinkDown: isDown(UInt32(flags)))
-      let isWhole = hop.forEachAttribute(from: 8) { type, payload in
+      let isComplete = hop.forEachAttribute(from: 8) { type, payload in
         switch type {
         case Int(RTA_GATEWAY.rawValue): next.gateway = payload.address
         case Int(RTA_VIA.rawValue): next.gateway = via(payload)
         default: break
         }
       }
-      guard isWhole else { return nil }
+      guard isComplete else { return nil }
       hops.append(next)
       position += (Int(length) + 3) & ~3
     }

@@ -121,9 +121,9 @@ final class NetlinkLoop {
   /// Reads what a batch may have changed and reports it to the observer.
   ///
   /// - Returns: when to read again even if nothing happens.
-  private func read(_ heard: EventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
+  private func read(_ receivedAt: EventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
-    var batch = heard
+    var batch = receivedAt
     try reader.read(batch, queries)
     // An audit compares the tables with the events so far.
     if batch.needsBarrier, !isAudit { batch.merge(try readWhatFollowed(queries)) }
@@ -135,10 +135,10 @@ final class NetlinkLoop {
     guard !shared.isStopping else { return nil }
     var reading = KernelReading(
       tables: reader.tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time,
-      heard: batch.heard)
+      receivedAt: batch.receivedAt)
     if isAudit { try audit(&reading) }
     let next = observer.ingest(reading)
-    if let heard = batch.heard { countReaction(KernelClock.uptime - heard) }
+    if let receivedAt = batch.receivedAt { countReaction(KernelClock.uptime - receivedAt) }
     // Without events every reading is of everything, and there is nothing to audit.
     let periodic = receiver.isOpen ? policy.nextAudit : uptime + settings.pollInterval
     return [next, periodic].compactMap(\.self).min()
@@ -147,7 +147,7 @@ final class NetlinkLoop {
   /// Reads for the events that the writer of the RTNL lock sent until it released it: they are part of the same change.
   private func readWhatFollowed(_ queries: QuerySocket) throws(KernelError) -> EventBatch {
     let batch = try receiver.receive()
-    guard !batch.isQuiet else { return batch }
+    guard !batch.isIdle else { return batch }
     // If the reading fails, the next one includes them.
     policy.received(batch)
     try reader.read(batch, queries)

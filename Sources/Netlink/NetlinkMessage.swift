@@ -17,7 +17,7 @@ struct NetlinkMessage {
   static let headerSize = 16
 
   /// True when a change interrupted the dump that this belongs to, so that it may have holes.
-  var isTorn: Bool { flags & Int32(NLM_F_DUMP_INTR) != 0 }
+  var isInterrupted: Bool { flags & Int32(NLM_F_DUMP_INTR) != 0 }
 }
 
 /// The answer to a request that brings no object (`struct nlmsgerr`).

@@ -12,7 +12,7 @@ final class NetlinkShared: Sendable {
     case ended
   }
 
-  private struct Life {
+  private struct Lifecycle {
     var phase = Phase.idle
     var isStopping = false
     /// The thread that calls the observer now, which cannot wait for its own end; nil between two such threads.
@@ -33,19 +33,19 @@ final class NetlinkShared: Sendable {
   let hasSourceRules = Atomic(false)
   /// Opened when no further call to the observer will be made and everything is closed.
   let latch = Latch()
-  private let life = Locked(Life())
+  private let lifecycle = Locked(Lifecycle())
 
   /// True once the end was asked for.
-  var isStopping: Bool { life.withLock { $0.isStopping } }
+  var isStopping: Bool { lifecycle.withLock { $0.isStopping } }
 
   /// Begins the life of the source, with the calling thread as the one that calls the observer.
   ///
   /// - Returns: false when it began or ended before.
   func begin() -> Bool {
-    life.withLock { life in
-      guard life.phase == .idle else { return false }
-      life.phase = .running
-      life.observerThread = pthread_self()
+    lifecycle.withLock { lifecycle in
+      guard lifecycle.phase == .idle else { return false }
+      lifecycle.phase = .running
+      lifecycle.observerThread = pthread_self()
       return true
     }
   }
@@ -54,52 +54,52 @@ final class NetlinkShared: Sendable {
   ///
   /// - Returns: false when the end was asked for meanwhile.
   func handOver() -> Bool {
-    life.withLock { life in
-      life.observerThread = nil
-      return !life.isStopping
+    lifecycle.withLock { lifecycle in
+      lifecycle.observerThread = nil
+      return !lifecycle.isStopping
     }
   }
 
   /// The calling thread calls the observer from now on.
   func adoptThread() {
-    life.withLock { $0.observerThread = pthread_self() }
+    lifecycle.withLock { $0.observerThread = pthread_self() }
   }
 
   /// Sets what ``wake()`` uses.
   func setWaker(_ waker: Waker) {
-    life.withLock { $0.waker = waker }
+    lifecycle.withLock { $0.waker = waker }
   }
 
   /// Ends the wait of the thread, if there is one.
-  func wake() { life.withLock(\.waker)?.wake() }
+  func wake() { lifecycle.withLock(\.waker)?.wake() }
 
   /// Asks for the end.
   ///
   /// - Returns: true when the caller must wait for the latch: when there is something to end, and it is neither the caller nor
   ///   waits for it.
   func requestStop() -> Bool {
-    life.withLock { life in
-      life.isStopping = true
-      if life.phase == .idle {
-        life.phase = .ended
+    lifecycle.withLock { lifecycle in
+      lifecycle.isStopping = true
+      if lifecycle.phase == .idle {
+        lifecycle.phase = .ended
         latch.open()
       }
-      life.waker?.wake()
-      guard life.phase == .running, let thread = life.observerThread else { return true }
-      guard thread != pthread_self(), ThreadWaits.begin(pthread_self(), for: thread) else { return false }
-      life.waiters.append(pthread_self())
+      lifecycle.waker?.wake()
+      guard lifecycle.phase == .running, let thread = lifecycle.observerThread else { return true }
+      guard thread != pthread_self(), WaitForGraph.begin(pthread_self(), for: thread) else { return false }
+      lifecycle.waiters.append(pthread_self())
       return true
     }
   }
 
   /// Closes what is shared and says that the end has come.
   func end() {
-    life.withLock { life in
-      life.phase = .ended
-      life.waker = nil
-      life.observerThread = nil
-      life.waiters.forEach(ThreadWaits.end)
-      life.waiters = []
+    lifecycle.withLock { lifecycle in
+      lifecycle.phase = .ended
+      lifecycle.waker = nil
+      lifecycle.observerThread = nil
+      lifecycle.waiters.forEach(WaitForGraph.end)
+      lifecycle.waiters = []
     }
     lookups.withLock { $0 = nil }
     barriers.withLock { $0 = nil }

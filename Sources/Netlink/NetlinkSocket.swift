@@ -96,13 +96,13 @@ internal import ReachabilityModel
 
   /// Receives one datagram from the kernel; what other processes send is dropped.
   ///
-  /// - Parameter waiting: whether to wait, up to the socket's timeout.
+  /// - Parameter blocking: whether to wait, up to the socket's timeout.
   /// - Returns: the datagram, or why there is none.
   /// - Throws: a ``KernelError`` for anything but an empty queue and lost messages.
-  func receive(waiting: Bool) throws(KernelError) -> Received {
+  func receive(blocking: Bool) throws(KernelError) -> Received {
     while true {
       var sender = sockaddr_nl()
-      let received = receive(flags: Int32(MSG_TRUNC) | (waiting ? 0 : Int32(MSG_DONTWAIT)), &sender)
+      let received = receive(flags: Int32(MSG_TRUNC) | (blocking ? 0 : Int32(MSG_DONTWAIT)), &sender)
       switch -received {
       case Int(EAGAIN): return .nothing
       case Int(ENOBUFS): return .lost

@@ -55,7 +55,7 @@ public final class NetlinkSource: KernelSource {
   public var counters: KernelCounters { shared.counters.withLock { $0 } }
 
   /// How long ago the thread last turned; at rest it turns every ten seconds.
-  public var sinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }
+  public var timeSinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }
 
   /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
   ///
@@ -116,7 +116,7 @@ public final class NetlinkSource: KernelSource {
     // A change that the kernel announced may not be done; a caller who heard of it must not be told the old state.
     try use(shared.barriers) { (queries) throws(KernelError) in try queries.barrier() }
     shared.counters.withLock { $0.barriers += 1 }
-    return try glance(queries)
+    return try nonblockingLookup(queries)
   }
 
   /// Asks the kernel on the calling thread what it would do with packets of this instant, and waits for nobody.
@@ -124,7 +124,7 @@ public final class NetlinkSource: KernelSource {
   /// - Parameter queries: what to ask, in any number.
   /// - Returns: an answer to every question.
   /// - Throws: a ``KernelError`` when the kernel does not answer, or the source does not run.
-  public func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  public func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let bySource = shared.hasSourceRules.load(ordering: .relaxed)
     return try use(shared.lookups) { (lookups) throws(KernelError) in try lookups.lookUp(queries, bySource: bySource) }
   }

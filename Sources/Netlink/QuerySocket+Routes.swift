@@ -33,7 +33,7 @@ extension QuerySocket {
   /// The source with which the kernel looks again; nil when the first answer is its last.
   private func source(of answer: RouteAnswer, to query: RouteQuery, _ bySource: Bool) -> IPAddress? {
     switch (query.destination.family, answer) {
-    case (.ipv4, .route(let route)): bySource || route.choosesByDestination ? route.source : nil
+    case (.ipv4, .route(let route)): bySource || route.selectsByDestination ? route.source : nil
     // What is bound to an interface is asked without a source.
     case (.ipv6, .refused(let refusal)) where query.interfaceIndex == nil:
       if case .failed = refusal { nil } else { sources?.source(towards: query.destination) }
@@ -59,13 +59,13 @@ extension QuerySocket {
           lookups.append(RouteLookup(query: query))
         }
       }
-      try ask(&lookups)
+      try sendBatch(&lookups)
       for lookup in lookups { answers[lookup.query] = lookup.answer }
     }
     return answers
   }
 
-  private func ask(_ lookups: inout [RouteLookup]) throws(KernelError) {
+  private func sendBatch(_ lookups: inout [RouteLookup]) throws(KernelError) {
     guard !lookups.isEmpty else { return }
     let first = takeSequences(lookups.count * 2)
     request.removeAll()
@@ -73,7 +73,7 @@ extension QuerySocket {
     try socket.send(request)
     var missing = lookups.count * 2
     while missing > 0 {
-      let isWhole = try receive("RTM_GETROUTE") { message in
+      let isComplete = try receive("RTM_GETROUTE") { message in
         // What an earlier, given-up request left behind has an older number.
         guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
         let answer: RouteLookup.Answer
@@ -86,7 +86,7 @@ extension QuerySocket {
         if index.isMultiple(of: 2) { lookups[index / 2].match = answer } else { lookups[index / 2].plain = answer }
         missing -= 1
       }
-      guard isWhole else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
+      guard isComplete else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
     }
   }
 }

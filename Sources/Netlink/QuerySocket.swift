@@ -8,19 +8,19 @@ internal import ReachabilityModel
 final class QuerySocket {
   let socket: NetlinkSocket
   /// Nil where no routes are asked about.
-  let sources: SourceProbe?
+  let sources: SourceAddressLookup?
   /// Kept between requests so that its memory is.
   var request = NetlinkRequest()
   private var sequence: UInt32 = 0
   /// Dumps that were taken though a change interrupted every try: they may have holes.
-  private(set) var tornDumps: UInt64 = 0
+  private(set) var interruptedDumps: UInt64 = 0
 
   /// Opens the socket, and one more unless it is for barriers only.
   ///
   /// - Throws: a ``KernelError`` when the kernel refuses.
   init(forBarriers: Bool = false) throws(KernelError) {
     socket = try NetlinkSocket(bufferBytes: Limits.queryBuffer, timeout: Limits.queryTimeout)
-    sources = forBarriers ? nil : try SourceProbe()
+    sources = forBarriers ? nil : try SourceAddressLookup()
   }
 
   /// Takes `count` numbers for requests, never 0, which the kernel's events carry.
@@ -135,24 +135,24 @@ final class QuerySocket {
       request.removeAll()
       request.message(type, flags: Int32(NLM_F_DUMP), sequence: sequence, header)
       try socket.send(request)
-      guard try dumpIsTorn(operation, sequence, body) else { return }
+      guard try dumpWasInterrupted(operation, sequence, body) else { return }
     }
-    tornDumps += 1
+    interruptedDumps += 1
   }
 
   /// Receives a dump to its end.
   ///
   /// - Returns: true when a change interrupted it or a part was lost, so that it must be begun again.
-  private func dumpIsTorn(
+  private func dumpWasInterrupted(
     _ operation: String, _ sequence: UInt32, _ body: (NetlinkMessage) -> Bool
   ) throws(KernelError) -> Bool {
-    var isTorn = false
+    var isInterrupted = false
     var end: NetlinkAck?
     var isMalformed = false
     while end == nil {
-      let isWhole = try receive(operation) { message in
+      let isComplete = try receive(operation) { message in
         guard message.sequence == sequence else { return }
-        isTorn = isTorn || message.isTorn
+        isInterrupted = isInterrupted || message.isInterrupted
         switch message.type {
         case Int(NLMSG_DONE), Int(NLMSG_ERROR):
           switch NetlinkDecoder.content(of: message) {
@@ -163,11 +163,11 @@ final class QuerySocket {
         }
       }
       // Even then the dump must be read to its end: the kernel refuses a second one on the same socket (EBUSY).
-      isTorn = isTorn || !isWhole
+      isInterrupted = isInterrupted || !isComplete
     }
     if let end, end.errno != 0 { throw KernelError(operation, end) }
     guard !isMalformed else { throw .malformed(operation) }
-    return isTorn
+    return isInterrupted
   }
 
   /// Receives one datagram and visits its messages.
@@ -176,7 +176,7 @@ final class QuerySocket {
   /// - Throws: ETIMEDOUT when nothing comes in time.
   @discardableResult
   func receive(_ operation: String, _ body: (NetlinkMessage) -> Void) throws(KernelError) -> Bool {
-    switch try socket.receive(waiting: true) {
+    switch try socket.receive(blocking: true) {
     case .nothing: throw KernelError(operation, errno: ETIMEDOUT)
     case .lost: return false
     case .datagram(let datagram):

@@ -62,7 +62,7 @@ struct ResyncPolicy {
   mutating func decide(isCalled: Bool, isDue: Bool, hasEvents: Bool, uptime: Duration) -> Decision {
     // A failing kernel is asked again after a delay, not with every event.
     if isFailing { return isDue ? .read(isAudit: false) : .wait }
-    guard pending.isNews || isCalled || isDue else {
+    guard pending.needsReading || isCalled || isDue else {
       // Events without consequence, such as those of neighbours that are no routers.
       pending = EventBatch()
       return .wait
@@ -71,7 +71,7 @@ struct ResyncPolicy {
       pending.merge(.everything)
       return .read(isAudit: false)
     }
-    guard pending.isQuiet, let nextAudit, nextAudit <= uptime else { return .read(isAudit: false) }
+    guard pending.isIdle, let nextAudit, nextAudit <= uptime else { return .read(isAudit: false) }
     pending.merge(.everything)
     return .read(isAudit: true)
   }
@@ -94,7 +94,7 @@ struct ResyncPolicy {
     // What was read of these events is incomplete.
     pending.addLoss()
     let isFirst: Bool
-    var (busyUntil, isReported) = (uptime + Limits.busyPatience, false)
+    var (busyUntil, isReported) = (uptime + Limits.busyTimeout, false)
     switch health {
     case .working: isFirst = true
     case .failing(let until, let reported):

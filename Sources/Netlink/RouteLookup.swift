@@ -57,7 +57,8 @@ struct RouteLookup {
     switch (match, plain) {
     case (.route(let match), .route(let plain)): merged(match.route, plain.route)
     case (.route(let match), _): merged(match.route, nil)
-    case (.refused(let ack), .route(let plain)) where isForGroups(plain.route, ack): toGroup(plain.route)
+    case (.refused(let ack), .route(let plain)) where isMulticastDestination(plain.route, ack):
+      multicastAnswer(plain.route)
     case (.refused(let ack), _): .refused(refusal(ack))
     case (nil, _): .refused(.failed(errno: ENODATA))
     }
@@ -65,11 +66,11 @@ struct RouteLookup {
 
   /// Groups and the limited broadcast leave without a route through the interface that the sender names, itself or by its
   /// address (ip(7)).
-  private func isForGroups(_ plain: Route, _ ack: NetlinkAck) -> Bool {
+  private func isMulticastDestination(_ plain: Route, _ ack: NetlinkAck) -> Bool {
     ack.errno == EHOSTUNREACH && [.multicast, .broadcast].contains(plain.type)
   }
 
-  private func toGroup(_ plain: Route) -> RouteAnswer {
+  private func multicastAnswer(_ plain: Route) -> RouteAnswer {
     var route = plain
     route.source = query.source ?? plain.source
     return .route(route)
@@ -83,10 +84,10 @@ struct RouteLookup {
     default: break
     }
     // To groups the kernel sends at once, though their addresses match the route with a gateway.
-    if let plain, [.multicast, .broadcast].contains(plain.type) { return toGroup(plain) }
+    if let plain, [.multicast, .broadcast].contains(plain.type) { return multicastAnswer(plain) }
     var route = match
     // Without hops of its own it uses a nexthop object, which may be a group.
-    route.choosesByDestination = match.type == .unicast && match.hops.count != 1
+    route.selectsByDestination = match.type == .unicast && match.hops.count != 1
     if route.hops.isEmpty { route.hops = plain?.hops ?? [] }
     // Of several legs the plain answer has the one that the kernel takes for this destination, and the source for it.
     if route.hops.count > 1, let chosen = plain?.hops.first,

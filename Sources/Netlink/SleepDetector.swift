@@ -27,8 +27,8 @@ struct SleepDetector {
     let slept = moment.asleep - asleep
     // Two clocks cannot be read at once: never backwards, so that no such error adds up.
     asleep = max(asleep, moment.asleep)
-    if slept >= Limits.shortestSleep { return slept }
+    if slept >= Limits.sleepThreshold { return slept }
     let overtime = moment.uptime - waitBegan - Limits.heartbeat
-    return overtime >= Limits.shortestStop ? overtime : nil
+    return overtime >= Limits.stopThreshold ? overtime : nil
   }
 }

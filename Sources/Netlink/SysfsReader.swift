@@ -32,7 +32,7 @@ struct SysfsReader {
   }
 
   /// Drops what is known about devices that are gone.
-  mutating func forget(allBut links: [LinkMessage]) {
+  mutating func removeAll(except links: [LinkMessage]) {
     guard entries.count > links.count else { return }
     let indexes = Set(links.map(\.interface.index))
     entries = entries.filter { indexes.contains($0.key) }

@@ -9,7 +9,7 @@ struct TableReader {
   private var links: [UInt32: LinkMessage] = [:]
   private var addresses: [InterfaceAddress] = []
   /// The last reading of everything may have holes, for changes went on interrupting it.
-  private var isTorn = false
+  private var isInterrupted = false
   /// As of the last reading.
   private(set) var tables = KernelTables()
 
@@ -17,16 +17,16 @@ struct TableReader {
 
   /// Waits for the kernel to have done what a batch announces, and reads of the tables what it may have changed.
   mutating func read(_ batch: EventBatch, _ queries: QuerySocket) throws(KernelError) {
-    var needsAll = batch.needsTables || isTorn
+    var needsAll = batch.needsTables || isInterrupted
     // A link is asked about under the lock that the barrier waits for, and so is one itself.
     if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
     guard batch.touchesTables else { return }
     if !needsAll { needsAll = try !readOnly(batch.links, queries) }
     if needsAll || batch.needsAddresses {
-      let torn = queries.tornDumps
+      let torn = queries.interruptedDumps
       if needsAll { links = try queries.links() }
       addresses = try queries.addresses()
-      isTorn = queries.tornDumps != torn
+      isInterrupted = queries.interruptedDumps != torn
     }
     let sorted = links.values.sorted { $0.interface.index < $1.interface.index }
     tables = KernelTables(interfaces: classifier.classify(sorted), addresses: addresses)

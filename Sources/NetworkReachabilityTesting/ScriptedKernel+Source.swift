@@ -28,10 +28,10 @@ extension ScriptedKernel: KernelSource {
   }
 
   /// A script never waits.
-  public var answersAtOnce: Bool { true }
+  public var answersImmediately: Bool { true }
 
   /// A script is never blocked.
-  public var sinceProgress: Duration { .zero }
+  public var timeSinceProgress: Duration { .zero }
 
   /// Releases every observer; a reading that is being delivered on another thread may still reach one.
   public func stop() { end { _ in true } }

@@ -11,31 +11,31 @@ public import ReachabilityModel
 /// With a rule, checks end on the caller's thread before ``probe(_:_:)`` returns. Without one they wait for ``answer(_:)``.
 public final class ScriptedProber: Prober {
   private struct State {
-    var rule: (@Sendable (ProbeRequest) -> ProbeResult?)?
-    var requests: [ProbeRequest] = []
-    var open: [(number: Int, request: ProbeRequest, completion: @Sendable (ProbeResult) -> Void)] = []
+    var rule: (@Sendable (CheckRequest) -> CheckResult?)?
+    var requests: [CheckRequest] = []
+    var open: [(number: Int, request: CheckRequest, completion: @Sendable (CheckResult) -> Void)] = []
   }
 
   private let state: Locked<State>
 
   /// A prober with a rule; checks wait without one, and when it returns nil.
-  public init(_ rule: (@Sendable (ProbeRequest) -> ProbeResult?)? = nil) {
+  public init(_ rule: (@Sendable (CheckRequest) -> CheckResult?)? = nil) {
     state = Locked(State(rule: rule))
   }
 
   /// Every request so far, in order.
-  public var requests: [ProbeRequest] { state.withLock(\.requests) }
+  public var requests: [CheckRequest] { state.withLock(\.requests) }
 
   /// The requests that wait for an answer, in order.
-  public var open: [ProbeRequest] { state.withLock { $0.open.map(\.request) } }
+  public var open: [CheckRequest] { state.withLock { $0.open.map(\.request) } }
 
   /// Sets the rule for further requests.
-  public func follow(_ rule: (@Sendable (ProbeRequest) -> ProbeResult?)?) {
+  public func follow(_ rule: (@Sendable (CheckRequest) -> CheckResult?)?) {
     state.withLock { $0.rule = rule }
   }
 
   /// Ends every waiting check by this rule; those for which it returns nil continue to wait.
-  public func answer(_ rule: (ProbeRequest) -> ProbeResult?) {
+  public func answer(_ rule: (CheckRequest) -> CheckResult?) {
     let waiting = state.withLock { state in
       defer { state.open = [] }
       return state.open
@@ -50,9 +50,9 @@ public final class ScriptedProber: Prober {
   }
 
   /// Records the request, and ends it immediately if the rule returns a result.
-  public func probe(
-    _ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void
-  ) -> any ProbeCancellation {
+  public func check(
+    _ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void
+  ) -> any CheckCancellation {
     let (number, rule) = state.withLock { state in
       state.requests.append(request)
       return (state.requests.count, state.rule)
@@ -69,10 +69,10 @@ public final class ScriptedProber: Prober {
     let completion = state.withLock { state in
       state.open.firstIndex { $0.number == number }.map { state.open.remove(at: $0).completion }
     }
-    completion?(ProbeResult(.unknown, .cancelled, startedAt: Timestamp(microseconds: 0), duration: .zero))
+    completion?(CheckResult(.unknown, .cancelled, startedAt: Timestamp(microseconds: 0), duration: .zero))
   }
 
-  private struct Cancellation: ProbeCancellation {
+  private struct Cancellation: CheckCancellation {
     let prober: ScriptedProber
     let number: Int
 

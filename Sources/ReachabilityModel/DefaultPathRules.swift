@@ -41,7 +41,7 @@ extension StatusRules {
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> [NetworkPath] {
     queries.compactMap { query in
-      answers[query].map { judge($0, to: query, as: .defaultPath, in: tables) }
+      answers[query].map { evaluate($0, to: query, as: .defaultPath, in: tables) }
     }
   }
 

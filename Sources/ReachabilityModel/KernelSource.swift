@@ -21,13 +21,13 @@ public protocol KernelSource: AnyObject, Sendable {
   /// Answers questions as a packet of this instant would be sent, and waits for no change that is under way.
   ///
   /// - Throws: a ``KernelError`` when the kernel cannot be asked.
-  func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
+  func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
 
   /// Whether ``lookUp(_:)`` never waits, so that also callers that may not wait ask it themselves.
-  var answersAtOnce: Bool { get }
+  var answersImmediately: Bool { get }
 
   /// How long ago the source last showed that it lives: that it reads, or that it is ready to.
-  var sinceProgress: Duration { get }
+  var timeSinceProgress: Duration { get }
 
   /// What the source has done so far; zeros where nobody counts.
   var counters: KernelCounters { get }
@@ -43,13 +43,15 @@ public protocol KernelSource: AnyObject, Sendable {
 
 extension KernelSource {
   /// It may wait.
-  public var answersAtOnce: Bool { false }
+  public var answersImmediately: Bool { false }
 
   /// Nothing is counted.
   public var counters: KernelCounters { KernelCounters() }
 
   /// A source without changes that are under way answers as ever.
-  public func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try lookUp(queries) }
+  public func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    try lookUp(queries)
+  }
 
   /// Stops.
   public func stop(for observer: any KernelObserver) { stop() }
@@ -104,19 +106,19 @@ public struct KernelReading: Sendable {
   /// When it was read: CLOCK_REALTIME.
   public var time: Timestamp
   /// When the first of the events behind it was received, on the scale of ``uptime``; nil when none was.
-  public var heard: Duration?
+  public var receivedAt: Duration?
 
   /// A reading.
   public init(
     tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration,
-    time: Timestamp, heard: Duration? = nil
+    time: Timestamp, receivedAt: Duration? = nil
   ) {
     self.tables = tables
     self.answers = answers
     self.causes = causes
     self.uptime = uptime
     self.time = time
-    self.heard = heard
+    self.receivedAt = receivedAt
   }
 }
 

@@ -80,7 +80,7 @@ public enum Redaction {
   }
 }
 
-extension ProbeTarget {
+extension CheckTarget {
   /// The canonical text without the values of the query: what is written wherever a reader without the scope
   /// `targets:write` may see it.
   public var redacted: String { redacting(description) }

@@ -15,7 +15,7 @@ public struct Route: Hashable, Sendable {
   /// The index of the way out that the kernel takes for the destination that was looked up; 0 unless multipath.
   public var taken = 0
   /// The kernel takes one of several ways out, another perhaps for another destination (multipath, nexthop groups).
-  public var choosesByDestination = false
+  public var selectsByDestination = false
   /// The source address that the kernel would use on the way out that it takes (`RTA_PREFSRC`); nil when it has none.
   public var source: IPAddress?
   /// The source address that the route itself names, for all its ways out; nil when it leaves the choice to the kernel.
@@ -94,7 +94,7 @@ extension Route {
   /// - Parameter hasOneIPv6Source: ``KernelTables/hasOneIPv6Source``.
   /// - Returns: true when each destination must be asked about by itself.
   public func dependsOnDestination(hasOneIPv6Source: Bool) -> Bool {
-    if choosesByDestination { return true }
+    if selectsByDestination { return true }
     // A block of own addresses answers from whichever of them was asked.
     if type == .local || type == .anycast { return prefix.length < prefix.address.family.bitCount }
     return prefix.address.family == .ipv6 && !hasOneIPv6Source

@@ -101,7 +101,7 @@ extension IPAddress {
 
   /// False for addresses that the kernel or the rules treat by their own number and not by their route alone: this
   /// network, loopback, link-local, multicast, limited broadcast, `::/16` with its mapped and compatible forms.
-  public var goesByRoute: Bool {
+  public var isRouted: Bool {
     switch family {
     case .ipv4: low >> 24 != 0 && !isLoopback && !isLinkLocal && !isMulticast && low != 0xffff_ffff
     case .ipv6: high >> 48 != 0 && !isMulticast && high >> 55 != 0x1fd

@@ -11,7 +11,7 @@ public enum StatusRules {
   }
 
   /// Judges the kernel's answer to one question.
-  public static func judge(
+  public static func evaluate(
     _ answer: RouteAnswer, to query: RouteQuery, as subject: Subject = .address, in tables: KernelTables
   ) -> NetworkPath {
     switch answer {
@@ -20,19 +20,19 @@ public enum StatusRules {
     case .refused(.blackhole): .none(.blackhole)
     case .refused(.prohibited): .none(.prohibited)
     case .refused(.failed): .unknown(.kernelUnavailable)
-    case .route(let route): judge(route, for: query, as: subject, in: tables)
+    case .route(let route): evaluate(route, for: query, as: subject, in: tables)
     }
   }
 
-  private static func judge(
+  private static func evaluate(
     _ route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
   ) -> NetworkPath {
     switch route.type {
-    case .unicast: judgeLegs(of: route, for: query, as: subject, in: tables)
+    case .unicast: evaluateNextHops(of: route, for: query, as: subject, in: tables)
     case .broadcast, .multicast:
-      subject == .address ? judgeLegs(of: route, for: query, as: subject, in: tables) : .none(.noRoute)
+      subject == .address ? evaluateNextHops(of: route, for: query, as: subject, in: tables) : .none(.noRoute)
     // An IPv6 anycast address is one of this machine's, whatever interface it came with.
-    case .local, .anycast: subject == .address ? judgeLocal(route, in: tables) : .none(.noRoute)
+    case .local, .anycast: subject == .address ? evaluateLocal(route, in: tables) : .none(.noRoute)
     case .blackhole: .none(.blackhole)
     case .unreachable: .none(.unreachableRoute)
     case .prohibit: .none(.prohibited)
@@ -42,32 +42,32 @@ public enum StatusRules {
 
   /// An own address: answered by this machine itself, whatever the state of the device that owns it (the weak host
   /// model, RFC 1122 §3.3.4.2), as long as the loopback device, which carries the packets, is on.
-  private static func judgeLocal(_ route: Route, in tables: KernelTables) -> NetworkPath {
+  private static func evaluateLocal(_ route: Route, in tables: KernelTables) -> NetworkPath {
     let loopbackIsUp = tables.interfaces.contains { $0.flags.isSuperset(of: [.loopback, .up]) }
     guard loopbackIsUp else { return .none(.noRoute) }
     let interface = route.hops.first.flatMap { tables.interface($0.interfaceIndex) }
     var path = NetworkPath(flags: [.reachable, .isLocalAddress])
     if let interface, interface.type != .loopback { path.flags.insert(.isDirect) }
-    path.describe(route, leg: nil, interface: interface)
+    path.describe(route, nextHop: nil, interface: interface)
     path.source = route.source
     return path
   }
 
   /// Judges the leg that the kernel takes for an address, wherever it leads; of a default path the first leg that can
   /// pass packets, else the one that comes furthest, because other destinations take other legs.
-  private static func judgeLegs(
+  private static func evaluateNextHops(
     of route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
   ) -> NetworkPath {
     var best = NetworkPath.none(.noRoute)
-    for (position, leg) in route.hops.enumerated() where subject == .defaultPath || position == route.taken {
-      guard let interface = tables.interface(leg.interfaceIndex) else { continue }
+    for (position, nextHop) in route.hops.enumerated() where subject == .defaultPath || position == route.taken {
+      guard let interface = tables.interface(nextHop.interfaceIndex) else { continue }
       var route = route
       // The kernel named the source for the leg that it takes.
       if position != route.taken {
-        let found = route.preferredSource ?? source(through: leg, like: query.destination, in: tables)
+        let found = route.preferredSource ?? source(through: nextHop, like: query.destination, in: tables)
         route.source = found ?? route.source
       }
-      let path = judge(leg, through: interface, of: route, for: query, as: subject, in: tables)
+      let path = evaluate(nextHop, through: interface, of: route, for: query, as: subject, in: tables)
       if path.rank > best.rank { best = path }
       if best.status.isReachable { break }
     }
@@ -77,21 +77,21 @@ public enum StatusRules {
   /// The source that the kernel most likely takes on a leg: one that is not deprecated, of the router's network
   /// (`inet_select_addr` in net/ipv4/devinet.c; RFC 6724).
   private static func source(
-    through leg: Route.NextHop, like destination: IPAddress, in tables: KernelTables
+    through nextHop: Route.NextHop, like destination: IPAddress, in tables: KernelTables
   ) -> IPAddress? {
-    let candidates = tables.usableAddresses(of: leg.interfaceIndex).filter {
+    let candidates = tables.usableAddresses(of: nextHop.interfaceIndex).filter {
       $0.address.family == destination.family && !$0.address.isLinkLocal && !$0.address.isLoopback
     }
     func rank(_ entry: InterfaceAddress) -> Int {
-      let isBeside = leg.gateway.map { entry.prefix.block.contains($0) } ?? false
+      let isBeside = nextHop.gateway.map { entry.prefix.block.contains($0) } ?? false
       return (entry.flags.contains(.deprecated) ? 0 : 2) + (isBeside ? 1 : 0)
     }
     let best = candidates.map(rank).max()
     return candidates.first { rank($0) == best }?.address
   }
 
-  private static func judge(
-    _ leg: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject,
+  private static func evaluate(
+    _ nextHop: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject,
     in tables: KernelTables
   ) -> NetworkPath {
     // A way that leads back into this machine is no way out of it.
@@ -106,14 +106,14 @@ public enum StatusRules {
     // IsWWAN is kept when the cellular link is down, as Apple keeps it.
     let kept: ReachabilityFlags = interface.isWWAN ? .isWWAN : []
     var path = NetworkPath(flags: kept)
-    path.describe(route, leg: leg, interface: interface)
+    path.describe(route, nextHop: nextHop, interface: interface)
     switch interface.usability {
     case .adminDown:
       // The kernel flushes these routes; an answer that still shows one is about to be wrong.
       return .none(.noRoute)
     case .linkDown:
       path.reason = .linkDown
-    case .usable where leg.isLinkDown:
+    case .usable where nextHop.isLinkDown:
       path.reason = .linkDown
     case .dormant:
       path.flags = kept.union([.reachable, .connectionRequired, .transientConnection])
@@ -122,7 +122,7 @@ public enum StatusRules {
       path.reason = path.status.isReachable ? nil : .connectionRequired
     case .usable:
       let source = query.source ?? route.source
-      guard let source, isUsable(source, for: query, through: leg, as: subject, in: tables) else {
+      guard let source, isUsable(source, for: query, through: nextHop, as: subject, in: tables) else {
         path.reason = .noSource
         return path
       }
@@ -144,7 +144,8 @@ public enum StatusRules {
   /// Whether a packet with this source can be answered from beyond: loopback and link-local sources go no further than
   /// the machine and the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
   private static func isUsable(
-    _ source: IPAddress, for query: RouteQuery, through leg: Route.NextHop, as subject: Subject, in tables: KernelTables
+    _ source: IPAddress, for query: RouteQuery, through nextHop: Route.NextHop, as subject: Subject,
+    in tables: KernelTables
   ) -> Bool {
     let destination = query.destination
     if source.isUnspecified { return false }
@@ -155,15 +156,15 @@ public enum StatusRules {
     let owners = isOurChoice ? tables.owners(of: source) : []
     if !owners.isEmpty, owners.allSatisfy({ $0.flags.contains(.deprecated) }) { return false }
     guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
-    return subject == .address && leg.gateway == nil
+    return subject == .address && nextHop.gateway == nil
   }
 }
 
 extension NetworkPath {
   /// Fills in what the route says, for verdicts that have one.
-  fileprivate mutating func describe(_ route: Route, leg: Route.NextHop?, interface: Interface?) {
+  fileprivate mutating func describe(_ route: Route, nextHop: Route.NextHop?, interface: Interface?) {
     self.interface = interface.map(InterfaceReference.init)
-    gateway = leg?.gateway
+    gateway = nextHop?.gateway
     prefix = route.prefix
     routeType = route.type
   }

@@ -77,7 +77,7 @@ public enum TargetRules {
     case (.name, .addresses(let found)): addresses = found
     default: return nil
     }
-    return !addresses.isEmpty && addresses.allSatisfy(\.unmapped.goesByRoute) ? addresses : nil
+    return !addresses.isEmpty && addresses.allSatisfy(\.unmapped.isRouted) ? addresses : nil
   }
 
   // MARK: - Parts
@@ -132,7 +132,7 @@ public enum TargetRules {
     case .address(let address):
       let query = query(for: address, target, index)
       guard sourceFits(query) else { return .none(.noSource) }
-      return answers[query].map { StatusRules.judge($0, to: query, in: tables) } ?? .unknown(.starting)
+      return answers[query].map { StatusRules.evaluate($0, to: query, in: tables) } ?? .unknown(.starting)
     }
   }
 

@@ -21,19 +21,19 @@ public enum TunnelRules {
     let carrier = carrier(in: tables, answers)
     let interfaces = tables.interfaces.map { interface in
       guard interface.type == .tunnel else { return interface }
-      guard let beneath = beneath(interface, in: tables) ?? carrier else { return interface }
+      guard let underlyingInterface = underlyingInterface(interface, in: tables) ?? carrier else { return interface }
       var tunnel = interface
-      tunnel.isWWAN = beneath.isWWAN
+      tunnel.isWWAN = underlyingInterface.isWWAN
       guard !tunnel.hasDeclaredCost else { return tunnel }
-      tunnel.isExpensive = beneath.isExpensive
-      tunnel.isConstrained = beneath.isConstrained
+      tunnel.isExpensive = underlyingInterface.isExpensive
+      tunnel.isConstrained = underlyingInterface.isConstrained
       return tunnel
     }
     return KernelTables(interfaces: interfaces, addresses: tables.addresses)
   }
 
   /// The device at the bottom of a stack, if that is no tunnel, too.
-  private static func beneath(_ interface: Interface, in tables: KernelTables) -> Interface? {
+  private static func underlyingInterface(_ interface: Interface, in tables: KernelTables) -> Interface? {
     var current = interface
     // No device stands beneath itself, but tables are read link by link.
     for _ in 0..<tables.interfaces.count {

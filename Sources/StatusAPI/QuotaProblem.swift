@@ -8,7 +8,7 @@ extension QuotaExcess: CustomStringConvertible {
     case .targets(let limit, let scope):
       "at most \(limit) targets \(scope.holder("targets")); remove some, or raise \(scope.setting("targets"))"
     case .interval(let minimum, let scope):
-      "an interval of at least \(DurationText.shortest(minimum)) \(scope.holder("minimumInterval"));"
+      "an interval of at least \(DurationFormat.shortest(minimum)) \(scope.holder("minimumInterval"));"
         + " use a longer one, or lower \(scope.setting("minimumInterval"))"
     case .checksPerSecond(let limit, let scope):
       "at most \(limit) checks a second, scheduled ones included, \(scope.holder("checksPerSecond"));"

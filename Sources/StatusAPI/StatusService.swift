@@ -1,5 +1,5 @@
 public import Logging
-public import MicroHTTP
+public import EmbeddedHTTPServer
 public import NetworkReachability
 public import ReachabilityChecks
 
@@ -16,7 +16,7 @@ public final class StatusService: Sendable {
     /// Where each answer is logged; nil for nowhere.
     public var accessLog: Logger?
     /// Modules besides the built-in ones; one of the same name takes its place.
-    public var modules: [ProbeModule]
+    public var modules: [CheckModule]
     /// Whom callers may have us contact; this machine's addresses are added as they are.
     public var contactPolicy: ContactPolicy
     /// The limits of registered targets and checks; those of tokens are in `access`.
@@ -40,7 +40,7 @@ public final class StatusService: Sendable {
     /// Settings with defaults for everything.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
-      modules: [ProbeModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
+      modules: [CheckModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
       limits: ScheduleLimits = ScheduleLimits(),
       resolverTimeout: Duration = .seconds(5), machine: String = "", historyBytes: Int = defaultHistoryBytes,
       version: String = "dev", liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
@@ -62,46 +62,50 @@ public final class StatusService: Sendable {
   }
 
   /// The bytes that end every stream when the service stops: the event `bye` and the advice to come back.
-  public static let farewell = SSEFrame.retry + SSEFrame.event("bye", .members([:]))
+  public static let closeEvent = SSEFrame.retry + SSEFrame.event("bye", .members([:]))
 
   /// The registered targets.
   public let schedule: CheckSchedule
 
   private let router: Router
   private let health: Health
-  private let metrics: Metrics
-  private let settings: LiveSettings
-  private let requests = RequestTally()
+  private let metrics: MetricRegistry
+  private let settings: ReloadableSettings
+  private let requests = RequestCounters()
 
   /// Attaches to `monitor`, before or after it is started; the log begins here.
   ///
   /// - Parameters:
   ///   - monitor: knows the way.
   ///   - checker: makes the checks that callers ask for.
-  ///   - registered: makes those of registered targets; another than `checker`, so that no caller can keep them waiting.
+  ///   - targetChecker: makes those of registered targets; another than `checker`, so that no caller can keep them
+  ///     waiting.
   ///   - configuration: the settings.
   ///   - logger: where our own failures go.
   public init(
-    monitor: ReachabilityMonitor, checker: Checker, registered: Checker, configuration: Configuration = Configuration(),
+    monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker,
+    configuration: Configuration = Configuration(),
     logger: Logger
   ) {
-    let feed = EventFeed(historyBytes: configuration.historyBytes)
+    let events = EventPublisher(historyBytes: configuration.historyBytes)
     let known = HealthCheck("kernel") {
-      let snapshot = feed.documents.snapshot
+      let snapshot = events.documents.snapshot
       guard snapshot.status == .unknown else { return nil }
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
-    let settings = LiveSettings(configuration, epoch: feed.answers)
+    let settings = ReloadableSettings(configuration, epoch: events.generation)
     self.settings = settings
-    let verdicts = VerdictTally()
-    metrics = Metrics([
-      .build(configuration.version), .verdict(monitor, feed), MetricSource(verdicts.write), .kernel(monitor),
-      .log(feed.log), MetricSource(requests.write),
+    let verdicts = VerdictCounters()
+    metrics = MetricRegistry([
+      .build(configuration.version), .verdict(monitor, events), MetricCollector(verdicts.write), .kernel(monitor),
+      .log(events.log), MetricCollector(requests.write),
     ])
-    let policy: @Sendable () -> ContactPolicy = { settings.current.contactPolicy.withOwn(feed.documents.snapshot) }
+    let policy: @Sendable () -> ContactPolicy = {
+      settings.current.contactPolicy.addingLocalAddresses(events.documents.snapshot)
+    }
     let schedule = CheckSchedule(
-      monitor: monitor, checker: registered,
+      monitor: monitor, checker: targetChecker,
       configuration: .init(
         limits: configuration.allLimits, machine: configuration.machine, policy: policy,
         moduleAccess: { settings.current.modules.access(to: $0) }))
@@ -109,15 +113,17 @@ public final class StatusService: Sendable {
     metrics.add(.checks(schedule))
     router = Router(
       routes: RouteTable.all,
-      service: ServiceParts(
-        monitor: monitor, feed: feed, hosts: HostFeed(monitor: monitor), health: health, nameQuota: NameQuota(),
-        checks: CheckDesk(
-          checker: checker, policy: policy, more: { settings.current.modules }),
-        targets: TargetDesk(schedule: schedule, policy: policy, more: { settings.current.modules }),
-        metrics: metrics, hostWaits: HostWaits(monitor: monitor), settings: settings,
-        access: AccessControl(configuration.access, epoch: feed.answers), requests: requests, epoch: feed.answers,
+      service: ServiceContext(
+        monitor: monitor, events: events, hostEvents: HostEventPublisher(monitor: monitor), health: health,
+        resolutionRateLimiter: ResolutionRateLimiter(),
+        checks: CheckContext(
+          checker: checker, policy: policy, configuredModules: { settings.current.modules }),
+        targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
+        metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), settings: settings,
+        access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
+        epoch: events.generation,
         version: configuration.version, logger: logger))
-    monitor.attach(feed)
+    monitor.attach(events)
     monitor.attach(verdicts)
   }
 
@@ -136,14 +142,14 @@ public final class StatusService: Sendable {
 
   /// Puts into our words what the HTTP room refused by itself, with what every answer to this request carries.
   public func refusal(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
-    var response = Problem(refusal).response(requestID: request.map(RequestID.of) ?? RequestID.fresh())
+    var response = Problem(refusal).response(requestID: request.map(RequestID.of) ?? RequestID.generate())
     guard let request else { return response }
     for field in settings.current.origins.headers(request) { response.headers[field.name] = field.value }
     return response
   }
 
   /// Counts an answer, and logs it if that is wanted; for every server to call.
-  public func answered(_ answer: HTTPAnswer) {
+  public func answered(_ answer: HTTPAccess) {
     requests.count(answer)
     if let log = settings.current.accessLog { AccessLog.write(answer, to: log) }
   }
@@ -168,7 +174,7 @@ public final class StatusService: Sendable {
   public func add(_ check: HealthCheck) { health.add(check) }
 
   /// Adds series to `/metrics`.
-  public func add(_ source: MetricSource) { metrics.add(source) }
+  public func add(_ source: MetricCollector) { metrics.add(source) }
 
   /// From now on `/readyz` answers 503; everything else goes on.
   public func beginDrain() { health.beginDrain() }
@@ -188,7 +194,7 @@ extension StatusService.Configuration {
 
 extension ContactPolicy {
   /// The policy with this machine's addresses as they are now.
-  fileprivate func withOwn(_ snapshot: Snapshot) -> ContactPolicy {
+  fileprivate func addingLocalAddresses(_ snapshot: Snapshot) -> ContactPolicy {
     var policy = self
     for state in snapshot.interfaces { policy.own.formUnion(state.addresses.map(\.address)) }
     return policy

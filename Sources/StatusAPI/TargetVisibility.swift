@@ -10,11 +10,11 @@ enum TargetVisibility: Hashable, Sendable {
   case redacted
 
   /// By the same rules as the routes that need `targets:write`: listener, token, and origin of a browser's page.
-  init(_ exchange: Exchange) {
+  init(_ context: RequestContext) {
     do throws(Problem) {
-      try AccessRule.check(
-        exchange.request, .targetsWrite, listener: exchange.listener, exchange.service.access.policy,
-        exchange.service.origins)
+      try RequestAuthorization.authorize(
+        context.request, .targetsWrite, listener: context.listener, context.service.access.policy,
+        context.service.origins)
       self = .full
     } catch {
       self = .redacted
@@ -22,5 +22,5 @@ enum TargetVisibility: Hashable, Sendable {
   }
 
   /// The target as this caller sees it.
-  func text(_ target: ProbeTarget) -> String { self == .full ? target.description : target.redacted }
+  func text(_ target: CheckTarget) -> String { self == .full ? target.description : target.redacted }
 }

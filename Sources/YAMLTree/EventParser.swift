@@ -47,7 +47,7 @@ struct Event {
   /// The next event; must not be called again after a throw or the end of the stream.
   func next() throws(YAMLError) -> Event {
     var event = unsafe yaml_event_t()
-    guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw complaint() }
+    guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw diagnostic() }
     defer { unsafe yaml_event_delete(&event) }
     let position = unsafe Self.position(event.start_mark)
     switch unsafe event.type {
@@ -92,7 +92,7 @@ struct Event {
   }
 
   /// libyaml's own words about what it could not read.
-  private func complaint() -> YAMLError {
+  private func diagnostic() -> YAMLError {
     let problem = unsafe parser.pointee.problem
     let reason = unsafe problem.map { unsafe String(cString: $0) } ?? "out of memory"
     if unsafe parser.pointee.error == YAML_READER_ERROR {

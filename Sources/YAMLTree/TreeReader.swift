@@ -1,5 +1,5 @@
 /// Builds the tree out of events, and refuses what a configuration file has no use for.
-struct TreeReader {
+struct NodeComposer {
   private let parser: EventParser
 
   /// The tags a plain document would get anyway (YAML 1.1 core types); every other tag asks for code we do not run.
@@ -13,7 +13,7 @@ struct TreeReader {
 
   /// Reads the one document in `bytes`, which are UTF-8 without a byte order mark.
   static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
-    let reader = TreeReader(parser: try EventParser(bytes))
+    let reader = NodeComposer(parser: try EventParser(bytes))
     return try reader.document()
   }
 

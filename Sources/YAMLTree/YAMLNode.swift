@@ -91,7 +91,7 @@ extension YAMLNode {
     if let offset = firstInvalidByte(text) {
       throw YAMLError(at: YAMLPosition(ofByte: offset, in: text), "this byte is not UTF-8 text")
     }
-    return try TreeReader.read(text)
+    return try NodeComposer.read(text)
   }
 
   /// Reads one YAML document given as a string; see ``parse(_:)-([UInt8])``.

@@ -1,46 +1,46 @@
 /// The part of JSON Schema (2020-12) that the contract uses; a keyword that is not in it is a complaint.
 struct Schema {
-  let contract: Contract
+  let contract: OpenAPIDocument
   let value: Value
 
   /// What is wrong with a value; nothing when it is valid.
-  func complaints(_ instance: Value, at place: String = "$") -> [String] {
-    value.members.sorted { $0.key < $1.key }.flatMap { complaints($0.key, $0.value, instance, place) }
+  func violations(_ instance: Value, at location: String = "$") -> [String] {
+    value.members.sorted { $0.key < $1.key }.flatMap { violations($0.key, $0.value, instance, location) }
   }
 
   private func sub(_ value: Value) -> Schema { Schema(contract: contract, value: value) }
 
-  private func complaints(_ keyword: String, _ rule: Value, _ instance: Value, _ place: String) -> [String] {
-    func complain(_ holds: Bool) -> [String] { holds ? [] : ["\(place): \(instance) against \(keyword) \(rule)"] }
+  private func violations(_ keyword: String, _ rule: Value, _ instance: Value, _ location: String) -> [String] {
+    func violation(_ holds: Bool) -> [String] { holds ? [] : ["\(location): \(instance) against \(keyword) \(rule)"] }
     switch keyword {
     case "description", "default", "format", "example": return []
-    case "$ref": return sub(contract.resolve(rule.text ?? "")).complaints(instance, at: place)
-    case "type": return complain((rule.texts + [rule.text].compactMap(\.self)).contains { instance.isOf($0) })
-    case "enum": return complain(rule.elements.contains(instance))
-    case "pattern": return complain(instance.matches(rule.text ?? ""))
-    case "minimum": return complain(Value.isOrdered(rule, instance))
-    case "maximum": return complain(Value.isOrdered(instance, rule))
-    case "minLength": return complain(Value.isOrdered(rule, .number(Double(instance.text?.unicodeScalars.count ?? 0))))
-    case "maxLength": return complain(Value.isOrdered(.number(Double(instance.text?.unicodeScalars.count ?? 0)), rule))
-    case "minItems": return complain(Value.isOrdered(rule, .number(Double(instance.elements.count))))
-    case "required": return complain(rule.texts.allSatisfy { instance[$0] != nil })
+    case "$ref": return sub(contract.resolve(rule.text ?? "")).violations(instance, at: location)
+    case "type": return violation((rule.texts + [rule.text].compactMap(\.self)).contains { instance.isOf($0) })
+    case "enum": return violation(rule.elements.contains(instance))
+    case "pattern": return violation(instance.matches(rule.text ?? ""))
+    case "minimum": return violation(Value.isOrdered(rule, instance))
+    case "maximum": return violation(Value.isOrdered(instance, rule))
+    case "minLength": return violation(Value.isOrdered(rule, .number(Double(instance.text?.unicodeScalars.count ?? 0))))
+    case "maxLength": return violation(Value.isOrdered(.number(Double(instance.text?.unicodeScalars.count ?? 0)), rule))
+    case "minItems": return violation(Value.isOrdered(rule, .number(Double(instance.elements.count))))
+    case "required": return violation(rule.texts.allSatisfy { instance[$0] != nil })
     case "items":
-      return instance.elements.enumerated().flatMap { sub(rule).complaints($1, at: "\(place)[\($0)]") }
+      return instance.elements.enumerated().flatMap { sub(rule).violations($1, at: "\(location)[\($0)]") }
     case "properties":
       return rule.members.flatMap { name, schema in
-        instance[name].map { sub(schema).complaints($0, at: "\(place).\(name)") } ?? []
+        instance[name].map { sub(schema).violations($0, at: "\(location).\(name)") } ?? []
       }
     case "additionalProperties":
       let known = value["properties"]?.members ?? [:]
       return instance.members.filter { known[$0.key] == nil }.flatMap {
-        sub(rule).complaints($0.value, at: "\(place).\($0.key)")
+        sub(rule).violations($0.value, at: "\(location).\($0.key)")
       }
-    case "allOf": return rule.elements.flatMap { sub($0).complaints(instance, at: place) }
+    case "allOf": return rule.elements.flatMap { sub($0).violations(instance, at: location) }
     case "oneOf":
-      let outcomes = rule.elements.map { sub($0).complaints(instance, at: place) }
+      let outcomes = rule.elements.map { sub($0).violations(instance, at: location) }
       return outcomes.count(where: \.isEmpty) == 1
-        ? [] : ["\(place): not exactly one of \(rule.elements.count)"] + outcomes.flatMap(\.self)
-    default: return ["\(place): the keyword \(keyword) is not known here"]
+        ? [] : ["\(location): not exactly one of \(rule.elements.count)"] + outcomes.flatMap(\.self)
+    default: return ["\(location): the keyword \(keyword) is not known here"]
     }
   }
 }

@@ -45,7 +45,7 @@ import Testing
 
   @Test func missingDescriptorsAreReportedAndTheNextMessageTriesAgain() throws {
     let namespace = try Namespace()
-    try namespace.isolateFiles()
+    try namespace.unshareDescriptors()
     let errors = namespace.run { () -> [EventLoopError?] in
       var taken: [Int32] = []
       while case let file = dup(0), file >= 0 { taken.append(file) }

@@ -1,7 +1,7 @@
 import CNetlink
 import Glibc
 
-@testable import reachd
+@testable import Service
 
 /// A configuration file: it is taken, or every complaint has its place.
 enum ConfigurationTarget {
@@ -17,7 +17,7 @@ enum ConfigurationTarget {
       precondition(configuration.grace >= Duration.zero, "settings keep their ranges")
     } catch {
       precondition(!error.errors.isEmpty, "a complaint says something")
-      for complaint in error.errors { precondition(!complaint.place.isEmpty && !complaint.problem.isEmpty) }
+      for diagnostic in error.errors { precondition(!diagnostic.location.isEmpty && !diagnostic.problem.isEmpty) }
     }
   }
 }

@@ -5,9 +5,9 @@ enum ProbeTargetTarget {
   static func play(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
     do throws(TargetError) {
-      let target = try ProbeTarget(text)
+      let target = try CheckTarget(text)
       do throws(TargetError) {
-        let again = try ProbeTarget(target.description)
+        let again = try CheckTarget(target.description)
         precondition(again == target, "\(text.debugDescription) became \(target.description.debugDescription)")
       } catch {
         preconditionFailure("\(target.description.debugDescription) cannot be read again: \(error)")

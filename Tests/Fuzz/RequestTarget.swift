@@ -3,7 +3,7 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityChecks
 
-@testable import MicroHTTP
+@testable import EmbeddedHTTPServer
 @testable import StatusAPI
 
 /// A request head as text: the guard judges it, the router answers it.
@@ -18,7 +18,7 @@ enum RequestTarget {
     let monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: { kernel })
     let logger = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
     let service = StatusService(
-      monitor: monitor, checker: Checker(monitor: monitor), registered: Checker(monitor: monitor), logger: logger)
+      monitor: monitor, checker: Checker(monitor: monitor), targetChecker: Checker(monitor: monitor), logger: logger)
     do { try monitor.start() } catch { preconditionFailure("\(error)") }
     return service
   }()
@@ -34,7 +34,7 @@ enum RequestTarget {
     }
     // Half of the inputs begin with heads that would fail for a missing Host alone.
     if headers["Host"] == nil { headers.add("Host", "127.0.0.1:8080") }
-    guard RequestGuard.check(method: words[0], target: words[1], version: words[2], headers: headers) == nil else {
+    guard RequestValidator.check(method: words[0], target: words[1], version: words[2], headers: headers) == nil else {
       return
     }
     for field in headers { precondition(!field.value.utf8.contains(0) && !field.value.utf8.contains(0x0A)) }

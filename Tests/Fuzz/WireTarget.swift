@@ -1,7 +1,7 @@
 import CFuzzer
 import Glibc
 
-@testable import MicroHTTP
+@testable import EmbeddedHTTPServer
 
 /// Bytes on a connection to a real server: it answers with whole heads or hangs up, and lives on.
 enum WireTarget {

@@ -9,14 +9,14 @@ import Testing
   func tellsOverPathsAndAbstractNames(address: String) throws {
     let listener = try NotifySocket(address)
     let manager = ServiceManager(environment: ["NOTIFY_SOCKET": address])
-    #expect(manager.tell("READY=1\nSTATUS=Serving."))
+    #expect(manager.notify("READY=1\nSTATUS=Serving."))
     #expect(listener.next() == "READY=1\nSTATUS=Serving.")
   }
 
   @Test func tellingNobodyIsHarmless() {
-    #expect(!ServiceManager(environment: [:]).tell("READY=1"))
+    #expect(!ServiceManager(environment: [:]).notify("READY=1"))
     for address in ["", "relative", "vsock:2:1", "/nonexistent/notify", "@" + String(repeating: "x", count: 200)] {
-      #expect(!ServiceManager(environment: ["NOTIFY_SOCKET": address]).tell("READY=1"))
+      #expect(!ServiceManager(environment: ["NOTIFY_SOCKET": address]).notify("READY=1"))
     }
   }
 

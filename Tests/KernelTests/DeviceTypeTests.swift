@@ -10,8 +10,8 @@ import Testing
   }
 
   @Test(arguments: [(512, "ppp"), (65534, "tunnel")] as [(UInt16, String)])
-  func connectionsThatComeAndGo(hardwareType: UInt16, type: String) throws {
-    let watch = try Watch()
+  func connectionTypesFollowTheDevices(hardwareType: UInt16, type: String) throws {
+    let watch = try KernelFixture()
     let device = try device("link0", hardwareType == 65534 ? nil : hardwareType, in: watch.client)
     try watch.waitForAddress(device.name)
     try watch.client.ip("route add default dev link0")
@@ -28,8 +28,8 @@ import Testing
     #expect(try watch.only().line == news.line)
   }
 
-  @Test func aModemIsAnotherKindOfConnection() throws {
-    let watch = try Watch { pair in try pair.client.ip("route add default via 10.9.0.1 dev c0 metric 100") }
+  @Test func modemIsCellular() throws {
+    let watch = try KernelFixture { pair in try pair.client.ip("route add default via 10.9.0.1 dev c0 metric 100") }
     let modem = try device("modem0", 519, in: watch.client)
     try watch.waitForAddress(modem.name)
     try watch.client.ip("route add default dev modem0 metric 50")
@@ -47,8 +47,8 @@ import Testing
     #expect(try watch.only().line.hasPrefix("status reachable ethernetOrWiFi | reachable c0 ethernet"))
   }
 
-  @Test func aTunnelOverAModemIsCellularAndExpensive() throws {
-    let watch = try Watch()
+  @Test func tunnelOverAModemIsCellularAndExpensive() throws {
+    let watch = try KernelFixture()
     let modem = try device("modem0", 519, in: watch.client)
     try watch.waitForAddress(modem.name)
     let tunnel = try TunDevice("vpn0", in: watch.client)
@@ -74,20 +74,20 @@ import Testing
       })
   }
 
-  @Test func aDialUpLinkThatWaitsForTrafficIsReachable() throws {
-    let watch = try Watch()
+  @Test func dialOnDemandLinkIsReachable() throws {
+    let watch = try KernelFixture()
     let device = try device("dial0", 512, in: watch.client)
     try watch.waitForAddress(device.name)
     try watch.client.ip("link set dial0 state dormant")
-    try watch.quiet()
+    try watch.verifyStatus()
     try watch.client.ip("route add default dev dial0")
     let news = try watch.only()
     #expect(news.line.hasPrefix("status reachable ethernetOrWiFi | reachable dial0 ppp"))
     #expect(news.flags == ["transientConnection", "reachable", "connectionRequired", "connectionOnTraffic"])
   }
 
-  @Test func aDeviceThatGoesWithItsProgram() throws {
-    let watch = try Watch()
+  @Test func tunDeviceDisappearsWithItsProcess() throws {
+    let watch = try KernelFixture()
     var device: TunDevice? = try device("vpn0", nil, in: watch.client)
     try watch.waitForAddress("vpn0")
     try watch.client.ip("route add default dev vpn0")
@@ -96,16 +96,16 @@ import Testing
     device = nil
     #expect(try watch.next().line == DefaultRouteTests.gone)
     try watch.nextInterface { $0.interface?["name"] == "vpn0" && $0.event.data["removed"] == true }
-    try watch.quiet()
+    try watch.verifyStatus()
   }
 }
 
-extension Watch {
+extension KernelFixture {
   /// Waits until an interface has the address of these tests.
   fileprivate func waitForAddress(_ name: String, _ address: String = "10.7.0.1/32") throws {
     try nextInterface {
       $0.interface?["name"]?.text == name && $0.interface?["addresses"]?.texts.contains(address) == true
     }
-    try quiet()
+    try verifyStatus()
   }
 }

@@ -14,13 +14,13 @@ import Testing
     ("link set c0 down", "link set c0 up"), ("addr del 10.9.0.2/24 dev c0", "addr add 10.9.0.2/24 dev c0"),
   ]
 
-  @Test(arguments: losses) func theVerdictIsRightEveryTime(_ loss: String, _ restoration: String) throws {
+  @Test(arguments: losses) func verdictIsCorrectInEveryTrial(_ loss: String, _ restoration: String) throws {
     try race(loss, restoration, trials: Self.trials)
   }
 
   /// The kernel flushes route by route, the oldest last: many younger ones keep the old default route in sight for so
   /// long that whoever does not wait for the end is told it.
-  @Test(arguments: losses) func theVerdictIsRightHoweverLongTheKernelFlushes(
+  @Test(arguments: losses) func verdictIsCorrectDuringLongFlushes(
     _ loss: String, _ restoration: String
   ) throws {
     // Routes that differ in their metric share nothing in the kernel.

@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2] as [UInt64]) func classesAnswerAsTheKernel(seed: UInt64) throws {
+  @Test(arguments: [1, 2] as [UInt64]) func forwardingClassesMatchTheKernel(seed: UInt64) throws {
     var meddler = Meddler(generator: SeededGenerator(seed: seed))
     let pair = try VethPair()
     let client = pair.client

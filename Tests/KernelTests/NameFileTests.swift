@@ -11,7 +11,7 @@ import Testing
   }
 
   /// With a file mounted over each of them, as container engines do: nothing happens in `/etc` itself then.
-  @Test("E3-6 a name is asked again when resolv.conf or hosts is written, without anybody asking")
+  @Test("E3-6 writing resolv.conf or hosts triggers a new lookup")
   func follows() throws {
     let pair = try VethPair()
     try pair.addDefaultRoutes()

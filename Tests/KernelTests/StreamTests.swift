@@ -46,10 +46,10 @@ import Testing
     return events
   }
 
-  @Test func aSubscriberThatIsCutOffAgainAndAgainHearsEverythingOnce() throws {
+  @Test func reconnectingSubscriberReceivesEveryEventOnce() throws {
     var reader = try daemon.events()
     let snapshot = try next(reader)
-    var status = try FollowedStatus(snapshot)
+    var status = try StatusReplica(snapshot)
     let child = try churn()
     var events: [StreamEvent] = []
     var connections = 1
@@ -81,7 +81,7 @@ import Testing
     #expect(try list.json == .array(events.map(\.data)))
   }
 
-  @Test func everySubscriberHearsTheSame() throws {
+  @Test func everySubscriberReceivesTheSameEvents() throws {
     let early = try [daemon.events(), daemon.events()]
     let child = try churn()
     // These come in the middle of it; where they begin, their snapshot stands for what was before.
@@ -92,7 +92,7 @@ import Testing
     #expect(try child.wait() == .exited(0))
     let document = try daemon.get("/status").json
     for (snapshot, events) in told {
-      var status = try FollowedStatus(snapshot)
+      var status = try StatusReplica(snapshot)
       for event in events { try status.take(event) }
       #expect(status.agrees(with: document))
       let tail = told[0].events.suffix(events.count)
@@ -101,7 +101,7 @@ import Testing
     #expect(told[0].events.map(\.id) == told[1].events.map(\.id))
   }
 
-  @Test func anIDOfAnotherHistoryGetsAGapAndASnapshot() throws {
+  @Test func idOfAnotherEpochYieldsGapAndSnapshot() throws {
     let id = try #require(try next(try daemon.events()).id)
     let epoch = id.prefix(8)
     let foreign = epoch == "0123abcd" ? "0123abce" : "0123abcd"
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func aFilteredStreamCarriesItsTypesOnly() throws {
+  @Test func filteredStreamCarriesItsTypesOnly() throws {
     let all = try daemon.events()
     let statuses = try daemon.events("?types=status")
     let both = try daemon.events("?types=path,status")
@@ -139,14 +139,14 @@ import Testing
     #expect(try daemon.get("/events?types=heartbeat").status == 400)
   }
 
-  @Test func theFirstEventIsTheFirstVerdict() throws {
+  @Test func firstEventIsTheFirstVerdict() throws {
     let list = try daemon.get("/events", ["Accept": "application/json"]).json
     let first = try #require(list[0])
     #expect(first["type"] == "status" && first["initial"] == true && first["id"]?.text?.hasSuffix("-1") == true)
     #expect(first["from"]?["status"] == "unknown" && first["to"]?["status"] == "notReachable")
   }
 
-  @Test func aServiceThatIsStoppedSaysGoodbye() throws {
+  @Test func stoppedServiceSendsACloseEvent() throws {
     let daemon = try DaemonUnderTest(in: pair.client, drainDelay: "3s")
     let reader = try daemon.events()
     #expect(try next(reader).name == "snapshot")
@@ -158,8 +158,8 @@ import Testing
     // Until then the service goes on.
     try pair.client.ip("route add default via 10.9.0.1 dev c0")
     #expect(try next(reader).name == "status")
-    let farewell = try next(reader)
-    #expect(farewell.name == "bye" && farewell.id == nil && reader.retry == 3000)
+    let closeEvent = try next(reader)
+    #expect(closeEvent.name == "bye" && closeEvent.id == nil && reader.retry == 3000)
     #expect(try reader.next() == nil)
     #expect(try daemon.child.wait() == .exited(0))
     #expect(throws: TestError.self) { try daemon.get("/livez") }

@@ -27,17 +27,17 @@ import Testing
   }
 
   /// Drops what has been heard so far.
-  func forget() throws {
-    while case .datagram = try events.receive(waiting: false) {}
+  func removeAll() throws {
+    while case .datagram = try events.receive(blocking: false) {}
   }
 
   /// Waits for a message.
-  func hear(_ condition: (NetlinkMessage) -> Bool) throws {
+  func setNeighbourFilter(_ condition: (NetlinkMessage) -> Bool) throws {
     var isHeard = false
     let limit = ContinuousClock.now + .seconds(20)
     // Asking again and again keeps this thread on its processor; one that sleeps is woken on the writer's, too late.
     while !isHeard {
-      guard case .datagram(let datagram) = try events.receive(waiting: false) else {
+      guard case .datagram(let datagram) = try events.receive(blocking: false) else {
         if ContinuousClock.now > limit { throw TestError("the event did not come") }
         continue
       }
@@ -54,9 +54,9 @@ import Testing
     var stale = 0
     for _ in 0..<300 {
       try pair.client.ip(batch: restore + ["route add default via 10.9.0.1 dev c0"] + younger)
-      try forget()
+      try removeAll()
       let child = try pair.client.spawn("/sbin/ip", change.split(separator: " ").map(String.init))
-      try hear(condition)
+      try setNeighbourFilter(condition)
       try queries.barrier()
       if try queries.lookUp([query])[query] != .refused(.noRoute) { stale += 1 }
       try child.wait()

@@ -5,17 +5,17 @@ import Testing
 
 /// Datagrams that the kernel really sent, then cut and bent ones.
 struct NetlinkDecoderTests {
-  func contents(_ bytes: [UInt8]) -> (contents: [NetlinkContent], isWhole: Bool) {
+  func contents(_ bytes: [UInt8]) -> (contents: [NetlinkContent], isComplete: Bool) {
     var contents: [NetlinkContent] = []
-    let isWhole = unsafe bytes.withUnsafeBytes { raw in
+    let isComplete = unsafe bytes.withUnsafeBytes { raw in
       unsafe NetlinkDecoder.forEachMessage(in: NetlinkBytes(raw)) { contents.append(NetlinkDecoder.content(of: $0)) }
     }
-    return (contents, isWhole)
+    return (contents, isComplete)
   }
 
   func content(_ bytes: [UInt8]) throws -> NetlinkContent {
-    let (contents, isWhole) = contents(bytes)
-    #expect(isWhole && contents.count == 1)
+    let (contents, isComplete) = contents(bytes)
+    #expect(isComplete && contents.count == 1)
     return try #require(contents.first)
   }
 
@@ -105,9 +105,9 @@ struct NetlinkDecoderTests {
   }
 
   @Test func severalMessagesInOneDatagram() {
-    let (contents, isWhole) = contents(CapturedDatagrams.addressDump)
+    let (contents, isComplete) = contents(CapturedDatagrams.addressDump)
     let expected: [(UInt32, IPPrefix)] = [(1, "127.0.0.1/8"), (4, "10.9.0.2/24"), (6, "10.8.0.2/24")]
-    #expect(isWhole)
+    #expect(isComplete)
     #expect(
       contents
         == expected.map {
@@ -117,14 +117,14 @@ struct NetlinkDecoderTests {
 
   @Test func aTornDumpSaysSo() {
     var bytes = CapturedDatagrams.dumpEnd
-    var isTorn: [Bool] = []
+    var isInterrupted: [Bool] = []
     for flags in [UInt8(0x02), 0x12] {
       bytes[6] = flags
       unsafe bytes.withUnsafeBytes { raw in
-        _ = unsafe NetlinkDecoder.forEachMessage(in: NetlinkBytes(raw)) { isTorn.append($0.isTorn) }
+        _ = unsafe NetlinkDecoder.forEachMessage(in: NetlinkBytes(raw)) { isInterrupted.append($0.isInterrupted) }
       }
     }
-    #expect(isTorn == [false, true])
+    #expect(isInterrupted == [false, true])
   }
 
   @Test func cutAnywhereNothingTraps() {
@@ -132,7 +132,7 @@ struct NetlinkDecoderTests {
       let whole = contents(bytes).contents
       for length in 0..<bytes.count {
         let cut = contents(Array(bytes[..<length]))
-        #expect(!cut.isWhole || cut.contents.count < whole.count, "\(name) cut to \(length)")
+        #expect(!cut.isComplete || cut.contents.count < whole.count, "\(name) cut to \(length)")
         #expect(cut.contents == Array(whole[..<cut.contents.count]), "\(name) cut to \(length)")
       }
     }
@@ -145,7 +145,7 @@ struct NetlinkDecoderTests {
         var cut = Array(bytes[..<length])
         cut[0] = UInt8(truncatingIfNeeded: length)
         cut[1] = UInt8(truncatingIfNeeded: length >> 8)
-        #expect(contents(cut).isWhole)
+        #expect(contents(cut).isComplete)
       }
     }
   }
@@ -160,8 +160,8 @@ struct NetlinkDecoderTests {
         }
         _ = contents(bent)
         var batch = EventBatch()
-        var routers = RouterWatch()
-        unsafe bent.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
+        var neighbours = NeighbourTracker()
+        unsafe bent.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       }
     }
   }
@@ -169,8 +169,8 @@ struct NetlinkDecoderTests {
   @Test func causesOfEvents() {
     func causes(_ bytes: [UInt8]) -> Set<Cause> {
       var batch = EventBatch()
-      var routers = RouterWatch()
-      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
+      var neighbours = NeighbourTracker()
+      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return batch.causes
     }
     #expect(causes(CapturedDatagrams.defaultRoute) == [.routeAdded])
@@ -186,8 +186,8 @@ struct NetlinkDecoderTests {
   @Test func aRouteThatGoesIsWaitedForAndTouchesNoOther() {
     func batch(_ bytes: [UInt8]) -> EventBatch {
       var batch = EventBatch()
-      var routers = RouterWatch()
-      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
+      var neighbours = NeighbourTracker()
+      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return batch
     }
     let removed = batch(CapturedDatagrams.deletedRoute)

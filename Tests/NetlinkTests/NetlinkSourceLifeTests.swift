@@ -131,7 +131,7 @@ import Testing
 
   @Test func everythingIsClosed() throws {
     let namespace = try Namespace()
-    try namespace.isolateFiles()
+    try namespace.unshareDescriptors()
     let counts = namespace.run { () -> [Int] in
       var counts = [Namespace.openFileCount()]
       for _ in 0..<20 {
@@ -148,7 +148,7 @@ import Testing
 
   @Test func aSourceThatIsForgottenStops() throws {
     let namespace = try Namespace()
-    try namespace.isolateFiles()
+    try namespace.unshareDescriptors()
     let counts = namespace.run { () -> [Int] in
       let before = Namespace.openFileCount()
       try? NetlinkSource(logger: .init(label: "test")).start(RecordingObserver())
@@ -159,7 +159,7 @@ import Testing
 
   @Test func aFailedReadingIsToldOnceAndTriedAgain() throws {
     let namespace = try Namespace()
-    try namespace.isolateFiles()
+    try namespace.unshareDescriptors()
     let observer = RecordingObserver([RouteQuery("127.0.0.1")])
     let source = NetlinkSource(logger: .init(label: "test"))
     try namespace.run { () throws(KernelError) in
@@ -187,7 +187,7 @@ import Testing
 
   @Test func aFailedStartLeavesNothingOpen() throws {
     let namespace = try Namespace()
-    try namespace.isolateFiles()
+    try namespace.unshareDescriptors()
     let outcomes = namespace.run { () -> [Outcome] in
       var filler = Self.takeAllDescriptors()
       return (0..<10).map { free in

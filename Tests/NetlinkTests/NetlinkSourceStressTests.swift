@@ -46,7 +46,7 @@ import Testing
       return nil
     }
     let blocks = (0..<2000).map { "10.\(100 + $0 / 256).\($0 % 256).0/24" }
-    running.observer.forget()
+    running.observer.removeAll()
     try running.client.ip(
       batch: blocks.map { "route add \($0) via 10.9.0.1" } + blocks.map { "route del \($0) via 10.9.0.1" }
         + ["route del default via 10.9.0.1 dev c0 metric 100", "link set c0 mtu 1400"])

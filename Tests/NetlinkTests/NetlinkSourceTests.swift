@@ -48,7 +48,7 @@ import Testing
     try running.client.ip("nexthop add id 7 via 10.9.0.1 dev c0")
     try running.client.ip("route add default nhid 7")
     #expect(running.becomes(ipv4: true))
-    running.observer.forget()
+    running.observer.removeAll()
     try running.client.ip("nexthop del id 7")
     #expect(running.becomes(ipv4: false))
     #expect(running.observer.causes.contains(.nexthopChanged))
@@ -56,7 +56,7 @@ import Testing
 
   @Test func aReplacedRouteIsAddedOnly() throws {
     let running = try RunningSource()
-    running.observer.forget()
+    running.observer.removeAll()
     try running.client.ip("route replace default via 10.9.0.9 dev c0 metric 100")
     #expect(running.observer.waits(RunningSource.ipv4) { $0?.route?.hops.first?.gateway == "10.9.0.9" })
     #expect(running.observer.causes == [.routeReplaced])
@@ -64,11 +64,11 @@ import Testing
 
   @Test func routesComeAndGo() throws {
     let running = try RunningSource(hasDefaults: false)
-    running.observer.forget()
+    running.observer.removeAll()
     try running.client.ip("route add default via 10.9.0.1 dev c0")
     #expect(running.becomes(ipv4: true))
     #expect(running.observer.causes == [.routeAdded])
-    running.observer.forget()
+    running.observer.removeAll()
     try running.client.ip("route del default via 10.9.0.1 dev c0")
     #expect(running.becomes(ipv4: false))
     #expect(running.observer.causes.contains(.routeRemoved))
@@ -76,7 +76,7 @@ import Testing
 
   @Test func rulesChangeWithoutRoutes() throws {
     let running = try RunningSource()
-    running.observer.forget()
+    running.observer.removeAll()
     try running.client.ip("rule add to 192.0.2.0/24 prohibit")
     #expect(running.observer.waits(RunningSource.ipv4) { $0 == .refused(.prohibited) })
     #expect(running.observer.causes == [.ruleChanged])
@@ -105,7 +105,7 @@ import Testing
   @Test func aSourceThatHasNotReadYetIsNotTakenForAStuckOne() {
     let before = KernelClock.uptime
     let source = NetlinkSource(logger: Logger(label: "test"))
-    let silence = source.sinceProgress
+    let silence = source.timeSinceProgress
     #expect(silence >= .zero && silence <= KernelClock.uptime - before)
   }
 

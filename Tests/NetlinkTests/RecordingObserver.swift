@@ -32,7 +32,7 @@ final class RecordingObserver: KernelObserver {
   func setQueries(_ queries: [RouteQuery]) { state.withLock { $0.queries = queries } }
 
   /// Forgets the readings so far, so that causes of what follows can be told apart.
-  func forget() { state.withLock { $0.readings = $0.readings.suffix(1) } }
+  func removeAll() { state.withLock { $0.readings = $0.readings.suffix(1) } }
 
   /// The last answer to a question.
   func answer(_ destination: IPAddress) -> RouteAnswer? { last?.answers[RouteQuery(destination)] }

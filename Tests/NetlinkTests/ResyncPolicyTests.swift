@@ -31,7 +31,7 @@ import Testing
     policy = ResyncPolicy(auditInterval: .seconds(60))
     #expect(policy.pending.needsTables && policy.pending.isAfterLoss)
     policy.readingSucceeded()
-    #expect(policy.pending.isEmpty && !policy.pending.isNews)
+    #expect(policy.pending.isEmpty && !policy.pending.needsReading)
   }
 
   @Test mutating func aWaitThatBroughtNothingIsContinued() {
@@ -92,7 +92,7 @@ import Testing
     #expect(
       policy.readingFailed(error, uptime: start, isStopping: false) == .init(isFirst: false, isForObserver: false))
     policy.readingSucceeded()
-    #expect(!policy.isFailing && !policy.pending.isNews)
+    #expect(!policy.isFailing && !policy.pending.needsReading)
     #expect(
       policy.readingFailed(error, uptime: start, isStopping: true) == .init(isFirst: true, isForObserver: false))
   }
@@ -103,10 +103,10 @@ import Testing
     let busy = ResyncPolicy.FailureReport(isFirst: false, isForObserver: false)
     #expect(
       policy.readingFailed(error, uptime: start, isStopping: false) == .init(isFirst: true, isForObserver: false))
-    let justBefore = start + Limits.busyPatience - .milliseconds(1)
+    let justBefore = start + Limits.busyTimeout - .milliseconds(1)
     #expect(policy.readingFailed(error, uptime: justBefore, isStopping: false) == busy)
     #expect(
-      policy.readingFailed(error, uptime: start + Limits.busyPatience, isStopping: false)
+      policy.readingFailed(error, uptime: start + Limits.busyTimeout, isStopping: false)
         == .init(isFirst: false, isForObserver: true))
     #expect(policy.readingFailed(error, uptime: start + .seconds(60), isStopping: false) == busy)
   }

@@ -17,7 +17,7 @@ extension RouteLookupTests {
   /// The source of a connected socket; nil when connect(2) refuses.
   private func socketSource(_ destination: String) throws -> IPAddress? {
     try client.run { () throws(KernelError) in
-      try SourceProbe().source(towards: IPAddress(stringLiteral: destination))
+      try SourceAddressLookup().source(towards: IPAddress(stringLiteral: destination))
     }
   }
 
@@ -36,7 +36,7 @@ extension RouteLookupTests {
     let route = try #require(try connection("2001:db8::1").route)
     #expect(route.source == "fd09::2" && route.hops == [.init(interfaceIndex: c0, gateway: "fd09::1")])
     // A packet without a source has no way.
-    #expect(try ask("2001:db8::1") == .refused(.noRoute))
+    #expect(try sendBatch("2001:db8::1") == .refused(.noRoute))
   }
 
   @Test(arguments: [nil, "unreachable default metric 4096"])

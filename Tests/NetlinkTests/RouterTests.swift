@@ -18,7 +18,7 @@ import Testing
     ])
     func gateway() -> IPAddress? { running.observer.answer(RunningSource.ipv6)?.route?.hops.first?.gateway }
     #expect(eventually { gateway() == "fd09::8" })
-    let heard = running.observer.readings.count
+    let receivedAt = running.observer.readings.count
     // As after three seconds without an answer.
     try client.ip("neigh replace fd09::8 lladdr 02:00:00:00:00:08 dev c0 nud reachable router")
     try client.ip("neigh replace fd09::8 dev c0 nud failed")
@@ -29,7 +29,7 @@ import Testing
     #expect(eventually { gateway() == "fd09::1" })
     try client.ip("neigh del fd09::8 dev c0")
     #expect(eventually { gateway() == "fd09::8" })
-    let causes = Set(running.observer.readings.dropFirst(heard).flatMap(\.causes))
+    let causes = Set(running.observer.readings.dropFirst(receivedAt).flatMap(\.causes))
     #expect(causes == [.neighbourChanged], "no route was added, removed or replaced")
   }
 
@@ -81,20 +81,22 @@ import Testing
       bytes[47] = number
       return bytes
     }
-    let many = (0..<2000).map { RouterWatch.Neighbour(interfaceIndex: 1, address: IPAddress(ipv6: 0xfd << 56, $0)) }
-    var routers = RouterWatch(failed: Set(many))
+    let many = (0..<2000).map {
+      NeighbourTracker.Neighbour(interfaceIndex: 1, address: IPAddress(ipv6: 0xfd << 56, $0))
+    }
+    var neighbours = NeighbourTracker(failed: Set(many))
     func isChanged(_ bytes: [UInt8]) -> Bool {
       var batch = EventBatch()
-      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) }
+      unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return !batch.blocks.isEmpty
     }
     #expect(isChanged(message(1, NUD_FAILED)))
     #expect(isChanged(message(1, NUD_STALE)))
-    routers = RouterWatch()
+    neighbours = NeighbourTracker()
     #expect(!isChanged(message(1, NUD_STALE)))
-    #expect(isChanged(message(1, NUD_FAILED)) && routers.hasFailures)
+    #expect(isChanged(message(1, NUD_FAILED)) && neighbours.hasFailures)
     #expect(!isChanged(message(1, NUD_FAILED)))
-    #expect(isChanged(message(1, NUD_STALE)) && !routers.hasFailures)
+    #expect(isChanged(message(1, NUD_STALE)) && !neighbours.hasFailures)
   }
 
   /// When no neighbour is waited for, hosts wake nobody.
@@ -120,8 +122,8 @@ import Testing
     #expect(eventually { running.observer.causes.contains(.routeAdded) })
     // The route, and what the kernel itself finds out about its router meanwhile.
     #expect(running.source.counters.datagrams - before < 20)
-    let heard = running.source.counters.datagrams
+    let receivedAt = running.source.counters.datagrams
     try running.client.ip("neigh replace fd09::20 dev c0 nud failed")
-    #expect(eventually { running.source.counters.datagrams > heard })
+    #expect(eventually { running.source.counters.datagrams > receivedAt })
   }
 }

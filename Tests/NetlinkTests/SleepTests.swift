@@ -20,7 +20,7 @@ import Testing
     #expect(detector.waitEnds(at: moment(.seconds(110), asleep: .seconds(5))) == nil)
     #expect(detector.waitEnds(at: moment(.seconds(111), asleep: .seconds(3605))) == .seconds(3600))
     #expect(detector.waitEnds(at: moment(.seconds(112), asleep: .seconds(3605))) == nil)
-    #expect(detector.waitEnds(at: moment(.seconds(113), asleep: .seconds(3605) + Limits.shortestSleep)) != nil)
+    #expect(detector.waitEnds(at: moment(.seconds(113), asleep: .seconds(3605) + Limits.sleepThreshold)) != nil)
   }
 
   @Test("That two clocks are not read at the same instant is no sleep, however often it happens")
@@ -30,7 +30,7 @@ import Testing
       let error = Duration.microseconds(turn.isMultiple(of: 2) ? -90_000 : 0)
       #expect(detector.waitEnds(at: moment(.milliseconds(turn), asleep: error)) == nil)
     }
-    #expect(detector.waitEnds(at: moment(.seconds(11), asleep: Limits.shortestSleep)) != nil)
+    #expect(detector.waitEnds(at: moment(.seconds(11), asleep: Limits.sleepThreshold)) != nil)
   }
 
   @Test("E7-3 a process that stood still for long counts as one that slept; one that had to wait for its turn does not")
@@ -40,8 +40,8 @@ import Testing
     #expect(detector.waitEnds(at: moment(.seconds(1) + Limits.heartbeat + .seconds(4), asleep: .zero)) == nil)
     detector.waitBegins(at: moment(.seconds(20), asleep: .zero))
     #expect(
-      detector.waitEnds(at: moment(.seconds(20) + Limits.heartbeat + Limits.shortestStop, asleep: .zero))
-        == Limits.shortestStop)
+      detector.waitEnds(at: moment(.seconds(20) + Limits.heartbeat + Limits.stopThreshold, asleep: .zero))
+        == Limits.stopThreshold)
   }
 
   @Test("The clock of this machine: what it slept does not change while it is awake")
@@ -65,7 +65,7 @@ import Testing
     }
     let running = try RunningSource(settings: settings)
     #expect(running.source.counters.resumes == 0)
-    running.observer.forget()
+    running.observer.removeAll()
     slept.withLock { $0 += .seconds(3600) }
     // Waking ends the wait by itself; here somebody must.
     running.source.refresh()

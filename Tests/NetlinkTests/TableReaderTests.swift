@@ -10,8 +10,8 @@ import Testing
 @Suite struct EventBatchTableTests {
   func batch(_ datagrams: [[UInt8]]) -> EventBatch {
     var batch = EventBatch()
-    var routers = RouterWatch()
-    for bytes in datagrams { unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &routers) } }
+    var neighbours = NeighbourTracker()
+    for bytes in datagrams { unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) } }
     return batch
   }
 
@@ -22,7 +22,7 @@ import Testing
   @Test func ofALinkOnlyThatOne() {
     let batch = batch([link(7), link(9, RTM_DELLINK), link(7)])
     #expect(batch.links == [7, 9] && !batch.needsAddresses && !batch.needsTables)
-    #expect(batch.needsBarrier && batch.changes.isAny && batch.touchesTables && batch.isNews)
+    #expect(batch.needsBarrier && batch.changes.isAny && batch.touchesTables && batch.needsReading)
   }
 
   @Test func bucketsOfAResilientGroupThatMove() {

@@ -26,7 +26,7 @@ struct ClassTests {
       func kernelFailed(_ error: KernelError, at time: Timestamp) { inner.kernelFailed(error, at: time) }
     }
 
-    var sinceProgress: Duration { .zero }
+    var timeSinceProgress: Duration { .zero }
     func start(_ observer: any KernelObserver) throws(KernelError) { try kernel.start(Observer(observer, asked)) }
     func stop() { kernel.stop() }
     func refresh() { kernel.refresh() }
@@ -108,7 +108,7 @@ struct ClassTests {
   func multipath() throws {
     let (counter, monitor, targets, subscription) = try Self.started(50)
     var route = Route(prefix: anyIPv4, metric: 1, hops: [.init(interfaceIndex: 2), .init(interfaceIndex: 1)])
-    route.choosesByDestination = true
+    route.selectsByDestination = true
     let multipath = route
     let queries = counter.questions {
       counter.kernel.change { $0.routes.append(multipath) }; counter.kernel.advance(by: .zero)

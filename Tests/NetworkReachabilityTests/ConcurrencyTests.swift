@@ -26,7 +26,7 @@ private final class SlowKernel: KernelSource {
 
   func refresh() { inner.refresh() }
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try inner.lookUp(queries) }
-  var sinceProgress: Duration { inner.sinceProgress }
+  var timeSinceProgress: Duration { inner.timeSinceProgress }
   func stop() { inner.stop() }
 }
 

@@ -23,8 +23,10 @@ private final class BusyKernel: KernelSource {
     isFree.wait()
     return try script.lookUp(queries)
   }
-  func glance(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try script.lookUp(queries) }
-  var sinceProgress: Duration { .zero }
+  func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    try script.lookUp(queries)
+  }
+  var timeSinceProgress: Duration { .zero }
   func stop() { script.stop() }
 }
 
@@ -89,13 +91,13 @@ struct JudgingTests {
   }
 
   @Test("A glance is answered while others wait for the kernel")
-  func glance() throws {
+  func nonblockingLookup() throws {
     let isDone = DispatchSemaphore(value: 0)
     monitor.evaluate(.default) { _ in isDone.signal() }
     kernel.isAsked.wait()
-    let glance = try #require(try monitor.provisionalVerdict(of: ReachabilityTarget(host: "10.0.0.9")))
-    #expect(glance.verdict.path.flags == [.reachable, .isDirect] && !glance.isStale)
-    #expect(glance.routeTypes == [.unicast])
+    let nonblockingLookup = try #require(try monitor.provisionalVerdict(of: ReachabilityTarget(host: "10.0.0.9")))
+    #expect(nonblockingLookup.verdict.path.flags == [.reachable, .isDirect] && !nonblockingLookup.isStale)
+    #expect(nonblockingLookup.routeTypes == [.unicast])
     #expect(
       try monitor.provisionalVerdict(of: ReachabilityTarget(host: "10.0.0.9", interface: "eth9"))?.isStale == true,
       "it may be new"

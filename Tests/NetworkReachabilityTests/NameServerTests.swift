@@ -1,5 +1,5 @@
 import Locks
-import Names
+import HostResolver
 import NetworkReachabilityTesting
 import TestSupport
 import Testing

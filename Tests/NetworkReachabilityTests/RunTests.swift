@@ -7,7 +7,7 @@ import Testing
 struct RunTests {
   /// A source that does something foreign in the middle of its start and its stop, and lets its observer be reached.
   final class Source: KernelSource {
-    let sinceProgress = Duration.zero
+    let timeSinceProgress = Duration.zero
     let kernel = ScriptedKernel(.wired)
     let beforeStart = Shared<(@Sendable () -> Void)?>(nil)
     let afterStop = Shared<(@Sendable () -> Void)?>(nil)

@@ -102,7 +102,7 @@ struct Simulation {
       var hops = type == .unicast ? [Route.NextHop(interfaceIndex: index)] : []
       if type == .unicast, Bool.random(using: &generator) { hops.append(.init(interfaceIndex: 2)) }
       var route = Route(type: type, prefix: block, metric: metric, hops: hops)
-      route.choosesByDestination = hops.count > 1
+      route.selectsByDestination = hops.count > 1
       script.routes.append(route)
     case 16...17:
       script.routes.removeAll { $0.prefix.length > 0 && $0.metric > 0 && Bool.random(using: &generator) }

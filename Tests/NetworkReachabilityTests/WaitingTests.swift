@@ -6,7 +6,7 @@ import Testing
 /// A kernel that answers nothing after its first reading.
 private final class SilentKernel: KernelSource {
   private let kernel = ScriptedKernel(.wired)
-  let sinceProgress = Duration.zero
+  let timeSinceProgress = Duration.zero
 
   func start(_ observer: any KernelObserver) throws(KernelError) { try kernel.start(observer) }
   func refresh() {}

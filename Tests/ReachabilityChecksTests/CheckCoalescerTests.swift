@@ -9,15 +9,15 @@ struct CheckCoalescerTests {
   @Test("What nobody waits for any more is not remembered in place of what is younger")
   func outdated() throws {
     let coalescer = CheckCoalescer()
-    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
-    let states = Locked<[ProbeResult.State]>([])
+    let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
+    let states = Locked<[CheckResult.State]>([])
     let note: @Sendable (CheckOutcome) -> Void = { outcome in states.withLock { $0.append(outcome.result.state) } }
-    func begin() throws -> (SharedCheck, any ProbeCancellation) {
+    func begin() throws -> (SharedCheck, any CheckCancellation) {
       guard case .new(let run, let place) = coalescer.join(request, .zero, note) else { throw TestFailure() }
       return (run, place)
     }
-    func outcome(_ state: ProbeResult.State) -> CheckOutcome {
-      CheckOutcome(request: request, result: ProbeResult(state, startedAt: .now, duration: .zero))
+    func outcome(_ state: CheckResult.State) -> CheckOutcome {
+      CheckOutcome(request: request, result: CheckResult(state, startedAt: .now, duration: .zero))
     }
     let (early, place) = try begin()
     let before = ContinuousClock.now

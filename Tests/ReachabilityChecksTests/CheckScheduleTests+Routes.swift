@@ -51,7 +51,7 @@ extension CheckScheduleTests {
     #expect(told.filter { $0 == .unreachable }.isEmpty, "\(told)")
     // Its answers end: without a word of the kernel's the checks tell.
     prober.follow { _ in
-      ProbeResult(.unknown, .dnsTimeout, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
+      CheckResult(.unknown, .dnsTimeout, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
     }
     bench.kernel.change { script in
       script.change("eth0") {

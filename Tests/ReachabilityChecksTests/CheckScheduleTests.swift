@@ -17,13 +17,13 @@ struct CheckScheduleTests {
     schedule = CheckSchedule(monitor: bench.monitor, checker: Checker(monitor: bench.monitor, prober: prober))
   }
 
-  static func result(_ state: ProbeResult.State, _ reason: Reason? = nil) -> ProbeResult {
-    ProbeResult(
+  static func result(_ state: CheckResult.State, _ reason: Reason? = nil) -> CheckResult {
+    CheckResult(
       state, reason, address: IPAddress("10.0.0.9"), startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
   }
 
   func definition(_ id: String, _ target: String = "tcp://10.0.0.9:1") throws -> TargetDefinition {
-    TargetDefinition(id: id, target: try ProbeTarget(target))
+    TargetDefinition(id: id, target: try CheckTarget(target))
   }
 
   /// Waits until a target is in a state; the bound is generous, for the machine may be busy.
@@ -163,7 +163,7 @@ struct CheckScheduleTests {
   func asked() async throws {
     prober.follow(nil)
     schedule.put(try definition("db"))
-    let outcomes = Locked<[ProbeResult.State?]>([])
+    let outcomes = Locked<[CheckResult.State?]>([])
     func ask() -> Bool { schedule.check("db") { outcome in outcomes.withLock { $0.append(outcome?.result.state) } } }
     #expect(ask() && ask())
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
@@ -198,9 +198,9 @@ struct CheckScheduleTests {
 
   @Test("Times that are not given fit the interval")
   func derived() throws {
-    let definition = TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:1"), interval: .seconds(2))
+    let definition = TargetDefinition(id: "db", target: try CheckTarget("tcp://10.0.0.9:1"), interval: .seconds(2))
     #expect(definition.timeout == .milliseconds(1600) && definition.fastInterval == .seconds(1))
-    let usual = TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:1"))
+    let usual = TargetDefinition(id: "db", target: try CheckTarget("tcp://10.0.0.9:1"))
     #expect(usual.timeout == .seconds(5) && usual.fastInterval == .seconds(1))
   }
 

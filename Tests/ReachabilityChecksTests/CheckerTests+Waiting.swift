@@ -56,7 +56,7 @@ extension CheckerTests {
 
   @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
   func longestTimes(_ timeout: Duration) async throws {
-    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
+    let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
     let waiting = Task { [checker] in await checker.wait(for: [request], timeout: timeout) { _ in true } }
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     prober.answer { _ in Self.result(.up) }

@@ -23,15 +23,15 @@ struct CheckerTests {
     }
   }
 
-  static func result(_ state: ProbeResult.State, _ reason: Reason? = nil, _ address: String? = nil)
-    -> ProbeResult
+  static func result(_ state: CheckResult.State, _ reason: Reason? = nil, _ address: String? = nil)
+    -> CheckResult
   {
-    ProbeResult(
+    CheckResult(
       state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 1),
       duration: .milliseconds(2))
   }
 
-  func request(_ text: String) throws -> ProbeRequest { ProbeRequest(try ProbeTarget(text)) }
+  func request(_ text: String) throws -> CheckRequest { CheckRequest(try CheckTarget(text)) }
 
   @Test("A target that answers is up, with the way its packets take")
   func up() async throws {
@@ -93,9 +93,9 @@ struct CheckerTests {
 
   @Test(
     "Without a way out, a name server that is near may still be asked: that it fails is not for our way to answer",
-    arguments: [(ProbeResult.State.down, Reason.dnsNotFound), (.unknown, .dnsTimeout), (.unknown, .dnsServerFailure)],
+    arguments: [(CheckResult.State.down, Reason.dnsNotFound), (.unknown, .dnsTimeout), (.unknown, .dnsServerFailure)],
     ["10.0.0.53", "127.0.0.1:53"])
-  func nearServer(_ found: (ProbeResult.State, Reason), _ server: String) async throws {
+  func nearServer(_ found: (CheckResult.State, Reason), _ server: String) async throws {
     kernel.change { $0.removeDefaults(.ipv4) }
     let (checker, monitor) = try checker(nameServer: server)
     prober.follow { _ in Self.result(found.0, found.1) }
@@ -176,10 +176,10 @@ struct CheckerTests {
     for target in ["tcp://db.lan:5432", "tcp://10.0.0.9:5432"] {
       var request = try request(target)
       _ = await checker.check(request)
-      #expect(asking.passages == [.open, .open, .missing, .open, .missing], "\(target)")
+      #expect(asking.passages == [.allowed, .allowed, .noRoute, .allowed, .noRoute], "\(target)")
       request.policy = ContactPolicy()
       _ = await checker.check(request)
-      #expect(asking.passages == [.denied, .open, .missing, .denied, .denied], "\(target)")
+      #expect(asking.passages == [.denied, .allowed, .noRoute, .denied, .denied], "\(target)")
     }
   }
 
@@ -260,27 +260,27 @@ struct CheckerTests {
 /// Asks about some addresses, as the real one does of a name and of redirects.
 private final class AskingProber: Prober {
   private let addresses: [IPAddress]
-  private let found = Locked<[Passage]>([])
+  private let found = Locked<[ContactDecision]>([])
 
   init(_ texts: [String]) { addresses = texts.compactMap { IPAddress($0) } }
 
-  var passages: [Passage] { found.withLock(\.self) }
+  var passages: [ContactDecision] { found.withLock(\.self) }
 
-  func probe(_ request: ProbeRequest, _ completion: @escaping @Sendable (ProbeResult) -> Void) -> any ProbeCancellation
+  func check(_ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void) -> any CheckCancellation
   {
-    probe(request, where: { _, _ in .open }, completion)
+    check(request, where: { _, _ in .allowed }, completion)
   }
 
-  func probe(
-    _ request: ProbeRequest, where passage: @escaping @Sendable (IPAddress, UInt16?) -> Passage,
-    _ completion: @escaping @Sendable (ProbeResult) -> Void
-  ) -> any ProbeCancellation {
-    found.withLock { $0 = addresses.map { passage($0, request.target.port) } }
-    completion(ProbeResult(.up, startedAt: Timestamp(microseconds: 0), duration: .zero))
+  func check(
+    _ request: CheckRequest, where decision: @escaping @Sendable (IPAddress, UInt16?) -> ContactDecision,
+    _ completion: @escaping @Sendable (CheckResult) -> Void
+  ) -> any CheckCancellation {
+    found.withLock { $0 = addresses.map { decision($0, request.target.port) } }
+    completion(CheckResult(.up, startedAt: Timestamp(microseconds: 0), duration: .zero))
     return Nothing()
   }
 
-  private struct Nothing: ProbeCancellation {
+  private struct Nothing: CheckCancellation {
     func cancel() {}
   }
 }

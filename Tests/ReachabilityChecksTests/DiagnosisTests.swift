@@ -4,11 +4,11 @@ import Testing
 @Suite("The ladder blames the rung that a reason belongs to")
 struct DiagnosisTests {
   private func diagnosis(
-    _ target: String, _ state: ProbeResult.State, _ reason: Reason?, path: NetworkPath = DiagnosisTests.wired,
-    phases: [ProbeResult.Phase.Name] = [], address: String? = "192.0.2.9"
+    _ target: String, _ state: CheckResult.State, _ reason: Reason?, path: NetworkPath = DiagnosisTests.wired,
+    phases: [CheckResult.Phase.Name] = [], address: String? = "192.0.2.9"
   ) throws -> Diagnosis {
-    let request = ProbeRequest(try ProbeTarget(target))
-    let result = ProbeResult(
+    let request = CheckRequest(try CheckTarget(target))
+    let result = CheckResult(
       state, reason, address: address.flatMap { IPAddress($0) }, startedAt: Timestamp(microseconds: 0),
       duration: .zero, phases: phases.map { .init($0, .milliseconds(1)) })
     return Diagnosis(of: CheckOutcome(request: request, result: result, path: path), in: .unknown(.starting))
@@ -31,8 +31,8 @@ struct DiagnosisTests {
 
   @Test("Where the target has no way, the machine's own stands for the links and addresses that are there")
   func machine() throws {
-    let request = ProbeRequest(try ProbeTarget("tcp://10.0.0.9:1"))
-    let result = ProbeResult(.unreachable, .blackhole, startedAt: Timestamp(microseconds: 0), duration: .zero)
+    let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
+    let result = CheckResult(.unreachable, .blackhole, startedAt: Timestamp(microseconds: 0), duration: .zero)
     var snapshot = Snapshot.unknown(.starting)
     snapshot.machine.ipv4 = Self.wired
     let outcome = CheckOutcome(request: request, result: result, path: .none(.blackhole))

@@ -9,7 +9,7 @@ struct DocumentationTests {
     let monitor = ReachabilityMonitor()
     try monitor.start()
     let checker = Checker(monitor: monitor)
-    let outcome = await checker.check(ProbeRequest(try ProbeTarget("tcp://127.0.0.1:1")))
+    let outcome = await checker.check(CheckRequest(try CheckTarget("tcp://127.0.0.1:1")))
     let diagnosis = Diagnosis(of: outcome, in: monitor.snapshot)
     print(outcome.result.state, diagnosis.failure?.evidence ?? "")
     #expect(outcome.result.state == .down && outcome.result.reason == .refused)
@@ -22,7 +22,7 @@ struct DocumentationTests {
     let subscription = monitor.listen(to: .target) { update in
       if let target = update.registeredTarget { print(target.definition.id, target.status.state) }
     }
-    schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db.internal:5432")))
+    schedule.put(TargetDefinition(id: "db", target: try CheckTarget("tcp://db.internal:5432")))
     subscription?.cancel()
   }
 
@@ -39,7 +39,7 @@ struct DocumentationTests {
 
     let clock = ScriptedClock()
     let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
-    let database = try ProbeTarget("tcp://192.0.2.7:5432")
+    let database = try CheckTarget("tcp://192.0.2.7:5432")
     schedule.put(TargetDefinition(id: "db", target: database, interval: .seconds(10)))
     #expect(schedule.report(of: "db")?.status.state == .unknown && prober.requests.isEmpty)
     clock.advance()
@@ -70,7 +70,7 @@ struct DocumentationTests {
     let checker = Checker(monitor: monitor, prober: prober)
     let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
     // From 295.165 s on a duration divided by the tick's is now and then a little less than the number that it is.
-    schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://10.0.0.9:5432"), interval: .seconds(30)))
+    schedule.put(TargetDefinition(id: "db", target: try CheckTarget("tcp://10.0.0.9:5432"), interval: .seconds(30)))
     clock.advance(by: .seconds(86_400))
     #expect((2_880...2_882).contains(prober.requests.count))
   }
@@ -78,7 +78,7 @@ struct DocumentationTests {
   /// Never called.
   func inTheReadme(_ monitor: ReachabilityMonitor) async throws {
     let checker = Checker(monitor: monitor)
-    let outcome = await checker.check(ProbeRequest(try ProbeTarget("https://db.internal:8443/health")))
+    let outcome = await checker.check(CheckRequest(try CheckTarget("https://db.internal:8443/health")))
     print(outcome.result.state, Diagnosis(of: outcome, in: monitor.snapshot).failure?.advice ?? "")
   }
 }

@@ -10,7 +10,7 @@ import Testing
   static func definition(
     _ id: String = "db", interval: Duration = .seconds(1), _ change: (inout TargetDefinition) -> Void = { _ in }
   ) throws -> TargetDefinition {
-    var definition = TargetDefinition(id: id, target: try ProbeTarget("tcp://10.0.0.9:1"), interval: interval)
+    var definition = TargetDefinition(id: id, target: try CheckTarget("tcp://10.0.0.9:1"), interval: interval)
     change(&definition)
     return definition
   }
@@ -178,7 +178,7 @@ import Testing
     while uptime < .seconds(60) {
       for launch in state.takeStarts(at: now) {
         checks += 1
-        let result = ProbeResult(.unreachable, .noRoute, startedAt: now.time, duration: .zero)
+        let result = CheckResult(.unreachable, .noRoute, startedAt: now.time, duration: .zero)
         _ = state.finish(launch.run, result, at: now)
       }
       uptime += .milliseconds(5)
@@ -207,10 +207,10 @@ import Testing
     let labels = (0..<32).map { (String(repeating: "n", count: 60) + "\($0)", String(repeating: "v", count: 128)) }
     let labelled = try Self.definition(interval: .seconds(30)) { $0.labels = .init(uniqueKeysWithValues: labels) }
     #expect(QuotaUsage(labelled).memory > plain + 32 * 188)
-    let long = try ProbeTarget("http://10.0.0.9/" + String(repeating: "p", count: 2_000))
+    let long = try CheckTarget("http://10.0.0.9/" + String(repeating: "p", count: 2_000))
     #expect(QuotaUsage(try Self.definition(interval: .seconds(30)) { $0.target = long }).memory > plain + 4_000)
     #expect(QuotaUsage(try Self.definition(interval: .milliseconds(100))).memory > 2 * plain)
-    let secure = try ProbeTarget("https://10.0.0.9/")
+    let secure = try CheckTarget("https://10.0.0.9/")
     #expect(QuotaUsage(try Self.definition(interval: .seconds(30)) { $0.target = secure }).memory > 2 * plain)
   }
 

@@ -13,7 +13,7 @@ struct ResolverPoolTests {
     try bench.monitor.start()
     // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
     for number in 0..<1_000 { bench.monitor.resolve("silent\(number).example.", timeout: .seconds(600)) { _ in } }
-    let registered = ProbeRequest(try ProbeTarget("route://another.example."), timeout: .seconds(30))
+    let registered = CheckRequest(try CheckTarget("route://another.example."), timeout: .seconds(30))
     #expect(await Checker(monitor: bench.monitor).check(registered).result.state == .up)
   }
 }

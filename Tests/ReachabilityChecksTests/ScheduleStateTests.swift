@@ -21,13 +21,13 @@ struct ScheduleStateTests {
     throws -> TargetDefinition
   {
     var definition = TargetDefinition(
-      id: id, target: try ProbeTarget("tcp://\(host):1"), interval: .seconds(10), timeout: .seconds(2))
+      id: id, target: try CheckTarget("tcp://\(host):1"), interval: .seconds(10), timeout: .seconds(2))
     change(&definition)
     return definition
   }
 
-  func result(_ state: ProbeResult.State, _ reason: Reason? = nil) -> ProbeResult {
-    ProbeResult(state, reason, startedAt: now.time, duration: .milliseconds(1))
+  func result(_ state: CheckResult.State, _ reason: Reason? = nil) -> CheckResult {
+    CheckResult(state, reason, startedAt: now.time, duration: .milliseconds(1))
   }
 
   /// Goes to the next wakes until one launches something, at most so far.
@@ -44,7 +44,7 @@ struct ScheduleStateTests {
 
   /// Lets the next check of the only target end like this.
   @discardableResult
-  mutating func check(_ found: ProbeResult.State, _ reason: Reason? = nil) throws -> TargetChange? {
+  mutating func check(_ found: CheckResult.State, _ reason: Reason? = nil) throws -> TargetChange? {
     let launch = try #require(nextLaunches().first)
     guard case .accepted(let news) = state.finish(launch.run, result(found, reason), at: now) else { return nil }
     return news

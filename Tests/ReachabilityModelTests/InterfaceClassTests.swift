@@ -67,7 +67,7 @@ struct InterfaceClassTests {
     let query = RouteQuery(try ip("192.0.2.1"))
     let over = RouteAnswer.route(
       Route(prefix: try block("0.0.0.0/1"), hops: [.init(interfaceIndex: 9)], source: try ip("10.0.0.5")))
-    let path = StatusRules.judge(over, to: query, in: applied)
+    let path = StatusRules.evaluate(over, to: query, in: applied)
     #expect(path.status == .reachable(modemIsBest ? .wwan : .ethernetOrWiFi))
     #expect(path.flags.contains(.transientConnection) && path.isExpensive == modemIsBest)
   }
@@ -89,8 +89,8 @@ struct InterfaceClassTests {
   func stackedTunnels() throws {
     var (lower, upper) = (tunnel, Interface.sample(10, "mv0", .tunnel))
     upper.lowerIndex = 9
-    for (beneath, isWWAN) in [(3, true), (2, false), (10, false)] as [(UInt32, Bool)] {
-      lower.lowerIndex = beneath
+    for (underlyingInterface, isWWAN) in [(3, true), (2, false), (10, false)] as [(UInt32, Bool)] {
+      lower.lowerIndex = underlyingInterface
       let tables = try KernelTables.sample([wire, modem, lower, upper])
       #expect(TunnelRules.applied(to: tables, try answers([:], tables)).interface(10)?.isWWAN == isWWAN)
     }
@@ -170,7 +170,7 @@ struct InterfaceClassTests {
         interfaces: [wire], addresses: [InterfaceAddress(interfaceIndex: 2, prefix: prefix, flags: flags)])
       let query = RouteQuery(try ip("2000::1"), source: try source.map { try ip($0) })
       let route = try Route.byDefault(via: "fe80::1", source: "2001:db8::5")
-      return StatusRules.judge(.route(route), to: query, as: subject, in: tables)
+      return StatusRules.evaluate(.route(route), to: query, as: subject, in: tables)
     }
     #expect(try path([], .defaultPath).status.isReachable)
     #expect(try path(.deprecated, .defaultPath).reason == .noSource)

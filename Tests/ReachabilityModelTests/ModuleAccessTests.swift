@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Where callers may use a module")
 struct ModuleAccessTests {
-  private static let secret = ProbeModule.Recipe.tcp(TCPRecipe(send: "AUTH secret"))
+  private static let secret = CheckModule.Options.tcp(TCPOptions(send: "AUTH secret"))
 
   private func verdict(
     _ hosts: [String], _ target: String, source: IPAddress? = nil, interface: String? = nil
   ) throws -> ModuleAccess.Verdict {
-    let module = ProbeModule(name: "m", recipe: Self.secret, access: .hosts(try hosts.map { try HostPattern($0) }))
-    return ProbeRequest(
-      try ProbeTarget(target), module: module, source: source, interface: interface, policy: ContactPolicy()
+    let module = CheckModule(name: "m", options: Self.secret, access: .hosts(try hosts.map { try HostPattern($0) }))
+    return CheckRequest(
+      try CheckTarget(target), module: module, source: source, interface: interface, policy: ContactPolicy()
     ).moduleVerdict
   }
 
@@ -81,42 +81,43 @@ struct ModuleAccessTests {
   @Test func noPatternAllowsNothing() throws { #expect(try verdict([], "https://api.internal/") == .denied) }
 
   private func request(
-    _ recipe: ProbeModule.Recipe, _ access: ModuleAccess, _ policy: ContactPolicy? = ContactPolicy()
-  ) throws -> ProbeRequest {
-    ProbeRequest(
-      try ProbeTarget("https://evil/"), module: ProbeModule(name: "m", recipe: recipe, access: access), policy: policy)
+    _ options: CheckModule.Options, _ access: ModuleAccess, _ policy: ContactPolicy? = ContactPolicy()
+  ) throws -> CheckRequest {
+    CheckRequest(
+      try CheckTarget("https://evil/"), module: CheckModule(name: "m", options: options, access: access), policy: policy
+    )
   }
 
-  private static let carriers: [ProbeModule.Recipe] = {
-    var fields = HTTPRecipe()
+  private static let carriers: [CheckModule.Options] = {
+    var fields = HTTPOptions()
     fields.headers = [.init(name: "Authorization", value: "secret")]
-    var body = HTTPRecipe()
+    var body = HTTPOptions()
     body.body = ""
-    var name = HTTPRecipe()
+    var name = HTTPOptions()
     name.tls.serverName = "secret.internal"
-    var question = DNSRecipe()
+    var question = DNSOptions()
     question.question = DNSQuestion(name: "secret.internal")
     return [.http(fields), .http(body), .http(name), .tls(name.tls), .dns(question), secret]
   }()
 
   @Test(arguments: carriers)
-  func whatTheFileGaveIsForTargetsOfTheFile(recipe: ProbeModule.Recipe) throws {
-    #expect(try request(recipe, .configuredTargets).moduleVerdict == .denied)
-    #expect(try request(recipe, .configuredTargets, nil).moduleVerdict == .allowed)
-    #expect(try request(recipe, .hosts([]), nil).moduleVerdict == .allowed)
-    #expect(try request(recipe, .any).moduleVerdict == .allowed)
+  func whatTheFileGaveIsForTargetsOfTheFile(options: CheckModule.Options) throws {
+    #expect(try request(options, .configuredTargets).moduleVerdict == .denied)
+    #expect(try request(options, .configuredTargets, nil).moduleVerdict == .allowed)
+    #expect(try request(options, .hosts([]), nil).moduleVerdict == .allowed)
+    #expect(try request(options, .any).moduleVerdict == .allowed)
   }
 
   @Test func aModuleThatSendsNothingOfTheFileIsForAllTargetsUnlessItNamesHosts() throws {
-    for module in ProbeModule.builtIn {
-      #expect(try request(module.recipe, .configuredTargets).moduleVerdict == .allowed, "\(module.name)")
+    for module in CheckModule.builtIn {
+      #expect(try request(module.options, .configuredTargets).moduleVerdict == .allowed, "\(module.name)")
     }
-    var recipe = HTTPRecipe()
-    recipe.method = "POST"
-    recipe.expectBody = "ok"
-    recipe.tls.verify = false
-    #expect(try request(.http(recipe), .configuredTargets).moduleVerdict == .allowed)
-    #expect(try request(.http(recipe), .hosts([])).moduleVerdict == .denied)
+    var options = HTTPOptions()
+    options.method = "POST"
+    options.expectBody = "ok"
+    options.tls.verify = false
+    #expect(try request(.http(options), .configuredTargets).moduleVerdict == .allowed)
+    #expect(try request(.http(options), .hosts([])).moduleVerdict == .denied)
   }
 
   @Test(
@@ -151,7 +152,7 @@ struct ModuleAccessTests {
       }
       let (patternText, targetText) = (text(name()), text(name()))
       guard let pattern = try? HostPattern(patternText), case .name(let name) = pattern.host,
-        let target = try? ProbeTarget(targetText), target.scheme.hasPort
+        let target = try? CheckTarget(targetText), target.scheme.hasPort
       else { continue }
       var host = target.host.host.lowercased()
       if host.hasSuffix(".") { host.removeLast() }

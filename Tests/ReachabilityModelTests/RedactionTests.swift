@@ -52,7 +52,7 @@ import Testing
     ("route://10.0.0.1", "route://10.0.0.1"),
   ])
   func aTargetKeepsItsQuestionToADNSServer(text: String, expected: String) throws {
-    #expect(try ProbeTarget(text).redacted == expected)
+    #expect(try CheckTarget(text).redacted == expected)
   }
 
   @Test(arguments: [
@@ -62,7 +62,7 @@ import Testing
     "tcp://db/?key=SECRET", "user:SECRET@api", "https://api:80:90/?key=SECRET",
   ])
   func anErrorQuotesNoSecret(text: String) throws {
-    let error = #expect(throws: TargetError.self) { try ProbeTarget(text) }
+    let error = #expect(throws: TargetError.self) { try CheckTarget(text) }
     let words = error.map { "\($0)" + $0.problem + $0.hint } ?? ""
     for secret in ["SECRET", "SEC/", "\"SEC"] { #expect(!words.contains(secret), "\(words)") }
   }

@@ -5,11 +5,11 @@ import Testing
 struct SourceRulesTests {
   let tables = KernelTables(interfaces: StatusRulesTests.interfaces)
 
-  func judge(
+  func evaluate(
     _ route: Route, _ destination: String, from source: String? = nil, as subject: StatusRules.Subject = .address
   ) throws -> NetworkPath {
     let query = RouteQuery(try ip(destination), source: try source.map { try ip($0) })
-    return StatusRules.judge(.route(route), to: query, as: subject, in: tables)
+    return StatusRules.evaluate(.route(route), to: query, as: subject, in: tables)
   }
 
   @Test("A way without a source that can be answered is none")
@@ -30,7 +30,7 @@ struct SourceRulesTests {
       let gateway = row.1.contains(":") ? "fe80::1" : "10.0.0.1"
       var route = try Route.byDefault(via: gateway, source: row.0)
       if row.onLink { route.hops = [.init(interfaceIndex: 2)] }
-      let path = try judge(route, row.1, as: row.wayOut ? .defaultPath : .address)
+      let path = try evaluate(route, row.1, as: row.wayOut ? .defaultPath : .address)
       #expect(path.status.isReachable == row.reachable, "\(row)")
       #expect(path.reason == (row.reachable ? nil : .noSource), "\(row)")
     }
@@ -39,9 +39,9 @@ struct SourceRulesTests {
   @Test("E4-7 the source that was asked for wins over the route's own")
   func askedSource() throws {
     let route = try Route.byDefault(via: "10.0.0.1", source: nil)
-    #expect(try judge(route, "10.9.9.9", from: "10.0.0.7").source == ip("10.0.0.7"))
+    #expect(try evaluate(route, "10.9.9.9", from: "10.0.0.7").source == ip("10.0.0.7"))
     let other = try Route.byDefault(via: "10.0.0.1", source: "10.0.0.5")
-    #expect(try judge(other, "10.9.9.9", from: "10.0.0.7").source == ip("10.0.0.7"))
+    #expect(try evaluate(other, "10.9.9.9", from: "10.0.0.7").source == ip("10.0.0.7"))
   }
 
   private func multipath() throws -> Route {
@@ -56,7 +56,7 @@ struct SourceRulesTests {
 
   @Test("Of a multipath default the first leg that passes packets speaks")
   func firstUsableLeg() throws {
-    let path = try judge(try multipath(), "0.0.0.1", as: .defaultPath)
+    let path = try evaluate(try multipath(), "0.0.0.1", as: .defaultPath)
     #expect(try path.interface?.name == "eth1" && path.gateway == ip("10.0.1.1") && path.reason == nil)
   }
 
@@ -76,7 +76,7 @@ struct SourceRulesTests {
         InterfaceAddress(interfaceIndex: 3, prefix: try block("fd00:2::5/64")),
       ])
     func source() throws -> IPAddress? {
-      StatusRules.judge(.route(route), to: RouteQuery(try ip("2000::1")), as: .defaultPath, in: tables).source
+      StatusRules.evaluate(.route(route), to: RouteQuery(try ip("2000::1")), as: .defaultPath, in: tables).source
     }
     #expect(try source() == ip("fd00:2::5"))
     route.hops[1].gateway = try ip("fe80::9")
@@ -88,10 +88,10 @@ struct SourceRulesTests {
   @Test("An address goes by the leg that the kernel takes, though another one would pass packets")
   func chosenLeg() throws {
     var route = try multipath()
-    let down = try judge(route, "10.9.9.9")
+    let down = try evaluate(route, "10.9.9.9")
     #expect(try down.interface?.name == "eth0" && down.gateway == ip("10.0.0.1") && down.reason == .linkDown)
     route.taken = 2
-    let up = try judge(route, "10.9.9.9")
+    let up = try evaluate(route, "10.9.9.9")
     #expect(try up.interface?.name == "eth1" && up.gateway == ip("10.0.1.1") && up.reason == nil)
   }
 
@@ -101,10 +101,10 @@ struct SourceRulesTests {
       .sample(2, "eth0", flags: [], state: .down), .sample(3, "eth1", flags: .up, state: .down),
       .sample(4, "eth2", flags: .up, state: .lowerLayerDown), .sample(5, "eth3", flags: .up, state: .dormant),
     ])
-    func reason(_ legs: [UInt32]) throws -> (Reason?, String?) {
+    func reason(_ nextHops: [UInt32]) throws -> (Reason?, String?) {
       var route = try Route.byDefault(via: "10.0.0.1")
-      route.hops = legs.map { Route.NextHop(interfaceIndex: $0) }
-      let path = StatusRules.judge(
+      route.hops = nextHops.map { Route.NextHop(interfaceIndex: $0) }
+      let path = StatusRules.evaluate(
         .route(route), to: RouteQuery(try ip("0.0.0.1")), as: .defaultPath, in: tables)
       return (path.reason, path.interface?.name)
     }
@@ -118,10 +118,10 @@ struct SourceRulesTests {
 
   @Test("An address behind the loopback device is local")
   func behindLoopback() throws {
-    let path = try judge(.onLink("127.0.0.0/8", on: 1, source: "127.0.0.1"), "127.0.0.9")
+    let path = try evaluate(.onLink("127.0.0.0/8", on: 1, source: "127.0.0.1"), "127.0.0.9")
     #expect(path.flags.isSuperset(of: [.reachable, .isLocalAddress]))
     // Others' addresses are not, wherever somebody sends their packets to be thrown away.
-    #expect(try judge(.onLink("10.9.0.0/16", on: 1, source: "10.0.0.5"), "10.9.0.9") == .none(.noRoute))
+    #expect(try evaluate(.onLink("10.9.0.0/16", on: 1, source: "10.0.0.5"), "10.9.0.9") == .none(.noRoute))
   }
 
   @Test("An address is used when detection is over or may be skipped, and not when it failed")

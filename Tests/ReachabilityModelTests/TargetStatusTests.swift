@@ -3,16 +3,16 @@ import Testing
 
 @Suite("A target's state changes when enough results say so")
 struct TargetStatusTests {
-  let definition = TargetDefinition(id: "db", target: ProbeTarget(.tcp, host: .default, port: 1), fall: 3, rise: 2)
+  let definition = TargetDefinition(id: "db", target: CheckTarget(.tcp, host: .default, port: 1), fall: 3, rise: 2)
 
   func time(_ second: Int) -> Timestamp { Timestamp(microseconds: Int64(second) * 1_000_000) }
 
-  func result(_ state: ProbeResult.State, _ reason: Reason? = nil) -> ProbeResult {
-    ProbeResult(state, reason, startedAt: time(0), duration: .milliseconds(1))
+  func result(_ state: CheckResult.State, _ reason: Reason? = nil) -> CheckResult {
+    CheckResult(state, reason, startedAt: time(0), duration: .milliseconds(1))
   }
 
   /// The states after each of the results, one a second, from the first one on.
-  func states(_ results: [ProbeResult.State], from status: TargetStatus? = nil) -> [TargetState] {
+  func states(_ results: [CheckResult.State], from status: TargetStatus? = nil) -> [TargetState] {
     var status = status ?? TargetStatus(at: time(0))
     return results.enumerated().map { second, state in
       status.take(result(state), definition, at: time(second + 1))
@@ -21,9 +21,9 @@ struct TargetStatusTests {
   }
 
   struct Course: CustomTestStringConvertible {
-    let results: [ProbeResult.State]
+    let results: [CheckResult.State]
     let states: [TargetState]
-    init(_ results: [ProbeResult.State], _ states: [TargetState]) {
+    init(_ results: [CheckResult.State], _ states: [TargetState]) {
       self.results = results
       self.states = states
     }
@@ -80,9 +80,9 @@ struct TargetStatusTests {
   func way() {
     var status = TargetStatus(at: time(0))
     status.take(result(.up), definition, at: time(1))
-    status.loseWay(.linkDown, at: time(2))
+    status.loseRoute(.linkDown, at: time(2))
     #expect(status.state == .unreachable && status.reason == .linkDown && status.since == time(2))
-    status.loseWay(.noRoute, at: time(3))
+    status.loseRoute(.noRoute, at: time(3))
     #expect(status.reason == .noRoute && status.since == time(2) && status.consecutiveFailures == 0)
   }
 
@@ -94,7 +94,7 @@ struct TargetStatusTests {
     #expect(status.state == .paused && status.reason == nil && status.since == time(2))
     status.pause(true, at: time(3))
     status.take(result(.up), definition, at: time(3))
-    status.loseWay(.noRoute, at: time(3))
+    status.loseRoute(.noRoute, at: time(3))
     #expect(status.state == .paused && status.since == time(2))
     status.pause(false, at: time(4))
     #expect(status.state == .unknown && status.reason == .starting && status.lastResult?.state == .down)
@@ -105,7 +105,7 @@ struct TargetStatusTests {
   @Test("Flapping begins with the sixth change among twenty results, and ends below the fourth")
   func flapping() {
     var status = TargetStatus(at: time(0))
-    func take(_ state: ProbeResult.State) { status.take(result(state), definition, at: time(1)) }
+    func take(_ state: CheckResult.State) { status.take(result(state), definition, at: time(1)) }
     for count in 0..<7 {
       #expect(!status.isFlapping, "before result \(count)")
       take(count % 2 == 0 ? .up : .down)

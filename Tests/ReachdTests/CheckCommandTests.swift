@@ -4,7 +4,7 @@ import Testing
 
 /// `reachd check` and `reachd wait` with real sockets: a service of our own is the target.
 @Suite struct CheckCommandTests {
-  @Test func aPortThatAnswersIsUpAndOneThatDoesNotIsDown() throws {
+  @Test func openPortIsUpAndClosedPortIsDown() throws {
     let service = try RunningService()
     let target = service.url.replacing("http://", with: "tcp://")
     let (end, output, errors) = try Program.run(["check", target])
@@ -16,7 +16,7 @@ import Testing
     #expect(down.output.split(separator: "\n").count == 2)
   }
 
-  @Test func theDocumentIsThatOfTheService() throws {
+  @Test func jsonEqualsTheServiceDocument() throws {
     let service = try RunningService()
     let target = service.url.replacing("http://", with: "tcp://")
     let document = try JSONValue(try Program.run(["check", target, "--json"]).output)
@@ -25,7 +25,7 @@ import Testing
     #expect(document["vantage"]?["source"] == .string("127.0.0.1"))
   }
 
-  @Test func theLadderIsPrinted() throws {
+  @Test func explanationIsPrinted() throws {
     let (end, output, _) = try Program.run(["check", "tcp://127.0.0.1:1", "--explain"])
     #expect(end == .exited(1))
     #expect(output.hasPrefix("tcp://127.0.0.1:1 is down: refused\n  ok   link     lo is up\n"))
@@ -38,14 +38,14 @@ import Testing
     ["check", "tcp://a:1", "--module", "icmp"], ["wait", "tcp://a"], ["wait", "tcp://a:1", "--check-timeout", "0s"],
     ["wait", "tcp://a:1", "--timeout", "0s"],
   ])
-  func aWrongCommandLineEndsWith64(arguments: [String]) throws {
+  func invalidCheckArgumentsExit64(arguments: [String]) throws {
     let (end, output, errors) = try Program.run(arguments)
     #expect(end == .exited(64))
     #expect(output.isEmpty)
     #expect(errors.contains("Error: "), "\(errors)")
   }
 
-  @Test("What is allowed does not open our own port: what answers there trusts this machine")
+  @Test("The policy never allows the service's own port")
   func ourOwnPort() throws {
     let file = try TemporaryFile("policy: { allow: [127.0.0.0/8] }")
     // Port 0: the policy goes by the port that was bound.
@@ -55,7 +55,7 @@ import Testing
     #expect(try Self.get(service.url + "/check?target=tcp://127.0.0.1:\(port)").body["code"] == .string("policyDenied"))
   }
 
-  @Test func aWaitEndsWhenThePortAnswers() throws {
+  @Test func waitEndsWhenThePortAnswers() throws {
     let port = try Self.freePort()
     let waiting = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--timeout", "60s"])
     // It is to be refused at least once.
@@ -68,7 +68,7 @@ import Testing
     #expect(try gone.wait(within: .seconds(60)) == .exited(0))
   }
 
-  @Test func aWaitThatFailsSaysWhatStoodInTheWay() throws {
+  @Test func failedWaitReportsTheReason() throws {
     let (end, output, errors) = try Program.run(
       ["wait", "tcp://127.0.0.1:1", "route://127.0.0.1", "--timeout", "300ms"])
     #expect(end == .exited(1))
@@ -77,14 +77,14 @@ import Testing
     #expect(try Program.run(["wait", "tcp://127.0.0.1:1", "route://127.0.0.1", "--any"]).end == .exited(0))
   }
 
-  @Test func aNameThatNobodyAnswersForIsToldAsSuchAndKeepsNobodyWaiting() throws {
+  @Test func unresolvableNameIsReportedWithoutDelay() throws {
     let silent = try DNSServer { _, _ in .silence }
     let file = try TemporaryFile("resolver: { servers: ['\(silent.address)'] }")
-    let patience = ["--config", file.path, "--timeout", "500ms"]
-    let check = try Program.run(["wait", "tcp://db.internal:1"] + patience)
+    let timeLimit = ["--config", file.path, "--timeout", "500ms"]
+    let check = try Program.run(["wait", "tcp://db.internal:1"] + timeLimit)
     #expect(check.end == .exited(1))
     #expect(check.errors == "reachd: tcp://db.internal:1: no outcome within 500ms\n")
-    let route = try Program.run(["wait", "db.internal"] + patience)
+    let route = try Program.run(["wait", "db.internal"] + timeLimit)
     #expect(route.end == .exited(1))
     #expect(route.errors.hasPrefix("reachd: db.internal: its name is not resolved; the way out: "))
     // Before the checks of the name have come to an end.
@@ -92,7 +92,7 @@ import Testing
     #expect(try Program.run(any + ["--config", file.path, "--timeout", "50s"]).end == .exited(0))
   }
 
-  @Test func theServiceChecksForThoseOnThisMachineWithinItsPolicy() throws {
+  @Test func serviceChecksForLocalClientsWithinItsPolicy() throws {
     let service = try RunningService()
     let denied = try Self.get(service.url + "/check?target=tcp://127.0.0.1:1")
     #expect(denied.status == 403)

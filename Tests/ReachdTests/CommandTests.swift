@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @testable import StatusAPI
-@testable import reachd
+@testable import Service
 
 /// The built program, from outside: what it prints and how it ends.
 @Suite struct CommandTests {
   /// Nobody listens on port 1 of the loopback address.
   static let nobody = "http://127.0.0.1:1"
 
-  @Test func theVersionIsThatOfTheContract() throws {
+  @Test func versionMatchesOpenAPI() throws {
     let (end, output, _) = try Program.run(["--version"])
     #expect(end == .exited(0))
     #expect(output == "reachd \(Version.current)\n")
@@ -22,7 +22,7 @@ import Testing
     [], ["serve"], ["status"], ["watch"], ["check"], ["wait"], ["targets"], ["healthcheck"],
     ["config", "check"],
   ])
-  func theHelpOfEveryCommandHasAnExample(command: [String]) throws {
+  func everyCommandHelpHasAnExample(command: [String]) throws {
     let (end, output, _) = try Program.run(command + ["--help"])
     #expect(end == .exited(0))
     #expect(output.contains("EXAMPLE"))
@@ -34,7 +34,7 @@ import Testing
     ["status", "--direct", "--url", nobody], ["watch", "http://example.com"], ["watch", "a:80"], ["watch", "fe80::1"],
     ["watch", "--settle"], ["config", "check", "extra"], ["healthcheck", "--nonsense"],
   ])
-  func aWrongCommandLineEndsWith64(arguments: [String]) throws {
+  func invalidArgumentsExit64(arguments: [String]) throws {
     let (end, output, errors) = try Program.run(arguments)
     #expect(end == .exited(64))
     #expect(output.isEmpty)
@@ -42,13 +42,13 @@ import Testing
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
-  func completionsAreMadeForEveryShell(shell: String) throws {
+  func completionsAreGeneratedForEveryShell(shell: String) throws {
     let (end, output, _) = try Program.run(["--generate-completion-script", shell])
     #expect(end == .exited(0))
     for word in ["serve", "status", "watch", "healthcheck", "config"] { #expect(output.contains(word)) }
   }
 
-  @Test func aValidConfigurationIsConfirmed() throws {
+  @Test func configCheckConfirmsAValidFile() throws {
     let text = "listen: ['127.0.0.1:1', '[::1]:2']"
     let (end, output, errors) = try Program.run(["config", "check", "--config", "/dev/stdin"], input: text)
     #expect(end == .exited(0))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [["config", "check"], ["serve"], ["status"], ["watch"]])
-  func aBrokenConfigurationEndsWith78WithPlaceAndHint(command: [String]) throws {
+  func invalidConfigurationExits78WithLocationAndHint(command: [String]) throws {
     let text = "log:\n  levle: info\nsettle: soon\n"
     let (end, output, errors) = try Program.run(command + ["--config", "/dev/stdin"], input: text)
     #expect(end == .exited(78))
@@ -74,13 +74,13 @@ import Testing
         """)
   }
 
-  @Test func aBadFlagNamesItself() throws {
+  @Test func invalidFlagIsNamed() throws {
     let (end, _, errors) = try Program.run(["serve", "--listen", "here"])
     #expect(end == .exited(78))
     #expect(errors.hasPrefix("reachd: --listen: listen: \"here\" is not possible; expected an address with port"))
   }
 
-  @Test func aTakenPortEndsWith69AndAClearMessage() throws {
+  @Test func usedPortExits69WithAMessage() throws {
     let service = try RunningService()
     let address = String(service.url.dropFirst("http://".count))
     let (end, _, errors) = try Program.run(["serve", "--listen", "127.0.0.1:0", "--listen", address])
@@ -93,7 +93,7 @@ import Testing
     #expect(early.errors.contains("reachd: bind [fe80::1%nosuch0]:0: No such device\n"), "\(early.errors)")
   }
 
-  @Test func theStatusOfAServiceIsALineADocumentAndACode() throws {
+  @Test func statusPrintsTextOrJSONAndSetsTheExitStatus() throws {
     let service = try RunningService()
     #expect(try Program.run(["healthcheck", "--url", service.url]).end == .exited(0))
     let (end, line, errors) = try Program.run(["status", "--url", service.url])
@@ -108,7 +108,7 @@ import Testing
     #expect(json.hasSuffix("}\n"))
   }
 
-  @Test func theConfigurationTellsWhereToAsk() throws {
+  @Test func clientUsesTheConfiguredAddress() throws {
     let service = try RunningService(listen: ["[::1]:0"])
     let address = String(service.url.dropFirst("http://".count))
     let environment = ["REACHD_LISTEN": address]
@@ -117,7 +117,7 @@ import Testing
     #expect(try Program.run(["healthcheck"], environment: ["REACHD_LISTEN": "[::]:\(port)"]).end == .exited(0))
   }
 
-  @Test func withoutAServiceTheStatusIsUnclearAndTheHealthBad() throws {
+  @Test func withoutAServiceStatusExits2AndHealthcheck1() throws {
     let (end, output, errors) = try Program.run(["status", "--url", Self.nobody])
     #expect(end == .exited(2))
     #expect(output.isEmpty)
@@ -128,7 +128,7 @@ import Testing
     #expect(health.errors.hasPrefix("reachd: \(Self.nobody)/readyz: "))
   }
 
-  @Test func aHealthcheckKnowsNoOtherCodesThan0And1() throws {
+  @Test func healthcheckExits0Or1Only() throws {
     for text in ["listen: nowhere", "listen: '127.0.0.1:1'", "x: ["] {
       #expect(try Program.run(["healthcheck", "--config", "/dev/stdin"], input: text).end == .exited(1))
     }
@@ -136,7 +136,7 @@ import Testing
     #expect(try Program.run(["healthcheck", "--url", "nonsense://x"]).end == .exited(1))
   }
 
-  @Test func somethingElseThanTheServiceIsUnclear() throws {
+  @Test func otherServerExits2() throws {
     let service = try RunningService()
     let (end, output, errors) = try Program.run(["status", "--url", service.url + "/elsewhere"])
     #expect(end == .exited(2))
@@ -145,7 +145,7 @@ import Testing
     #expect(try Program.run(["healthcheck", "--url", service.url + "/elsewhere"]).end == .exited(1))
   }
 
-  @Test func theKernelAnswersWithoutAService() throws {
+  @Test func directStatusNeedsNoService() throws {
     let (end, line, _) = try Program.run(["status", "--direct"])
     #expect([.exited(0), .exited(1)].contains(end))
     #expect(end == .exited(line.hasPrefix("reachable ") ? 0 : 1))

@@ -1,10 +1,10 @@
 import Foundation
 import Logging
-import MicroHTTP
+import EmbeddedHTTPServer
 import NetworkReachability
 import Testing
 
-@testable import reachd
+@testable import Service
 
 @Suite struct ConfigurationTests {
   /// A configuration file, for the caller to remove.
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// What is wrong, with the file's name taken out of the places.
-  static func complaints(_ text: String? = nil, _ environment: [String: String] = [:]) throws -> [String] {
+  static func diagnostics(_ text: String? = nil, _ environment: [String: String] = [:]) throws -> [String] {
     let path = try text.map { try file($0) }
     defer { if let path { try? FileManager.default.removeItem(atPath: path) } }
     do throws(ConfigurationErrors) {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func withoutAnythingEverythingHasItsDefault() throws {
+  @Test func emptyConfigurationHasDefaults() throws {
     let configuration = try Self.load()
     #expect(configuration.listen == [ListenAddress(host: "127.0.0.1", port: 8080)])
     #expect(configuration.logLevel == .info)
@@ -49,20 +49,20 @@ import Testing
   @Test(arguments: [
     "access", "tls", "log", "limits", "policy", "targets", "modules", "tokens", "interfaces", "resolver",
   ])
-  func aSectionWithNothingInItIsRefused(key: String) throws {
+  func emptySectionIsRejected(key: String) throws {
     for text in ["\(key):\n", "settle: 1s\n\(key): # reads: token\n", "\(key): null", "\(key): ~"] {
-      let complaints = try Self.complaints(text)
+      let diagnostics = try Self.diagnostics(text)
       #expect(
-        complaints.count == 1 && complaints[0].contains(": \(key): nothing is here; leave the key out"), "\(text)")
+        diagnostics.count == 1 && diagnostics[0].contains(": \(key): nothing is here; leave the key out"), "\(text)")
     }
   }
 
   @Test(arguments: ["*.internal", "*", "a/b", "a:80", ""])
-  func whatIsNoHostNameIsNotAllowed(name: String) throws {
-    #expect(try Self.complaints("allowedHosts: ['\(name)']").first?.contains("allowedHosts") == true)
+  func invalidAllowedHostIsRejected(name: String) throws {
+    #expect(try Self.diagnostics("allowedHosts: ['\(name)']").first?.contains("allowedHosts") == true)
   }
 
-  @Test func whatIsKnownBetterAboutInterfacesIsAListOfMappings() throws {
+  @Test func interfaceOverridesAreAListOfMappings() throws {
     let list = "  - {match: 'usb*', type: wwan, expensive: true}\n  - match: sat0\n    constrained: ${YES}\n"
     #expect(
       try Self.load("interfaces:\n" + list, ["YES": "true"]).interfaces == [
@@ -72,7 +72,7 @@ import Testing
     #expect(try Self.load("interfaces: []").interfaces == [])
   }
 
-  @Test func aFlagWinsOverTheEnvironmentThatOverTheFile() throws {
+  @Test func flagOverridesEnvironmentOverridesFile() throws {
     let text = "settle: 1s\nlog: {level: error}\ngrace: 1s"
     let environment = ["REACHD_SETTLE": "2s", "REACHD_LOG_LEVEL": "debug"]
     let configuration = try Self.load(text, environment, flags: [("settle", "--settle", ["3s"])])
@@ -81,13 +81,13 @@ import Testing
     #expect(configuration.grace == .seconds(1))
   }
 
-  @Test func anEmptyVariableAndAnAbsentFlagCountForNothing() throws {
+  @Test func emptyVariablesAndAbsentFlagsAreIgnored() throws {
     let configuration = try Self.load(
       "settle: 1s", ["REACHD_SETTLE": "", "REACHD_CONFIG": ""], flags: [("settle", "--settle", [])])
     #expect(configuration.settle == .seconds(1))
   }
 
-  @Test func theFileMayComeFromTheEnvironmentAndAFlagWins() throws {
+  @Test func configFlagOverridesItsVariable() throws {
     let one = try Self.file("settle: 1s")
     let two = try Self.file("settle: 2s")
     defer { for path in [one, two] { try? FileManager.default.removeItem(atPath: path) } }
@@ -95,7 +95,7 @@ import Testing
     #expect(try ConfigurationSources(file: two, environment: ["REACHD_CONFIG": one]).load().settle == .seconds(2))
   }
 
-  @Test func variablesAreNamedAfterThePaths() {
+  @Test func variableNamesFollowSettingPaths() {
     let names = Dictionary(uniqueKeysWithValues: Setting.all.map { ($0.path, $0.variable) })
     #expect(names["listen"] == "REACHD_LISTEN")
     #expect(names["log.level"] == "REACHD_LOG_LEVEL")
@@ -104,14 +104,14 @@ import Testing
     #expect(Set(names.values).count == Setting.all.count)
   }
 
-  @Test func listsAreWrittenWithCommasInTheEnvironment() throws {
+  @Test func environmentListsAreCommaSeparated() throws {
     let configuration = try Self.load(
       nil, ["REACHD_LISTEN": "127.0.0.1:1, [::1]:2", "REACHD_ALLOWED_HOSTS": "a.example,b.example"])
     #expect(configuration.listen.map(\.description) == ["127.0.0.1:1", "[::1]:2"])
     #expect(configuration.allowedHosts == ["a.example", "b.example"])
   }
 
-  @Test func aListInTheFileMayBeASingleValue() throws {
+  @Test func singleValueIsAListInTheFile() throws {
     #expect(try Self.load("listen: '[::1]:0'").listen.map(\.description) == ["[::1]:0"])
     #expect(try Self.load("listen: [127.0.0.1:1, 'localhost:2']").listen.map(\.port) == [1, 2])
   }
@@ -146,24 +146,24 @@ import Testing
     ("settle: ${NOWHERE}", "the environment has no variable \"NOWHERE\"; set it, or write $$ for a $"),
     ("settle: ${A", "FILE:1:9: settle: ${ without }"), ("\tsettle: 1s", "FILE:1:"),
   ])
-  func whatIsWrongIsToldWithItsPlaceAndAHint(text: String, complaint: String) throws {
-    let complaints = try Self.complaints(text)
-    #expect(complaints.count == 1)
-    #expect(complaints.first?.contains(complaint) == true, "\(complaints)")
+  func errorIsReportedWithLocationAndHint(text: String, diagnostic: String) throws {
+    let diagnostics = try Self.diagnostics(text)
+    #expect(diagnostics.count == 1)
+    #expect(diagnostics.first?.contains(diagnostic) == true, "\(diagnostics)")
   }
 
-  @Test func everythingThatIsWrongIsToldAtOnce() throws {
-    let complaints = try Self.complaints(
+  @Test func allErrorsAreReported() throws {
+    let diagnostics = try Self.diagnostics(
       "lisen: x\nsettle: soon\nlog: {level: loud, format: xml}\n", ["REACHD_GRACE": "long", "REACHD_LISTEN": "here"])
-    #expect(complaints.count == 6)
+    #expect(diagnostics.count == 6)
     for part in [
       "lisen", "settle", "log.level", "log.format", "REACHD_GRACE: grace: \"long\"", "REACHD_LISTEN: listen",
     ] {
-      #expect(complaints.contains { $0.contains(part) }, "\(part)")
+      #expect(diagnostics.contains { $0.contains(part) }, "\(part)")
     }
   }
 
-  @Test func variablesAreExpandedInValues() throws {
+  @Test func variablesAreSubstitutedInValues() throws {
     let environment = ["HOST": "::1", "PORT": "7", "EMPTY": ""]
     #expect(try Self.load("listen: '[${HOST}]:${PORT}${EMPTY}'", environment).listen[0].description == "[::1]:7")
     #expect(
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/reachd.yaml", "/"])
-  func aFileThatCannotBeReadIsTold(path: String) {
+  func unreadableFileIsReported(path: String) {
     #expect {
       try ConfigurationSources(file: path, environment: [:]).load()
     } throws: { error in
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func theSampleShowsEverySettingWithItsDefault() throws {
+  @Test func sampleFileShowsEveryDefault() throws {
     let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "examples/reachd.yaml").path
     let sample = try ConfigurationSources(file: path, environment: [:]).load()
@@ -196,7 +196,7 @@ import Testing
     #expect(sample.streamLimit == server.streamLimit)
     #expect(sample.requestBodyLimit == server.requestBodyLimit)
     let text = try String(contentsOfFile: path, encoding: .utf8)
-    for path in Setting.all.map(\.path) + RecordSetting.all.map(\.path) {
+    for path in Setting.all.map(\.path) + ListSetting.all.map(\.path) {
       let key = path.split(separator: ".").last ?? ""
       // What has no default that could be written stands there as a comment.
       #expect(["\n", "\n  ", "\n# ", "\n  # ", "\n#   "].contains { text.contains("\($0)\(key):") }, "\(path)")

@@ -1,13 +1,13 @@
 import Testing
 
-@testable import reachd
+@testable import Service
 
 @Suite struct EditDistanceTests {
   @Test(arguments: [
     ("", "", 0), ("a", "", 1), ("", "abc", 3), ("kitten", "sitting", 3), ("listen", "lisen", 1), ("flaw", "lawn", 2),
     ("settle", "settel", 2), ("log.level", "log.levle", 2), ("same", "same", 0), ("abc", "xyz", 3),
   ])
-  func theDistanceIsTheNumberOfChangedLetters(left: String, right: String, distance: Int) {
+  func distanceCountsEdits(left: String, right: String, distance: Int) {
     #expect(EditDistance.between(left, right) == distance)
     #expect(EditDistance.between(right, left) == distance)
   }

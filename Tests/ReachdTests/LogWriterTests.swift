@@ -4,11 +4,11 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import reachd
+@testable import Service
 
 /// Lines on their way out, however slowly they are read.
 @Suite struct LogWriterTests {
-  @Test func whatCannotBeWrittenWaitsAndWhatDoesNotFitIsCounted() {
+  @Test func blockedWriterQueuesAndCountsDroppedLines() {
     let (begun, mayWrite) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let written = Locked<[String]>([])
     let writer = LogWriter { text in
@@ -18,29 +18,29 @@ import Testing
       return true
     }
     let notice: @Sendable (Int) -> String = { "\($0) dropped" }
-    writer.put("first", dropNotice: notice)
+    writer.enqueue("first", dropNotice: notice)
     // From here on the reader takes nothing.
     begun.wait()
-    for number in 0..<LogWriter.capacity + 9 { writer.put("line \(number)", dropNotice: notice) }
-    #expect(writer.droppedInAll == 10, "the one that is being written waits, too")
+    for number in 0..<LogWriter.capacity + 9 { writer.enqueue("line \(number)", dropNotice: notice) }
+    #expect(writer.droppedTotal == 10, "the one that is being written waits, too")
     for _ in 0..<9 { mayWrite.signal() }
     writer.flush(seconds: 60)
     let kept = (0..<LogWriter.capacity - 1).map { "line \($0)" }
     #expect(written.withLock(\.self) == ["first"] + kept + ["10 dropped"])
-    writer.put("later", dropNotice: notice)
+    writer.enqueue("later", dropNotice: notice)
     writer.flush(seconds: 60)
     #expect(written.withLock(\.self).last == "later")
   }
 
   @Test(arguments: ["\u{9b}31m", "a\u{85}b", "a\u{2028}b", "\u{202e}c", "\u{2066}d", "\u{1b}[31m", "a\nb"])
-  func nothingThatIsLoggedIsObeyed(text: String) {
+  func controlCharactersAreEscaped(text: String) {
     let written = Locked("")
     let writer = LogWriter { text in
       written.withLock { $0 += text + "\n" }
       return true
     }
-    for format in [LogOutput.Format.text, .json] {
-      LogOutput.logger(.info, format, writer).info("\(text)", metadata: ["agent": "\(text)"])
+    for format in [LineLogHandler.Format.text, .json] {
+      LineLogHandler.logger(.info, format, writer).info("\(text)", metadata: ["agent": "\(text)"])
     }
     writer.flush(seconds: 60)
     let lines = written.withLock(\.self)
@@ -48,7 +48,7 @@ import Testing
     #expect(strange.isEmpty && lines.split(separator: "\n").count == 2, "\(lines.debugDescription)")
   }
 
-  @Test func whatCouldNotBeWrittenIsCounted() {
+  @Test func failedWritesAreCounted() {
     let written = Locked<[String]>([])
     let isFull = Locked(true)
     let writer = LogWriter { text in
@@ -57,16 +57,16 @@ import Testing
       return true
     }
     let notice: @Sendable (Int) -> String = { "\($0) dropped" }
-    writer.put("lost", dropNotice: notice)
+    writer.enqueue("lost", dropNotice: notice)
     writer.flush(seconds: 60)
-    #expect(writer.droppedInAll == 1)
+    #expect(writer.droppedTotal == 1)
     isFull.withLock { $0 = false }
-    writer.put("kept", dropNotice: notice)
+    writer.enqueue("kept", dropNotice: notice)
     writer.flush(seconds: 60)
     #expect(written.withLock(\.self) == ["kept\n1 dropped"])
   }
 
-  @Test func linesOfManyThreadsAreEachWrittenOnce() async {
+  @Test func concurrentLinesAreWrittenOnce() async {
     let written = Locked<[String]>([])
     let writer = LogWriter { text in
       written.withLock { $0 += text.split(separator: "\n").map(String.init) }
@@ -74,7 +74,7 @@ import Testing
     }
     await withTaskGroup(of: Void.self) { group in
       for thread in 0..<4 {
-        group.addTask { for number in 0..<200 { writer.put("\(thread) \(number)") { "\($0)" } } }
+        group.addTask { for number in 0..<200 { writer.enqueue("\(thread) \(number)") { "\($0)" } } }
       }
     }
     writer.flush(seconds: 60)

@@ -44,9 +44,9 @@ import Testing
     deinit { _ = unsafe rmdir(path) }
   }
 
-  private static let isPossible = Group(bytes: 64 << 20) != nil
+  private static let isValid = Group(bytes: 64 << 20) != nil
 
-  @Test(.enabled(if: isPossible, "this process may not make a cgroup with a memory limit"))
+  @Test(.enabled(if: isValid, "this process may not make a cgroup with a memory limit"))
   func registrationsBeyondTheBudgetAreRefused() throws {
     let group = try #require(Group(bytes: 64 << 20))
     let child = try Child(

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Locks
-import Probes
+import Probers
 import TestSupport
 import Testing
 
@@ -143,7 +143,7 @@ import Testing
   @Test(arguments: ["", "hosts: ['http://127.0.0.1:1']", "hosts: []", "REMOVED"])
   func aReloadThatClosesAModuleHoldsForStoredTargets(rest: String) throws {
     let own = try RecordingServer(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-    let reloadable = try Reloadable(Self.policy + module("hosts: any"))
+    let reloadable = try ReloadableService(Self.policy + module("hosts: any"))
     let url = reloadable.service.url
     let definition = "{\"target\": \"http://127.0.0.1:\(own.port)/\", \"module\": \"api\", \"fall\": 1}"
     #expect(try post("\(url)/targets/x", definition, method: "PUT").status == 201)
@@ -163,7 +163,7 @@ import Testing
     let file = try TemporaryFile(module("hosts: any"))
     let check = try Program.run(["config", "check", "--config", file.path])
     #expect(check.end == .exited(0) && check.errors.contains(text), "\(check.errors)")
-    let reloadable = try Reloadable(module("hosts: ['http://127.0.0.1:1']"))
+    let reloadable = try ReloadableService(module("hosts: ['http://127.0.0.1:1']"))
     #expect(!reloadable.service.child.errors.contains(text))
     try reloadable.reload(module("hosts: any"))
     #expect(eventually { reloadable.service.child.errors.contains(text) })

@@ -5,7 +5,7 @@ import StatusAPI
 import TestSupport
 import Testing
 
-@testable import reachd
+@testable import Service
 
 /// The limits of targets and checks in the configuration, at the start and with SIGHUP.
 @Suite struct QuotaReloadTests {
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func aReloadThatDoesNotFitIsRefusedAsAWhole() throws {
-    let reloadable = try Reloadable(file("targets: 4", ["one"]))
+    let reloadable = try ReloadableService(file("targets: 4", ["one"]))
     let service = reloadable.service
     for id in ["a", "b", "c"] { #expect(try put(service, id)["id"]?.text == id) }
     #expect(try put(service, "d")["code"]?.text == "quotaExceeded")
@@ -65,18 +65,18 @@ import Testing
     let token = try #require(
       try ConfigurationTests.load(text("targets: 5, minimumInterval: 10s, checksPerSecond: 3")).tokens.first)
     #expect(token.limits == AccountLimits(targets: 5, minimumInterval: .seconds(10), checksPerSecond: 3))
-    for (limits, place) in [
+    for (limits, location) in [
       ("targets: many", "tokens[0].limits.targets"), ("minimumInterval: 1ms", "tokens[0].limits.minimumInterval"),
       ("checksPerSecond: 0", "tokens[0].limits.checksPerSecond"), ("more: 1", "tokens[0].limits.more"),
     ] {
-      let complaints = try ConfigurationTests.complaints(text(limits))
-      #expect(complaints.count == 1 && complaints[0].contains(place), "\(complaints)")
+      let diagnostics = try ConfigurationTests.diagnostics(text(limits))
+      #expect(diagnostics.count == 1 && diagnostics[0].contains(location), "\(diagnostics)")
     }
     let both = text("targets: 5") + "limits: {targets: 3}\n"
     #expect(try ConfigurationTests.load(both).scheduleLimits.targets == 3)
     let lines = [1, 2].map { "- {id: ci, sha256: \(digest), scopes: [check], limits: {targets: \($0)}}\n" }
     let two = "tokens:\n" + lines.joined()
-    let complaints = try ConfigurationTests.complaints(two)
-    #expect(complaints.count == 1 && complaints[0].contains("different limits"), "\(complaints)")
+    let diagnostics = try ConfigurationTests.diagnostics(two)
+    #expect(diagnostics.count == 1 && diagnostics[0].contains("different limits"), "\(diagnostics)")
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import reachd
+@testable import Service
 
 /// Every setting's good and bad values.
 @Suite struct SettingTests {
@@ -77,25 +77,25 @@ import Testing
     "resolver.timeout": ["61s", "x", "0s"],
   ]
 
-  @Test func everySettingIsTried() {
+  @Test func everySettingHasATestValue() {
     #expect(Set(Setting.all.map(\.path)) == Set(Self.good.keys))
     #expect(Set(Setting.all.map(\.path)) == Set(Self.bad.keys))
   }
 
   @Test func liveSettingsExistAndAreDocumented() throws {
-    let known = Set(Setting.all.map(\.path) + RecordSetting.all.map(\.path) + CheckSections.keys)
-    #expect(Setting.live.isSubset(of: known))
+    let known = Set(Setting.all.map(\.path) + ListSetting.all.map(\.path) + CheckConfiguration.keys)
+    #expect(Setting.reloadable.isSubset(of: known))
     let page = try String(contentsOf: Self.page, encoding: .utf8)
     let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("Live: ") })
     let shown = line.split(separator: "`").filter { known.contains(String($0)) }.map(String.init)
-    #expect(Set(shown) == Setting.live)
+    #expect(Set(shown) == Setting.reloadable)
   }
 
   private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "docs/configuration.md")
 
   @Test(arguments: Setting.all.map(\.path))
-  func goodValuesAreTakenAndBadOnesRefused(path: String) throws {
+  func validValuesAreAcceptedAndInvalidOnesRejected(path: String) throws {
     let setting = try #require(Setting.all.first { $0.path == path })
     for value in Self.good[path] ?? [] {
       var configuration = Configuration()

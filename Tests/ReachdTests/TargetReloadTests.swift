@@ -5,22 +5,22 @@ import Testing
 /// SIGHUP and the sections `targets`, `modules` and `policy`; and what a huge body does to a running service.
 @Suite struct TargetReloadTests {
   /// Asks the service by `curl` and reads the answer as JSON.
-  private func ask(_ reloadable: Reloadable, _ path: String, _ options: String = "") throws -> JSONValue {
+  private func ask(_ reloadable: ReloadableService, _ path: String, _ options: String = "") throws -> JSONValue {
     let (end, output, errors) = try Program.shell("curl -s \(options) '\(reloadable.service.url)\(path)'")
     guard end == .exited(0) else { throw TestError("curl: \(end) \(errors)") }
     return try JSONValue(output)
   }
 
-  private func wait(_ reloadable: Reloadable, _ id: String, _ state: String) throws {
+  private func wait(_ reloadable: ReloadableService, _ id: String, _ state: String) throws {
     #expect(
       try eventually { try ask(reloadable, "/targets/\(id)")["state"]?.text == state }, "\(id) is not \(state)")
   }
 
   private static let json = "-H 'Content-Type: application/json'"
 
-  @Test func targetsComeGoAndChangeAndTheOthersKeepTheirState() throws {
+  @Test func reloadKeepsTheStateOfUnchangedTargets() throws {
     let kept = "  - { id: kept, target: 'tcp://127.0.0.1:1', interval: 24h, fall: 1 }\n"
-    let reloadable = try Reloadable(
+    let reloadable = try ReloadableService(
       "targets:\n" + kept + "  - { id: gone, target: 'route://10.0.0.1' }\n"
         + "  - { id: changed, target: 'tcp://127.0.0.1:1', fall: 1 }\n")
     for id in ["kept", "changed"] { try wait(reloadable, id, "down") }
@@ -43,9 +43,9 @@ import Testing
     #expect(try ask(reloadable, "/targets")["targets"]?.elements?.compactMap { $0["id"]?.text } == ["own"])
   }
 
-  @Test func whatWasPausedStaysSoUntilTheFileSaysOtherwise() throws {
+  @Test func reloadKeepsPausedTargets() throws {
     let line = "{ id: db, target: 'route://127.0.0.1'"
-    let reloadable = try Reloadable("targets: [\(line) }]\n")
+    let reloadable = try ReloadableService("targets: [\(line) }]\n")
     #expect(try ask(reloadable, "/targets/db/pause", "-X POST")["state"]?.text == "paused")
     try reloadable.reload("settle: 20ms\ntargets: [\(line), labels: { env: prod } }]\n")
     let paused = try ask(reloadable, "/targets/db")
@@ -55,9 +55,9 @@ import Testing
     try wait(reloadable, "db", "up")
   }
 
-  @Test func modulesAndThePolicyAreLive() throws {
+  @Test func reloadAppliesModulesAndPolicy() throws {
     let allowed = "policy: { allow: [127.0.0.0/8] }\n"
-    let reloadable = try Reloadable("modules: { own: { prober: http } }\n")
+    let reloadable = try ReloadableService("modules: { own: { prober: http } }\n")
     // Our own port would not be opened by any policy.
     let peer = try RunningService(["--drain-delay", "0s"])
     let check = "/check?target=\(peer.url)/livez&module=own"
@@ -79,9 +79,9 @@ import Testing
     #expect(try ask(reloadable, check + "x")["code"]?.text == "badRequest")
   }
 
-  @Test func aMillionTargetsInOneBodyAreRefusedAndNothingIsLost() throws {
+  @Test func oversizedBatchIsRejectedWithoutEffect() throws {
     // Checked at the start and not again for a while, or its last check would be another.
-    let reloadable = try Reloadable("targets: [{ id: db, target: 'route://127.0.0.1', interval: 24h }]\n")
+    let reloadable = try ReloadableService("targets: [{ id: db, target: 'route://127.0.0.1', interval: 24h }]\n")
     try wait(reloadable, "db", "up")
     let before = try ask(reloadable, "/targets")
     // As curl sends it: with a length, and in chunks, which need a length instead (RFC 9110, section 15.5.12).

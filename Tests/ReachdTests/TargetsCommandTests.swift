@@ -1,5 +1,5 @@
 import Logging
-import MicroHTTP
+import EmbeddedHTTPServer
 import TestSupport
 import Testing
 
@@ -10,8 +10,8 @@ import Testing
     return (end, output.split(separator: "\n").map(String.init), errors)
   }
 
-  @Test func everyTargetHasALineAndTheWorstDecides() throws {
-    let reloadable = try Reloadable(
+  @Test func linePerTargetAndWorstStateSetsTheExitStatus() throws {
+    let reloadable = try ReloadableService(
       """
       targets:
         - { id: db, target: "tcp://127.0.0.1:1", labels: { env: prod } }
@@ -36,9 +36,9 @@ import Testing
     #expect(document["targets"]?.elements?.map { $0["id"]?.text } == ["db", "rest"])
   }
 
-  @Test func everyPageIsRead() throws {
+  @Test func allPagesAreRead() throws {
     let targets = (10_000..<12_001).map { "  - { id: t\($0), target: 'route://127.0.0.1', paused: true }\n" }
-    let reloadable = try Reloadable("targets:\n" + targets.joined())
+    let reloadable = try ReloadableService("targets:\n" + targets.joined())
     let (end, lines, _) = try list(reloadable.service.url)
     #expect(end == .exited(0))
     #expect(lines.map { $0.split(separator: " ")[1] } == (10_000..<12_001).map { "t\($0)" })
@@ -46,7 +46,7 @@ import Testing
     #expect(pages.map { $0["targets"]?.elements?.count } == [1000, 1000, 1])
   }
 
-  @Test func whatTheServiceRefusesIsToldInItsWords() throws {
+  @Test func serviceErrorIsPrinted() throws {
     let service = try RunningService()
     let (end, lines, errors) = try list(service.url, "--state", "gone")
     #expect(end == .exited(2) && lines.isEmpty)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["<h1>Bad gateway</h1>", "{}", "[]", #"{"targets": [{"id": "db"}], "next": null}"#])
-  func aStrangersAnswerIsNoList(body: String) throws {
+  func invalidAnswerIsRejected(body: String) throws {
     let stranger = HTTPServer(
       configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)),
       handler: { _ in .now(HTTPResponse(body: .bytes(Array(body.utf8)))) },

@@ -4,7 +4,7 @@ import NetworkReachability
 import TestSupport
 import Testing
 
-@testable import MicroHTTP
+@testable import EmbeddedHTTPServer
 @testable import StatusAPI
 
 /// What an answer leaves in the log, and what every answer carries.
@@ -29,13 +29,13 @@ import Testing
     let service = try ScriptedService(.wired, .init(accessLog: logger))
     let response = try service.ask(target, headers, method: method)
     service.service.answered(
-      HTTPAnswer(
+      HTTPAccess(
         request: HTTPRequest(method: method, target: target, headers: headers), target: target, peer: "10.0.0.7:4711",
         response: response, nanoseconds: 1_234_567))
     return lines.all.first
   }
 
-  @Test func aLineTellsWhoAskedWhatAndWhatCameOfIt() throws {
+  @Test func accessLineContainsPeerRequestAndResult() throws {
     let line = try #require(
       try logged("/hosts/10.0.0.9?timeout=1s", ["X-Request-Id": "mine", "User-Agent": "curl/8 \"x\""]))
     #expect(
@@ -51,10 +51,10 @@ import Testing
     #expect(try logged("/nothing")?["route"] == nil)
   }
 
-  @Test func nothingIsLoggedUntilItIsAskedFor() throws {
+  @Test func accessLogIsOffByDefault() throws {
     let lines = OutputLines()
     let service = try ScriptedService()
-    let answer = HTTPAnswer(
+    let answer = HTTPAccess(
       request: nil, target: "/", peer: "", response: try service.ask("/status"), nanoseconds: 0)
     service.service.answered(answer)
     let logger = Logger(label: "access", factory: { _ in Notebook(lines: lines) })
@@ -78,13 +78,13 @@ import Testing
     ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", false),
     ("00-0af7651916cd43dd8448eb211c80319-b7ad6b7169203331-01", false), ("", false), ("---", false),
   ])
-  func aTraceIsLoggedWhenItIsOne(header: String, isValid: Bool) throws {
+  func validTraceparentIsLogged(header: String, isValid: Bool) throws {
     let line = try #require(try logged("/status", ["traceparent": header]))
     #expect(line["trace"] == (isValid ? "0af7651916cd43dd8448eb211c80319c" : nil))
     #expect(line["parent"] == (isValid ? "b7ad6b7169203331" : nil))
   }
 
-  @Test func aSharedDocumentHasNoIdThatNobodyKnows() throws {
+  @Test func sharedDocumentHasNoRequestIDWithoutAccessLog() throws {
     let service = try ScriptedService()
     for target in ["/status", "/interfaces", "/openapi.yaml"] {
       #expect(try service.ask(target).headers["X-Request-Id"] == nil)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func everyAnswerHasTheIdOfItsRequestWhereAnswersAreLogged() throws {
+  @Test func everyLoggedResponseHasARequestID() throws {
     let log = Logger(label: "access", factory: { _ in Notebook(lines: OutputLines()) })
     let service = try ScriptedService(.wired, .init(accessLog: log))
     let tag = try #require(try service.ask("/status").headers["ETag"])

@@ -3,7 +3,7 @@ import NetworkReachabilityTesting
 import TestSupport
 import Testing
 
-@testable import MicroHTTP
+@testable import EmbeddedHTTPServer
 @testable import StatusAPI
 
 /// Conditional requests and those that wait.
@@ -16,7 +16,7 @@ import Testing
   private static let resources = ["/status", "/interfaces", "/hosts/10.0.0.9", "/hosts/default"]
 
   @Test(arguments: resources)
-  func whoHasTheStateIsToldSoAtOnce(target: String) throws {
+  func matchingTagWithoutWaitAnswers304(target: String) throws {
     let service = try ScriptedService()
     let tag = try tag(target, service)
     #expect(tag.wholeMatch(of: /W\/"[0-9a-f]{8}-[0-9]+"/) != nil)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: resources)
-  func whoWaitsIsAnsweredWhenTheStateChanges(target: String) throws {
+  func stateChangeAnswersAWaitingRequest(target: String) throws {
     let service = try ScriptedService()
     let tag = try tag(target, service)
     let waiter = try service.park(target + "?wait=30s", ["If-None-Match": tag, "X-Request-Id": "mine"])
@@ -47,7 +47,7 @@ import Testing
     waiter.end()
   }
 
-  @Test func aChangeWakesThoseWhoWaitForItAndNobodyElse() throws {
+  @Test func changeWakesOnlyMatchingRequests() throws {
     let service = try ScriptedService()
     let tags = try Self.resources.map { try tag($0, service) }
     let waiters = try zip(Self.resources, tags).map { try service.park("\($0)?wait=1m", ["If-None-Match": $1]) }
@@ -60,7 +60,7 @@ import Testing
     #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0, "nobody watches for nobody")
   }
 
-  @Test func whenTheWaitIsOverTheStateIsStillTheSame() throws {
+  @Test func timedOutWaitAnswers304() throws {
     let service = try ScriptedService()
     for target in Self.resources {
       let tag = try tag(target, service)
@@ -74,7 +74,7 @@ import Testing
 
   @Test(arguments: [
     "/hosts/10.0.0.9?", "/hosts/localhost?", "/hosts/db.internal?resolve=none&", "/hosts/10.0.0.9?source=10.0.0.77&",
-  ]) func anInterfaceThatIsMissingIsAnAnswer(target: String) throws {
+  ]) func missingInterfaceAnswersTheWait(target: String) throws {
     let service = try ScriptedService()
     let target = target + "interface=eth7"
     let tag = try tag(target, service)
@@ -93,12 +93,12 @@ import Testing
   }
 
   @Test(arguments: ["/hosts/10.0.0.9", "/hosts/default", "/hosts/db.internal?resolve=none"])
-  func whileALossIsSettlingNobodyIsAnsweredAgainAndAgain(target: String) throws {
+  func pendingLossDoesNotAnswerRepeatedly(target: String) throws {
     let service = try ScriptedService()
     // Somebody watches already, and so knows what was before.
     let first = try service.park(
       target + (target.contains("?") ? "&" : "?") + "wait=1m", ["If-None-Match": try tag(target, service)])
-    service.kernel.change { $0.pull("eth0") }
+    service.kernel.change { $0.dropCarrier("eth0") }
     var tag = try tag(target, service)
     var answers = 0
     while answers < 5 {
@@ -116,7 +116,7 @@ import Testing
     for waiter in [first, waiter] { waiter.end() }
   }
 
-  @Test func aPreferenceIsHonouredAndSaysSo() throws {
+  @Test func preferWaitIsAppliedAndConfirmed() throws {
     let service = try ScriptedService()
     let tag = try tag("/status", service)
     for (field, seconds, applied) in [
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func aWaitForReachabilityKnowsItsStatusCode() throws {
+  @Test func waitWithRequireReachableAnswers503WhenUnreachable() throws {
     let service = try ScriptedService()
     service.kernel.change { $0.removeDefaults(.ipv4) }
     service.kernel.advance(by: .seconds(1))
@@ -156,7 +156,7 @@ import Testing
     waiter.end()
   }
 
-  @Test func aNameThatIsNotResolvedIsJudgedAgainWithTheWayOut() throws {
+  @Test func unresolvedNameFollowsTheDefaultPath() throws {
     let service = try ScriptedService()
     let target = "/hosts/db.internal?resolve=none"
     let waiter = try service.park(target + "&wait=1m", ["If-None-Match": try tag(target, service)])
@@ -169,7 +169,7 @@ import Testing
     waiter.end()
   }
 
-  @Test func aNameIsWatchedByItsAddresses() throws {
+  @Test func nameIsWatchedThroughItsAddresses() throws {
     let service = try ScriptedService()
     let tag = try tag("/hosts/localhost", service)
     let waiter = try service.park("/hosts/localhost?wait=1m", ["If-None-Match": tag])
@@ -189,7 +189,7 @@ import Testing
     waiter.end()
   }
 
-  @Test func aNameWhoseServersFailHearsThatTheWayIsGone() throws {
+  @Test func unresolvableNameReportsALostDefaultPath() throws {
     // Nobody listens on port 1 of the loopback address.
     let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
     let target = "/hosts/db.internal?timeout=20s"
@@ -212,7 +212,7 @@ import Testing
     waiter.end()
   }
 
-  @Test func theOrderOfAddressesAndTheTimeAreNoNews() throws {
+  @Test func addressOrderDoesNotChangeTheTag() throws {
     let service = try ScriptedService()
     let first = try tag("/hosts/10.0.0.9", service)
     service.kernel.advance(by: .seconds(5))
@@ -222,7 +222,7 @@ import Testing
     #expect(text.headers["ETag"] == first, "a weak tag is that of all representations")
   }
 
-  @Test func manyWaitForOneHostByOneWatch() throws {
+  @Test func waitingRequestsShareOneWatch() throws {
     let service = try ScriptedService()
     let tag = try tag("/hosts/10.0.0.9", service)
     let waiters = try (0..<100).map { _ in try service.park("/hosts/10.0.0.9?wait=1m", ["If-None-Match": tag]) }

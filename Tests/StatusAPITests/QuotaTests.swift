@@ -1,6 +1,6 @@
 import Credentials
 import Foundation
-import MicroHTTP
+import EmbeddedHTTPServer
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityChecks
@@ -18,16 +18,16 @@ import Testing
     let free: HTTPHeaders
 
     init(_ limits: AccountLimits, all: ScheduleLimits = .init()) throws {
-      var one = try AccessTests.token("ci", [.targetsWrite, .check])
+      var one = try AccessPolicyTests.token("ci", [.targetsWrite, .check])
       one.configured.limits = limits
-      let other = try AccessTests.token("free", [.admin])
+      let other = try AccessPolicyTests.token("free", [.admin])
       (ci, free) = (one.headers, other.headers)
       service = try ScriptedService(
         .wired,
         .init(
           access: AccessPolicy(listeners: [.init(checks: .token)], tokens: [one.configured, other.configured]),
           limits: all))
-      service.prober.follow { _ in TargetRouteTests.result(.up) }
+      service.prober.follow { _ in TargetRoutesTests.result(.up) }
     }
 
     func put(_ id: String, _ headers: HTTPHeaders) throws -> HTTPResponse { try put(id, "", headers) }
@@ -99,7 +99,7 @@ import Testing
 
   @Test func callersWithoutATokenShareTheLimitsOfAll() throws {
     let service = try ScriptedService(.wired, .init(limits: .init(targets: 1, checksPerSecond: 1)))
-    service.prober.follow { _ in TargetRouteTests.result(.up) }
+    service.prober.follow { _ in TargetRoutesTests.result(.up) }
     #expect(try service.send("PUT", "/targets/a", #"{"target": "tcp://10.0.0.9:1", "interval": "24h"}"#).status == 201)
     try refused(
       try service.send("PUT", "/targets/b", #"{"target": "tcp://10.0.0.9:1"}"#), "1 targets", "limits.targets")

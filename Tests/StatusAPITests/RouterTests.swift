@@ -1,4 +1,4 @@
-import MicroHTTP
+import EmbeddedHTTPServer
 import Testing
 
 @testable import StatusAPI
@@ -10,7 +10,7 @@ import Testing
   ]
 
   @Test(arguments: paths)
-  func headAnswersAsGetWould(path: String) throws {
+  func headMatchesGet(path: String) throws {
     let service = try ScriptedService()
     let (head, get) = (try service.ask(path, method: "HEAD"), try service.ask(path))
     #expect(head.status == 200)
@@ -19,14 +19,14 @@ import Testing
   }
 
   @Test(arguments: paths)
-  func optionsAnswersWithAllow(path: String) throws {
+  func optionsAnswersAllow(path: String) throws {
     let response = try ScriptedService().ask(path, method: "OPTIONS")
     #expect(response.status == 204)
     #expect(response.headers["Allow"] == "GET, HEAD, OPTIONS")
     #expect(response.bytes.isEmpty)
   }
 
-  @Test func optionsOfTheServerAllowsWhatAnyRouteDoes() throws {
+  @Test func optionsAsteriskListsAllMethods() throws {
     let response = try ScriptedService().ask("*", method: "OPTIONS")
     #expect(response.status == 204)
     let allowed = try #require(response.headers["Allow"]).split(separator: ",").map { $0.filter { $0 != " " } }
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "TRACE", "get", "BREW"])
-  func otherMethodsAreRefusedWithAllow(method: String) throws {
+  func otherMethodsAnswer405WithAllow(method: String) throws {
     let response = try ScriptedService().ask("/status", method: method)
     #expect(response.status == 405)
     #expect(response.headers["Allow"] == "GET, HEAD, OPTIONS")
@@ -46,7 +46,7 @@ import Testing
     "/nothing", "/status/", "/status//", "//status", "/Status", "/hosts", "/hosts/a/b", "/livez/kernel", "/%73tatus",
     "/openapi.yml", "/readyz/", "/readyz/disk", "//", "/status/..", "/events/1",
   ])
-  func whatIsNotThereIsNotFound(path: String) throws {
+  func unknownPathAnswers404(path: String) throws {
     let response = try ScriptedService().ask(path)
     #expect(response.status == 404)
     let problem = try response.object()
@@ -62,13 +62,13 @@ import Testing
     ("/status?require=reachable&require=reachable", "badRequest"), ("/livez?verbose&verbose", "badRequest"),
     ("/hosts/default?timeout=1s&timeout=1s", "badRequest"),
   ])
-  func unknownAndRepeatedParametersAreRefused(target: String, code: String) throws {
+  func unknownAndRepeatedParametersAreRejected(target: String, code: String) throws {
     let response = try ScriptedService().ask(target)
     #expect(response.status == 400)
     #expect(try response.object()["code"] as? String == code)
   }
 
-  @Test func anUnknownParameterIsToldWhichThereAre() throws {
+  @Test func unknownParameterAnswerListsKnownParameters() throws {
     let service = try ScriptedService()
     func detail(_ target: String) throws -> String? { try service.ask(target).object()["detail"] as? String }
     #expect(try detail("/status?requires=x") == "/status has no parameter \"requires\"; it has require, wait.")
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: ["abc", "a", "~!#$%&'()*+-./:;<=>?@[]^_`{|}", String(repeating: "x", count: 128)])
-  func aRequestIdComesBack(id: String) throws {
+  func requestIDIsEchoed(id: String) throws {
     let service = try ScriptedService()
     for target in RouterTests.paths + ["/nothing", "/status?x"] {
       #expect(try service.ask(target, ["X-Request-Id": id]).headers["X-Request-Id"] == id, "\(target)")
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: ["", "two words", "a,b", "quo\"te", "ü", "tab\there", String(repeating: "x", count: 129)])
-  func anUnfitRequestIdIsReplaced(id: String) throws {
+  func invalidRequestIDIsReplaced(id: String) throws {
     let service = try ScriptedService()
     let made = try #require(try service.ask("/nothing", ["X-Request-Id": id]).headers["X-Request-Id"])
     #expect(made != id)
@@ -100,7 +100,7 @@ import Testing
     "127.0.0.1", "127.0.0.1:8080", "localhost", "LocalHost:80", "localhost.", "[::1]", "[::1]:8080", "10.0.0.5:8080",
     "192.0.2.1", "", "reachd.example", "REACHD.example.:8080",
   ])
-  func literalsLocalhostAndAllowedNamesPassAsHost(host: String) throws {
+  func literalsLocalhostAndAllowedHostsAreAccepted(host: String) throws {
     let service = try ScriptedService(.wired, .init(allowedHosts: ["Reachd.Example"]))
     #expect(try service.ask("/status", ["Host": host]).status == 200)
   }
@@ -109,7 +109,7 @@ import Testing
     "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "2130706433", "0x7f.1",
     "[evil]", "example", "localhost..", "reachd.example.evil",
   ])
-  func foreignNamesAreRefusedOnLoopback(host: String) throws {
+  func otherHostsAreRejectedOnLoopback(host: String) throws {
     let service = try ScriptedService(.wired, .init(allowedHosts: ["reachd.example"]))
     let response = try service.ask("/status", ["Host": host])
     #expect(response.status == 403)
@@ -119,13 +119,13 @@ import Testing
     #expect(try service.ask("/nothing", ["Host": host]).status == 403)
   }
 
-  @Test func foreignNamesPassElsewhereAsLongAsNothingIsConfigured() throws {
+  @Test func otherHostsAreAcceptedElsewhereByDefault() throws {
     let service = try ScriptedService()
     #expect(try service.ask("/status", ["Host": "node7.example"], isLoopbackListener: false).status == 200)
     #expect(try service.ask("/status", ["Host": "node7.example"]).status == 403)
   }
 
-  @Test func theIndexListsEveryRoute() throws {
+  @Test func indexListsEveryRoute() throws {
     let service = try ScriptedService(.wired, .init(version: "9.9"))
     let index = try service.ask("/").object()
     let endpoints = try #require(index["endpoints"] as? [[String: String]])
@@ -136,7 +136,7 @@ import Testing
     for route in RouteTable.all { #expect(text.contains("\(route.method) \(route.pattern) ")) }
   }
 
-  @Test func everyProblemCodeHasAStatusAndATitle() {
+  @Test func problemCodeHasAStatusAndATitle() {
     for code in Problem.Code.allCases {
       #expect((400...599).contains(code.status))
       #expect(!code.title.isEmpty)
@@ -147,10 +147,10 @@ import Testing
   @Test(arguments: [
     (RequestRefusal.Rule.host, 400, "badRequest"), (.framing, 400, "badRequest"),
     (.lengthRequired, 411, "lengthRequired"), (.bodyTooLarge, 413, "tooLarge"),
-    (.headTooLarge, 431, "tooLarge"), (.tooSlow, 408, "badRequest"), (.crowded, 429, "rateLimited"),
+    (.headTooLarge, 431, "tooLarge"), (.tooSlow, 408, "badRequest"), (.tooManyConnections, 429, "rateLimited"),
     (.overloaded, 503, "overloaded"), (.draining, 503, "draining"), (.noReply, 500, "internal"),
   ])
-  func whatTheHTTPRoomRefusesIsAProblemToo(rule: RequestRefusal.Rule, status: Int, code: String) throws {
+  func serverRefusalIsAProblemDocument(rule: RequestRefusal.Rule, status: Int, code: String) throws {
     let refusal = RequestRefusal(rule: rule, status: status, detail: "Because.", retryAfterSeconds: 7)
     let response = try ScriptedService().service.refusal(refusal, of: nil)
     #expect(response.status == status)
@@ -161,7 +161,7 @@ import Testing
     #expect(problem["detail"] as? String == "Because.")
   }
 
-  @Test func itsRefusalsCarryWhatEveryAnswerCarries() throws {
+  @Test func serverRefusalHasCommonHeaders() throws {
     let service = try ScriptedService(.wired, .init(allowedOrigins: ["https://dash.example"])).service
     let refusal = RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "Because.")
     let known = HTTPRequest(headers: ["X-Request-Id": "mine", "Origin": "https://dash.example"])

@@ -6,7 +6,7 @@ import ReachabilityChecks
 import TestSupport
 import Testing
 
-@testable import MicroHTTP
+@testable import EmbeddedHTTPServer
 @testable import StatusAPI
 
 /// The API over a scripted kernel, asked as a function: no socket, no thread of its own.
@@ -26,7 +26,7 @@ struct ScriptedService {
     monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: { kernel })
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
-      registered: Checker(monitor: monitor, prober: prober), configuration: configuration,
+      targetChecker: Checker(monitor: monitor, prober: prober), configuration: configuration,
       logger: .silent)
     if started { try monitor.start() }
   }
@@ -78,7 +78,7 @@ extension KernelScript {
   }
 
   /// Takes the carrier of an interface away.
-  mutating func pull(_ name: String) {
+  mutating func dropCarrier(_ name: String) {
     change(name) {
       $0.operationalState = .down
       $0.flags.subtract([.running, .lowerUp])
@@ -86,7 +86,7 @@ extension KernelScript {
   }
 
   /// Gives it back.
-  mutating func plug(_ name: String) {
+  mutating func restoreCarrier(_ name: String) {
     change(name) {
       $0.operationalState = .up
       $0.flags.formUnion([.running, .lowerUp])
@@ -106,7 +106,7 @@ extension HTTPResponse {
     case .none: []
     case .bytes(let bytes): bytes
     case .shared(let shared): shared.bytes
-    case .stream(let stream): stream.soFar
+    case .stream(let stream): stream.receivedBytes
     }
   }
 
@@ -126,7 +126,7 @@ extension HTTPResponse {
 
 extension HTTPStream {
   /// What a client would have received by now.
-  var soFar: [UInt8] {
+  var receivedBytes: [UInt8] {
     var bytes = preamble
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     for feed in feeds {

@@ -4,7 +4,7 @@ import NetworkReachabilityTesting
 import TestSupport
 import Testing
 
-@testable import MicroHTTP
+@testable import EmbeddedHTTPServer
 @testable import StatusAPI
 
 /// Who sees the whole URL of a registered target.
@@ -19,10 +19,10 @@ import Testing
 
   init() throws {
     let scopes: [Set<Scope>] = [[.read], [.read, .check], [.read, .targetsWrite], [.admin]]
-    let tokens = try scopes.enumerated().map { try AccessTests.token("t\($0.offset)", $0.element) }
+    let tokens = try scopes.enumerated().map { try AccessPolicyTests.token("t\($0.offset)", $0.element) }
     headers = Dictionary(uniqueKeysWithValues: zip(scopes, tokens.map(\.headers)))
-    service = try AccessTests.service(.init(reads: .open, checks: .token), tokens.map(\.configured))
-    service.prober.follow { _ in TargetRouteTests.result(.down, .httpStatus) }
+    service = try AccessPolicyTests.service(.init(reads: .open, checks: .token), tokens.map(\.configured))
+    service.prober.follow { _ in TargetRoutesTests.result(.down, .httpStatus) }
     let made = try service.send("PUT", "/targets/api", Self.body, headers[[.admin]] ?? [:])
     try #require(made.status == 201)
     try service.wait(for: "api", toBe: "down")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func anUnknownTokenSeesWhatNoneSees() throws {
-    let unknown = try AccessTests.token("other", [.admin]).headers
+    let unknown = try AccessPolicyTests.token("other", [.admin]).headers
     #expect(try !service.ask("/targets/api", unknown).text.contains("SECRET"))
   }
 
@@ -106,7 +106,7 @@ import Testing
 
   @Test func whereWritingIsOpenEveryCallerIsAWriter() throws {
     let open = try ScriptedService()
-    open.prober.follow { _ in TargetRouteTests.result(.up) }
+    open.prober.follow { _ in TargetRoutesTests.result(.up) }
     #expect(try open.send("PUT", "/targets/api", Self.body).status == 201)
     func isFull(_ headers: HTTPHeaders, isLoopbackListener: Bool = true) throws -> Bool {
       try open.ask("/targets/api", headers, isLoopbackListener: isLoopbackListener).text.contains("SECRET")

@@ -45,10 +45,10 @@ public enum Loopback {
   /// A port that nobody listens on: bound once, and closed again.
   ///
   /// Below those that the kernel hands out by itself (ip(7), ip_local_port_range), so that no connection takes it meanwhile.
-  public static func deadPort() throws -> UInt16 { try deadPorts(1)[0] }
+  public static func closedPort() throws -> UInt16 { try closedPorts(1)[0] }
 
   /// As many different ones.
-  public static func deadPorts(_ count: Int) throws -> [UInt16] {
+  public static func closedPorts(_ count: Int) throws -> [UInt16] {
     var found: [(descriptor: Int32, port: UInt16)] = []
     // Bound together, so that none is found twice.
     defer { for (descriptor, _) in found { close(descriptor) } }

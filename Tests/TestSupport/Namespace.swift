@@ -109,7 +109,7 @@ public final class Namespace: Sendable {
   /// Gives the namespace's thread a table of file descriptors of its own, so that leaks can be counted exactly.
   ///
   /// Afterwards only ``run(_:)`` may be used, for work that opens and closes everything on that thread.
-  public func isolateFiles() throws(TestError) {
+  public func unshareDescriptors() throws(TestError) {
     let code = run { unshare(Int32(CNetlink_CLONE_FILES)) == 0 ? 0 : errno }
     guard code == 0 else { throw .system("unshare CLONE_FILES", code) }
   }

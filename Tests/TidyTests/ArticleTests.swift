@@ -1,12 +1,12 @@
 import Testing
 
-@Suite("The articles of the documentation")
+@Suite("Documentation articles")
 struct ArticleTests {
   private let tree: SourceTree
 
   init() throws { tree = try SourceTree() }
 
-  @Test("Every line of Swift in an article stands in a test, so that it compiles")
+  @Test("Swift in articles also appears in a test")
   func code() {
     let tested = Set(
       tree.files.filter { !$0.isSource }.flatMap { file in
@@ -24,7 +24,7 @@ struct ArticleTests {
     #expect(lines > 40, "the check sees something")
   }
 
-  @Test("The checker takes the lines of Swift, and nothing else")
+  @Test("The checker reads Swift fences only")
   func checker() {
     #expect(Self.swiftLines("a\n```swift\n  let a = 1\n\nb()\n```\nc\n```console\nd\n```\n") == ["let a = 1", "b()"])
   }

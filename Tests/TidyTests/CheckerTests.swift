@@ -1,12 +1,12 @@
 import Testing
 
-@Suite("The house's checks find what they look for")
+@Suite("Checks")
 struct CheckerTests {
   func file(_ text: String, _ path: String = "Sources/Netlink/Sample.swift") -> SourceFile {
     SourceFile(path: path, text: text)
   }
 
-  @Test("Comments and strings are no code, interpolations are, and lines keep their numbers")
+  @Test("Comments and strings are blanked, interpolations and lines kept")
   func strip() {
     let text = ##"""
       let a = "print(\(b + "c\(d)") try!" // fatalError(
@@ -24,7 +24,7 @@ struct CheckerTests {
   }
 
   @Test(
-    "Unfinished texts end the scan, whatever they begin",
+    "Unterminated literals end the scan",
     arguments: [
       "\"", "\"\"\"", "#\"", "/*", "/* /*", "\"\\(", "\"\\", "//", "\"\\(\"", "",
     ])
@@ -48,7 +48,7 @@ struct CheckerTests {
     if found.map(\.module) != ["Glibc"] { #expect(found.map(\.module) == ["Foundation"]) }
   }
 
-  @Test("An arrow that points up is found, and one in a comment or a string is none")
+  @Test("Upward imports are found outside comments and strings")
   func arrows() {
     let allowed: [String: Set<String>] = ["Netlink": ["Glibc"]]
     #expect(Checks.arrows(file("import Glibc\ninternal import StatusAPI\n"), allowed).count == 1)
@@ -58,7 +58,7 @@ struct CheckerTests {
     #expect(Checks.banned(file("import XCTestDynamicOverlay\n"), ["XCTest"]).isEmpty)
   }
 
-  @Test("A file that is a line too long is found")
+  @Test("A file one line too long is found")
   func fileLength() {
     let lines = String(repeating: "let a = 1\n", count: 400)
     #expect(Checks.length(file(lines), limit: 400).isEmpty)
@@ -66,7 +66,7 @@ struct CheckerTests {
   }
 
   @Test(
-    "A function that is a line too long is found, wherever it stands",
+    "A function one line too long is found",
     arguments: [
       "func a() {", "init(_ a: Int = .init(), b: () -> Void = {}) {", "deinit {", "subscript(a: Int) -> Int {",
       "static func a<B>(\n  _ b: B\n) throws -> C where B: D {", "func a() { let b = c.map { d in",
@@ -82,7 +82,7 @@ struct CheckerTests {
     #expect(Checks.functions(sample(61), limit: 60).count == 1)
   }
 
-  @Test("Long types and long properties are no functions")
+  @Test("Long types and properties are not functions")
   func notFunctions() {
     let body = String(repeating: "  let a = b.init()\n", count: 100)
     #expect(Checks.functions(file("struct S {\n\(body)}\n"), limit: 60).isEmpty)
@@ -98,7 +98,7 @@ struct CheckerTests {
     #expect(Checks.unsafe(file("// unsafe\nlet unsafely = \"unsafe\"\nlet UnsafePointer = 1\n")).isEmpty)
   }
 
-  @Test("Force, traps and prints are found as code only")
+  @Test("Force operators, traps and prints are found in code only")
   func forbidden() {
     func found(_ text: String, mayPrint: Bool = false) -> Int {
       Checks.forbiddenCode(file(text), mayPrint: mayPrint).count
@@ -113,13 +113,13 @@ struct CheckerTests {
     #expect(found("precondition(a); preconditionFailure()") == 0)
   }
 
-  @Test("Notes to oneself are found in comments, too")
+  @Test("Notes are found in comments, too")
   func notes() {
     #expect(Checks.notes(file("// TO" + "DO: later\nlet a = 1 // FIX" + "ME\n")).count == 2)
     #expect(Checks.notes(file("// to do it\nlet autodoc = 1\n")).isEmpty)
   }
 
-  @Test("Targets are read from a manifest, and files beside them are orphans")
+  @Test("Targets are read from a manifest, orphan files found")
   func targets() {
     let manifest = """
       func room(_ name: String) -> ReachabilityTarget { .target(name: name) }
@@ -135,7 +135,7 @@ struct CheckerTests {
     #expect(Checks.orphan(file("", "Sources/A.swift"), targets).count == 1)
   }
 
-  @Test("What a room depends on is read from a manifest, however far below it stands")
+  @Test("Transitive dependencies are read from a manifest")
   func closures() {
     let manifest = """
       func room(_ name: String, _ dependencies: [ReachabilityTarget.Dependency] = []) -> ReachabilityTarget {
@@ -162,7 +162,7 @@ struct CheckerTests {
     #expect(Checks.empty(file("extension A {}\n")).isEmpty)
   }
 
-  @Test("A room that the map leaves out is found, also when a longer name holds its own")
+  @Test("A module missing from the map is found")
   func map() {
     #expect(Checks.missing(["Netlink", "Locks"], inMap: "`Sources/CNetlink`, `Sources/Locks` — walls") == ["Netlink"])
   }

@@ -70,7 +70,7 @@ enum StructureChecks {
     }
   }
 
-  /// The words of an identifier, in lower case: `aCrowdedRoom` is `a`, `crowded`, `room`.
+  /// The words of an identifier, in lower case: `aCrowdedRoom` is `a`, `tooManyConnections`, `room`.
   static func parts(of identifier: Substring) -> [String] {
     var parts: [String] = []
     var part = ""

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The house is as its plan says")
+@Suite("Repository rules")
 struct TidyTests {
   /// Which modules each room may import: the arrows of docs/ARCHITECTURE.md.
   static let arrows: [String: Set<String>] = [
@@ -8,28 +8,35 @@ struct TidyTests {
     "Locks": ["Synchronization", "Glibc"],
     "EventLoop": ["Locks", "CEventLoop", "DequeModule", "HeapModule", "Glibc", "Synchronization"],
     "Netlink": ["ReachabilityModel", "EventLoop", "Locks", "CNetlink", "Glibc", "Logging", "Synchronization"],
-    "Names": ["ReachabilityModel", "EventLoop", "Locks", "CAres", "DequeModule", "Glibc"],
-    "Probes": [
-      "Names", "EventLoop", "ReachabilityModel", "Locks", "DequeModule", "CAres", "CCurl", "CPCRE2", "CGnuTLS",
+    "HostResolver": ["ReachabilityModel", "EventLoop", "Locks", "CAres", "DequeModule", "Glibc"],
+    "Probers": [
+      "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "DequeModule", "CAres", "CCurl", "CPCRE2", "CGnuTLS",
       "CSockets", "Glibc", "Logging",
       "Synchronization",
     ],
-    "MicroHTTP": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
+    "EmbeddedHTTPServer": ["Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging", "Synchronization"],
     "YAMLTree": ["CYAML", "Glibc"],
     "JSONTree": ["CJansson"],
     "HostProcess": ["CProcess", "Glibc"],
     "Credentials": ["CGnuTLS"],
     "NetworkReachability": [
-      "ReachabilityModel", "Locks", "Netlink", "Names", "Logging", "DequeModule", "Dispatch", "Glibc",
+      "ReachabilityModel", "Locks", "Netlink", "HostResolver", "Logging", "DequeModule", "Dispatch", "Glibc",
     ],
     "ReachabilityChecks": [
-      "NetworkReachability", "ReachabilityModel", "Locks", "Probes", "Names", "DequeModule", "Dispatch",
+      "NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", "DequeModule", "Dispatch",
     ],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [
-      "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "MicroHTTP", "JSONTree", "Credentials", "Locks",
+      "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "JSONTree", "Credentials",
+      "Locks",
       "Logging", "Synchronization",
+    ],
+    "Service": [
+      "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",
+      "YAMLTree",
+      "Locks", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
+      "Synchronization",
     ],
   ]
 
@@ -38,7 +45,8 @@ struct TidyTests {
   ]
   /// The rooms with a C wall, and the one lock.
   static let unsafeRooms: Set<String> = [
-    "Locks", "EventLoop", "Netlink", "Names", "Probes", "MicroHTTP", "YAMLTree", "JSONTree", "HostProcess",
+    "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EmbeddedHTTPServer", "YAMLTree", "JSONTree",
+    "HostProcess",
     "Credentials",
   ]
 
@@ -50,27 +58,27 @@ struct TidyTests {
 
   init() throws { tree = try Self.read.get() }
 
-  @Test("Arrows point down: every room imports only what its line in the table allows")
+  @Test("Modules import only what the table allows")
   func arrowsPointDown() {
     let complaints = sources.filter { $0.room != "reachd" }.flatMap { Checks.arrows($0, Self.arrows) }
     #expect(complaints.isEmpty)
   }
 
-  @Test("The top room may import anything but a test's room")
+  @Test("The executable imports no test module")
   func topRoom() {
     let top = sources.filter { $0.room == "reachd" }
     #expect(!top.isEmpty)
     #expect(top.flatMap { Checks.banned($0, ["NetworkReachabilityTesting", "TestSupport"]) }.isEmpty)
   }
 
-  @Test("Nobody but the façades, whose parents' notifications are Foundation's, imports it; and no test XCTest")
+  @Test("Only the compatibility module imports Foundation, no test XCTest")
   func noFoundation() {
     let others = sources.filter { $0.room != "ReachabilityCompatibility" }
     #expect(others.flatMap { Checks.banned($0, Self.foundation) }.isEmpty)
     #expect(tree.files.flatMap { Checks.banned($0, ["XCTest"]) }.isEmpty)
   }
 
-  @Test("No source is longer than 400 lines, few are longer than 200, and no test file is longer than 300")
+  @Test("Files keep their length limits")
   func fileLengths() {
     #expect(sources.flatMap { Checks.length($0, limit: 400) }.isEmpty)
     let long = sources.flatMap { Checks.length($0, limit: 200) }
@@ -83,19 +91,19 @@ struct TidyTests {
     #expect(sources.flatMap { Checks.functions($0, limit: 60) }.isEmpty)
   }
 
-  @Test("The word unsafe stands only in rooms with a C wall")
+  @Test("unsafe appears only in modules that wrap C")
   func unsafe() {
     let complaints = sources.filter { !Self.unsafeRooms.contains($0.room) }.flatMap(Checks.unsafe)
     #expect(complaints.isEmpty)
     #expect(sources.contains { !Checks.unsafe($0).isEmpty }, "the walls do use it: the check sees something")
   }
 
-  @Test("Production code does not trap on purpose, cast by force, or print, except at the command line")
+  @Test("Sources contain no traps, forced casts or prints")
   func forbiddenCode() {
     #expect(sources.flatMap { Checks.forbiddenCode($0, mayPrint: $0.room == "reachd") }.isEmpty)
   }
 
-  @Test("No note to oneself is left behind")
+  @Test("No note is left behind")
   func notes() {
     #expect(tree.files.flatMap(Checks.notes).isEmpty)
   }
@@ -111,7 +119,7 @@ struct TidyTests {
   }
 
   @Test(
-    "Who only watches needs of all C libraries c-ares alone",
+    "Watching needs only the C library c-ares",
     arguments: ["NetworkReachability", "ReachabilityCompatibility", "NetworkReachabilityTesting"])
   func librariesOfProducts(_ product: String) throws {
     let manifest = try #require(tree.read("Package.swift"))
@@ -129,7 +137,7 @@ struct TidyTests {
     #expect(tree.files.flatMap(Checks.empty).isEmpty)
   }
 
-  @Test("Every room is on the map")
+  @Test("Every module is in ARCHITECTURE.md")
   func map() throws {
     let map = try #require(tree.read("docs/ARCHITECTURE.md"))
     #expect(Checks.missing(tree.rooms("Sources"), inMap: map).isEmpty)

@@ -41,7 +41,7 @@ struct OnDemandEvaluator: Sendable {
   func verdict(
     for request: EvaluationRequest, completion: @escaping @Sendable (Result<HostVerdict, KernelError>) -> Void
   ) {
-    if source.current?.answersAtOnce == true { return completion(verdicts(for: [request])[0]) }
+    if source.current?.answersImmediately == true { return completion(verdicts(for: [request])[0]) }
     queue.add(.init(request: request, completion: completion)) { [self] in
       verdicts(for: $0)
     } evaluateWithoutWaiting: { [self] request in
@@ -56,7 +56,7 @@ struct OnDemandEvaluator: Sendable {
   /// Evaluates a request without blocking; nil when the monitor is not started or the lookup fails.
   func provisionalVerdict(for request: EvaluationRequest) -> ProvisionalVerdict? {
     guard let source = source.current, let tables = engine.tables,
-      let answers = try? lookUp(queries(request, in: tables), source.glance)
+      let answers = try? lookUp(queries(request, in: tables), source.nonblockingLookup)
     else { return nil }
     return provisionalVerdict(for: request, answers, in: tables)
   }
@@ -113,7 +113,7 @@ struct OnDemandEvaluator: Sendable {
     let namesUnread =
       verdict.path.reason == .unknownInterface || verdict.path.reason == .noSource && request.target.source != nil
     let isStale =
-      verdict.path.status == .notReachable && (namesUnread || own.contains { $0.isYounger(than: tables) })
+      verdict.path.status == .notReachable && (namesUnread || own.contains { $0.isNewer(than: tables) })
     return ProvisionalVerdict(verdict: verdict, isStale: isStale, routeTypes: own.compactMap(\.found?.type))
   }
 }

@@ -1,4 +1,4 @@
-internal import Names
+internal import HostResolver
 public import ReachabilityModel
 
 extension ReachabilityMonitor {

@@ -1,5 +1,5 @@
 internal import Logging
-internal import Names
+internal import HostResolver
 internal import Netlink
 @_exported public import ReachabilityModel
 
@@ -109,7 +109,7 @@ public final class ReachabilityMonitor: Sendable {
   /// The time since the thread that reads the kernel last made progress; nil when the monitor is not started.
   ///
   /// The thread makes progress at least every ten seconds; a multiple of that means that it is blocked.
-  public var sinceProgress: Duration? { source.current?.sinceProgress }
+  public var timeSinceProgress: Duration? { source.current?.timeSinceProgress }
 
   /// Whether a source is in use or being started.
   var isStarted: Bool { source.current != nil }

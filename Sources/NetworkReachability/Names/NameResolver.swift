@@ -1,4 +1,4 @@
-package import Names
+package import HostResolver
 package import ReachabilityModel
 
 /// Resolves names by the hosts file and the name servers, or by a source that replaces both.
@@ -51,7 +51,7 @@ extension NameResolution {
   init(_ result: Result<[ResolvedAddress], ResolutionFailure>) {
     switch result {
     case .success(let found): self = .addresses(found.compactMap { IPAddress(octets: $0.bytes) })
-    case .failure(.notFound), .failure(.badName): self = .notFound
+    case .failure(.notFound), .failure(.invalidName): self = .notFound
     case .failure(.timeout), .failure(.cancelled): self = .failed(.dnsTimeout)
     case .failure(.serverFailure), .failure(.tooManyQueries): self = .failed(.dnsServerFailure)
     case .failure(.systemFailure): self = .failed(.resolverUnavailable)
@@ -64,7 +64,7 @@ extension ReachabilityTarget {
   /// pending.
   package var specialAddresses: NameResolution {
     guard case .name(let name) = remote else { return .pending }
-    guard Resolver.takes(name) else { return .notFound }
+    guard Resolver.accepts(name) else { return .notFound }
     let labels = name.lowercased().split(separator: ".")
     guard labels.last == "localhost" else { return .pending }
     return .addresses([IPAddress(ipv6: 0, 1), IPAddress(ipv4: 0x7f00_0001)])

@@ -1,5 +1,5 @@
 internal import DequeModule
-internal import Names
+internal import HostResolver
 internal import ReachabilityModel
 
 /// The subscriptions to one watched name and the state of its lookup.

@@ -1,6 +1,6 @@
 internal import DequeModule
 internal import Locks
-internal import Names
+internal import HostResolver
 internal import ReachabilityModel
 
 /// Keeps the addresses of watched names current.

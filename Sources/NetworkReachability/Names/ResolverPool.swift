@@ -1,4 +1,4 @@
-package import Names
+package import HostResolver
 
 /// Resolvers for separate purposes, each with its own queue and cache.
 ///

@@ -74,7 +74,7 @@ final class Listener: Subscriber {
       return guarded.waiters
     }
     for waiter in waiters {
-      ThreadWaits.end(waiter.thread)
+      WaitForGraph.end(waiter.thread)
       waiter.end.signal()
     }
   }
@@ -92,7 +92,7 @@ final class Listener: Subscriber {
     let waiter = guarded.withLock { guarded -> Waiter? in
       guard let caller = guarded.caller, pthread_equal(caller, pthread_self()) == 0 else { return nil }
       let waiter = Waiter()
-      guard ThreadWaits.begin(waiter.thread, for: caller) else { return nil }
+      guard WaitForGraph.begin(waiter.thread, for: caller) else { return nil }
       guarded.waiters.append(waiter)
       return waiter
     }

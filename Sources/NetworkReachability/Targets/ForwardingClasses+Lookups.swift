@@ -66,7 +66,7 @@ extension ForwardingClasses {
           continue
         }
         checked.insert(index.addresses[position])
-        if StatusRules.judge(answer, to: query, in: audit.tables) != paths[held].value { found += 1 }
+        if StatusRules.evaluate(answer, to: query, in: audit.tables) != paths[held].value { found += 1 }
       }
     }
     return found

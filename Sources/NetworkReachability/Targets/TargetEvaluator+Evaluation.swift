@@ -61,7 +61,7 @@ extension TargetEvaluator {
     var route: Route?
     if case .route(let found) = answer { route = found }
     let isPerMember = route?.dependsOnDestination(hasOneIPv6Source: evaluation.hasOneIPv6Source) ?? false
-    let path = paths.id(of: StatusRules.judge(answer, to: query, in: evaluation.reading.tables))
+    let path = paths.id(of: StatusRules.evaluate(answer, to: query, in: evaluation.reading.tables))
     classes.classes[Int(id)]?.match = route.map { RouteChanges.Block($0.prefix, table: $0.table) }
     classes.classes[Int(id)]?.isPerMember = isPerMember
     classes.classes[Int(id)]?.isAffected = false
@@ -116,7 +116,7 @@ extension TargetEvaluator {
         continue
       }
       evaluation.outcome.targets.append(target)
-      let path = paths.id(of: StatusRules.judge(answer, to: query, in: evaluation.reading.tables))
+      let path = paths.id(of: StatusRules.evaluate(answer, to: query, in: evaluation.reading.tables))
       guard classes.indexes[family].paths[position] != path else { continue }
       classes.indexes[family].paths[position] = path
       setPath(path, of: target, &evaluation)

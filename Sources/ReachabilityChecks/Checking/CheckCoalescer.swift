@@ -7,7 +7,7 @@ final class CheckCoalescer: Sendable {
   typealias Completion = @Sendable (CheckOutcome) -> Void
 
   private struct State {
-    var running: [ProbeRequest: SharedCheck] = [:]
+    var running: [CheckRequest: SharedCheck] = [:]
     var cache = ResultCache()
   }
 
@@ -18,13 +18,13 @@ final class CheckCoalescer: Sendable {
     /// By a cached outcome.
     case cached(CheckOutcome)
     /// By a check in progress.
-    case joined(any ProbeCancellation)
+    case joined(any CheckCancellation)
     /// By a new check, which the caller starts.
-    case new(SharedCheck, any ProbeCancellation)
+    case new(SharedCheck, any CheckCancellation)
   }
 
   /// Returns a cached outcome, or adds the caller to the check in progress or to a new one.
-  func join(_ request: ProbeRequest, _ maximumAge: Duration, _ completion: @escaping Completion) -> Admission {
+  func join(_ request: CheckRequest, _ maximumAge: Duration, _ completion: @escaping Completion) -> Admission {
     state.withLock { state in
       if maximumAge > .zero, let outcome = state.cache.outcome(of: request, maximumAge) { return .cached(outcome) }
       if let check = state.running[request], let number = check.join(completion) {
@@ -55,7 +55,7 @@ final class CheckCoalescer: Sendable {
   }
 
   /// A caller that waits for a check.
-  private struct Waiter: ProbeCancellation {
+  private struct Waiter: CheckCancellation {
     let coalescer: CheckCoalescer
     let check: SharedCheck
     let number: Int
@@ -63,7 +63,7 @@ final class CheckCoalescer: Sendable {
     func cancel() {
       let (completion, cancellation) = check.leave(number)
       if cancellation != nil { coalescer.remove(check) }
-      let result = ProbeResult(.unknown, .cancelled, startedAt: .now, duration: .zero)
+      let result = CheckResult(.unknown, .cancelled, startedAt: .now, duration: .zero)
       completion?(CheckOutcome(request: check.request, result: result))
       cancellation?.cancel()
     }
@@ -72,20 +72,20 @@ final class CheckCoalescer: Sendable {
 
 /// One check in progress and the callers that wait for it.
 final class SharedCheck: Sendable {
-  let request: ProbeRequest
+  let request: CheckRequest
 
   private struct State {
     /// In the order of arrival; nil for callers that left.
     var waiting: [CheckCoalescer.Completion?] = []
     /// Ends the check, once it was started.
-    var cancellation: (any ProbeCancellation)?
+    var cancellation: (any CheckCancellation)?
     /// The check has ended, or its last caller left.
     var isOver = false
   }
 
   private let state = Locked(State())
 
-  init(_ request: ProbeRequest) { self.request = request }
+  init(_ request: CheckRequest) { self.request = request }
 
   /// Adds a caller; nil when the check is over.
   func join(_ completion: @escaping CheckCoalescer.Completion) -> Int? {
@@ -97,7 +97,7 @@ final class SharedCheck: Sendable {
   }
 
   /// Stores the means to end the started check, and ends it when its last caller has left.
-  func didStart(_ cancellation: any ProbeCancellation) {
+  func didStart(_ cancellation: any CheckCancellation) {
     let isOver = state.withLock { state in
       if !state.isOver { state.cancellation = cancellation }
       return state.isOver
@@ -106,7 +106,7 @@ final class SharedCheck: Sendable {
   }
 
   /// Removes a caller; the cancellation is nil unless it was the last.
-  func leave(_ number: Int) -> (CheckCoalescer.Completion?, (any ProbeCancellation)?) {
+  func leave(_ number: Int) -> (CheckCoalescer.Completion?, (any CheckCancellation)?) {
     state.withLock { state in
       guard !state.isOver, let completion = state.waiting[number] else { return (nil, nil) }
       state.waiting[number] = nil
@@ -127,6 +127,6 @@ final class SharedCheck: Sendable {
 }
 
 /// The cancellation of a check that was not started: ``SharedCheck/didStart(_:)`` ends it.
-private struct NotStarted: ProbeCancellation {
+private struct NotStarted: CheckCancellation {
   func cancel() {}
 }

@@ -3,14 +3,14 @@ public import ReachabilityModel
 /// The outcome of one check: the prober's result, and the path of packets to the target.
 public struct CheckOutcome: Hashable, Sendable {
   /// What was checked.
-  public var request: ProbeRequest
+  public var request: CheckRequest
   /// The result; `unreachable` when this machine has no route to the target, whatever the prober found.
-  public var result: ProbeResult
+  public var result: CheckResult
   /// The path to the checked address at the end of the check; nil without an address, or when the lookup failed.
   public var path: NetworkPath?
 
   /// An outcome from its parts.
-  public init(request: ProbeRequest, result: ProbeResult, path: NetworkPath? = nil) {
+  public init(request: CheckRequest, result: CheckResult, path: NetworkPath? = nil) {
     self.request = request
     self.result = result
     self.path = path

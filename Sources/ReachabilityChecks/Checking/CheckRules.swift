@@ -4,7 +4,7 @@ internal import ReachabilityModel
 /// What a verdict for the route means for a check: pure rules.
 enum CheckRules {
   /// The target whose route a check uses: the host, from the same source and interface.
-  static func routeTarget(_ request: ProbeRequest) -> ReachabilityTarget {
+  static func routeTarget(_ request: CheckRequest) -> ReachabilityTarget {
     var target = request.target.host
     target.source = request.source ?? target.source
     target.interface = request.interface ?? target.interface
@@ -15,11 +15,11 @@ enum CheckRules {
   ///
   /// A name without addresses is a failure of the target, not of the route. A name that is not resolved is evaluated by the
   /// default path.
-  static func unreachableResult(_ verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> ProbeResult? {
+  static func unreachableResult(_ verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> CheckResult? {
     guard verdict.path.status == .notReachable, let reason = verdict.path.reason, reason != .dnsNotFound else {
       return nil
     }
-    return ProbeResult(
+    return CheckResult(
       .unreachable, reason, detail: "no route from this machine to \(verdict.target)", startedAt: startedAt,
       duration: duration)
   }
@@ -32,9 +32,9 @@ enum CheckRules {
   ///
   /// A request with a policy sends nothing when the route is unknown.
   static func contactDecision(
-    _ request: ProbeRequest, for address: IPAddress, _ port: UInt16?, _ verdict: HostVerdict?
-  ) -> Passage {
-    guard let verdict else { return request.policy == nil ? .open : .denied }
+    _ request: CheckRequest, for address: IPAddress, _ port: UInt16?, _ verdict: HostVerdict?
+  ) -> ContactDecision {
+    guard let verdict else { return request.policy == nil ? .allowed : .denied }
     return contactDecision(request, for: address, port, provisional(verdict))
   }
 
@@ -48,20 +48,20 @@ enum CheckRules {
   /// A route of type `local` leads to this machine even when no interface has the address (AnyIP), so the policy for this
   /// machine's own addresses applies to it.
   static func contactDecision(
-    _ request: ProbeRequest, for address: IPAddress, _ port: UInt16?, _ provisional: ProvisionalVerdict?
-  ) -> Passage {
+    _ request: CheckRequest, for address: IPAddress, _ port: UInt16?, _ provisional: ProvisionalVerdict?
+  ) -> ContactDecision {
     guard let provisional, provisional.verdict.path.status != .unknown else {
-      return request.policy == nil ? .open : .denied
+      return request.policy == nil ? .allowed : .denied
     }
     // Before the route, so that a caller learns nothing about addresses that it may not contact.
     if let policy = request.policy {
       let isLocal = provisional.routeTypes.contains { [.local, .anycast, .broadcast].contains($0) }
-      guard policy.allows(address, port: port), !isLocal || policy.allowsHere(address, port: port) else {
+      guard policy.allows(address, port: port), !isLocal || policy.allowsLocal(address, port: port) else {
         return .denied
       }
     }
-    if provisional.isStale { return .open }
-    return isUnreachable(provisional.verdict) ? .missing : .open
+    if provisional.isStale { return .allowed }
+    return isUnreachable(provisional.verdict) ? .noRoute : .allowed
   }
 
   /// Whether a verdict shows that the route to its target is missing, and not only the default route.
@@ -81,7 +81,7 @@ enum CheckRules {
   }
 
   /// A prober's result, or `unreachable` when this machine has no route: a local failure is not attributed to the target.
-  static func attributed(_ result: ProbeResult, _ verdict: HostVerdict?) -> ProbeResult {
+  static func attributed(_ result: CheckResult, _ verdict: HostVerdict?) -> CheckResult {
     guard result.state != .up, result.reason != .policyDenied, result.reason != .cancelled, let verdict,
       let unreachable = unreachableResult(verdict, startedAt: result.startedAt, duration: result.duration)
     else { return result }
@@ -93,15 +93,15 @@ enum CheckRules {
   }
 
   /// The verdict for a `route` target as a result.
-  static func result(of verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> ProbeResult {
-    let state: ProbeResult.State =
+  static func result(of verdict: HostVerdict, startedAt: Timestamp, duration: Duration) -> CheckResult {
+    let state: CheckResult.State =
       switch verdict.path.status {
       case .reachable: verdict.isConfirmedReachable ? .up : .unknown
       case .notReachable: verdict.path.reason == .dnsNotFound ? .down : .unreachable
       case .unknown: .unknown
       }
     let best = verdict.addresses.max { $0.path.rank < $1.path.rank }
-    return ProbeResult(
+    return CheckResult(
       state, state == .up ? nil : verdict.path.reason, address: best?.address, source: verdict.path.source,
       startedAt: startedAt, duration: duration)
   }

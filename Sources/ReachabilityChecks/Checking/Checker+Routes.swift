@@ -6,7 +6,7 @@ extension Checker {
   /// Evaluates the route to the checked address; without an address, to the last known ones, or to the host when its name
   /// could not be resolved.
   func evaluate(
-    _ route: ReachabilityTarget, after result: ProbeResult, _ completion: @escaping @Sendable (HostVerdict?) -> Void
+    _ route: ReachabilityTarget, after result: CheckResult, _ completion: @escaping @Sendable (HostVerdict?) -> Void
   ) {
     if let address = result.address {
       return monitor.evaluate(route.with(address)) { completion(try? $0.get()) }
@@ -36,7 +36,7 @@ extension Checker {
     let evaluate: @Sendable (NameResolution) -> Void = { [self] resolution in
       monitor.evaluate(route, resolution: resolution) { [self] answer in
         guard let verdict = try? answer.get() else {
-          let result = ProbeResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
+          let result = CheckResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
           return finish(check, result, nil)
         }
         finish(check, CheckRules.result(of: verdict, startedAt: start.time, duration: start.elapsed), verdict.path)

@@ -15,7 +15,7 @@ extension Checker {
   /// - Returns: whether the condition was fulfilled, which is false after the timeout and when the task is cancelled; and the
   ///   last outcomes, nil for a request without one.
   public func wait(
-    for requests: [ProbeRequest], timeout: Duration, until condition: @escaping @Sendable ([CheckOutcome?]) -> Bool
+    for requests: [CheckRequest], timeout: Duration, until condition: @escaping @Sendable ([CheckOutcome?]) -> Bool
   ) async -> (isFulfilled: Bool, outcomes: [CheckOutcome?]) {
     // No outcome would cause a call.
     if requests.isEmpty, condition([]) { return (true, []) }
@@ -36,7 +36,7 @@ extension Checker {
   }
 
   /// Checks until `isEnough` returns true, or the task is cancelled.
-  private func repeatCheck(_ request: ProbeRequest, isEnough: @escaping @Sendable (CheckOutcome) -> Bool) async -> Bool
+  private func repeatCheck(_ request: CheckRequest, isEnough: @escaping @Sendable (CheckOutcome) -> Bool) async -> Bool
   {
     let route = CheckRules.routeTarget(request)
     let sleep = InterruptibleSleep()

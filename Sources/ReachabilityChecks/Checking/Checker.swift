@@ -1,6 +1,6 @@
 @_exported public import NetworkReachability
-internal import Names
-internal import Probes
+internal import HostResolver
+internal import Probers
 public import ReachabilityModel
 
 /// Performs active checks, and distinguishes failures of the target from failures of this machine's route.
@@ -49,8 +49,8 @@ public final class Checker: Sendable {
   /// - Returns: cancels the wait, and the check when no other caller waits for it.
   @discardableResult
   public func check(
-    _ request: ProbeRequest, maximumAge: Duration = .zero, _ completion: @escaping @Sendable (CheckOutcome) -> Void
-  ) -> any ProbeCancellation {
+    _ request: CheckRequest, maximumAge: Duration = .zero, _ completion: @escaping @Sendable (CheckOutcome) -> Void
+  ) -> any CheckCancellation {
     switch coalescer.join(request, maximumAge, completion) {
     case .cached(let outcome):
       completion(outcome)
@@ -64,7 +64,7 @@ public final class Checker: Sendable {
   }
 
   /// Performs a check and waits for its outcome; cancelling the task ends it with `unknown` and `cancelled`.
-  public func check(_ request: ProbeRequest, maximumAge: Duration = .zero) async -> CheckOutcome {
+  public func check(_ request: CheckRequest, maximumAge: Duration = .zero) async -> CheckOutcome {
     let cancellation = DeferredCancellation()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -107,14 +107,14 @@ public final class Checker: Sendable {
     _ check: SharedCheck, _ route: ReachabilityTarget, _ before: HostVerdict?, isRetry: Bool = false
   ) {
     let request = check.request
-    let decision: @Sendable (IPAddress, UInt16?) -> Passage = { [self] address, port in
+    let decision: @Sendable (IPAddress, UInt16?) -> ContactDecision = { [self] address, port in
       if route.remote == .address(address), let before {
         return CheckRules.contactDecision(request, for: address, port, before)
       }
       return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
     }
     check.didStart(
-      prober.probe(request, where: decision) { [self] result in
+      prober.check(request, where: decision) { [self] result in
         if result.state == .up, let verdict = verdictWithoutWaiting(result, route, before) {
           return end(check, result, verdict)
         }
@@ -134,7 +134,7 @@ public final class Checker: Sendable {
   ///
   /// A route that existed before the check is not looked up again, unless another address has answered.
   private func verdictWithoutWaiting(
-    _ result: ProbeResult, _ route: ReachabilityTarget, _ before: HostVerdict?
+    _ result: CheckResult, _ route: ReachabilityTarget, _ before: HostVerdict?
   ) -> HostVerdict? {
     guard let address = result.address else { return nil }
     if route.remote == .address(address), let before { return before }
@@ -142,7 +142,7 @@ public final class Checker: Sendable {
   }
 
   private func end(
-    _ check: SharedCheck, _ result: ProbeResult, _ verdict: HostVerdict?, at instant: ContinuousClock.Instant = .now
+    _ check: SharedCheck, _ result: CheckResult, _ verdict: HostVerdict?, at instant: ContinuousClock.Instant = .now
   ) {
     finish(
       check, CheckRules.attributed(result, verdict), result.address == nil ? nil : verdict?.path, at: instant)
@@ -151,25 +151,25 @@ public final class Checker: Sendable {
   /// The result of a check of an address that is not performed: it has no route, the policy denies it, or its route is
   /// unknown; nil when it is performed.
   private func rejection(
-    of request: ProbeRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: StartTime
-  ) -> ProbeResult? {
+    of request: CheckRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: StartTime
+  ) -> CheckResult? {
     switch CheckRules.contactDecision(request, for: address, request.target.port, verdict) {
-    case .open: nil
-    case .missing: verdict.flatMap { CheckRules.unreachableResult($0, startedAt: start.time, duration: start.elapsed) }
+    case .allowed: nil
+    case .noRoute: verdict.flatMap { CheckRules.unreachableResult($0, startedAt: start.time, duration: start.elapsed) }
     case .denied where verdict.map { $0.path.status == .unknown } ?? true:
-      ProbeResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
+      CheckResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
     case .denied: Self.denial(start)
     }
   }
 
-  private static func denial(_ start: StartTime) -> ProbeResult {
-    ProbeResult(
+  private static func denial(_ start: StartTime) -> CheckResult {
+    CheckResult(
       .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
       duration: .zero)
   }
 
   func finish(
-    _ check: SharedCheck, _ result: ProbeResult, _ path: NetworkPath?, at instant: ContinuousClock.Instant = .now
+    _ check: SharedCheck, _ result: CheckResult, _ path: NetworkPath?, at instant: ContinuousClock.Instant = .now
   ) {
     coalescer.finish(check, CheckOutcome(request: check.request, result: result, path: path), at: instant)
   }
@@ -183,6 +183,6 @@ struct StartTime {
   var elapsed: Duration { .now - instant }
 }
 
-private struct NothingToCancel: ProbeCancellation {
+private struct NothingToCancel: CheckCancellation {
   func cancel() {}
 }

@@ -2,15 +2,15 @@ internal import Locks
 internal import ReachabilityModel
 
 /// A cancellation that may be requested before there is anything to cancel.
-final class DeferredCancellation: ProbeCancellation {
+final class DeferredCancellation: CheckCancellation {
   private struct State {
-    var cancellation: (any ProbeCancellation)?
+    var cancellation: (any CheckCancellation)?
     var isCancelled = false
   }
 
   private let state = Locked(State())
 
-  func set(_ cancellation: any ProbeCancellation) {
+  func set(_ cancellation: any CheckCancellation) {
     let isCancelled = state.withLock { state in
       state.cancellation = cancellation
       return state.isCancelled

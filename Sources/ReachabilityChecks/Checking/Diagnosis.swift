@@ -80,7 +80,7 @@ public struct Diagnosis: Hashable, Sendable {
     }
   }
 
-  private static func steps(of request: ProbeRequest) -> [Step] {
+  private static func steps(of request: CheckRequest) -> [Step] {
     var steps: [Step] = [.policy, .link, .address, .route]
     if case .name = request.target.host.remote { steps.append(.dns) }
     switch request.target.scheme {
@@ -88,7 +88,7 @@ public struct Diagnosis: Hashable, Sendable {
     case .icmp: steps.append(.icmp)
     case .tcp:
       steps.append(.tcp)
-      if case .tcp(let recipe) = request.module.recipe, recipe.expect != nil { steps.append(.answer) }
+      if case .tcp(let options) = request.module.options, options.expect != nil { steps.append(.answer) }
     case .tls: steps += [.tcp, .tls]
     case .http: steps += [.tcp, .answer]
     case .https: steps += [.tcp, .tls, .answer]
@@ -118,7 +118,7 @@ public struct Diagnosis: Hashable, Sendable {
     }
   }
 
-  private static func transport(_ scheme: ProbeTarget.Scheme) -> Step {
+  private static func transport(_ scheme: CheckTarget.Scheme) -> Step {
     switch scheme {
     case .icmp: .icmp
     case .dns: .answer

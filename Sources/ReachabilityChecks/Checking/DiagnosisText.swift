@@ -7,8 +7,8 @@ struct DiagnosisText {
   /// The default path, for the interface and source address when the target has none.
   let machine: NetworkPath
 
-  private var result: ProbeResult { outcome.result }
-  private var target: ProbeTarget { outcome.request.target }
+  private var result: CheckResult { outcome.result }
+  private var target: CheckTarget { outcome.request.target }
   private var interface: String { path.interface?.name ?? outcome.request.interface ?? "no interface" }
 
   /// The contacted address and port.
@@ -66,7 +66,7 @@ struct DiagnosisText {
     return "as expected\(after(.processing))"
   }
 
-  private func after(_ phase: ProbeResult.Phase.Name) -> String {
+  private func after(_ phase: CheckResult.Phase.Name) -> String {
     result.duration(of: phase).map { " (\($0.inMilliseconds) ms)" } ?? ""
   }
 

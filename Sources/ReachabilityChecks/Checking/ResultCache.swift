@@ -2,12 +2,12 @@ internal import ReachabilityModel
 
 /// The last outcomes, for callers that accept an older one.
 struct ResultCache {
-  private var outcomes: [ProbeRequest: (outcome: CheckOutcome, at: ContinuousClock.Instant, number: Int)] = [:]
+  private var outcomes: [CheckRequest: (outcome: CheckOutcome, at: ContinuousClock.Instant, number: Int)] = [:]
   /// The requests in the order of their outcomes, as a ring buffer: the oldest is at `number` modulo its size.
-  private var order: [ProbeRequest] = []
+  private var order: [CheckRequest] = []
   private var number = 0
 
-  func outcome(of request: ProbeRequest, _ maximumAge: Duration) -> CheckOutcome? {
+  func outcome(of request: CheckRequest, _ maximumAge: Duration) -> CheckOutcome? {
     outcomes[request].flatMap { .now - $0.at <= maximumAge ? $0.outcome : nil }
   }
 

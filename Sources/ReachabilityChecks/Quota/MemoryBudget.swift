@@ -60,7 +60,7 @@ public struct MemoryBudget: Hashable, Sendable {
   static let mostRunning = 1_024 * 72_000
 
   /// Bytes of a check that waits for its peer; by scheme, because a reload may change a module.
-  private static func bytesPerRunningCheck(_ scheme: ProbeTarget.Scheme) -> Int {
+  private static func bytesPerRunningCheck(_ scheme: CheckTarget.Scheme) -> Int {
     switch scheme {
     case .https, .tls: 72_000
     case .http: 40_000

@@ -19,13 +19,13 @@ extension CheckSchedule {
     public var policy: @Sendable () -> ContactPolicy?
     /// The targets for which clients may use a module; called for each check of a target that was added at run time, because a
     /// reload may have changed or removed its module.
-    public var moduleAccess: @Sendable (ProbeModule) -> ModuleAccess
+    public var moduleAccess: @Sendable (CheckModule) -> ModuleAccess
 
     /// Settings, each with a default; without a policy every target may be contacted.
     public init(
       limits: ScheduleLimits = ScheduleLimits(), concurrency: Int = 1_024, perHost: Int = 32, machine: String = "",
       policy: @escaping @Sendable () -> ContactPolicy? = { nil },
-      moduleAccess: @escaping @Sendable (ProbeModule) -> ModuleAccess = { $0.access }
+      moduleAccess: @escaping @Sendable (CheckModule) -> ModuleAccess = { $0.access }
     ) {
       self.limits = limits
       self.concurrency = concurrency

@@ -60,7 +60,7 @@ extension CheckSchedule {
   /// The result of a change, and its effects, which run without the lock.
   private struct Effects: Sendable {
     var result: TargetPutResult
-    var cancellation: (any ProbeCancellation)?
+    var cancellation: (any CheckCancellation)?
     /// Callers whose result does not come, because the target was paused or removed.
     var waiting: [@Sendable (CheckOutcome?) -> Void] = []
     var publish: @Sendable () -> Void = {}

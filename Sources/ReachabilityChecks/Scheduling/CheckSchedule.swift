@@ -10,7 +10,7 @@ internal import ReachabilityModel
 /// let subscription = monitor.listen(to: .target) { update in
 ///   if let target = update.registeredTarget { print(target.definition.id, target.status.state) }
 /// }
-/// schedule.put(TargetDefinition(id: "db", target: try ProbeTarget("tcp://db:5432")))
+/// schedule.put(TargetDefinition(id: "db", target: try CheckTarget("tcp://db:5432")))
 /// ```
 ///
 /// Changes of state are transitions of the monitor, in one sequence with those of this machine. A target whose route is
@@ -21,7 +21,7 @@ public final class CheckSchedule: Sendable {
     var state: ScheduleState
     var routes: RouteWatches
     /// The cancellations of running checks, by their runs.
-    var cancellations: [Int: any ProbeCancellation] = [:]
+    var cancellations: [Int: any CheckCancellation] = [:]
     /// Callers that wait for a target's next result.
     var waiting: [String: [@Sendable (CheckOutcome?) -> Void]] = [:]
     /// The targets of the configuration as it defines them, also when clients have paused them; nil before the first.
@@ -134,7 +134,7 @@ public final class CheckSchedule: Sendable {
     let definition = start.definition
     var module = definition.module
     if start.origin == .runtime { module.access = configuration.moduleAccess(module) }
-    let request = ProbeRequest(
+    let request = CheckRequest(
       definition.target, module: module, timeout: definition.timeout,
       policy: start.origin == .runtime ? policy : nil)
     let cancellation = checker.check(request) { [weak self] outcome in self?.end(start, outcome) }

@@ -24,7 +24,7 @@ public struct CheckStatistics: Sendable {
     /// The durations of the checks.
     public var durations = DurationHistogram()
     /// The number of results in each state.
-    public var results: [ProbeResult.State: UInt64] = [:]
+    public var results: [CheckResult.State: UInt64] = [:]
     /// The number of failures for each reason.
     public var reasons: [Reason: UInt64] = [:]
 
@@ -32,7 +32,7 @@ public struct CheckStatistics: Sendable {
     public init() {}
 
     /// Counts a result.
-    mutating func record(_ result: ProbeResult) {
+    mutating func record(_ result: CheckResult) {
       durations.observe(result.duration)
       results[result.state, default: 0] += 1
       if let reason = result.reason { reasons[reason, default: 0] += 1 }

@@ -34,7 +34,7 @@ extension ScheduleState {
   ///   - now: when the run ended.
   /// - Returns: the effect of the result.
   mutating func finish(
-    _ run: Int, _ result: ProbeResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
+    _ run: Int, _ result: CheckResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
   ) -> Effect {
     stalls.heartbeat(at: now.uptime)
     guard let id = runs.removeValue(forKey: run), let entry = entries[id],
@@ -69,7 +69,7 @@ extension ScheduleState {
   /// Whether only checks have found the route missing, for less than the settle time; the target is checked again at its end.
   ///
   /// A replaced route is not an outage, and the kernel reports a real one within that time.
-  private mutating func isSettling(_ id: String, _ result: ProbeResult, settle: Duration, at now: Moment) -> Bool {
+  private mutating func isSettling(_ id: String, _ result: CheckResult, settle: Duration, at now: Moment) -> Bool {
     guard let entry = entries[id], result.state == .unreachable, entry.route == .available,
       entry.report.status.state != .unreachable
     else {
@@ -112,7 +112,7 @@ extension ScheduleState {
     guard !entry.definition.isPaused else { return nil }
     // The name may be in the hosts file, which the first check, already queued, will find.
     if isFirst, route == .unresolvable { return nil }
-    if isMissing { return change(id, causes) { $0.loseWay(verdict.path.reason, at: now.time) } }
+    if isMissing { return change(id, causes) { $0.loseRoute(verdict.path.reason, at: now.time) } }
     // The first verdict after registration is not a change.
     if isFirst, entry.route == .available { return nil }
     // Some servers return varying parts of a long list: as long as one address stays, the route has not changed. But one of

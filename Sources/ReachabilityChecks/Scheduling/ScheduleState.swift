@@ -63,7 +63,7 @@ struct ScheduleState {
     guard old.definition != definition || old.report.origin != origin else { return (nil, nil) }
     var status = old.report.status
     var cancelled: Int?
-    if definition.asksTheSame(as: old.definition), definition.interval == old.definition.interval,
+    if definition.isSameCheck(as: old.definition), definition.interval == old.definition.interval,
       definition.isPaused == old.definition.isPaused
     {
       revision += 1
@@ -74,7 +74,7 @@ struct ScheduleState {
         definition: definition, origin: origin, revision: revision, status: status)
     } else {
       status.pause(definition.isPaused, at: now.time)
-      if !definition.asksTheSame(as: old.definition) {
+      if !definition.isSameCheck(as: old.definition) {
         status = TargetStatus(at: now.time, isPaused: definition.isPaused)
       }
       cancelled = remove(id)

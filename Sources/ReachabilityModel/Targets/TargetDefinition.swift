@@ -1,13 +1,13 @@
 /// A registered target: what is checked again and again, how, and how many results it takes to change its state.
 ///
-/// ``TargetDraft/definition(modules:)`` makes valid ones.
+/// ``TargetSpec/definition(modules:)`` makes valid ones.
 public struct TargetDefinition: Hashable, Sendable {
   /// Its name, unique: `[a-z0-9._-]{1,63}`.
   public var id: String
   /// Who is asked.
-  public var target: ProbeTarget
+  public var target: CheckTarget
   /// How; it fits the target's scheme.
-  public var module: ProbeModule
+  public var module: CheckModule
   /// What its owner knows it by: `env: prod`.
   public var labels: [String: String]
   /// The time from the start of one check to the start of the next.
@@ -25,7 +25,7 @@ public struct TargetDefinition: Hashable, Sendable {
 
   /// A definition from its parts, which are not checked; times that are not given fit the interval.
   public init(
-    id: String, target: ProbeTarget, module: ProbeModule? = nil, labels: [String: String] = [:],
+    id: String, target: CheckTarget, module: CheckModule? = nil, labels: [String: String] = [:],
     interval: Duration = Default.interval, timeout: Duration? = nil, fastInterval: Duration? = nil,
     fall: Int = Default.fall, rise: Int = Default.rise,
     isPaused: Bool = false
@@ -63,7 +63,7 @@ public struct TargetDefinition: Hashable, Sendable {
   /// The same with what a schedule can work with: times above zero and of days at the most, counts from one on.
   package var bounded: TargetDefinition {
     var bounded = self
-    let longest = TargetDraft.Bounds.interval.upperBound
+    let longest = TargetSpec.Bounds.interval.upperBound
     bounded.interval = min(max(interval, .milliseconds(1)), longest)
     bounded.timeout = min(max(timeout, .milliseconds(1)), longest)
     bounded.fastInterval = min(max(fastInterval, .milliseconds(1)), bounded.interval)
@@ -73,7 +73,7 @@ public struct TargetDefinition: Hashable, Sendable {
   }
 
   /// Whether a check of `other` asks the same question, so that what is known of one holds for the other.
-  public func asksTheSame(as other: TargetDefinition) -> Bool { target == other.target && module == other.module }
+  public func isSameCheck(as other: TargetDefinition) -> Bool { target == other.target && module == other.module }
 }
 
 /// Who registered a target.

@@ -12,7 +12,7 @@ public enum TargetState: String, Hashable, Sendable, CaseIterable {
   case paused
 
   /// The state that a result speaks for.
-  init(_ state: ProbeResult.State) {
+  init(_ state: CheckResult.State) {
     switch state {
     case .up: self = .up
     case .down: self = .down
@@ -38,15 +38,15 @@ public struct TargetStatus: Hashable, Sendable {
   /// How many results in a row were not `up`; those of a missing way do not count.
   public private(set) var consecutiveFailures = 0
   /// What the last check found; nil before the first.
-  public private(set) var lastResult: ProbeResult?
+  public private(set) var lastResult: CheckResult?
   /// How many results in a row have spoken against the state.
-  private var contrary = 0
+  private var contraryResults = 0
   /// What they said.
-  private var contraryIsUp = false
+  private var contraryResultsAreUp = false
   private var flaps = FlapWindow()
 
   /// Whether the last results speak against the state, but not yet enough of them.
-  public var isPending: Bool { contrary > 0 }
+  public var isPending: Bool { contraryResults > 0 }
   /// Whether it goes up and down so often that its state says little.
   public var isFlapping: Bool { flaps.isFlapping }
 
@@ -58,7 +58,7 @@ public struct TargetStatus: Hashable, Sendable {
   }
 
   /// Takes in a result; nothing happens while it is paused.
-  public mutating func take(_ result: ProbeResult, _ definition: TargetDefinition, at time: Timestamp) {
+  public mutating func take(_ result: CheckResult, _ definition: TargetDefinition, at time: Timestamp) {
     guard state != .paused else { return }
     lastResult = result
     switch result.state {
@@ -70,17 +70,17 @@ public struct TargetStatus: Hashable, Sendable {
     let next = TargetState(result.state)
     let isUp = next == .up
     if next == state || next == .unreachable || state == .unknown || state == .unreachable && isUp {
-      return become(next, result.reason, at: time)
+      return transition(next, result.reason, at: time)
     }
-    contrary = contraryIsUp == isUp ? contrary + 1 : 1
-    contraryIsUp = isUp
-    if contrary >= (isUp ? definition.rise : definition.fall) { become(next, result.reason, at: time) }
+    contraryResults = contraryResultsAreUp == isUp ? contraryResults + 1 : 1
+    contraryResultsAreUp = isUp
+    if contraryResults >= (isUp ? definition.rise : definition.fall) { transition(next, result.reason, at: time) }
   }
 
   /// Our own way to the target is missing, says the kernel: no check is needed to know.
-  public mutating func loseWay(_ reason: Reason?, at time: Timestamp) {
+  public mutating func loseRoute(_ reason: Reason?, at time: Timestamp) {
     guard state != .paused else { return }
-    become(.unreachable, reason, at: time)
+    transition(.unreachable, reason, at: time)
   }
 
   /// Stops or resumes; what was known is forgotten then, for it gets old.
@@ -91,11 +91,11 @@ public struct TargetStatus: Hashable, Sendable {
     lastResult = last
   }
 
-  private mutating func become(_ next: TargetState, _ reason: Reason?, at time: Timestamp) {
+  private mutating func transition(_ next: TargetState, _ reason: Reason?, at time: Timestamp) {
     if state != next { since = time }
     state = next
     self.reason = reason
-    contrary = 0
+    contraryResults = 0
   }
 }
 

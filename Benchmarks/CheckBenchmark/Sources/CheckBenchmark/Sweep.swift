@@ -1,15 +1,15 @@
 import Glibc
 import Locks
-import Names
-import Probes
+import HostResolver
+import Probers
 import ReachabilityModel
 
 /// Checks every target that stands on standard input, all at once, and prints what that took as one line of JSON.
 @main enum Sweep {
   static func main() {
-    var targets: [ProbeTarget] = []
+    var targets: [CheckTarget] = []
     while let line = readLine() {
-      guard let target = try? ProbeTarget(line) else {
+      guard let target = try? CheckTarget(line) else {
         print("no target: \(line)")
         exit(64)
       }
@@ -35,16 +35,16 @@ import ReachabilityModel
   }
 
   @discardableResult
-  private static func sweep(_ targets: [ProbeTarget], _ prober: SocketProber) -> [ProbeResult] {
+  private static func sweep(_ targets: [CheckTarget], _ prober: SocketProber) -> [CheckResult] {
     guard !targets.isEmpty else { return [] }
-    let results = Locked<[ProbeResult]>([])
+    let results = Locked<[CheckResult]>([])
     // What it costs to keep the results is not measured.
     results.withLock { $0.reserveCapacity(targets.count) }
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { exit(71) }
     let writing = ends[1]
     for target in targets {
-      prober.probe(ProbeRequest(target)) { result in
+      prober.check(CheckRequest(target)) { result in
         let isLast = results.withLock {
           $0.append(result)
           return $0.count == targets.count

@@ -1,0 +1,194 @@
+internal import Glibc
+
+/// The event log's memory: a ring of bytes and a ring of entries that point into it.
+///
+/// Pure; the log locks it. Sendable, because nobody else has its memory.
+@safe struct EventLogRing: ~Copyable, @unchecked Sendable {
+  struct Entry {
+    var id: UInt64
+    var kind: UInt8
+    var topic: UInt64
+    /// Position of the first byte, counted from the first byte ever appended.
+    var start: UInt64
+    var length: Int
+  }
+
+  private(set) var byteCapacity: Int
+  /// Bytes up to which it grows before anything is evicted for want of room.
+  private let largest: Int
+  private let entryCapacity: Int
+  // From calloc(3): pages that were never written cost no memory, so that a log may be roomy.
+  private var bytes: UnsafeMutableRawPointer
+  private let table: UnsafeMutablePointer<Entry>
+  /// Numbers of the oldest entry that is still here and of the next one to come, counted from the first ever.
+  private(set) var first: UInt64 = 0
+  private(set) var end: UInt64 = 0
+  /// Positions of the oldest byte that is still here and of the next one to come.
+  private var firstByte: UInt64 = 0
+  private(set) var endByte: UInt64 = 0
+  /// Ids of the last entry that was evicted and of the last that was appended; the base id before there was any.
+  private var lastEvictedID: UInt64
+  private(set) var lastID: UInt64
+
+  init(byteCapacity: Int, growingTo largest: Int? = nil, entryCapacity: Int, baseID: UInt64) {
+    precondition(byteCapacity > 0 && entryCapacity > 0, "an event log needs room")
+    guard let bytes = unsafe calloc(byteCapacity, 1),
+      let table = unsafe calloc(entryCapacity, MemoryLayout<Entry>.stride)
+    else { preconditionFailure("no memory for an event log") }
+    unsafe self.bytes = bytes
+    unsafe self.table = table.bindMemory(to: Entry.self, capacity: entryCapacity)
+    self.byteCapacity = byteCapacity
+    self.largest = max(byteCapacity, largest ?? 0)
+    self.entryCapacity = entryCapacity
+    lastEvictedID = baseID
+    lastID = baseID
+  }
+
+  deinit {
+    unsafe free(bytes)
+    unsafe free(table)
+  }
+
+  var isEmpty: Bool { first == end }
+  var count: Int { Int(end - first) }
+  var byteCount: Int { Int(endByte - firstByte) }
+  var occupancy: EventLog.Occupancy {
+    EventLog.Occupancy(
+      entries: count, entryCapacity: entryCapacity, bytes: byteCount, byteCapacity: byteCapacity, appended: end)
+  }
+  var oldestID: UInt64? { isEmpty ? nil : entry(first).id }
+  var newestID: UInt64? { isEmpty ? nil : lastID }
+  var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }
+
+  mutating func append(id: UInt64, kind: UInt8, topic: UInt64, bytes new: [UInt8]) {
+    precondition(kind < 64, "an entry kind is a bit of a 64-bit mask")
+    precondition(id >= lastID, "ids of an event log never decrease")
+    if byteCount + new.count > byteCapacity { grow(toHold: byteCount + new.count) }
+    while !isEmpty, count == entryCapacity || byteCount + new.count > byteCapacity { evict() }
+    lastID = id
+    guard new.count <= byteCapacity else {
+      // It can never be kept; everybody who waits for it has to be told so, as of an evicted entry.
+      lastEvictedID = id
+      end += 1
+      first = end
+      return
+    }
+    unsafe table[Int(end % UInt64(entryCapacity))] = Entry(
+      id: id, kind: kind, topic: topic, start: endByte, length: new.count)
+    let at = Int(endByte % UInt64(byteCapacity))
+    let beforeWrap = min(new.count, byteCapacity - at)
+    unsafe new.withUnsafeBytes { new in
+      guard let base = new.baseAddress else { return }
+      unsafe memcpy(bytes + at, base, beforeWrap)
+      unsafe memcpy(bytes, base + beforeWrap, new.count - beforeWrap)
+    }
+    endByte += UInt64(new.count)
+    end += 1
+  }
+
+  /// Takes more memory, at least twice as much, if that is allowed and there is any.
+  private mutating func grow(toHold needed: Int) {
+    let wider = min(largest, max(needed, byteCapacity * 2))
+    guard wider >= needed, wider > byteCapacity, let space = unsafe calloc(wider, 1) else { return }
+    var position = firstByte
+    while position < endByte {
+      let (from, to) = (Int(position % UInt64(byteCapacity)), Int(position % UInt64(wider)))
+      let part = min(Int(endByte - position), byteCapacity - from, wider - to)
+      unsafe memcpy(space + to, bytes + from, part)
+      position += UInt64(part)
+    }
+    unsafe free(bytes)
+    unsafe bytes = unsafe space
+    byteCapacity = wider
+  }
+
+  private mutating func evict() {
+    let oldest = entry(first)
+    lastEvictedID = oldest.id
+    firstByte = oldest.start + UInt64(oldest.length)
+    first += 1
+  }
+
+  func entry(_ number: UInt64) -> Entry {
+    unsafe table[Int(number % UInt64(entryCapacity))]
+  }
+
+  func cursor(after id: UInt64) -> EventLog.Position {
+    guard id <= lastID else { return .future }
+    guard id >= lastEvictedID else { return .tooOld(oldest: oldestID ?? lastID) }
+    // Ids never decrease: halve the range until the first entry above `id` is left.
+    var low = first
+    var high = end
+    while low < high {
+      let middle = low + (high - low) / 2
+      if entry(middle).id > id { high = middle } else { low = middle + 1 }
+    }
+    return .at(EventLog.Cursor(index: low, offset: 0, lastID: low == first ? lastEvictedID : entry(low - 1).id))
+  }
+
+  /// Bytes between a cursor and the end; nil when the cursor's entry is gone.
+  func lag(of cursor: EventLog.Cursor) -> Int? {
+    guard cursor.index >= first else { return nil }
+    guard cursor.index < end else { return 0 }
+    return Int(endByte - entry(cursor.index).start) - cursor.offset
+  }
+
+  /// Moves a cursor over entries nobody wants; true when one is left to read, or the cursor's entry is gone.
+  func advance(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max) -> Bool {
+    guard cursor.index >= first else { return true }
+    while cursor.index < min(end, limit) {
+      let next = entry(cursor.index)
+      if cursor.offset > 0 || selection.wants(kind: next.kind, topic: next.topic) { return true }
+      cursor.pass(next.id)
+    }
+    return false
+  }
+
+  func read(
+    _ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max,
+    into buffer: UnsafeMutableRawBufferPointer
+  ) -> EventLog.Read {
+    guard cursor.index >= first else { return .lapped }
+    var count = 0
+    var completed: UInt64?
+    while count < buffer.count, advance(&cursor, selection, before: limit) {
+      let next = entry(cursor.index)
+      let left = next.length - cursor.offset
+      let space = buffer.count - count
+      // Whole entries where they fit; one that is bigger than the whole buffer goes in parts.
+      if left > space, count > 0 { break }
+      let part = min(left, space)
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+      unsafe copy(next.start + UInt64(cursor.offset), part, to: rest)
+      count += part
+      cursor.offset += part
+      if cursor.offset == next.length {
+        cursor.pass(next.id)
+        completed = next.id
+      }
+    }
+    return count > 0 ? .bytes(count: count, lastID: completed) : .empty
+  }
+
+  /// Moves a cursor over bytes of the wanted entries, as many as `read` gave at least; false when they are gone.
+  func skip(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, count: Int) -> Bool {
+    guard cursor.index >= first else { return false }
+    var left = count
+    while left > 0, advance(&cursor, selection) {
+      let next = entry(cursor.index)
+      let part = min(left, next.length - cursor.offset)
+      cursor.offset += part
+      left -= part
+      if cursor.offset == next.length { cursor.pass(next.id) }
+    }
+    return left == 0
+  }
+
+  func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {
+    guard count > 0, let base = buffer.baseAddress else { return }
+    let at = Int(position % UInt64(byteCapacity))
+    let beforeWrap = min(count, byteCapacity - at)
+    unsafe memcpy(base, bytes + at, beforeWrap)
+    unsafe memcpy(base + beforeWrap, bytes, count - beforeWrap)
+  }
+}

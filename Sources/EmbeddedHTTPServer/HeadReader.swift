@@ -1,0 +1,66 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+/// Reads the header fields of a request, and whether they are all there is.
+@unsafe struct HeadReader {
+  var headers = HTTPHeaders()
+  var isWellFormed = true
+  /// Where the next line must begin.
+  private var next: UnsafePointer<CChar>
+
+  static func read(
+    _ handle: OpaquePointer, _ method: UnsafePointer<CChar>, _ url: UnsafePointer<CChar>,
+    _ version: UnsafePointer<CChar>, targetLength: Int
+  ) -> HeadReader {
+    // A target that holds a NUL looks shorter than the way to the version.
+    let hasWholeLine = unsafe url - method == strlen(method) + 1 && version - url == targetLength + 1
+    var reader = unsafe HeadReader(next: version + strlen(version))
+    unsafe withUnsafeMutablePointer(to: &reader) { pointer in
+      _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpHeader, pointer)
+    }
+    // After the last field: its own line end and the empty line.
+    let end = unsafe method + CMicroHTTPD_header_size(handle)
+    let rest = unsafe end - reader.next
+    unsafe reader.isWellFormed =
+      unsafe !isKnownLayout || (hasWholeLine && reader.isWellFormed && rest >= 2 && rest <= 4)
+    return unsafe reader
+  }
+
+  private init(next: UnsafePointer<CChar>) {
+    unsafe self.next = next
+    // Most clients send fewer.
+    unsafe headers.fields.reserveCapacity(8)
+  }
+
+  /// Adds one field and looks whether it lies where it should.
+  ///
+  /// libmicrohttpd 0.9.75 hands header lines out as C strings that lie in its read buffer one after the other, a NUL
+  /// each in place of CR and LF. A gap is a line it changed: one that holds a NUL is cut there, and a folded line's
+  /// rest is appended to the field's *name*, which hides the field from everybody who asks for it by name.
+  fileprivate mutating func add(
+    _ name: UnsafePointer<CChar>, _ nameSize: Int, _ value: UnsafePointer<CChar>, _ valueSize: Int
+  ) {
+    let gap = unsafe name - next
+    let valueOffset = unsafe value - name
+    if gap < 1 || gap > 2 || valueOffset <= nameSize { unsafe isWellFormed = false }
+    unsafe next = value + valueSize
+    unsafe headers.add(
+      String(decoding: UnsafeRawBufferPointer(start: name, count: nameSize), as: UTF8.self),
+      String(decoding: UnsafeRawBufferPointer(start: value, count: valueSize), as: UTF8.self))
+  }
+}
+
+/// The layout above is no promise: other versions are trusted to refuse such lines themselves, as later ones do.
+private let isKnownLayout = unsafe MHD_get_version().map { unsafe String(cString: $0) == "0.9.75" } ?? false
+
+private func httpHeader(
+  _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
+  _ value: UnsafePointer<CChar>?, _ valueSize: Int
+) -> MHD_Result {
+  guard let reader = unsafe context?.assumingMemoryBound(to: HeadReader.self), let name = unsafe name else {
+    return .NO
+  }
+  // A field without a value still has a place: right behind its colon.
+  unsafe reader.pointee.add(name, nameSize, value ?? name + nameSize + 1, valueSize)
+  return .YES
+}

@@ -1,0 +1,128 @@
+/// The rules a request head must obey before anything else looks at it.
+///
+/// libmicrohttpd 0.9.75 alone takes a repeated `Content-Length`, serves a request smuggled behind `Content-Length` plus
+/// `Transfer-Encoding`, and hands malformed names through. Values arrive here untrimmed, as libmicrohttpd itself
+/// judges them.
+enum RequestValidator {
+  /// What is wrong with a request head; nil when nothing is.
+  static func check(method: String, target: String, version: String, headers: HTTPHeaders) -> RequestRefusal? {
+    check(method: method, target: target, parts: RequestTarget(target), version: version, headers: headers)
+  }
+
+  /// The same for a target that was taken apart already.
+  static func check(
+    method: String, target: String, parts: RequestTarget?, version: String, headers: HTTPHeaders
+  ) -> RequestRefusal? {
+    checkRequestLine(method: method, target: target, parts: parts, version: version)
+      ?? checkFields(headers)
+      ?? checkMeaning(headers, version: version)
+  }
+
+  private static func checkRequestLine(
+    method: String, target: String, parts: RequestTarget?, version: String
+  ) -> RequestRefusal? {
+    guard isToken(method) else { return .bad(.requestLine, "The method is not a token.") }
+    guard version.utf8.count == 8, version.hasPrefix("HTTP/1.") else {
+      return .bad(.requestLine, "The version is not HTTP/1.0 or HTTP/1.1.")
+    }
+    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
+      return .bad(.target, "The request target holds a character that must be percent-encoded.")
+    }
+    if target == "*" {
+      return method == "OPTIONS" ? nil : .bad(.target, "The target * belongs to OPTIONS only.")
+    }
+    guard let parts else {
+      return .bad(.target, "The request target is neither a path nor an http URL, or has a malformed percent sequence.")
+    }
+    if let authority = parts.authority, !isHost(authority.utf8) {
+      return .bad(.target, "The request target's host is malformed.")
+    }
+    return nil
+  }
+
+  private static func checkFields(_ headers: HTTPHeaders) -> RequestRefusal? {
+    for field in headers.fields {
+      guard isToken(field.name) else { return .bad(.header, "A header field's name is not a token.") }
+      guard field.value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+        return .bad(.header, "A header field's value holds a control character.")
+      }
+    }
+    return nil
+  }
+
+  /// Judges the three fields that decide where a request goes and where it ends, in one pass: this is the hot path.
+  private static func checkMeaning(_ headers: HTTPHeaders, version: String) -> RequestRefusal? {
+    var host: String?
+    var length: String?
+    var hasCoding = false
+    for field in headers.fields {
+      if field.name.equalsIgnoringCase("Host") {
+        guard host == nil else { return .bad(.host, "Host is repeated.") }
+        host = field.value
+      } else if field.name.equalsIgnoringCase("Content-Length") {
+        guard length == nil else { return .bad(.framing, "Content-Length is repeated.") }
+        length = field.value
+      } else if field.name.equalsIgnoringCase("Transfer-Encoding") {
+        hasCoding = true
+      }
+    }
+    return checkHost(host, version: version) ?? checkFraming(length: length, hasCoding: hasCoding, version: version)
+  }
+
+  /// RFC 9112, section 3.2: a request without exactly one valid `Host` is answered 400; HTTP/1.0 may omit it.
+  private static func checkHost(_ host: String?, version: String) -> RequestRefusal? {
+    guard let host else { return version == "HTTP/1.0" ? nil : .bad(.host, "Host is missing.") }
+    return isHost(host.utf8.withoutBlanks) ? nil : .bad(.host, "Host is malformed.")
+  }
+
+  /// RFC 9112, section 6: where two readers could disagree about the body's end, nobody reads on.
+  ///
+  /// A body has a length (RFC 9110, section 15.5.12): libmicrohttpd 0.9.75 accepts malformed chunks, and polls without a
+  /// pause while a chunk's size or a trailer field fills its buffer (ADR 14).
+  private static func checkFraming(length: String?, hasCoding: Bool, version: String) -> RequestRefusal? {
+    guard hasCoding else { return length.flatMap(checkLength) }
+    guard length == nil else { return .bad(.framing, "Content-Length and Transfer-Encoding exclude each other.") }
+    return version == "HTTP/1.0" ? .bad(.framing, "HTTP/1.0 has no Transfer-Encoding.") : .lengthRequired
+  }
+
+  /// RFC 9110, section 8.6: digits and nothing else.
+  ///
+  /// A number that no reader here could hold is too large, not malformed.
+  static func checkLength(_ length: String) -> RequestRefusal? {
+    guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+      return .bad(.framing, "Content-Length is not a number.")
+    }
+    // 18 digits always fit 64 bits.
+    return length.utf8.count <= 18 ? nil : .lengthTooLarge
+  }
+
+  /// A token as in RFC 9110, section 5.6.2.
+  private static func isToken(_ text: String) -> Bool {
+    !text.utf8.isEmpty && text.utf8.allSatisfy(tokenBytes.contains)
+  }
+
+  /// `host [ ":" port ]` by its characters (RFC 3986, section 3.2.2); user information is not allowed in a `Host`.
+  private static func isHost(_ bytes: some Collection<UInt8>) -> Bool {
+    !bytes.isEmpty && bytes.allSatisfy(hostBytes.contains)
+  }
+
+  private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+  private static let tokenBytes = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
+  private static let hostBytes = ASCIISet(alphanumerics + "-._~!$&'()*+,;=:[]%")
+}
+
+/// A set of ASCII characters: a bit each, because hashing every byte of every request would show.
+struct ASCIISet: Sendable {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
+  init(_ members: String) {
+    for byte in members.utf8 where byte < 128 {
+      if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
+    }
+  }
+
+  func contains(_ byte: UInt8) -> Bool {
+    byte < 128 && (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 == 1
+  }
+}

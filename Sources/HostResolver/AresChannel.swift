@@ -1,0 +1,177 @@
+internal import CAres
+internal import EventLoop
+internal import Glibc
+
+/// A c-ares channel: the only type that calls c-ares.
+///
+/// Confined to the thread that made it.
+///
+/// Answers are only collected by c-ares' callbacks, and taken after its call has returned: calling c-ares from inside
+/// of its callbacks is where its re-entrancy bugs are.
+@safe final class AresChannel {
+  /// What one family's question came to.
+  struct Answer {
+    let query: UInt64
+    let attempt: Int
+    let family: Family
+    let outcome: Result<[ResolvedAddress], LookupFailure>
+
+    /// Whether no server said anything.
+    var isTimeout: Bool { outcome == .failure(.timeout) }
+  }
+
+  enum Family { case any, ipv4, ipv6 }
+
+  /// Why a family has no address.
+  enum LookupFailure: Error, Equatable {
+    case notFound, timeout
+    case failed(String)
+  }
+
+  /// Where names are looked up.
+  enum Source: String {
+    case hosts = "f"
+    case dns = "b"
+  }
+
+  private var answers: [Answer] = []
+  private var channel: ares_channel?
+  private let poller: Poller
+
+  /// Opens a channel; `serverTimeout` is how long a server may take at first, before c-ares doubles it.
+  init(_ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, poller: Poller)
+    throws(ResolutionFailure)
+  {
+    self.poller = poller
+    guard Self.libraryCode == ARES_SUCCESS else { throw .serverFailure("c-ares cannot start") }
+    var options = unsafe ares_options()
+    // HOSTALIASES in the environment would rename what we are asked for.
+    unsafe options.flags = Int32(ARES_FLAG_NOALIASES)
+    unsafe options.timeout = Int32(serverTimeout / .milliseconds(1))
+    unsafe options.tries = Int32(Limits.dnsTries)
+    unsafe options.socket_receive_buffer_size = Limits.dnsReceiveBuffer
+    unsafe options.sock_state_cb = aresSocketStateCallback
+    unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
+    let mask =
+      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_RCVBUF | ARES_OPT_SOCK_STATE_CB
+      | ARES_OPT_LOOKUPS | ARES_OPT_RESOLVCONF
+      // No search list for the DNS: see SearchList.
+      | (source == .dns ? ARES_OPT_DOMAINS : 0)
+    var opened: ares_channel?
+    // strdup: c-ares wants mutable strings, and copies them.
+    let lookups = unsafe strdup(source.rawValue)
+    let path = unsafe strdup(configuration.resolvConfPath)
+    defer {
+      unsafe free(lookups)
+      unsafe free(path)
+    }
+    unsafe options.lookups = lookups
+    unsafe options.resolvconf_path = path
+    let code = unsafe ares_init_options(&opened, &options, mask)
+    guard code == ARES_SUCCESS, let opened = unsafe opened else { throw .serverFailure(Self.text(code)) }
+    unsafe channel = opened
+    if configuration.servers.isEmpty { return }
+    let servers = configuration.servers.joined(separator: ",")
+    guard unsafe ares_set_servers_ports_csv(opened, servers) == ARES_SUCCESS else {
+      throw .serverFailure("the list of DNS servers is not usable: \(servers)")
+    }
+  }
+
+  deinit { close() }
+
+  /// c-ares' own one-time initialisation, which must come before any channel.
+  private static let libraryCode = ares_library_init(Int32(ARES_LIB_INIT_ALL))
+
+  /// Answers every open question with a failure, and lets go of the sockets.
+  func close() {
+    guard let open = unsafe channel else { return }
+    // Cancelled first: destroying a channel with questions of getaddrinfo open frees them more than once in 1.18.
+    unsafe ares_cancel(open)
+    unsafe ares_destroy(open)
+    unsafe channel = nil
+  }
+
+  /// The number of servers that will be asked.
+  var serverCount: Int {
+    guard let channel = unsafe channel else { return 0 }
+    var head: UnsafeMutablePointer<ares_addr_port_node>?
+    guard unsafe ares_get_servers_ports(channel, &head) == ARES_SUCCESS else { return 0 }
+    defer { if let head = unsafe head { unsafe ares_free_data(head) } }
+    var count = 0
+    var node = unsafe head
+    while let current = unsafe node {
+      count += 1
+      unsafe node = current.pointee.next
+    }
+    return count
+  }
+
+  /// The search list and `ndots` that c-ares read from resolv.conf(5).
+  var searchList: SearchList {
+    guard let channel = unsafe channel else { return SearchList() }
+    var options = unsafe ares_options()
+    var mask: Int32 = 0
+    // Also after a failure there may be something to give back.
+    defer { unsafe ares_destroy_options(&options) }
+    guard unsafe ares_save_options(channel, &options, &mask) == ARES_SUCCESS else { return SearchList() }
+    var domains: [String] = []
+    for index in unsafe 0..<min(Int(options.ndomains), Limits.searchDomains) {
+      if let domain = unsafe options.domains?[index] { domains.append(unsafe String(cString: domain)) }
+    }
+    return unsafe SearchList(domains: domains, dots: Int(options.ndots))
+  }
+
+  /// Asks; the answer appears among ``answers``, perhaps before this returns.
+  func query(_ name: String, _ family: Family, query: UInt64, attempt: Int) {
+    guard let channel = unsafe channel else { return }
+    var hints = ares_addrinfo_hints()
+    // Unsorted: sorting opens a socket per address, and order is decided by whoever uses the addresses.
+    hints.ai_flags = Int32(ARES_AI_NOSORT)
+    hints.ai_family =
+      switch family {
+      case .any: AF_UNSPEC
+      case .ipv4: AF_INET
+      case .ipv6: AF_INET6
+      }
+    let question = AresQuery(channel: self, query: query, attempt: attempt, family: family)
+    unsafe ares_getaddrinfo(
+      channel, name, nil, &hints, aresAddrInfoCallback, Unmanaged.passRetained(question).toOpaque())
+  }
+
+  /// Lets c-ares read from or write to one of its sockets.
+  func process(_ event: Poller.Event) {
+    guard let channel = unsafe channel else { return }
+    unsafe ares_process_fd(
+      channel, event.isReadable ? event.descriptor : -1, event.isWritable ? event.descriptor : -1)
+  }
+
+  /// Lets c-ares see which of its questions are overdue.
+  func processTimeouts() {
+    guard let channel = unsafe channel else { return }
+    unsafe ares_process_fd(channel, -1, -1)
+  }
+
+  /// How long until ``processTimeouts()`` has something to do; nil: nothing is open.
+  var nextTimeout: Duration? {
+    guard let channel = unsafe channel else { return nil }
+    var room = timeval()
+    guard let next = unsafe ares_timeout(channel, nil, &room) else { return nil }
+    return unsafe .seconds(next.pointee.tv_sec) + .microseconds(next.pointee.tv_usec)
+  }
+
+  /// For c-ares' callback.
+  func collect(_ answer: Answer) { answers.append(answer) }
+
+  func takeAnswers() -> [Answer] {
+    defer { answers.removeAll() }
+    return answers
+  }
+
+  static func text(_ code: Int32) -> String { unsafe String(cString: ares_strerror(code)) }
+
+  func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
+    guard reading || writing else { return poller.remove(descriptor) }
+    // If the kernel refuses, c-ares' own timeout ends the query.
+    try? poller.set(descriptor, (reading ? Poller.Events.readable : []).union(writing ? .writable : []))
+  }
+}

@@ -1,0 +1,27 @@
+internal import CAres
+internal import Glibc
+
+/// What changes when somebody writes or replaces a file.
+package struct FileSignature: Equatable {
+  private var device: UInt = 0
+  private var inode: UInt = 0
+  private var size = 0
+  private var seconds = 0
+  private var nanoseconds = 0
+  /// Whether there is such a file, and whether it is one and no pipe, directory or device.
+  package private(set) var exists = false
+  package private(set) var isRegular = false
+
+  /// A file that is not there has a signature too: zeros.
+  package init(_ path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return }
+    exists = true
+    isRegular = status.st_mode & S_IFMT == S_IFREG
+    device = status.st_dev
+    inode = status.st_ino
+    size = status.st_size
+    seconds = status.st_mtim.tv_sec
+    nanoseconds = status.st_mtim.tv_nsec
+  }
+}

@@ -1,0 +1,72 @@
+internal import CAres
+internal import CSockets
+internal import EventLoop
+internal import Glibc
+internal import HostResolver
+internal import ReachabilityModel
+
+// Over TCP.
+extension DNSExchange {
+  func retryOverTCP() {
+    loop.close(descriptor)
+    descriptor = -1
+    loop.wake(check, at: nil)
+    do throws(SocketFailure) {
+      try connectStream()
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+  }
+
+  func connectStream() throws(SocketFailure) {
+    step = .connecting
+    // A truncated answer may have come before.
+    begun = .now
+    let socket = try StreamSocket(to: peer, check.request)
+    self.socket = socket
+    try loop.watch(socket.descriptor, self)
+  }
+
+  func checkConnection(_ socket: StreamSocket) {
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, failure.finding)
+    case .peerMismatch: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      check.note(.connect, since: begun)
+      begun = .now
+      step = .stream
+      // A length stands before each message (RFC 1035 §4.2.2).
+      unsent = ([UInt8(question.count >> 8), UInt8(question.count & 0xFF)] + question)[...]
+    }
+  }
+
+  func runDialogue(_ socket: StreamSocket) {
+    while !unsent.isEmpty {
+      let sent = unsafe unsent.withUnsafeBytes {
+        unsafe send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if sent < 0, errno == EAGAIN { break }
+      if sent < 0 { return broken() }
+      unsent = unsent.dropFirst(sent)
+    }
+    while true {
+      switch ReadBuffer.read(socket.descriptor) {
+      case .nothing: return
+      case .end, .failed: return broken()
+      case .bytes(let bytes):
+        received += bytes
+        guard let length = DNSPacket.number(received, 0), received.count >= Int(length) + 2 else { continue }
+        guard let reply = DNSResponse(Array(received.dropFirst(2).prefix(Int(length))), to: question) else {
+          return loop.conclude(check, Finding(.down, .noReply, detail: "what came back is no answer to the question"))
+        }
+        return judge(reply)
+      }
+    }
+  }
+
+  private func broken() {
+    loop.conclude(check, Finding(.down, .reset, detail: "the server closed the connection before it had answered"))
+  }
+}

@@ -1,0 +1,164 @@
+internal import CAres
+internal import CSockets
+internal import Glibc
+internal import EventLoop
+internal import HostResolver
+internal import ReachabilityModel
+
+/// One question to one DNS server: over UDP, asked again while it is silent, and over TCP if the answer does not fit.
+final class DNSExchange: Exchange, DescriptorHandler {
+  enum Step {
+    case datagram, connecting, stream
+  }
+
+  unowned let check: Check
+  unowned let loop: ProberLoop
+  let peer: Peer
+  private let options: DNSOptions
+  var descriptor: Int32 = -1
+  var socket: StreamSocket?
+  var step = Step.datagram
+  var question: [UInt8] = []
+  var unsent: ArraySlice<UInt8> = []
+  var received: [UInt8] = []
+  var begun = MonotonicInstant.now
+  private var retransmitInterval = Limits.dnsRepeat
+  private var hasSent = false
+  /// Packets came that are no answer to this question.
+  private var unmatchedResponses = 0
+
+  init(_ check: Check, _ peer: Peer, _ options: DNSOptions, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.options = options
+    self.loop = loop
+  }
+
+  func begin() {
+    guard let question = packet() else {
+      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "the name cannot be asked about"))
+    }
+    self.question = question
+    do throws(SocketFailure) {
+      if options.usesTCP { try connectStream() } else { try openDatagram() }
+    } catch {
+      loop.found(check, error.finding)
+    }
+  }
+
+  private func packet() -> [UInt8]? {
+    guard let question = check.request.target.question else { return nil }
+    var buffer: UnsafeMutablePointer<UInt8>?
+    var length: Int32 = 0
+    let name = question.name.isEmpty ? "." : question.name
+    let code = unsafe ares_create_query(
+      name, 1, Int32(question.type.rawValue), UInt16.random(in: 0...UInt16.max), options.recursion ? 1 : 0, &buffer,
+      &length, 0)
+    guard code == ARES_SUCCESS, let buffer = unsafe buffer else { return nil }
+    defer { unsafe ares_free_string(buffer) }
+    return unsafe Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
+  }
+
+  // MARK: UDP
+
+  private func openDatagram() throws(SocketFailure) {
+    let family = peer.address.unmapped.family
+    descriptor = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
+    guard descriptor >= 0 else { throw .immediate(errno) }
+    try ProberSocket.bind(descriptor, check.request, family: family)
+    // Connected, so that only its packets come in, and ICMP's errors as well.
+    guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
+    try loop.watch(descriptor, self)
+    guard let other = Peer.remote(of: descriptor), other.address == peer.address.unmapped else {
+      return loop.conclude(check, .denied)
+    }
+    check.source = Peer.local(of: descriptor)?.address
+    sendQuery()
+  }
+
+  private func sendQuery() {
+    let sent = unsafe send(descriptor, question, question.count, Int32(MSG_NOSIGNAL))
+    if sent < 0, errno != EAGAIN {
+      // An error of the packet before this one, if there was any: nobody listens there.
+      let failure = hasSent ? SocketFailure.later(errno) : .immediate(errno)
+      return loop.found(check, failure.finding)
+    }
+    hasSent = true
+    loop.wake(check, at: .now.advanced(by: retransmitInterval))
+  }
+
+  /// Silent so far: perhaps a packet was lost.
+  func awake() {
+    guard step == .datagram else { return }
+    retransmitInterval = retransmitInterval * 2
+    sendQuery()
+  }
+
+  private func readDatagrams() {
+    for _ in 0..<Limits.dnsPackets {
+      switch ReadBuffer.read(descriptor) {
+      case .nothing: return
+      case .end: unmatchedResponses += 1
+      case .failed(let code): return loop.found(check, SocketFailure.later(code).finding)
+      case .bytes(let bytes):
+        guard let reply = DNSResponse(bytes, to: question) else {
+          unmatchedResponses += 1
+          continue
+        }
+        if reply.isTruncated { return retryOverTCP() }
+        return judge(reply)
+      }
+    }
+    loop.conclude(check, Finding(.down, .noReply, detail: "a flood of packets that are no answer"))
+  }
+
+  // MARK: The answer
+
+  func ready(_ event: Poller.Event) {
+    if step == .datagram {
+      if event.isReadable { readDatagrams() }
+      return
+    }
+    guard let socket else { return }
+    if step == .connecting { checkConnection(socket) }
+    if step == .stream { runDialogue(socket) }
+  }
+
+  func judge(_ reply: DNSResponse) {
+    check.note(.processing, since: begun)
+    check.evidence.dns = CheckResult.DNS(code: reply.code, counts: reply.counts, answers: reply.answers)
+    let expected = options.expectCodes.isEmpty ? ["NOERROR"] : options.expectCodes
+    guard expected.contains(reply.code) else {
+      let reason: Reason = reply.code == "NXDOMAIN" ? .dnsNotFound : .dnsServerFailure
+      let message = expected.joined(separator: " or ")
+      return loop.conclude(check, Finding(.down, reason, detail: "the answer is \(reply.code), not \(message)"))
+    }
+    guard let text = options.expectAnswer else { return loop.conclude(check, .up) }
+    do throws(PatternError) {
+      let pattern = try loop.patterns.pattern(text)
+      let isThere = try pattern.matches(anyOf: reply.answers)
+      let message = "none of \(reply.answers.count) answers is as expected"
+      loop.conclude(check, isThere ? .up : Finding(.down, .noReply, detail: message))
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+  }
+
+  func overdue() -> Finding {
+    switch step {
+    case .datagram:
+      let message =
+        unmatchedResponses == 0 ? "the server did not answer" : "\(unmatchedResponses) packets came that are no answer"
+      return Finding(.down, .noReply, detail: message)
+    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .stream: return Finding(.down, .timeout, detail: "connected, but no whole answer came in time")
+    }
+  }
+
+  func end() {
+    if descriptor >= 0 { loop.close(descriptor) }
+    descriptor = -1
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+}

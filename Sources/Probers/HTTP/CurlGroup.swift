@@ -1,0 +1,104 @@
+internal import CCurl
+internal import Glibc
+internal import EventLoop
+internal import HostResolver
+
+/// Some of libcurl's transfers on the prober's thread, as many as fit into one of its "multi" handles: its sockets are
+/// watched by the loop's poller, its one timer is one of the loop's timers.
+@safe final class CurlGroup: DescriptorHandler {
+  private let multi: UnsafeMutableRawPointer
+  private unowned let loop: ProberLoop
+  /// Which of the groups it is.
+  let number: Int
+  private var count = 0
+
+  init?(_ number: Int, _ loop: ProberLoop) {
+    guard HTTPClient.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
+    unsafe multi = new
+    self.number = number
+    self.loop = loop
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe ccurl_multi_set_socket_callback(multi, curlSocketCallback, context)
+    unsafe ccurl_multi_set_timer_callback(multi, curlTimerCallback, context)
+    // A check says how it is now: nothing of an earlier one is used again.
+    unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1)
+    unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+  }
+
+  deinit { unsafe curl_multi_cleanup(multi) }
+
+  var hasCapacity: Bool { count < Limits.curlGroup }
+
+  func start(_ handle: UnsafeMutableRawPointer) -> Bool {
+    count += 1
+    return unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
+  }
+
+  /// Ends a transfer that was started, well or not, and its connection.
+  func end(_ handle: UnsafeMutableRawPointer) {
+    count -= 1
+    unsafe curl_multi_remove_handle(multi, handle)
+  }
+
+  func ready(_ event: Poller.Event) {
+    let mask = (event.isReadable ? CURL_CSELECT_IN : 0) | (event.isWritable ? CURL_CSELECT_OUT : 0)
+    act(event.descriptor, mask)
+  }
+
+  /// The timer that libcurl has asked for has expired.
+  func timerExpired() {
+    act(curl_socket_t(CURL_SOCKET_TIMEOUT), 0)
+  }
+
+  private func act(_ descriptor: Int32, _ mask: Int32) {
+    var running: Int32 = 0
+    unsafe curl_multi_socket_action(multi, descriptor, mask, &running)
+    // Only now, outside of libcurl's callbacks, handles may be taken away; and only when all messages are read, for
+    // taking one away libcurl looks for it in each that is not.
+    var finished: [(exchange: HTTPExchange, result: CURLcode)] = []
+    var left: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle,
+        let context = unsafe ccurl_get_private(handle)
+      else { continue }
+      unsafe finished.append(
+        (Unmanaged<HTTPExchange>.fromOpaque(context).takeUnretainedValue(), ccurl_result(message)))
+    }
+    for (exchange, result) in finished { exchange.finished(result) }
+  }
+
+  fileprivate func watch(_ descriptor: Int32, _ what: Int32) {
+    var events: Poller.Events = []
+    if what & CURL_POLL_IN != 0 { events.insert(.readable) }
+    if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
+    let isOver = what == CURL_POLL_REMOVE || events.isEmpty
+    loop.register(descriptor, isOver ? nil : self)
+    guard !isOver else { return loop.poller.remove(descriptor) }
+    // If the kernel has no memory for it, libcurl's own timeout ends the transfer.
+    try? loop.poller.set(descriptor, events)
+  }
+
+  fileprivate func setTimer(_ milliseconds: Int) {
+    loop.setTimer(self, at: milliseconds < 0 ? nil : .now.advanced(by: .milliseconds(milliseconds)))
+  }
+
+  /// For libcurl: a connection is over.
+  func close(_ descriptor: Int32) { loop.close(descriptor) }
+}
+
+private func curlSocketCallback(
+  _ handle: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+  _ unused: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context = unsafe context else { return 0 }
+  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().watch(descriptor, what)
+  return 0
+}
+
+private func curlTimerCallback(
+  _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context = unsafe context else { return 0 }
+  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
+  return 0
+}

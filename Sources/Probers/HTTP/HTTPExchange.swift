@@ -1,0 +1,200 @@
+internal import CAres
+internal import CCurl
+internal import CSockets
+internal import Glibc
+internal import EventLoop
+internal import HostResolver
+internal import ReachabilityModel
+
+/// One HTTP request, over TLS if the target says so, and as many redirects as the recipe allows.
+///
+/// We connect ourselves, as for every other protocol, and hand the connected socket to libcurl.
+final class HTTPExchange: Exchange, DescriptorHandler {
+  enum Step {
+    case connecting, transferring
+    /// The name that a redirect leads to.
+    case resolving
+  }
+
+  unowned let check: Check
+  unowned let loop: ProberLoop
+  let options: HTTPOptions
+  var target: CheckTarget
+  var peer: Peer
+  private var socket: StreamSocket?
+  private var transfer: HTTPTransfer?
+  var request: OutgoingRequest
+  var answer: HTTPResponseReader
+  var step = Step.connecting
+  var begun = MonotonicInstant.now
+  var redirects = 0
+  private var fault: Finding?
+  var resolution: Resolver.Cancellation?
+
+  init(_ check: Check, _ peer: Peer, _ options: HTTPOptions, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.options = options
+    self.loop = loop
+    target = check.request.target
+    request = OutgoingRequest(options)
+    answer = HTTPResponseReader(options)
+  }
+
+  func begin() {
+    (step, begun) = (.connecting, .now)
+    do throws(SocketFailure) {
+      let socket = try StreamSocket(to: peer, check.request)
+      self.socket = socket
+      try loop.watch(socket.descriptor, self)
+    } catch {
+      loop.found(check, onFirst(error.finding))
+    }
+  }
+
+  /// After a redirect there is an answer for the name already: its other addresses are not asked.
+  private func onFirst(_ finding: Finding) -> Finding {
+    var finding = finding
+    if redirects > 0 { finding.allowsNextAddress = false }
+    return finding
+  }
+
+  func awake() {}
+
+  /// Only while connecting: afterwards the descriptor is libcurl's.
+  func ready(_ event: Poller.Event) {
+    guard step == .connecting, let socket else { return }
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, onFirst(failure.finding))
+    case .peerMismatch: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      check.add(.connect, begun.duration(to: .now))
+      startTransfer()
+    }
+  }
+
+  private func startTransfer() {
+    step = .transferring
+    guard let group = loop.transfers.group(), let handle = unsafe loop.transfers.handle() else {
+      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl could not be initialised"))
+    }
+    let transfer = unsafe HTTPTransfer(handle, group, self)
+    self.transfer = transfer
+    let curlTarget = CurlTarget(target, options, isFirst: redirects == 0)
+    guard transfer.prepare(target, peer, request, curlTarget), transfer.start()
+    else { return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl refuses the request")) }
+  }
+
+  // MARK: For libcurl's callbacks; none of them may end the check
+
+  /// Gives the connected socket away, once.
+  func handOver() -> curl_socket_t {
+    defer { socket = nil }
+    return socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
+  }
+
+  /// Judges the certificate, if there is one, before the request is sent.
+  func maySend() -> Bool {
+    guard target.scheme == .https else { return true }
+    guard let session = unsafe transfer?.session else {
+      fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be looked at")
+      return false
+    }
+    let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
+    check.evidence.tls = verdict.evidence
+    fault = verdict.fault
+    return fault == nil
+  }
+
+  /// The name in the certificate; one that the recipe gives is the first host's.
+  private var tlsName: String {
+    redirects == 0 ? check.request.tlsName(options.tls) : target.host.withoutFinalDot
+  }
+
+  func take(header bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(header: bytes) }
+
+  func take(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(body: bytes) }
+
+  // MARK: The end of a transfer
+
+  /// The transfer is over, well or not.
+  func finished(_ code: CURLcode) {
+    guard let transfer else { return }
+    note(transfer)
+    if let fault { return loop.conclude(check, fault) }
+    guard code == CURLE_OK || answer.isFinished else { return loop.conclude(check, Self.finding(code, answer)) }
+    let status = transfer.status
+    if let location = transfer.redirect(answer.location),
+      redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit)
+    {
+      return follow(location, after: status)
+    }
+    do throws(PatternError) {
+      loop.conclude(check, try answer.fault(status: status, loop.patterns) ?? .up)
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+  }
+
+  /// Notes what is known of an answer, whole or not.
+  private func note(_ transfer: HTTPTransfer) {
+    if answer.hasHead {
+      check.evidence.http = CheckResult.HTTP(
+        status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
+        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil)
+    }
+    let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
+    if let ready { check.add(.tls, ready) }
+    guard let first = transfer.moment(CURLINFO_STARTTRANSFER_TIME_T) else { return }
+    check.add(.processing, max(.zero, first - (ready ?? .zero)))
+    if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
+  }
+
+  private static func finding(_ code: CURLcode, _ answer: HTTPResponseReader) -> Finding {
+    if let headError = answer.headError { return Finding(.down, .noReply, detail: headError) }
+    let message =
+      switch code {
+      // Its own words for these would be read as ours.
+      case CURLE_OUT_OF_MEMORY: "the answer's head has a line that is too long"
+      case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
+      default: unsafe String(cString: curl_easy_strerror(code))
+      }
+    let reason: Reason =
+      switch code {
+      case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION: .tlsHandshake
+      case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: .reset
+      default: .noReply
+      }
+    return Finding(.down, reason, detail: message)
+  }
+
+  func overdue() -> Finding {
+    switch step {
+    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .resolving: return Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
+    case .transferring:
+      if let transfer { note(transfer) }
+      let message = answer.hasStarted ? "the answer was not complete in time" : "connected, but no answer came in time"
+      return Finding(.down, .timeout, detail: message)
+    }
+  }
+
+  func endTransfer() {
+    if let transfer {
+      transfer.end()
+      unsafe loop.transfers.recycle(transfer.handle)
+    }
+    transfer = nil
+    // Not taken by libcurl.
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+
+  func end() {
+    resolution?.cancel()
+    resolution = nil
+    endTransfer()
+  }
+}

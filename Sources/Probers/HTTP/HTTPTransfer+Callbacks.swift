@@ -1,0 +1,54 @@
+internal import CCurl
+internal import Glibc
+
+// What libcurl calls, on the prober's thread and from inside of our own calls to it.
+
+private func exchange(_ context: UnsafeMutableRawPointer?) -> HTTPExchange? {
+  unsafe context.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// CURLOPT_OPENSOCKETFUNCTION: hands over the connected socket; a second one there is not.
+func curlOpenSocketCallback(
+  _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+  unsafe exchange(context)?.handOver() ?? curl_socket_t(CURL_SOCKET_BAD)
+}
+
+/// CURLOPT_SOCKOPTFUNCTION: there is nothing to connect any more.
+func curlSocketOptionCallback(
+  _ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ purpose: curlsocktype
+) -> Int32 { CURL_SOCKOPT_ALREADY_CONNECTED }
+
+/// CURLOPT_CLOSESOCKETFUNCTION.
+func curlCloseSocketCallback(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+  if let context = unsafe context {
+    unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().close(descriptor)
+  }
+  return 0
+}
+
+/// CURLOPT_PREREQFUNCTION: the connection is ready, TLS included, and the request is not sent yet.
+func curlPrerequestCallback(
+  _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
+  _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+  unsafe exchange(context)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+/// CURLOPT_WRITEFUNCTION: any count but the one given ends the transfer.
+func curlWriteCallback(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  let total = size * count
+  let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: total)
+  return unsafe exchange(context)?.take(body: buffer) == true ? total : 0
+}
+
+/// CURLOPT_HEADERFUNCTION: one line, also of answers before the last (1xx).
+func curlHeaderCallback(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  let total = size * count
+  let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: total)
+  return unsafe exchange(context)?.take(header: buffer) == true ? total : 0
+}

@@ -1,0 +1,165 @@
+internal import CCurl
+internal import CGnuTLS
+internal import Glibc
+internal import HostResolver
+internal import ReachabilityModel
+
+/// One request and its answer over a connection that stands: what libcurl is told, and what it tells.
+///
+/// libcurl resolves nothing and connects to nothing: it is handed the connected socket, once. Before it sends the
+/// request, ``HTTPExchange`` looks at the certificate.
+@safe final class HTTPTransfer {
+  let handle: UnsafeMutableRawPointer
+  private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
+  private unowned let exchange: HTTPExchange
+  private let group: CurlGroup
+  private var isStarted = false
+  private var curlTarget: CurlTarget?
+
+  init(_ handle: UnsafeMutableRawPointer, _ group: CurlGroup, _ exchange: HTTPExchange) {
+    unsafe self.handle = handle
+    self.group = group
+    self.exchange = exchange
+  }
+
+  deinit { unsafe lists.forEach { unsafe curl_slist_free_all($0) } }
+
+  /// Begins the transfer; false if libcurl refuses.
+  func start() -> Bool {
+    isStarted = true
+    return unsafe group.start(handle)
+  }
+
+  /// Ends the transfer, if it was begun, and its connection.
+  func end() {
+    if isStarted { unsafe group.end(handle) }
+    isStarted = false
+  }
+
+  /// Sets everything up; false if libcurl refuses.
+  func prepare(_ target: CheckTarget, _ peer: Peer, _ request: OutgoingRequest, _ curlTarget: CurlTarget) -> Bool {
+    self.curlTarget = curlTarget
+    let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
+    let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
+    let address = peer.address.unmapped
+    // Any host and port of the URL is at this address: so that nothing is resolved. The socket is ours all the same.
+    let place = unsafe list(["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"])
+    var codes = [
+      unsafe ccurl_set_string(handle, CURLOPT_URL, curlTarget.url.description),
+      unsafe ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, target.scheme.rawValue),
+      unsafe ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+      unsafe ccurl_set_string(handle, CURLOPT_PROXY, ""),
+      unsafe ccurl_set_string(handle, CURLOPT_NOPROXY, "*"),
+      unsafe ccurl_set_long(handle, CURLOPT_NETRC, 0),
+      unsafe ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+      unsafe ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
+      unsafe ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
+      unsafe ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
+      unsafe ccurl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0),
+      // We judge the certificate ourselves, before the request: libcurl would tell nothing of one that it refuses. It
+      // reads the authorities for each connection, some 30 ms on this thread, unless it knows of none.
+      unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0),
+      unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0),
+      unsafe ccurl_set_string(handle, CURLOPT_CAINFO, nil),
+      unsafe ccurl_set_string(handle, CURLOPT_CAPATH, nil),
+      // RFC 8996.
+      unsafe ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+      unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
+      unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, place),
+      // The addresses that were "resolved" so need no remembering: at the end of each transfer libcurl walks through all
+      // that it remembers.
+      unsafe ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
+      unsafe ccurl_set_pointer(handle, CURLOPT_PRIVATE, context),
+      unsafe ccurl_set_open_socket_callback(handle, curlOpenSocketCallback),
+      unsafe ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context),
+      unsafe ccurl_set_socket_option_callback(handle, curlSocketOptionCallback),
+      unsafe ccurl_set_close_socket_callback(handle, curlCloseSocketCallback),
+      unsafe ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, keeper),
+      unsafe ccurl_set_request_callback(handle, curlPrerequestCallback),
+      unsafe ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context),
+      unsafe ccurl_set_write_callback(handle, curlWriteCallback),
+      unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context),
+      unsafe ccurl_set_header_callback(handle, curlHeaderCallback),
+      unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context),
+    ]
+    codes += set(request, curlTarget)
+    return codes.allSatisfy { $0 == CURLE_OK }
+  }
+
+  /// Method, headers and body.
+  private func set(_ request: OutgoingRequest, _ curlTarget: CurlTarget) -> [CURLcode] {
+    var codes: [CURLcode] = []
+    if request.method == "HEAD" {
+      codes.append(unsafe ccurl_set_long(handle, CURLOPT_NOBODY, 1))
+    } else {
+      if let body = request.body {
+        codes.append(unsafe ccurl_set_long(handle, CURLOPT_POSTFIELDSIZE, body.utf8.count))
+        codes.append(unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, body))
+      }
+      if request.method != "GET" || request.body != nil {
+        codes.append(unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method))
+      }
+    }
+    // No waiting for 100 Continue, and no media type but the caller's.
+    var fields = ["Expect:", "Content-Type:"]
+    fields.removeAll { field in request.fields.contains { $0.name.lowercased() + ":" == field.lowercased() } }
+    // "Name;" is curl's way to send a header without a value; "Name:" would remove it.
+    fields += request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    if let host = curlTarget.host, !request.fields.contains(where: { $0.name.lowercased() == "host" }) {
+      fields.append("Host: \(host)")
+    }
+    codes.append(unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list(fields)))
+    return codes
+  }
+
+  private func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for line in lines { unsafe list = curl_slist_append(list, line) }
+    if let list = unsafe list { unsafe lists.append(list) }
+    return unsafe list
+  }
+
+  /// The TLS session of the connection; nil without TLS.
+  var session: gnutls_session_t? { unsafe ccurl_tls_session(handle).map { OpaquePointer($0) } }
+
+  var status: Int {
+    var status = 0
+    unsafe ccurl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
+    return status
+  }
+
+  var version: String {
+    var version = 0
+    unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
+    return switch version {
+    case Int(CURL_HTTP_VERSION_1_0): "1.0"
+    case Int(CURL_HTTP_VERSION_1_1): "1.1"
+    case Int(CURL_HTTP_VERSION_2_0): "2"
+    default: ""
+    }
+  }
+
+  /// Bytes of the body, as the answer's head announces them; nil if it does not.
+  var contentLength: Int? {
+    var length: curl_off_t = -1
+    guard unsafe ccurl_get_large(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK, length >= 0
+    else { return nil }
+    return length
+  }
+
+  /// Where the answer sends us.
+  ///
+  /// - Parameter location: the answer's own words for it.
+  /// - Returns: the whole URL; nil if nowhere.
+  func redirect(_ location: String?) -> String? {
+    guard CurlTarget.redirects.contains(status), let location else { return nil }
+    return curlTarget?.redirect(location)
+  }
+
+  /// When a step was done, from the start of the transfer; nil if it was not reached.
+  func moment(_ key: CURLINFO) -> Duration? {
+    var microseconds: curl_off_t = 0
+    guard unsafe ccurl_get_large(handle, key, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
+    return .microseconds(microseconds)
+  }
+}

@@ -1,0 +1,85 @@
+internal import CSockets
+internal import EventLoop
+internal import Glibc
+internal import Locks
+internal import HostResolver
+internal import ReachabilityModel
+
+/// What callers on any thread share with a prober's thread.
+final class ProberInbox: Sendable {
+  enum Command: Sendable {
+    case check(Check)
+    case cancel(UInt64)
+    case resolved(UInt64, Result<[ResolvedAddress], ResolutionFailure>)
+  }
+
+  private struct State {
+    var lastID: UInt64 = 0
+    /// Opened with the prober, because the process may lose the privilege; the thread takes them.
+    var echoSockets: [EchoSocket.Opened]
+  }
+
+  let resolver: Resolver
+  private let thread: MailboxThread<Command>
+  private let state: Locked<State>
+
+  /// The inbox of a thread that starts with the first check.
+  ///
+  /// - Parameters:
+  ///   - name: the thread's name.
+  ///   - resolver: resolves the names of targets.
+  ///   - opensEchoSockets: whether the thread sends ICMP echo requests.
+  init(_ name: String, resolver: Resolver, opensEchoSockets: Bool) {
+    self.resolver = resolver
+    thread = MailboxThread(name, eventCapacity: Limits.proberEvents)
+    let sockets = [false, true].map { opensEchoSockets ? EchoSocket.open(ipv6: $0) : .refused(EBADF) }
+    state = Locked(State(echoSockets: sockets))
+  }
+
+  deinit {
+    for descriptor in state.withLock({ $0.echoSockets.compactMap(\.descriptor) }) { Glibc.close(descriptor) }
+  }
+
+  /// For the thread, which owns the socket from then on.
+  func takeEchoSocket(ipv6: Bool) -> EchoSocket.Opened {
+    state.withLock { state in
+      defer { state.echoSockets[ipv6 ? 1 : 0] = .refused(EBADF) }
+      return state.echoSockets[ipv6 ? 1 : 0]
+    }
+  }
+
+  func nextID() -> UInt64 {
+    state.withLock {
+      $0.lastID += 1
+      return $0.lastID
+    }
+  }
+
+  /// Sends a check to the thread, which completes it.
+  ///
+  /// - Returns: nil, or why the check was not accepted and will not be completed.
+  func submit(_ check: Check) -> String? {
+    do throws(MailboxThread<Command>.PostError) {
+      // The thread owns its loop and this object, so that the prober may be released while the last completions run.
+      try thread.post(.check(check), limit: Limits.checksWaiting) {
+        { poller, mailbox in ProberLoop(self, poller, mailbox).run() }
+      }
+      return nil
+    } catch {
+      switch error {
+      case .stopped: return "the prober is stopped"
+      case .full: return "too many checks are waiting for their turn"
+      case .unavailable(let cause): return "\(cause)"
+      }
+    }
+  }
+
+  func cancel(_ id: UInt64) { thread.postIfRunning(.cancel(id)) }
+
+  /// For the resolver's completion, which runs on its thread or, for a refused request, on the prober's.
+  func resolved(_ id: UInt64, _ outcome: Result<[ResolvedAddress], ResolutionFailure>) {
+    thread.postIfRunning(.resolved(id, outcome))
+  }
+
+  func stop() { thread.stop() }
+}

@@ -1,0 +1,35 @@
+internal import Glibc
+internal import ReachabilityModel
+
+extension ProberLoop {
+  /// The protocol's part of a check; nil for one that there is no prober for.
+  func exchange(_ check: Check, _ peer: Peer) -> (any Exchange)? {
+    switch check.request.module.options {
+    case .tcp(let options): TCPExchange(check, peer, options, self)
+    case .icmp(let options): EchoExchange(check, peer, options, self)
+    case .http(let options): HTTPExchange(check, peer, options, self)
+    case .tls(let options): credentials.map { TLSExchange(check, peer, options, $0, self) }
+    case .dns(let options): DNSExchange(check, peer, options, self)
+    case .route: nil
+    }
+  }
+
+  /// The ICMP socket of a family: the one that was opened with the prober, or one that can be opened by now.
+  func echoSocket(ipv6: Bool) throws(SocketFailure) -> EchoSocket {
+    if let known = ipv6 ? echoSocket6 : echoSocket4 { return known }
+    var opened = inbox.takeEchoSocket(ipv6: ipv6)
+    if opened.descriptor == nil { opened = EchoSocket.open(ipv6: ipv6) }
+    guard let socket = EchoSocket(opened, ipv6: ipv6, self) else {
+      if case .refused(let code) = opened { throw .immediate(code) }
+      throw .immediate(EMFILE)
+    }
+    if ipv6 { echoSocket6 = socket } else { echoSocket4 = socket }
+    return socket
+  }
+
+  /// Sends the echo requests of this round.
+  func flushEchoes() {
+    echoSocket4?.flush()
+    echoSocket6?.flush()
+  }
+}

@@ -1,0 +1,199 @@
+internal import Glibc
+internal import HostResolver
+internal import ReachabilityModel
+
+// The steps of a check: its name, its addresses, the limiter, its exchange.
+extension ProberLoop {
+  func accept(_ check: Check) {
+    if case .address(let address) = check.request.target.host.remote {
+      selectPeers(check, [check.request.peer(address)])
+    } else {
+      proceed(check, resolverLimiter.acquire(check.id)) { resolve(check) }
+    }
+  }
+
+  /// Continues, queues or refuses a check, as a limiter has decided.
+  private func proceed(_ check: Check, _ admission: ConcurrencyLimiter.Admission, _ onward: () -> Void) {
+    switch admission {
+    case .granted: onward()
+    case .queued:
+      check.enqueue(now)
+      setTimer(check)
+    case .refused:
+      check.enqueue(now)
+      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are waiting for their turn"))
+    }
+  }
+
+  /// Continues a check that a limiter has admitted.
+  func enter(_ check: Check) {
+    if check.isResolved { startExchange(check) } else { resolve(check) }
+  }
+
+  // MARK: Names
+
+  private func resolve(_ check: Check) {
+    guard case .name(let name) = check.request.target.host.remote else { return }
+    check.enter(.resolving, now)
+    setTimer(check)
+    check.resolution = resolve(name, for: check)
+  }
+
+  /// Asks for a name; the answer comes by the mailbox.
+  func resolve(_ name: String, for check: Check) -> Resolver.Cancellation {
+    let id = check.id
+    return inbox.resolver.resolve(name, timeout: check.request.boundedTimeout) { [inbox] outcome in
+      inbox.resolved(id, outcome)
+    }
+  }
+
+  func resolved(_ check: Check, _ outcome: Result<[ResolvedAddress], ResolutionFailure>) {
+    check.resolution = nil
+    check.note(.resolve, since: check.begun, now)
+    releaseResolver()
+    check.step = .resolved
+    // Some addresses may have come in the last moment: there is no time left in which a target could be blamed.
+    if case .success = outcome, check.deadline <= now {
+      let message = "the DNS servers took all the time there was"
+      return conclude(check, Finding(.unknown, .dnsTimeout, detail: message))
+    }
+    switch Self.peers(outcome, check.request) {
+    case .failure(let finding): conclude(check, finding)
+    case .success(let peers): selectPeers(check, peers)
+    }
+  }
+
+  /// Where a name's addresses are asked, or what it means that there are none.
+  static func peers(
+    _ outcome: Result<[ResolvedAddress], ResolutionFailure>, _ request: CheckRequest
+  ) -> Result<[Peer], Finding> {
+    switch outcome {
+    case .failure(let failure): return .failure(finding(failure))
+    case .success(let found):
+      return .success(
+        found.compactMap { resolved in
+          var peer = IPAddress(octets: resolved.bytes).map { request.peer($0) }
+          if resolved.scopeID != 0 { peer?.scope = resolved.scopeID }
+          return peer
+        })
+    }
+  }
+
+  private func releaseResolver() {
+    admit(resolverLimiter.release { checks[$0] != nil })
+  }
+
+  private static func finding(_ failure: ResolutionFailure) -> Finding {
+    switch failure {
+    case .notFound: Finding(.down, .dnsNotFound, detail: "the name does not exist, or has no address")
+    case .serverFailure(let message): Finding(.unknown, .dnsServerFailure, detail: message)
+    case .systemFailure(let error): Finding(.unknown, .resolverUnavailable, detail: "\(error)")
+    case .timeout: Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
+    case .invalidName(let message): Finding(.down, .dnsNotFound, detail: message)
+    case .cancelled: .cancelled
+    case .tooManyQueries: Finding(.unknown, .cancelled, detail: "too many names are being resolved")
+    }
+  }
+
+  // MARK: Addresses
+
+  private func selectPeers(_ check: Check, _ peers: [Peer]) {
+    check.isResolved = true
+    let message = "there is no way to any of its addresses"
+    let verdict = check.request.moduleVerdict
+    let permitted = peers.filter { verdict.allows($0.address) }
+    guard !permitted.isEmpty || peers.isEmpty else { return conclude(check, .denied) }
+    switch check.request.choose(permitted).flatMap({ check.open($0, otherwise: message) }) {
+    case .failure(let finding): conclude(check, finding)
+    case .success(let chosen):
+      check.candidates = chosen[...]
+      check.limitedAddress = chosen.first?.address
+      let address = check.limitedAddress
+      let admission = isEcho(check) ? echoLimiter.acquire(check.id, address) : socketLimiter.acquire(check.id, address)
+      proceed(check, admission) { startExchange(check) }
+    }
+  }
+
+  private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
+
+  /// The limiter of its protocol has admitted it.
+  private func startExchange(_ check: Check) {
+    check.enter(.asking, now)
+    setTimer(check)
+    tryNextAddress(check)
+  }
+
+  private func tryNextAddress(_ check: Check) {
+    guard let peer = check.candidates.popFirst() else { return }
+    check.peer = peer
+    guard let exchange = exchange(check, peer) else {
+      return conclude(check, Finding(.unknown, .cancelled, detail: "no memory for a check"))
+    }
+    check.exchange = exchange
+    exchange.begin()
+  }
+
+  /// Takes what an exchange came to: it is the result, or a reason to ask the next address.
+  func found(_ check: Check, _ finding: Finding) {
+    guard finding.allowsNextAddress, !check.candidates.isEmpty else { return conclude(check, finding) }
+    check.exchange?.end()
+    wake(check, at: nil)
+    tryNextAddress(check)
+  }
+
+  /// Lets go of what a check holds, and lets in who waited for that.
+  func release(_ check: Check) {
+    check.exchange?.end()
+    check.exchange = nil
+    switch check.step {
+    case .waiting, .resolved: break
+    case .admitted where !check.isResolved: releaseResolver()
+    case .resolving:
+      check.resolution?.cancel()
+      releaseResolver()
+    case .admitted, .asking:
+      if isEcho(check) {
+        admit(echoLimiter.release(check.limitedAddress) { checks[$0] != nil })
+      } else {
+        admit(socketLimiter.release(check.limitedAddress) { checks[$0] != nil })
+      }
+    }
+  }
+}
+
+extension Check {
+  /// Those of some addresses that may be asked as of this moment, never none; without one, what that means.
+  func open(_ peers: ArraySlice<Peer>, otherwise message: String) -> Result<[Peer], Finding> {
+    let judged = peers.map { (peer: $0, decision: decision($0.address, $0.port == 0 ? nil : $0.port)) }
+    let allowed = judged.filter { $0.decision != .denied }
+    guard let first = allowed.first else { return .failure(.denied) }
+    let open = allowed.filter { $0.decision == .allowed }.map(\.peer)
+    guard open.isEmpty else { return .success(open) }
+    // It is this one that cannot be reached.
+    peer = first.peer
+    return .failure(Finding(.unreachable, .noRoute, detail: message))
+  }
+}
+
+extension CheckRequest {
+  /// The addresses that may and can be asked, in the resolver's order; never none.
+  func choose(_ peers: [Peer]) -> Result<ArraySlice<Peer>, Finding> {
+    let allowed = policy.map { policy in
+      peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
+    }
+    if allowed?.isEmpty == true { return .failure(.denied) }
+    // The kernel would call the packet invalid, in the words that it has for a blackhole.
+    if let source, source.isLoopback, !peers.contains(where: \.address.isLoopback) {
+      return .failure(Finding(.unreachable, .noSource, detail: "\(source) can send to this machine only"))
+    }
+    let fitting = (allowed ?? peers).filter { peer in
+      let its = peer.address.unmapped.family
+      // An own address to send from decides as well.
+      if let source, source.unmapped.family != its { return false }
+      return family == .any || (family == .ipv4) == (its == .ipv4)
+    }
+    guard fitting.isEmpty else { return .success(fitting.prefix(Limits.addressesTried)) }
+    let missing = source?.unmapped.family ?? (family == .ipv4 ? .ipv4 : .ipv6)
+    return .failure(Finding(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address"))
+  }
+}

@@ -1,0 +1,67 @@
+internal import EventLoop
+internal import ReachabilityModel
+
+// Timers: the deadlines of checks, what exchanges ask for, libcurl's timers.
+extension ProberLoop {
+  /// Calls the check's exchange at `moment`; nil for never.
+  func wake(_ check: Check, at moment: MonotonicInstant?) {
+    guard check.wakeTime != moment else { return }
+    check.wakeTime = moment
+    setTimer(check)
+  }
+
+  /// Sets the timer of a check to the next time that concerns it.
+  func setTimer(_ check: Check) { timers.set(.check(check.id), at: check.nextMoment) }
+
+  /// Sets the timer of a group of libcurl's transfers; nil for none.
+  func setTimer(_ group: CurlGroup, at moment: MonotonicInstant?) {
+    if let moment {
+      timers.set(.transfers(group.number), at: moment)
+    } else {
+      timers.cancel(.transfers(group.number))
+    }
+  }
+
+  func handleTimers() {
+    while let timer = timers.popExpired(now) {
+      switch timer {
+      case .check(let id): if let check = checks[id] { timerExpired(check) }
+      case .transfers(let number): transfers.groups[number].timerExpired()
+      }
+    }
+  }
+
+  private func timerExpired(_ check: Check) {
+    if check.due <= now {
+      overdue(check)
+    } else if let wake = check.wakeTime, wake <= now {
+      check.wakeTime = nil
+      check.exchange?.awake()
+      if checks[check.id] != nil { setTimer(check) }
+    }
+  }
+
+  private func overdue(_ check: Check) {
+    switch check.step {
+    case .waiting, .admitted:
+      let seconds = Limits.longestTurn.components.seconds
+      let message = "too many checks are under way: its turn did not come within \(seconds) s"
+      conclude(check, Finding(.unknown, .cancelled, detail: message))
+    case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
+    case .resolved: break
+    case .asking: conclude(check, check.exchange?.overdue() ?? .cancelled)
+    }
+  }
+
+  /// Adds to all deadlines the time in which this thread did not run although it should have: after SIGSTOP, and on an
+  /// overloaded machine.
+  func compensateForStall(since before: MonotonicInstant, _ wait: Duration?) {
+    guard let wait else { return }
+    let lost = before.duration(to: now) - wait
+    guard lost > Limits.stall else { return }
+    for check in checks.values {
+      check.compensateForStall(lost)
+      setTimer(check)
+    }
+  }
+}

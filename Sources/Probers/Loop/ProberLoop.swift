@@ -1,0 +1,177 @@
+internal import DequeModule
+internal import EventLoop
+internal import Glibc
+internal import HostResolver
+internal import ReachabilityModel
+
+/// The loop of a prober's thread.
+///
+/// Confined to that thread.
+/// A check passes the limiter of names, if its host is a name, then the limiter of its protocol; then its exchange owns
+/// descriptors, which this loop watches, and timers. Ready descriptors are handled before timers, so that a process that
+/// was stopped finds the answers that arrived meanwhile.
+final class ProberLoop {
+  let inbox: ProberInbox
+  enum TimerID: Hashable, Sendable {
+    /// The deadline of a check, or the time that its exchange asked for.
+    case check(UInt64)
+    /// The timer of a ``CurlGroup``, by its number.
+    case transfers(Int)
+  }
+
+  let poller: Poller
+  private let mailbox: Mailbox<ProberInbox.Command>
+  let patterns = PatternCache()
+  let trust = TrustStores()
+  let credentials = TLSCredentials()
+  private(set) lazy var transfers = CurlTransfers(self)
+  var echoSocket4: EchoSocket?
+  var echoSocket6: EchoSocket?
+  var checks: [UInt64: Check] = [:]
+  var resolverLimiter = ConcurrencyLimiter(
+    capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
+  var socketLimiter = ConcurrencyLimiter(
+    capacity: SocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  var echoLimiter = ConcurrencyLimiter(
+    capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  /// Received commands that are not handled yet.
+  private var commands: Deque<ProberInbox.Command> = []
+  /// Checks that a limiter has admitted and that have not continued: one after the other, without recursion.
+  private var admitted: Deque<UInt64> = []
+  var timers = TimerQueue<TimerID>()
+  /// The owners of descriptors, by descriptor.
+  private var handlers: [(any DescriptorHandler)?] = []
+  /// Results whose completions run when the state is consistent, because they may call the prober.
+  private var completed: [Completed] = []
+  private(set) var now = MonotonicInstant.now
+
+  private struct Completed {
+    let completion: @Sendable (CheckResult) -> Void
+    let result: CheckResult
+  }
+
+  init(_ inbox: ProberInbox, _ poller: Poller, _ mailbox: Mailbox<ProberInbox.Command>) {
+    self.inbox = inbox
+    self.poller = poller
+    self.mailbox = mailbox
+  }
+
+  /// Runs until the mailbox is closed.
+  func run() {
+    while true {
+      let mayBeMore = wait()
+      guard begin() else { return cancelAll() }
+      if !mayBeMore { handleTimers() }
+      flushEchoes()
+      runCompletions()
+    }
+  }
+
+  /// Waits and handles what is ready; true if there may be more.
+  private func wait() -> Bool {
+    let before = now
+    let isBusy = !commands.isEmpty || !admitted.isEmpty || mailbox.hasWork
+    let timeout =
+      isBusy ? .zero : timers.earliest.map { min(max(.zero, MonotonicInstant.now.duration(to: $0)), Limits.heartbeat) }
+    let count = poller.wait(atMost: timeout)
+    now = .now
+    compensateForStall(since: before, timeout)
+    for index in 0..<count {
+      let event = poller[index]
+      guard event.token < UInt64(handlers.count) else { continue }
+      handlers[Int(event.descriptor)]?.ready(event)
+    }
+    return count == poller.capacity
+  }
+
+  /// Starts some of the checks that are to be started; false if the thread is to end.
+  ///
+  /// Not all of them: while this thread starts checks it reads no answers, and would count that as the targets' time.
+  private func begin() -> Bool {
+    for _ in 0..<Limits.startsPerTurn {
+      guard let id = admitted.popFirst() else { break }
+      if let check = checks[id] { enter(check) }
+    }
+    // Frees the storage that a burst has left.
+    if admitted.isEmpty { admitted = [] }
+    guard !mailbox.isClosed else { return false }
+    // What is not taken stays in the mailbox, which has a limit.
+    if commands.isEmpty { commands = mailbox.take().messages }
+    for _ in 0..<Limits.startsPerTurn {
+      guard let command = commands.popFirst() else { break }
+      handle(command)
+    }
+    return true
+  }
+
+  /// Cancels all checks, those that are not started included.
+  private func cancelAll() {
+    for case .check(let check) in commands + mailbox.take().messages { checks[check.id] = check }
+    for check in Array(checks.values) { conclude(check, .cancelled) }
+    runCompletions()
+  }
+
+  /// Continues checks that a limiter has admitted.
+  func admit(_ ids: [UInt64]) {
+    for id in ids {
+      checks[id]?.step = .admitted
+      admitted.append(id)
+    }
+  }
+
+  private func handle(_ command: ProberInbox.Command) {
+    switch command {
+    case .check(let check):
+      checks[check.id] = check
+      accept(check)
+    case .cancel(let id):
+      if let check = checks[id] { conclude(check, .cancelled) }
+    case .resolved(let id, let outcome):
+      guard let check = checks[id] else { return }
+      if check.step == .resolving {
+        resolved(check, outcome)
+      } else {
+        (check.exchange as? HTTPExchange)?.resolved(Self.peers(outcome, check.request))
+      }
+    }
+  }
+
+  private func runCompletions() {
+    guard !completed.isEmpty else { return }
+    for check in completed { check.completion(check.result) }
+    completed.removeAll(keepingCapacity: completed.count <= Limits.proberEvents)
+  }
+
+  /// Ends a check with what was found, and admits others.
+  func conclude(_ check: Check, _ finding: Finding) {
+    guard checks.removeValue(forKey: check.id) != nil else { return }
+    timers.cancel(.check(check.id))
+    completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))
+    release(check)
+  }
+}
+
+// Descriptors.
+extension ProberLoop {
+  /// Watches all changes of a new descriptor for `handler`, until ``close(_:)``.
+  func watch(_ descriptor: Int32, _ handler: any DescriptorHandler) throws(SocketFailure) {
+    register(descriptor, handler)
+    do throws(EventLoopError) {
+      try poller.add(descriptor, [.readable, .writable, .peerClosed, .edgeTriggered])
+    } catch {
+      throw .immediate(error.errno)
+    }
+  }
+
+  /// Sets the owner of a descriptor that is added to the poller elsewhere; nil for none.
+  func register(_ descriptor: Int32, _ handler: (any DescriptorHandler)?) {
+    while handlers.count <= Int(descriptor) { handlers.append(nil) }
+    handlers[Int(descriptor)] = handler
+  }
+
+  /// Closes a descriptor, which also ends the watching.
+  func close(_ descriptor: Int32) {
+    if Int(descriptor) < handlers.count { handlers[Int(descriptor)] = nil }
+    Glibc.close(descriptor)
+  }
+}

@@ -1,0 +1,121 @@
+internal import CAres
+internal import CSockets
+internal import Glibc
+internal import ReachabilityModel
+
+/// A TCP socket on its way to one peer, without blocking (tcp(7), connect(2)).
+struct StreamSocket {
+  enum Progress {
+    case pending
+    /// Our own address of the connection.
+    case connected(IPAddress?)
+    case failed(SocketFailure)
+    /// The peer is not whom we connected to.
+    case peerMismatch
+  }
+
+  /// What a connection is for.
+  enum Purpose {
+    /// To see whether somebody listens, and no more.
+    ///
+    /// The handshake's last packet, its acknowledgement, is held back (tcp(7), TCP_QUICKACK): ``setResetOnClose()``
+    /// makes it a reset. The server's program is not woken for a connection that says nothing, its queue of new
+    /// connections stays free, and no port of ours is kept in TIME-WAIT: with 10,000 checks in 10 seconds that would be
+    /// all of them.
+    case connectOnly
+    case dialogue
+  }
+
+  let descriptor: Int32
+  let peer: Peer
+
+  /// Begins to connect; throws what the kernel refuses at once.
+  init(to peer: Peer, _ request: CheckRequest, for purpose: Purpose = .dialogue) throws(SocketFailure) {
+    self.peer = peer
+    let family = peer.address.unmapped.family
+    descriptor = socket(
+      family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue) | ProberSocket.flags, 0)
+    guard descriptor >= 0 else { throw .immediate(errno) }
+    do throws(SocketFailure) {
+      try ProberSocket.bind(descriptor, request, family: family)
+      if purpose == .connectOnly { ProberSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 0) }
+      let code = unsafe peer.withSocketAddress { unsafe connect(descriptor, $0, $1) }
+      guard code == 0 || errno == EINPROGRESS else {
+        // The kernel has found a source, and no port that is free there: what connect(2) calls EAGAIN.
+        let isPortless = errno == EADDRNOTAVAIL && family == .ipv4 && request.source == nil
+        throw .immediate(isPortless ? EAGAIN : errno)
+      }
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// How far the connection is; one call for one that stands, which is what most of them come to.
+  func progress() -> Progress {
+    guard let other = Peer.remote(of: descriptor) else {
+      var code: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
+        return .failed(.later(errno))
+      }
+      return code == 0 ? .pending : .failed(.later(code))
+    }
+    let local = Peer.local(of: descriptor)
+    // On this machine a connection to a port that nobody listens on can meet itself, if the kernel picks that very port
+    // as its source (RFC 9293 §3.5, simultaneous open).
+    if local?.port == other.port, local?.address == other.address { return .failed(.later(ECONNREFUSED)) }
+    guard other.port == peer.port, other.address == peer.address.unmapped else { return .peerMismatch }
+    return .connected(local?.address)
+  }
+
+  /// Makes closing a reset (socket(7), SO_LINGER): only for a connection on which nothing was said.
+  func setResetOnClose() {
+    var lingering = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Whether there is something to be read, be it the end or an error (recv(2), MSG_PEEK).
+  var isReadable: Bool {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
+  }
+
+  /// What the socket failed with (SO_ERROR); nil if it did not.
+  var failure: SocketFailure? {
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0, code != 0 else { return nil }
+    return .later(code)
+  }
+}
+
+/// What all sockets of checks have in common.
+enum ProberSocket {
+  static let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+
+  /// Sets an option that is a number (setsockopt(2)).
+  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    var value = value
+    unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  /// Binds to the interface and the source that the request names (socket(7), SO_BINDTODEVICE; bind(2)).
+  static func bind(
+    _ descriptor: Int32, _ request: CheckRequest, family: IPAddress.Family
+  ) throws(SocketFailure) {
+    if let interface = request.interface {
+      let length = socklen_t(interface.utf8.count)
+      guard unsafe setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, interface, length) == 0 else {
+        throw .immediate(errno)
+      }
+    }
+    guard let source = request.source?.unmapped else { return }
+    // A source of the other family cannot be had.
+    guard source.family == family else { throw .immediate(EADDRNOTAVAIL) }
+    // The port is chosen when connecting, so that one port can serve many peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
+    set(descriptor, Int32(IPPROTO_IP), 24, 1)
+    let code = unsafe Peer(address: source, port: 0).withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) }
+    guard code == 0 else { throw .immediate(errno) }
+  }
+}

@@ -1,0 +1,188 @@
+internal import CAres
+internal import CSockets
+internal import Glibc
+internal import EventLoop
+internal import HostResolver
+internal import ReachabilityModel
+
+/// A TCP connection, and perhaps a short dialogue: something is sent, and what comes back must match.
+final class TCPExchange: Exchange, DescriptorHandler {
+  private enum Step {
+    case connecting
+    case dialogue(since: MonotonicInstant)
+  }
+
+  private unowned let check: Check
+  private unowned let loop: ProberLoop
+  private let peer: Peer
+  private let options: TCPOptions
+  private var socket: StreamSocket?
+  private var step = Step.connecting
+  private var begun = MonotonicInstant.now
+  private var unsent: ArraySlice<UInt8> = []
+  private var answer: ResponseMatcher?
+
+  /// Whether the connection alone is the answer.
+  private var isConnectOnly: Bool { options.send == nil && options.expect == nil }
+
+  init(_ check: Check, _ peer: Peer, _ options: TCPOptions, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.options = options
+    self.loop = loop
+  }
+
+  func begin() {
+    do throws(SocketFailure) {
+      let socket = try StreamSocket(to: peer, check.request, for: isConnectOnly ? .connectOnly : .dialogue)
+      self.socket = socket
+      try loop.watch(socket.descriptor, self)
+    } catch {
+      loop.found(check, error.finding)
+    }
+  }
+
+  func ready(_ event: Poller.Event) {
+    if case .connecting = step { checkConnection() }
+    if case .dialogue(let since) = step { runDialogue(since) }
+  }
+
+  /// Looks whether the connection stands.
+  private func checkConnection() {
+    guard let socket else { return }
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, failure.finding)
+    case .peerMismatch: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      let now = MonotonicInstant.now
+      check.note(.connect, since: begun, now)
+      if isConnectOnly {
+        socket.setResetOnClose()
+        return loop.conclude(check, .up)
+      }
+      do throws(PatternError) {
+        answer = try options.expect.map { (text) throws(PatternError) in
+          ResponseMatcher(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
+        }
+      } catch {
+        return loop.conclude(check, error.finding)
+      }
+      unsent = options.send.map { Array($0.utf8)[...] } ?? []
+      step = .dialogue(since: now)
+    }
+  }
+
+  private func runDialogue(_ since: MonotonicInstant) {
+    guard let socket else { return }
+    while !unsent.isEmpty {
+      let sent = unsafe unsent.withUnsafeBytes {
+        unsafe Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if sent < 0 {
+        if errno == EAGAIN { break }
+        if errno == EINTR { continue }
+        return broken(.later(errno))
+      }
+      unsent = unsent.dropFirst(sent)
+    }
+    guard answer != nil else {
+      if unsent.isEmpty { succeed(since) }
+      return
+    }
+    read(socket, since)
+  }
+
+  private func read(_ socket: StreamSocket, _ since: MonotonicInstant) {
+    while true {
+      let bytes = ReadBuffer.read(socket.descriptor)
+      switch bytes {
+      case .nothing: break
+      case .failed(let code): return broken(.later(code))
+      case .end:
+        if matches(since) { return }
+        check.note(.processing, since: since)
+        let message = answer?.isEmpty == true ? "without a word" : "after an answer that does not match"
+        return loop.conclude(
+          check,
+          Finding(
+            .down, answer?.isEmpty == true ? .reset : .noReply, detail: "the peer closed the connection \(message)")
+        )
+      case .bytes(let bytes):
+        if isDecided(by: bytes, since) { return }
+        continue
+      }
+      break
+    }
+    // An answer in drops is not matched anew with each of them.
+    if answer?.hasUnmatchedBytes == true, check.wakeTime == nil {
+      loop.wake(check, at: .now.advanced(by: Limits.matchPause))
+    }
+  }
+
+  /// Takes a piece of the answer; true when no more is needed, and the check has its end.
+  private func isDecided(by bytes: [UInt8], _ since: MonotonicInstant) -> Bool {
+    do throws(PatternError) {
+      switch try answer?.take(bytes) {
+      case .matched: succeed(since)
+      case .full:
+        check.note(.processing, since: since)
+        let message = "the first \(Limits.dialogueBytes) bytes of the answer do not match"
+        loop.conclude(check, Finding(.down, .noReply, detail: message))
+      default: return false
+      }
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+    return true
+  }
+
+  /// Matches what has come; true when that is the end of the check.
+  private func matches(_ since: MonotonicInstant) -> Bool {
+    do throws(PatternError) {
+      guard try answer?.match() == true else { return false }
+      succeed(since)
+    } catch {
+      loop.conclude(check, error.finding)
+    }
+    return true
+  }
+
+  func awake() {
+    if case .dialogue(let since) = step { _ = matches(since) }
+  }
+
+  private func succeed(_ since: MonotonicInstant) {
+    check.note(.processing, since: since)
+    loop.conclude(check, .up)
+  }
+
+  private func broken(_ failure: SocketFailure) {
+    loop.conclude(check, Finding(.down, failure.reason, detail: "the connection broke: \(failure.detail)"))
+  }
+
+  func overdue() -> Finding {
+    switch step {
+    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .dialogue(let since):
+      do throws(PatternError) {
+        if try answer?.match() == true {
+          check.note(.processing, since: since)
+          return .up
+        }
+      } catch {
+        return error.finding
+      }
+      let isSilent = answer?.isEmpty != false
+      return Finding(
+        .down, isSilent ? .noReply : .timeout,
+        detail: isSilent ? "connected, but nothing came back" : "what came back in time does not match")
+    }
+  }
+
+  func end() {
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+}

@@ -1,0 +1,165 @@
+internal import CAres
+internal import CGnuTLS
+internal import CSockets
+internal import Glibc
+internal import EventLoop
+internal import HostResolver
+internal import ReachabilityModel
+
+/// A TLS handshake, and what its certificate is worth (RFC 8446, RFC 5246).
+@safe final class TLSExchange: Exchange, DescriptorHandler {
+  private unowned let check: Check
+  private unowned let loop: ProberLoop
+  private let peer: Peer
+  private let options: TLSOptions
+  private let credentials: TLSCredentials
+  private var socket: StreamSocket?
+  private var session: gnutls_session_t?
+  private var begun = MonotonicInstant.now
+
+  init(_ check: Check, _ peer: Peer, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop) {
+    self.check = check
+    self.peer = peer
+    self.options = options
+    self.credentials = credentials
+    self.loop = loop
+  }
+
+  func begin() {
+    do throws(SocketFailure) {
+      let socket = try StreamSocket(to: peer, check.request)
+      self.socket = socket
+      try loop.watch(socket.descriptor, self)
+    } catch {
+      loop.found(check, error.finding)
+    }
+  }
+
+  func awake() {
+    if let session = unsafe session { unsafe handshake(session) }
+  }
+
+  func ready(_ event: Poller.Event) {
+    if unsafe session == nil { checkConnection() }
+    if let session = unsafe session { unsafe handshake(session) }
+  }
+
+  private func checkConnection() {
+    guard let socket else { return }
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): loop.found(check, failure.finding)
+    case .peerMismatch: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      check.note(.connect, since: begun)
+      begun = .now
+      unsafe session = open(socket.descriptor)
+      if unsafe session == nil {
+        loop.conclude(check, Finding(.unknown, .tlsHandshake, detail: "GnuTLS cannot open a session"))
+      }
+    }
+  }
+
+  private func open(_ descriptor: Int32) -> gnutls_session_t? {
+    var new: gnutls_session_t?
+    guard unsafe gnutls_init(&new, CGnuTLS_client_flags()) == 0, let new = unsafe new else { return nil }
+    let name = check.request.tlsName(options)
+    var codes = [
+      // RFC 8996.
+      unsafe gnutls_set_default_priority_append(new, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0),
+      unsafe gnutls_credentials_set(new, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.handle)),
+    ]
+    // An address is no server name (RFC 6066 §3).
+    if IPAddress(name) == nil {
+      codes.append(unsafe gnutls_server_name_set(new, GNUTLS_NAME_DNS, name, name.utf8.count))
+    }
+    guard codes.allSatisfy({ $0 == 0 }) else {
+      unsafe gnutls_deinit(new)
+      return nil
+    }
+    unsafe gnutls_transport_set_int2(new, descriptor, descriptor)
+    return unsafe new
+  }
+
+  private func handshake(_ session: gnutls_session_t) {
+    var warnings = 0
+    for _ in 0..<Limits.handshakeSteps {
+      let code = unsafe gnutls_handshake(session)
+      if code == GNUTLS_E_AGAIN {
+        // GnuTLS says so after each record of a message that is not complete, too, with the next one in the socket; and
+        // we hear of what comes only when the socket was empty (EPOLLET).
+        guard unsafe gnutls_record_get_direction(session) == 0, socket?.isReadable == true else { return }
+        continue
+      }
+      // A warning of the peer's, or a signal: on with it.
+      if code < 0, gnutls_error_is_fatal(code) == 0 {
+        warnings += 1
+        guard warnings < Limits.handshakeWarnings else {
+          return loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends warnings without end"))
+        }
+        continue
+      }
+      guard code == 0 else { return unsafe fail(session, code) }
+      check.note(.tls, since: begun)
+      let verdict = unsafe TLSVerification(session, options, name: check.request.tlsName(options), loop.trust)
+      check.evidence.tls = verdict.evidence
+      // So that its end is not an error in the server's log.
+      unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
+      return loop.conclude(check, verdict.fault ?? .up)
+    }
+    // The rest when the others have had their turn.
+    loop.wake(check, at: .now)
+  }
+
+  private func fail(_ session: gnutls_session_t, _ code: Int32) {
+    check.evidence.tls = unsafe TLSVerification.evidence(session)
+    if [GNUTLS_E_PREMATURE_TERMINATION, GNUTLS_E_PULL_ERROR, GNUTLS_E_PUSH_ERROR].contains(code) {
+      return loop.conclude(check, Finding(.down, .reset, detail: "the connection broke in the TLS handshake"))
+    }
+    var message = unsafe String(cString: gnutls_strerror(code))
+    if code == GNUTLS_E_FATAL_ALERT_RECEIVED, let alert = unsafe gnutls_alert_get_name(gnutls_alert_get(session)) {
+      message += ": \(unsafe String(cString: alert))"
+    }
+    loop.conclude(check, Finding(.down, .tlsHandshake, detail: message))
+  }
+
+  func overdue() -> Finding {
+    if unsafe session == nil {
+      return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    }
+    return Finding(.down, .timeout, detail: "connected, but the TLS handshake was not done in time")
+  }
+
+  func end() {
+    if let session = unsafe session { unsafe gnutls_deinit(session) }
+    unsafe session = nil
+    if let socket { loop.close(socket.descriptor) }
+    socket = nil
+  }
+}
+
+/// What every session needs: here, that we have no certificate of our own.
+///
+/// What peers are worth is judged apart, after the handshake, so that a certificate that is refused can be told about.
+@safe final class TLSCredentials {
+  let handle: gnutls_certificate_credentials_t
+
+  init?() {
+    var new: gnutls_certificate_credentials_t?
+    guard unsafe gnutls_certificate_allocate_credentials(&new) == 0, let new = unsafe new else { return nil }
+    unsafe handle = new
+  }
+
+  deinit { unsafe gnutls_certificate_free_credentials(handle) }
+}
+
+extension CheckRequest {
+  /// The name that is asked for in the handshake and looked for in the certificate.
+  func tlsName(_ options: TLSOptions) -> String { options.serverName ?? target.host.withoutFinalDot }
+}
+
+extension ReachabilityTarget {
+  /// The host as certificates name it.
+  var withoutFinalDot: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
+}

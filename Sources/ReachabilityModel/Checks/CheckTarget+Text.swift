@@ -1,0 +1,183 @@
+extension CheckTarget: CustomStringConvertible {
+  /// The longest target in bytes: a request line that the service accepts has room for it.
+  static let longestText = 2_048
+
+  /// Parses `scheme://host[:port][/path][?query]`.
+  ///
+  /// A host alone is `route://`; IPv6 addresses stand in brackets where a port follows, with their zone inside
+  /// (`tcp://[fe80::1%eth0]:22`).
+  ///
+  /// - Throws: a ``TargetError`` that says what is wrong and what to write: for unknown schemes, missing ports, user
+  ///   names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` refuses.
+  public init(_ text: String) throws(TargetError) {
+    guard text.utf8.count <= Self.longestText else {
+      throw TargetError(
+        "the target has \(text.utf8.count) bytes", hint: "a target has at most \(Self.longestText)")
+    }
+    if text.isEmpty { throw TargetError("the target is empty", hint: "write something like tcp://db:5432") }
+    guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      throw TargetError(
+        "\(Redaction.redacted(text).debugDescription) has a space, a control character or a letter beyond ASCII",
+        hint: "write international names in their xn-- form and encode the rest as %XX")
+    }
+    let (scheme, rest) = try Self.scheme(of: text)
+    if rest.contains("#") {
+      throw TargetError(
+        "\(Redaction.redacted(text).debugDescription) has a fragment", hint: "leave out # and what follows")
+    }
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let authority = rest[..<end]
+    let userInformation = TargetError(
+      "\(scheme.rawValue)://… has a user name or password", hint: "leave it out; give headers in a module")
+    if authority.contains("@") { throw userInformation }
+    let place: (host: String, port: UInt16?)
+    do throws(TargetError) {
+      place = try Self.hostAndPort(authority, scheme)
+    } catch {
+      // A password with a slash, of which the error would quote the part before it.
+      throw rest.contains("@") ? userInformation : error
+    }
+    try self.init(scheme, host: ReachabilityTarget(host: place.host), port: place.port, tail: rest[end...])
+  }
+
+  private init(_ scheme: Scheme, host: ReachabilityTarget, port: UInt16?, tail: Substring) throws(TargetError) {
+    self.init(scheme, host: host, port: port)
+    try Self.checkRemote(host, scheme)
+    switch scheme {
+    case .http, .https:
+      pathAndQuery = tail.first == "/" ? String(tail) : "/" + tail
+    case .dns:
+      question = try DNSQuestion(pathAndQuery: tail)
+    case .route, .tcp, .icmp, .tls:
+      guard tail.isEmpty || tail == "/" else {
+        throw TargetError(
+          "\(scheme.rawValue):// has no path", hint: "leave out \(Redaction.redacted(String(tail)).debugDescription)")
+      }
+    }
+  }
+
+  private static func scheme(of text: String) throws(TargetError) -> (Scheme, Substring) {
+    guard let colon = text.firstRange(of: "://") else { return (.route, text[...]) }
+    let name = text[..<colon.lowerBound].lowercased()
+    guard let scheme = Scheme(rawValue: name) else {
+      let known = Scheme.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
+      throw TargetError("there is no scheme \(Redaction.redacted(name).debugDescription)", hint: "known are \(known)")
+    }
+    return (scheme, text[colon.upperBound...])
+  }
+
+  private static func hostAndPort(
+    _ authority: Substring, _ scheme: Scheme
+  ) throws(TargetError) -> (host: String, port: UInt16?) {
+    var host = authority
+    var digits: Substring?
+    if authority.first == "[" {
+      guard let bracket = authority.firstIndex(of: "]") else {
+        throw TargetError(
+          "\(String(authority).debugDescription) has no closing bracket", hint: "write [2001:db8::1]:port")
+      }
+      host = authority[...bracket]
+      let rest = authority[authority.index(after: bracket)...]
+      guard rest.isEmpty || rest.first == ":" else {
+        throw TargetError("\(String(rest).debugDescription) stands behind the bracket", hint: "only :port may")
+      }
+      digits = rest.isEmpty ? nil : rest.dropFirst()
+    } else if authority.count(where: { $0 == ":" }) == 1, let colon = authority.firstIndex(of: ":") {
+      host = authority[..<colon]
+      digits = authority[authority.index(after: colon)...]
+    } else if authority.contains(":"), scheme.hasPort {
+      // "::1:80" could be an address or an address and a port: two programs would read two hosts.
+      throw TargetError(
+        "\(String(authority).debugDescription) needs brackets", hint: "write \(scheme.rawValue)://[address]:port")
+    }
+    return (String(host), try port(digits, scheme, host: host))
+  }
+
+  private static func port(
+    _ digits: Substring?, _ scheme: Scheme, host: Substring
+  ) throws(TargetError) -> UInt16? {
+    guard scheme.hasPort else {
+      guard let digits else { return nil }
+      throw TargetError("\(scheme.rawValue):// has no ports", hint: "leave out :\(digits)")
+    }
+    guard let digits else {
+      guard let port = scheme.defaultPort else {
+        throw TargetError("the port is missing", hint: "write \(scheme.rawValue)://\(host):port")
+      }
+      return port
+    }
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0 else {
+      throw TargetError("\(String(digits).debugDescription) is no port", hint: "a port is a number from 1 to 65535")
+    }
+    return port
+  }
+
+  private static func checkRemote(_ host: ReachabilityTarget, _ scheme: Scheme) throws(TargetError) {
+    switch host.remote {
+    case .name: return
+    case .address(let address):
+      guard scheme != .route, address.isMulticast else { return }
+      throw TargetError("\(address) is a multicast address", hint: "check one host")
+    case .defaultPath, .localLink:
+      guard scheme != .route else { return }
+      throw TargetError("\(host.host) is no host that could answer", hint: "write route://\(host.host)")
+    }
+  }
+
+  /// The canonical text: the scheme in lower case, the port only where it is not the scheme's own.
+  public var description: String {
+    var text = "\(scheme.rawValue)://"
+    let name = host.host + (host.interface.map { "%\($0)" } ?? "")
+    text += host.host.contains(":") && scheme.hasPort ? "[\(name)]" : name
+    if let port, port != scheme.defaultPort { text += ":\(port)" }
+    if let question { return text + question.pathAndQuery }
+    return pathAndQuery == "/" ? text + "/" : text + pathAndQuery
+  }
+}
+
+extension DNSQuestion {
+  /// Parses `/name?type=AAAA`.
+  init(pathAndQuery text: Substring) throws(TargetError) {
+    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = parts.first ?? ""
+    guard path.first == "/", path.count > 1 else {
+      throw TargetError("the name to ask for is missing", hint: "write dns://server/name?type=A")
+    }
+    self.init(name: try Self.name(path.dropFirst()), type: parts.count > 1 ? try Self.type(parts[1]) : .a)
+  }
+
+  /// The name in a text, without its final dot.
+  package static func name(_ text: Substring) throws(TargetError) -> String {
+    let name = text.last == "." ? text.dropLast() : text
+    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard name.isEmpty || name.utf8.count <= ReachabilityTarget.longestName,
+      name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      !name.contains(where: { "/?".contains($0) }),
+      name.isEmpty || labels.allSatisfy({ (1...ReachabilityTarget.longestLabel).contains($0.utf8.count) })
+    else {
+      throw TargetError(
+        "\(String(name).debugDescription) is no name",
+        hint:
+          "a name has at most \(ReachabilityTarget.longestName) bytes in labels of 1 to \(ReachabilityTarget.longestLabel)"
+      )
+    }
+    return String(name)
+  }
+
+  private static func type(_ query: Substring) throws(TargetError) -> RecordType {
+    let known = RecordType.allCases.map(\.name).joined(separator: ", ")
+    let prefix = "type="
+    guard query.hasPrefix(prefix) else {
+      throw TargetError(
+        "\(Redaction.redacted("?" + query).debugDescription) is unknown here", hint: "write ?type= and one of \(known)")
+    }
+    let text = query.dropFirst(prefix.count)
+    guard let type = RecordType(String(text)) else {
+      throw TargetError("there is no such record type", hint: "known are \(known)")
+    }
+    return type
+  }
+
+  /// The question as a target writes it: `/name?type=AAAA`.
+  package var pathAndQuery: String { "/\(name.isEmpty ? "." : name)" + (type == .a ? "" : "?type=\(type.name)") }
+}

@@ -1,0 +1,126 @@
+internal import ReachabilityChecks
+internal import YAMLTree
+
+/// The sections `targets`, `modules` and `policy` of a file: what is checked, how, and whom callers may have us contact.
+struct CheckConfiguration {
+  static let keys = ["targets", "modules", "policy"]
+
+  private(set) var modules: [CheckModule] = []
+  private(set) var policy = ContactPolicy()
+  /// The names of modules that are wrong: who names one of them is not to blame.
+  private var invalidModules: Set<String> = []
+  /// The targets as written; which module a name means is known at the end of the file only.
+  private var drafts: [(draft: TargetSpec, node: YAMLNode, path: String, fields: [String: YAMLNode])] = []
+
+  /// What the sections say, for telling a change of them.
+  func assigned(_ targets: [TargetDefinition]) -> [String: [String]] {
+    var given: [String: [String]] = [:]
+    if !targets.isEmpty { given["targets"] = targets.map { "\($0)" } }
+    if !modules.isEmpty { given["modules"] = modules.map { "\($0)" } }
+    if policy != ContactPolicy() { given["policy"] = ["\(policy)"] }
+    return given
+  }
+
+  /// Reads one of the sections.
+  mutating func decode(_ key: String, _ node: YAMLNode, _ reader: inout SectionReader) {
+    switch key {
+    case "modules":
+      for member in reader.members(node, key) {
+        if let module = ModuleConfiguration.module(member, "modules.\(member.name)", &reader) {
+          modules.append(module)
+        } else {
+          invalidModules.insert(member.name)
+        }
+      }
+    case "policy": decodePolicy(node, &reader)
+    default:
+      let form = "- { id: db, target: \"tcp://db:5432\" }"
+      for (index, element) in reader.elements(node, key, form).enumerated() {
+        decodeTarget(element, "targets[\(index)]", &reader)
+      }
+    }
+  }
+
+  // MARK: - Policy
+
+  private mutating func decodePolicy(_ node: YAMLNode, _ reader: inout SectionReader) {
+    for member in reader.members(node, "policy", known: ["profile", "allow", "deny"]) {
+      let path = "policy.\(member.name)"
+      switch member.name {
+      case "profile":
+        if let profile = reader.choice(member.value, path, ContactPolicy.Profile.self) { policy.profile = profile }
+      case "allow": policy.allow = blocks(member.value, path, &reader)
+      default: policy.deny = blocks(member.value, path, &reader)
+      }
+    }
+  }
+
+  private func blocks(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> [IPPrefix] {
+    reader.elements(node, path, "[\"10.0.0.0/8\", \"2001:db8::/32\"]").compactMap { element in
+      reader.value(element, path, "an address, or a block such as 10.0.0.0/8") { Self.block($0) }
+    }
+  }
+
+  private static func block(_ text: String) -> IPPrefix? {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let address = parts.first.flatMap({ IPAddress($0) }) else { return nil }
+    guard parts.count > 1 else { return IPPrefix(address, length: address.family.bitCount) }
+    guard let length = UInt8(parts[1]), length <= address.family.bitCount else { return nil }
+    return IPPrefix(address, length: length)
+  }
+
+  // MARK: - Targets
+
+  private mutating func decodeTarget(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) {
+    let before = reader.errors.count
+    var draft = TargetSpec()
+    var fields: [String: YAMLNode] = [:]
+    for member in reader.members(node, path, known: TargetSpec.Field.allCases.map(\.rawValue)) {
+      let location = "\(path).\(member.name)"
+      fields[member.name] = member.value
+      guard let field = TargetSpec.Field(rawValue: member.name) else { continue }
+      switch field {
+      case .id: draft.id = reader.text(member.value, location)
+      case .target: draft.target = reader.text(member.value, location, "a target such as tcp://db:5432")
+      case .module: draft.module = reader.text(member.value, location, "the name of a module")
+      case .interval: draft.interval = reader.duration(member.value, location)
+      case .timeout: draft.timeout = reader.duration(member.value, location)
+      case .fastInterval: draft.fastInterval = reader.duration(member.value, location)
+      case .fall: draft.fall = reader.integer(member.value, location, TargetSpec.Bounds.count)
+      case .rise: draft.rise = reader.integer(member.value, location, TargetSpec.Bounds.count)
+      case .paused: draft.isPaused = reader.boolean(member.value, location) ?? false
+      case .labels:
+        for (name, value) in reader.texts(member.value, location) {
+          draft.labels[name] = value
+          fields["labels/\(name)"] = member.value[name]
+        }
+      }
+    }
+    if reader.errors.count == before, node.entries != nil { drafts.append((draft, node, path, fields)) }
+  }
+
+  /// The targets, all checked; what is wrong with one is told with the place of the field.
+  func definitions(_ reader: inout SectionReader) -> [TargetDefinition] {
+    var first: [String: Int] = [:]
+    return drafts.compactMap { draft, node, path, fields in
+      let definition: TargetDefinition
+      do throws(TargetSpec.Faults) {
+        definition = try draft.definition(modules: modules)
+      } catch {
+        for fault in error.faults where fault.field != .module || !invalidModules.contains(draft.module ?? "") {
+          let field = fault.field.rawValue
+          let location = fault.label.flatMap { fields["labels/\($0)"] } ?? fields[field] ?? node
+          reader.addError(location, "\(path).\(field)", fault.problem, fault.hint)
+        }
+        return nil
+      }
+      if let line = first[definition.id] {
+        reader.addError(
+          fields["id"] ?? node, "\(path).id", "\(definition.id) is given twice", "the first is on line \(line)")
+        return nil
+      }
+      first[definition.id] = node.position.line
+      return definition
+    }
+  }
+}

@@ -1,0 +1,19 @@
+internal import EmbeddedHTTPServer
+
+extension Configuration {
+  /// One of `count` servers, with the limits of all and the rules of its own address.
+  func server(_ listener: HTTPServer.Configuration, _ number: Int, of count: Int) -> HTTPServer.Configuration {
+    var server = listener
+    let own = self.listener(number, at: listener.address)
+    server.servers = count
+    server.identity = identity(of: own)
+    server.strictTransport = strictTransport
+    if let mode = own.mode { server.socketMode = mode }
+    if let limit = connectionLimit { server.connectionLimit = limit }
+    if let limit = connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
+    if let limit = streamLimit { server.streamLimit = limit }
+    server.streams = streams
+    if let limit = requestBodyLimit { server.requestBodyLimit = limit }
+    return server
+  }
+}

@@ -1,0 +1,127 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import Probers
+internal import ReachabilityChecks
+internal import ReachabilityModel
+internal import StatusAPI
+
+extension Configuration {
+  /// What is possible and still may be a mistake.
+  package func warnings(_ environment: [String: String]) -> [String] {
+    var warnings = expiredCertificateWarnings
+    if drainDelay > grace { warnings.append("drainDelay is longer than grace, and is cut to it") }
+    let readers = tokens.filter { !$0.scopes.isDisjoint(with: [.read, .admin]) }
+    if requiresTokens, !readers.isEmpty, readers.allSatisfy({ $0.expires.map { $0 <= .now } ?? false }) {
+      warnings.append("nobody can read: every token with the scope read has expired")
+    }
+    warnings += modules.filter { $0.access == .any }.map { module in
+      "modules.\(module.name).hosts is any: callers may have what the module sends sent to every host"
+    }
+    return warnings + UnknownVariables.warnings(environment)
+  }
+
+  /// What is wrong with the files of authorities that modules name.
+  var authorityErrors: [ConfigurationError] {
+    modules.compactMap { module in
+      let file: String? =
+        switch module.options {
+        case .http(let options): options.tls.authorityFile
+        case .tls(let options): options.authorityFile
+        case .route, .tcp, .icmp, .dns: nil
+        }
+      guard let file, let diagnostic = AuthorityFile.diagnostic(file) else { return nil }
+      return ConfigurationError(
+        location: file, path: "modules.\(module.name).authorityFile", problem: diagnostic,
+        hint: "expected certificates of authorities, PEM")
+    }
+  }
+
+  /// Rules of the file that would hold nowhere: whoever wrote them counts on them.
+  var unusedRuleErrors: [ConfigurationError] {
+    unusedRules.map { address in
+      ConfigurationError(
+        location: "configuration", path: "listen",
+        problem: "a variable or a flag leaves out \(address), for which the file has rules",
+        hint: "give that address, too, or none at all")
+    }
+  }
+
+  /// Certificates whose time is over.
+  var expiredCertificateWarnings: [String] {
+    let now = Timestamp.now.microseconds / 1_000_000
+    return identities.filter { $0.value.expires <= now }.map { files, identity in
+      let end = Timestamp(microseconds: identity.expires * 1_000_000)
+      return "the certificate \(files.certificate ?? "") ended at \(end)"
+    }.sorted()
+  }
+
+  /// Somewhere only tokens read.
+  private var requiresTokens: Bool { access.reads == .token || listeners.contains { $0.reads == .token } }
+
+  /// An old token and its replacement.
+  static let tokensPerIDLimit = 2
+
+  /// Addresses that stand for every one, each with another of the same port, which the kernel does not give out twice.
+  private var overlaps: [(wildcard: ListenAddress, other: ListenAddress, families: String)] {
+    let addresses = listen.filter { $0.path == nil && $0.port != 0 }
+    return addresses.flatMap { wildcard in
+      addresses.compactMap { other in
+        let isIPv6 = other.host.contains(":")
+        guard wildcard.port == other.port, wildcard.host != other.host else { return nil }
+        switch wildcard.host {
+        case "::": return (wildcard, other, isIPv6 ? "every IPv6 address" : "IPv4, too")
+        case "0.0.0.0" where !isIPv6: return (wildcard, other, "every IPv4 address")
+        default: return nil
+        }
+      }
+    }
+  }
+
+  /// What is wrong with settings that are each possible by themselves.
+  var conflicts: [ConfigurationError] {
+    var errors: [ConfigurationError] = []
+    func addError(_ path: String, _ problem: String, _ hint: String) {
+      errors.append(ConfigurationError(location: "configuration", path: path, problem: problem, hint: hint))
+    }
+    for (id, tokens) in Dictionary(grouping: tokens, by: \.id) where tokens.count > Self.tokensPerIDLimit {
+      addError(
+        "tokens", "the id \(id) is there \(tokens.count) times",
+        "an old and a new token may share one id, \(Self.tokensPerIDLimit) at the most")
+    }
+    for (id, tokens) in Dictionary(grouping: tokens, by: \.id) where Set(tokens.map(\.limits)).count > 1 {
+      addError(
+        "tokens", "the tokens of the id \(id) have different limits", "tokens of one id share them; write the same")
+    }
+    if targets.count > scheduleLimits.targets {
+      addError(
+        "targets", "there are \(targets.count) targets, and limits.targets is \(scheduleLimits.targets)",
+        "raise limits.targets to \(targets.count) at least")
+    }
+    if requiresTokens, !tokens.contains(where: { !$0.scopes.isDisjoint(with: [.read, .admin]) }) {
+      addError(
+        "access.reads", "nobody could read: no token has the scope read",
+        "make one by `reachd token create --scope read`")
+    }
+    for (address, listeners) in Dictionary(grouping: listeners, by: \.address.description) {
+      // Of free ports there are many.
+      guard listeners.count > 1, listeners[0].address.path != nil || listeners[0].address.port != 0 else { continue }
+      addError("listen", "\(address) is there \(listeners.count) times", "leave all but one out")
+    }
+    for (wildcard, other, families) in overlaps {
+      addError("listen", "\(wildcard) is for \(families)", "leave \(other) out")
+    }
+    for listener in listeners {
+      let isUnix = listener.address.path != nil
+      if isUnix, listener.tls.isPresent {
+        addError("listen", "\(listener.address) cannot speak TLS", "leave certificate and key out")
+      }
+      if !isUnix, listener.mode != nil {
+        addError("listen", "\(listener.address) has no file", "mode is for unix:/path")
+      }
+      if listener.isTLSDisabled, listener.tls.isPresent {
+        addError("listen", "\(listener.address) has tls: off and a certificate", "leave one of them out")
+      }
+    }
+    return errors
+  }
+}

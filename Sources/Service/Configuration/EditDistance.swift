@@ -1,0 +1,27 @@
+/// How many letters must be put in, taken out or changed to make one word into another (Levenshtein).
+enum EditDistance {
+  /// A word that is this much longer than every known one is no misspelling of one.
+  private static let wordLengthLimit = 64
+
+  /// `did you mean …?` where a known word is at most so many letters away.
+  static func suggestion(for word: String, among known: [String], within maximumDistance: Int = 2) -> String? {
+    guard word.utf8.count <= wordLengthLimit else { return nil }
+    let nearest = known.map { (word: $0, distance: between($0, word)) }.min { $0.distance < $1.distance }
+    guard let nearest, nearest.distance <= maximumDistance else { return nil }
+    return "did you mean \(nearest.word)?"
+  }
+
+  static func between(_ left: String, _ right: String) -> Int {
+    var row = Array(0...right.utf8.count)
+    for (i, a) in left.utf8.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in right.utf8.enumerated() {
+        let cost = a == b ? diagonal : 1 + min(diagonal, row[j], row[j + 1])
+        diagonal = row[j + 1]
+        row[j + 1] = cost
+      }
+    }
+    return row[right.utf8.count]
+  }
+}

@@ -1,0 +1,106 @@
+internal import Credentials
+internal import NetworkReachability
+internal import ReachabilityChecks
+internal import ReachabilityModel
+internal import StatusAPI
+internal import YAMLTree
+
+/// A setting that is a list of mappings: a file gives it, no flag and no variable.
+struct ListSetting: Sendable {
+  /// One key of such a mapping.
+  struct Field: Sendable {
+    var name: String
+    var isList = false
+    var isRequired = false
+    /// What a value must be, for complaints.
+    var expectation: String
+    /// Whether these texts are that.
+    var isValid: @Sendable ([String]) -> Bool
+  }
+
+  /// One mapping as written, its values possible: the texts of each field that is there.
+  struct Record: Sendable {
+    var fields: [String: [String]] = [:]
+
+    /// The text of a field that has one.
+    subscript(name: String) -> String? { fields[name]?.first }
+
+    /// The fields in order, for telling whether one is another's equal.
+    var description: String {
+      fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.joined(separator: ","))" }.joined(separator: " ")
+    }
+  }
+
+  /// The key in the file.
+  var path: String
+  var fields: [Field]
+  /// The field that an element is which is no mapping; nil when it must be one.
+  var shorthand: String?
+  /// Puts the records into the configuration.
+  var apply: @Sendable (inout Configuration, [Record]) -> Void
+
+  /// The members with those of nested mappings: `limits: {targets: 5}` is the field `limits.targets`.
+  func flattened(_ members: [YAMLNode.Entry]) -> [YAMLNode.Entry] {
+    members.flatMap { member -> [YAMLNode.Entry] in
+      guard fields.contains(where: { $0.name.hasPrefix(member.name + ".") }), let nested = member.value.entries else {
+        return [member]
+      }
+      return nested.map { inner in
+        let name = YAMLNode.Value.scalar("\(member.name).\(inner.name)", isPlain: true, tag: nil)
+        return YAMLNode.Entry(key: .init(position: inner.key.position, value: name), value: inner.value)
+      }
+    }
+  }
+
+  /// Every such setting.
+  static let all: [ListSetting] = [listen, interfaces, tokens]
+
+  /// The tokens that open something; the file that `tokensFile` names is a list of the same.
+  static let tokens = ListSetting(
+    path: "tokens",
+    fields: [
+      Field(name: "id", isRequired: true, expectation: "lower-case letters, digits and hyphens, 32 at the most") {
+        BearerToken.isID($0.first ?? "")
+      },
+      Field(
+        name: "sha256", isRequired: true,
+        expectation: "the digest that `reachd token create` prints: 64 hexadecimal digits, never the token itself"
+      ) { SHA256Digest(hexadecimal: $0.first ?? "") != nil },
+      Field(
+        name: "scopes", isList: true, isRequired: true,
+        expectation: "one or more of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))"
+      ) { !$0.isEmpty && $0.allSatisfy { Scope(rawValue: $0) != nil } },
+      Field(name: "expires", expectation: "a moment such as 2027-01-01 or 2027-01-01T00:00:00Z") {
+        Timestamp($0.first ?? "") != nil
+      },
+      Field(name: "limits.targets", expectation: "a whole number from 0 to 100000") {
+        limit($0, 0...100_000) != nil
+      },
+      Field(name: "limits.minimumInterval", expectation: "a duration from 100ms to 24h, such as 10s") {
+        minimumInterval($0) != nil
+      },
+      Field(name: "limits.checksPerSecond", expectation: "a whole number from 1 to 1000000") {
+        limit($0, 1...1_000_000) != nil
+      },
+    ]
+  ) { configuration, records in configuration.tokens += records.compactMap(token) }
+
+  @Sendable private static func token(_ record: Record) -> AccessToken? {
+    guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return nil }
+    let scopes = Set((record.fields["scopes"] ?? []).compactMap { Scope(rawValue: $0) })
+    let expires = record["expires"].flatMap { Timestamp($0) }
+    let limits = AccountLimits(
+      targets: record.fields["limits.targets"].flatMap { limit($0, 0...100_000) },
+      minimumInterval: record.fields["limits.minimumInterval"].flatMap(minimumInterval),
+      checksPerSecond: record.fields["limits.checksPerSecond"].flatMap { limit($0, 1...1_000_000) })
+    return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires, limits: limits)
+  }
+
+  @Sendable private static func limit(_ texts: [String], _ range: ClosedRange<Int>) -> Int? {
+    texts.first.flatMap { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  @Sendable private static func minimumInterval(_ texts: [String]) -> Duration? {
+    texts.first.flatMap { DurationFormat.parse($0) }.flatMap { TargetSpec.Bounds.interval.contains($0) ? $0 : nil }
+  }
+}

@@ -1,0 +1,36 @@
+internal import HostProcess
+internal import EmbeddedHTTPServer
+internal import StatusAPI
+
+extension MetricCollector {
+  /// What the process takes, by the names that every Prometheus client uses.
+  static func process() -> MetricCollector {
+    let start = ProcessUsage.startTime
+    return MetricCollector { page in
+      let usage = ProcessUsage.current
+      page.add(
+        "process_cpu_seconds_total", .counter, "Processor time spent, in seconds.", [.init(usage.processorSeconds)])
+      if let bytes = usage.residentBytes {
+        page.add("process_resident_memory_bytes", .gauge, "Memory that is really there, in bytes.", bytes)
+      }
+      if let descriptors = usage.openDescriptors {
+        page.add("process_open_fds", .gauge, "Open file descriptors.", descriptors)
+      }
+      page.add("process_max_fds", .gauge, "File descriptors that may be open.", usage.descriptorLimit)
+      if let start {
+        page.add("process_start_time_seconds", .gauge, "When it was started, in seconds since 1970.", [.init(start)])
+      }
+    }
+  }
+
+  /// The servers of this process, and what became of its log.
+  static func daemon(_ servers: [HTTPServer], _ writer: LogWriter) -> MetricCollector {
+    let counters = MetricCollector.servers { servers.map { ("\($0.boundAddress)", $0.counters) } }
+    return MetricCollector { page in
+      counters.write(&page)
+      page.add(
+        "reachd_log_lines_dropped_total", .counter, "Log lines dropped because standard error was not read.",
+        writer.droppedTotal)
+    }
+  }
+}

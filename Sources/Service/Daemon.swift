@@ -1,0 +1,198 @@
+internal import Dispatch
+package import HostProcess
+internal import Logging
+package import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+internal import ServiceLifecycle
+internal import StatusAPI
+internal import UnixSignals
+
+/// The composition of the service: one monitor, one HTTP service, one server an address.
+///
+/// It only composes.
+package struct Daemon {
+  private let settings: ServiceConfigurator
+  private let reloading: ConfigurationReloader
+  let logger: Logger
+  private let monitor: ReachabilityMonitor
+  private let service: StatusService
+  let servers: [HTTPServer]
+  private let manager: ServiceManager
+  private let writer: LogWriter
+
+  /// The waits between attempts to open the kernel: they begin short, because a machine that boots settles soon.
+  private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
+
+  /// Puts everything together; starts no thread yet.
+  package init(
+    _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogSettings,
+    _ writer: LogWriter
+  ) {
+    let logger = LineLogHandler.logger(style, writer)
+    self.manager = manager
+    self.logger = logger
+    self.writer = writer
+    let monitor = ReachabilityMonitor(
+      configuration: .init(
+        settle: configuration.settle, nameServers: configuration.nameServers,
+        nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
+    self.monitor = monitor
+    let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
+    let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
+    let addresses = listeners.map(\.address)
+    let settings = ServiceConfigurator(monitor: monitor, addresses: addresses, style: style, writer: writer)
+    self.settings = settings
+    let service = StatusService(
+      monitor: monitor, checker: Checker(monitor: monitor, isEphemeral: true), targetChecker: Checker(monitor: monitor),
+      configuration: settings.makeConfiguration(configuration), logger: logger)
+    self.service = service
+    servers = listeners.enumerated().map { number, listener in
+      HTTPServer(
+        configuration: configuration.server(listener, number, of: listeners.count),
+        handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0, of: $1) },
+        answered: { service.answered($0) }, logger: logger)
+    }
+    reloading = ConfigurationReloader(
+      configuration, from: sources, logger, settings.participants(service: service, servers: servers, logger))
+    service.add(reloading.healthCheck)
+    for source in [MetricCollector.daemon(servers, writer), .process(), reloading.metricCollector] {
+      service.add(source)
+    }
+  }
+
+  /// Binds every address, and then gives up all privileges for good.
+  ///
+  /// To be called while the process has one thread.
+  package func bind() throws(HTTPServerError) {
+    for server in servers { try server.bind() }
+    _ = Privileges.drop()
+    // What the policy says of our own ports goes by those that were bound.
+    settings.ports.record(servers)
+    service.change(to: settings.makeConfiguration(reloading.configuration))
+  }
+
+  /// Reserves what the targets of the configuration need, before a caller can register any.
+  ///
+  /// - Throws: the limit that they exceed.
+  package func reserveTargets() throws(ConfigurationErrors) { try settings.reserve(reloading.configuration, service) }
+
+  /// Writes what is still to be logged, within a second.
+  package func flushLog() { writer.flush(seconds: 1) }
+
+  /// Serves until SIGTERM or SIGINT, then drains.
+  ///
+  /// - Throws: an `HTTPServerError` when a server cannot be started.
+  package func serve() async throws {
+    var quiet = logger
+    // The group tells of its own steps, before the first of ours: the first line is to be the address.
+    quiet.logLevel = max(.notice, logger.logLevel)
+    let group = ServiceGroup(
+      services: [DaemonTask(daemon: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+    try await group.run()
+  }
+
+  private func start() throws(HTTPServerError) {
+    for server in servers {
+      do throws(HTTPServerError) {
+        try server.start()
+      } catch {
+        servers.forEach { $0.stop(grace: .zero) }
+        throw error
+      }
+    }
+  }
+
+  /// What runs under the service group's signals: everything, because whoever sees the address in the log may send one.
+  private struct DaemonTask: Service {
+    let daemon: Daemon
+
+    func run() async throws {
+      daemon.logListening()
+      // Not earlier: a schedule with targets has threads, and something to say.
+      ServiceConfigurator.configure(daemon.service.schedule, daemon.reloading.configuration.targets, daemon.logger)
+      try daemon.start()
+      await withDiscardingTaskGroup { group in
+        group.addTask { await daemon.sendWatchdogHeartbeats() }
+        group.addTask { await daemon.reloadOnSIGHUP() }
+        await cancelWhenGracefulShutdown { await daemon.startMonitor() }
+        await daemon.drain()
+        group.cancelAll()
+      }
+    }
+  }
+
+  /// Opens the kernel, again and again if it refuses, and then waits for the end.
+  private func startMonitor() async {
+    var retryDelays = Self.retryDelays.makeIterator()
+    var wait = Self.retryDelays.last ?? .seconds(30)
+    while !Task.isCancelled {
+      do throws(KernelError) {
+        try monitor.start()
+        manager.notify("READY=1\nSTATUS=Serving.")
+        break
+      } catch {
+        wait = retryDelays.next() ?? wait
+        manager.notify("STATUS=The kernel is unavailable: \(error)")
+        logger.error("kernel unavailable", metadata: ["error": "\(error)", "retryIn": "\(wait)"])
+        try? await Task.sleep(for: wait)
+      }
+    }
+    try? await gracefulShutdown()
+  }
+
+  /// Tells the service manager, twice in its interval, that every server's loop has turned and the kernel's is not stuck.
+  ///
+  /// A loop that is stuck in a callback does not turn, and the manager starts the service anew.
+  private func sendWatchdogHeartbeats() async {
+    guard let interval = manager.watchdog else { return }
+    var before: [UInt64] = []
+    while !Task.isCancelled {
+      let turns = servers.map(\.loopTurns)
+      let diagnostic = HealthCheck.netlink(monitor).diagnostic()
+      // Servers that are told to stop turn no more once they have, while others still have answers to give.
+      if service.isDraining || diagnostic == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
+        manager.notify("WATCHDOG=1")
+      } else {
+        logger.critical("no sign of life", metadata: ["reason": "\(diagnostic ?? "a server does not move")"])
+      }
+      before = turns
+      for server in servers { server.wake() }
+      try? await Task.sleep(for: interval / 2)
+    }
+  }
+
+  /// SIGHUP has the configuration read again.
+  private func reloadOnSIGHUP() async {
+    // On a queue of its own: a file on a server that is gone is not to hold up the end of this process. What is signalled
+    // while one reload is under way is one more, however often.
+    let source = DispatchSource.makeUserDataOrSource(queue: DispatchQueue(label: "reload"))
+    source.setEventHandler { [reloading] in reloading.reload() }
+    source.activate()
+    for await _ in await UnixSignalsSequence(trapping: .sighup) { source.or(data: 1) }
+    source.cancel()
+  }
+
+  /// Not ready, then no new connections, then farewell to the streams, then the last answers.
+  private func drain() async {
+    let start = ContinuousClock.now
+    let configuration = reloading.configuration
+    // The manager's own patience may be shorter than what was configured here.
+    let timeLimit = (configuration.grace + .seconds(5)).components.seconds * 1_000_000
+    manager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(timeLimit)\nSTATUS=Draining.")
+    logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
+    service.beginDrain()
+    for server in servers { server.announceClose() }
+    try? await Task.sleep(for: min(configuration.drainDelay, configuration.grace))
+    for server in servers { server.stopAccepting() }
+    for server in servers { server.endStreams(closeEvent: StatusService.closeEvent) }
+    for server in servers {
+      let left = configuration.grace - (ContinuousClock.now - start)
+      // It ends as soon as nothing is under way; checks take as long as those who asked for them allowed.
+      server.stop(grace: max(.zero, left))
+    }
+    service.schedule.stop()
+    monitor.stop()
+    logger.notice("stopped")
+  }
+}

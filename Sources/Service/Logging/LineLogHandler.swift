@@ -1,0 +1,103 @@
+package import Logging
+internal import NetworkReachability
+
+/// Writes log lines to standard error: as text for people, or as JSON Lines for collectors.
+package struct LineLogHandler: LogHandler {
+  /// How a line looks.
+  package enum Format: String, CaseIterable, Sendable {
+    case text, json
+  }
+
+  let label: String
+  let style: LogSettings
+  let writer: LogWriter
+  /// The level of this logger alone; nil for the style's.
+  private var ownLevel: Logger.Level?
+  package var metadata: Logger.Metadata = [:]
+  package var metadataProvider: Logger.MetadataProvider?
+
+  init(label: String, style: LogSettings, writer: LogWriter) {
+    self.label = label
+    self.style = style
+    self.writer = writer
+  }
+
+  package var logLevel: Logger.Level {
+    get { ownLevel ?? style.level }
+    set { ownLevel = newValue }
+  }
+
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  package func log(event: LogEvent) {
+    var facts = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
+    facts.merge(event.metadata ?? [:]) { $1 }
+    let sorted = facts.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+    let line = line(event.level, "\(event.message)", sorted)
+    writer.enqueue(line) { self.line(.warning, "log lines dropped", [("count", "\($0)")]) }
+  }
+
+  private func line(_ level: Logger.Level, _ message: String, _ facts: [(String, String)]) -> String {
+    let time = "\(Timestamp.now)"
+    switch style.format {
+    case .text:
+      let words = facts.map { "\($0)=\(Self.quoted($1))" }
+      return ([time, level.rawValue, Self.singleLine(message)] + words).joined(separator: " ")
+    case .json:
+      let pairs = [("time", time), ("level", level.rawValue), ("message", message)] + facts
+      return "{" + pairs.map { "\(Self.json($0)):\(Self.json($1))" }.joined(separator: ",") + "}"
+    }
+  }
+
+  /// A value as it is when it is one word, else in quotes: nothing that a client sends can forge a line or a field.
+  private static func quoted(_ value: String) -> String {
+    let isWord = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x3d }
+    return isWord ? value : json(value)
+  }
+
+  private static func singleLine(_ text: String) -> String {
+    text.unicodeScalars.contains(where: isControl) ? json(text) : text
+  }
+
+  /// What a terminal may obey, or a collector take for a line's end: controls (8-bit ones, too), line and paragraph
+  /// separators, and marks that turn the direction of text.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  private static func json(_ text: String) -> String {
+    var out = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": out += "\\\""
+      case "\\": out += "\\\\"
+      case "\n": out += "\\n"
+      case "\r": out += "\\r"
+      case "\t": out += "\\t"
+      case _ where isControl(scalar):
+        let digits = String(scalar.value, radix: 16)
+        out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: out.unicodeScalars.append(scalar)
+      }
+    }
+    return out + "\""
+  }
+
+  /// A logger that writes like this, by `writer`.
+  package static func logger(
+    _ level: Logger.Level, _ format: Format, _ writer: LogWriter
+  ) -> Logger {
+    logger(LogSettings(level, format), writer)
+  }
+
+  /// A logger in a style that may change, by `writer`.
+  package static func logger(_ style: LogSettings, _ writer: LogWriter) -> Logger {
+    Logger(label: "reachd") { LineLogHandler(label: $0, style: style, writer: writer) }
+  }
+}

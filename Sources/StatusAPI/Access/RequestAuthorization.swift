@@ -1,0 +1,74 @@
+internal import Credentials
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// Whether a request may do what its route does: by the listener's rules, by its token, and, for what is more than a
+/// read, by the page that has a browser send it.
+enum RequestAuthorization {
+  /// Judges a request.
+  ///
+  /// - Returns: the account that an active request is charged to. Where no token is needed, a valid one still names it.
+  /// - Throws: the refusal.
+  @discardableResult
+  static func authorize(
+    _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginPolicy
+  ) throws(Problem) -> TargetAccount {
+    guard let scope else { return .anonymous }
+    if scope.isActive { try origins.rejectForeignOrigin(request) }
+    guard requiresToken(request, scope, listener, policy) else {
+      guard scope.isActive, let token = token(request, policy) else { return .anonymous }
+      return .token(token.id)
+    }
+    guard policy.hasToken(for: scope) else { throw noTokenConfigured(scope) }
+    guard bearer(request) != nil else {
+      throw challenge(.unauthorized, scope, nil, "This needs a token with the scope \(scope.rawValue).")
+    }
+    guard let token = token(request, policy) else {
+      throw challenge(.unauthorized, scope, "invalid_token", "The token is unknown, or its time is over.")
+    }
+    guard token.grants(scope) else {
+      let has = token.scopes.map(\.rawValue).sorted().joined(separator: ", ")
+      throw challenge(
+        .forbidden, scope, "insufficient_scope",
+        "The token \(token.id) has the scope \(has); this needs \(scope.rawValue).")
+    }
+    return .token(token.id)
+  }
+
+  /// The configured token of a request; nil for none, and for an unknown or expired one.
+  private static func token(_ request: HTTPRequest, _ policy: AccessPolicy) -> AccessToken? {
+    bearer(request).flatMap { BearerToken($0) }.flatMap { policy.token(for: $0, at: .now) }
+  }
+
+  /// Whether a token decides.
+  static func requiresToken(_ request: HTTPRequest, _ scope: Scope?, _ listener: Int, _ policy: AccessPolicy) -> Bool {
+    guard let scope else { return false }
+    return policy.rules(of: listener).rule(for: scope, isLocal: request.isLoopbackListener) == .token
+  }
+
+  /// What `Authorization` carries under the scheme `Bearer`; nil when it carries none (RFC 6750 §2.1).
+  private static func bearer(_ request: HTTPRequest) -> String? {
+    guard let field = request.headers["Authorization"] else { return nil }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1])
+  }
+
+  /// There is no token that could open it: asking for one would send the client on a search.
+  private static func noTokenConfigured(_ scope: Scope) -> Problem {
+    let setting = scope == .read ? "access.reads: open" : "access.checks: open"
+    let way = "a token does, made by `reachd token create --scope \(scope.rawValue)` and put into the configuration"
+    return Problem(
+      .forbidden,
+      scope == .admin
+        ? "This is closed here; \(way)." : "This is closed here; the setting \(setting) opens it, or \(way).")
+  }
+
+  /// A refusal with its challenge (RFC 6750 §3).
+  private static func challenge(_ code: Problem.Code, _ scope: Scope, _ error: String?, _ detail: String) -> Problem {
+    let reason = error.map { ", error=\"\($0)\"" } ?? ""
+    return Problem(
+      code, detail, headers: ["WWW-Authenticate": "Bearer realm=\"reachd\"\(reason), scope=\"\(scope.rawValue)\""])
+  }
+}

@@ -1,0 +1,140 @@
+internal import JSONTree
+internal import Locks
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// `POST /checks`: many targets asked now.
+enum BatchCheckRoute {
+  /// The most checks of one request.
+  static let checkLimit = 1_000
+  /// Bytes that a stream of outcomes begins with, and up to which it takes more; a thousand usual ones are a megabyte.
+  private static let initialStreamBytes = 16 * 1024
+  private static let streamByteLimit = 64 * 1024 * 1024
+
+  static let checks = Route(
+    method: "POST", pattern: "/checks", scope: .check, mediaTypes: [.json, .ndjson],
+    summary: "up to 1000 active checks now: an array of targets in, outcomes out"
+  ) { (context) throws(Problem) in
+    let plans = try plans(context)
+    try SingleCheckRoutes.enforceRateLimit(plans.reduce(0) { $0 + $1.requests.count }, context)
+    let checker = context.service.checks.checker
+    if context.media == .ndjson { return .now(lines(plans, checker)) }
+    return .later { promise in
+      let gathered = OrderedResults(count: plans.count) { documents in
+        let body = JSON.members(["results": .array(documents)]).bytes + [0x0a]
+        promise.fulfil(HTTPResponse(headers: RepresentationHeaders.headers(.json), body: .bytes(body)))
+      }
+      let runs = plans.enumerated().map { index, plan in
+        plan.run(checker) { gathered.put(CheckRepresentation.document($0, text: plan.text), at: index) }
+      }
+      promise.onAbandonment { runs.forEach { $0.cancel() } }
+    }
+  }
+
+  /// A line for each check, as they end.
+  private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
+    let log = EventLog(byteCapacity: initialStreamBytes, growingTo: streamByteLimit, entryCapacity: plans.count)
+    let count = Locked<UInt64>(0)
+    let cursor = log.end
+    let runs = plans.map { plan in
+      plan.run(checker) { outcomes in
+        let line = CheckRepresentation.document(outcomes, text: plan.text).bytes + [0x0a]
+        // Under the lock, so that numbers are appended in order.
+        count.withLock { count in
+          count += 1
+          log.append(id: count, kind: 0, bytes: line)
+        }
+      }
+    }
+    // Before the next line it says nothing, where an empty line would be one without a document.
+    let blank = [UInt8(ascii: " ")]
+    let stream = HTTPStream(
+      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: blank), endsAfter: UInt64(plans.count),
+      onAbandonment: { runs.forEach { $0.cancel() } })
+    return HTTPResponse(headers: RepresentationHeaders.headers(.ndjson), body: .stream(stream))
+  }
+
+  // MARK: - The body
+
+  private static func plans(_ context: RequestContext) throws(Problem) -> [CheckPlan] {
+    let desk = context.service.checks
+    let (policy, modules) = (desk.policy(), desk.modules)
+    var plans: [CheckPlan] = []
+    var errors: [FieldError] = []
+    var denied: [FieldError] = []
+    for (index, element) in try elements(context).enumerated() {
+      do throws(CheckPlan.InvalidParameters) {
+        plans.append(try CheckPlan(try parameters(element), modules: modules, policy: policy))
+      } catch {
+        let fault = FieldError(pointer: "/\(index)", detail: error.description)
+        if error.deniedModule == nil { errors.append(fault) } else { denied.append(fault) }
+      }
+    }
+    guard denied.isEmpty else {
+      throw Problem(.moduleDenied, "\(denied.count) of the checks may not be made; none was.", errors: denied)
+    }
+    guard errors.isEmpty else {
+      throw Problem(.invalid, "\(errors.count) of the checks cannot be made; none was.", errors: errors)
+    }
+    return plans
+  }
+
+  private static func elements(_ context: RequestContext) throws(Problem) -> [JSONNode] {
+    guard case .array(let elements) = try RequestBody.json(context.request) else {
+      throw Problem(.badRequest, "The body is no array; send [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}].")
+    }
+    guard (1...checkLimit).contains(elements.count) else {
+      throw Problem(.badRequest, "The array has \(elements.count) elements; 1 to \(checkLimit) are possible.")
+    }
+    return elements
+  }
+
+  private static func parameters(_ node: JSONNode) throws(CheckPlan.InvalidParameters) -> CheckPlan.Parameters {
+    if let target = node.string { return CheckPlan.Parameters(target: target) }
+    guard let members = node.members else {
+      throw CheckPlan.InvalidParameters(
+        "This is \(node.kind); write \"tcp://db:5432\" or {\"target\": \"tcp://db:5432\"}.")
+    }
+    var parameters = CheckPlan.Parameters()
+    for member in members {
+      guard let key = CheckPlan.Parameters.keys[member.name] else {
+        let known = CheckPlan.Parameters.keys.keys.sorted().joined(separator: ", ")
+        throw CheckPlan.InvalidParameters("There is no member \(member.name.debugDescription); there are \(known).")
+      }
+      switch member.value {
+      case .string(let text): parameters[keyPath: key] = text
+      case .integer(let number): parameters[keyPath: key] = String(number)
+      default:
+        throw CheckPlan.InvalidParameters(
+          "\(member.name) is \(member.value.kind); a string or a whole number is expected.")
+      }
+    }
+    return parameters
+  }
+}
+
+/// Documents that come in any order and are told in their own.
+private final class OrderedResults: Sendable {
+  private struct State {
+    var documents: [JSON]
+    var missing: Int
+  }
+
+  private let state: Locked<State>
+  private let completion: @Sendable ([JSON]) -> Void
+
+  init(count: Int, _ completion: @escaping @Sendable ([JSON]) -> Void) {
+    state = Locked(State(documents: Array(repeating: .null, count: count), missing: count))
+    self.completion = completion
+  }
+
+  func put(_ document: JSON, at index: Int) {
+    let documents = state.withLock { state -> [JSON]? in
+      state.documents[index] = document
+      state.missing -= 1
+      return state.missing == 0 ? state.documents : nil
+    }
+    if let documents { completion(documents) }
+  }
+}

@@ -1,0 +1,162 @@
+package import NetworkReachability
+
+/// A caller's wish for a check, valid: one request for each family that was asked for, made `count` times.
+package struct CheckPlan: Sendable {
+  /// How long all checks of a wish may take together: the answer waits for the last.
+  static let totalTimeLimit = Duration.seconds(600)
+  /// The longest that a caller may have us wait for one check.
+  static let timeoutLimit = Duration.seconds(60)
+  /// The most repetitions of one check; echoes are repeated within one.
+  static let repetitionLimit = 10
+  /// How old an outcome may be that a caller contents itself with.
+  static let ageLimit = Duration.seconds(3_600)
+
+  /// The target as the caller wrote it, without what may be a secret: for answers.
+  var text: String
+  /// What to do, in order.
+  var requests: [CheckRequest]
+  /// How old an outcome may be.
+  var maximumAge: Duration
+
+  /// The modules that are always there, by name.
+  package static let builtInModules = Dictionary(
+    uniqueKeysWithValues: CheckModule.builtIn.map { ($0.name, $0) })
+
+  /// Judges a wish.
+  ///
+  /// - Parameters:
+  ///   - parameters: what the caller said.
+  ///   - modules: the modules there are, by name.
+  ///   - policy: whom the caller may contact; nil for everybody.
+  /// - Throws: a refusal that says what is wrong and what to write.
+  package init(_ parameters: Parameters, modules: [String: CheckModule], policy: ContactPolicy?)
+    throws(InvalidParameters)
+  {
+    let target: CheckTarget
+    (text, target) = try Self.target(parameters)
+    var module = try Self.module(parameters.module, for: target, modules)
+    let timeout = try Self.timeout(parameters)
+    maximumAge = try Self.duration(parameters.maxAge, "maxAge", upTo: Self.ageLimit, else: .zero)
+    let repetitions = try Self.repetitions(parameters.count, &module)
+    let binding = try Self.binding(parameters, target)
+    if case .icmp(let options) = module.options, options.spacing * (options.count - 1) >= timeout {
+      throw InvalidParameters(
+        "\(options.count) echoes, \(DurationFormat.shortest(options.spacing)) apart, do not end within "
+          + "\(DurationFormat.shortest(timeout)); take fewer, or a longer timeout.")
+    }
+    let families = try Self.families(parameters.ip, module, from: binding.source)
+    guard timeout * (repetitions * families.count) <= Self.totalTimeLimit else {
+      throw InvalidParameters(
+        "\(repetitions * families.count) checks of \(parameters.timeout ?? "5s") are more than "
+          + "\(Self.totalTimeLimit.components.seconds)s; take fewer, or a shorter timeout.")
+    }
+    requests = families.flatMap { family in
+      Array(
+        repeating: CheckRequest(
+          target, module: module, timeout: timeout, family: family, source: binding.source,
+          interface: binding.interface,
+          policy: policy), count: repetitions)
+    }
+    if requests.contains(where: { $0.moduleVerdict == .denied }) { throw InvalidParameters(deniedModule: module.name) }
+  }
+
+  /// Refuses what is wrong with a wish whatever modules there are: those of a file may not be known yet.
+  package static func validate(_ parameters: Parameters) throws(InvalidParameters) {
+    _ = try binding(parameters, target(parameters).target)
+    _ = try timeout(parameters)
+  }
+
+  private static func target(_ parameters: Parameters) throws(InvalidParameters) -> (text: String, target: CheckTarget)
+  {
+    guard let text = parameters.target else {
+      var refusal = InvalidParameters("The target is missing; write target=tcp://db:5432.")
+      refusal.isTargetInvalid = true
+      throw refusal
+    }
+    do throws(TargetError) {
+      let target = try CheckTarget(text)
+      return (target.redacting(text), target)
+    } catch {
+      throw InvalidParameters(error)
+    }
+  }
+
+  private static func timeout(_ parameters: Parameters) throws(InvalidParameters) -> Duration {
+    let timeout = try duration(parameters.timeout, "timeout", upTo: timeoutLimit, else: .seconds(5))
+    guard timeout > .zero else { throw InvalidParameters("timeout is longer than nothing, such as 500ms.") }
+    return timeout
+  }
+
+  private static func module(
+    _ name: String?, for target: CheckTarget, _ modules: [String: CheckModule]
+  ) throws(InvalidParameters) -> CheckModule {
+    guard let name else {
+      let standard = CheckModule.standard(for: target.scheme)
+      // One of the same name stands in its place.
+      return modules[standard.name] ?? standard
+    }
+    guard let module = modules[name] else {
+      let known = modules.keys.sorted().joined(separator: ", ")
+      throw InvalidParameters("There is no module \(name.debugDescription); there are \(known).")
+    }
+    guard module.fits(target.scheme) else {
+      throw InvalidParameters("The module \(name) is not for \(target.scheme.rawValue):// targets.")
+    }
+    return module
+  }
+
+  private static func repetitions(_ text: String?, _ module: inout CheckModule) throws(InvalidParameters) -> Int {
+    guard let text else { return 1 }
+    var most = repetitionLimit
+    if case .icmp = module.options { most = ICMPOptions.maximumCount }
+    guard let count = Int(text), (1...most).contains(count) else {
+      throw InvalidParameters("count=\(text.debugDescription) is no number from 1 to \(most).")
+    }
+    guard case .icmp(var options) = module.options else { return count }
+    options.count = count
+    module.options = .icmp(options)
+    return 1
+  }
+
+  private static func families(
+    _ text: String?, _ module: CheckModule, from source: IPAddress?
+  ) throws(InvalidParameters) -> [FamilyChoice] {
+    // An own address to send from decides as well.
+    let sources = source.map { $0.unmapped.family == .ipv4 ? FamilyChoice.ipv4 : .ipv6 }
+    switch text {
+    case nil: return [module.family]
+    case "both": return sources.map { [$0] } ?? [.ipv4, .ipv6]
+    case .some(let text):
+      guard let family = FamilyChoice(rawValue: text) else {
+        throw InvalidParameters("ip=\(text.debugDescription) is not known; any, 4, 6 and both are.")
+      }
+      if let source, let sources, family != .any, family != sources {
+        throw InvalidParameters("ip=\(text) and the source \(source) are of two families; leave one of them out.")
+      }
+      return [family]
+    }
+  }
+
+  private static func binding(
+    _ parameters: Parameters, _ target: CheckTarget
+  ) throws(InvalidParameters) -> (source: IPAddress?, interface: String?) {
+    do throws(TargetError) {
+      let binding = try ReachabilityTarget(
+        host: target.host.host, source: parameters.source, interface: parameters.interface ?? target.host.interface)
+      return (binding.source, binding.interface)
+    } catch {
+      throw InvalidParameters(error)
+    }
+  }
+
+  private static func duration(
+    _ text: String?, _ name: String, upTo most: Duration, else standard: Duration
+  ) throws(InvalidParameters) -> Duration {
+    guard let text else { return standard }
+    guard let duration = DurationFormat.parse(text), duration <= most else {
+      throw InvalidParameters(
+        "\(name)=\(text.debugDescription) is no duration up to \(most.components.seconds)s, such as 5s.")
+    }
+    return duration
+  }
+}

@@ -1,0 +1,97 @@
+internal import ReachabilityChecks
+
+/// What a check looks like on the wire.
+///
+/// Additive changes only.
+enum CheckRepresentation {
+  /// The document over one or several outcomes of the same target: the first that is not up speaks for all.
+  static func document(_ outcomes: [CheckOutcome], text: String? = nil) -> JSON {
+    guard let leading = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return .null }
+    var members = head(leading, text)
+    if outcomes.count > 1 {
+      members.append(.init(name: "results", value: .array(outcomes.map { .object(head($0, text)) })))
+    }
+    return .object(members)
+  }
+
+  /// One line for people and shell scripts: `up tcp://db:5432 10.0.0.9 0.412 ms`.
+  static func line(_ outcome: CheckOutcome) -> String {
+    let result = outcome.result
+    var words = [result.state.rawValue, outcome.request.target.redacted]
+    if let reason = result.reason { words.append(reason.rawValue) }
+    if let address = result.address { words.append(address.description) }
+    words += [result.duration.inMilliseconds, "ms"]
+    return words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? "")
+  }
+
+  private static func head(_ outcome: CheckOutcome, _ text: String?) -> [JSON.Member] {
+    let result = outcome.result
+    var members: [JSON.Member] = []
+    func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
+    add("target", .string(text ?? outcome.request.target.redacted))
+    add("module", .string(outcome.request.module.name))
+    add("state", .string(result.state.rawValue))
+    add("reason", .text(result.reason?.rawValue))
+    add("detail", .text(result.detail))
+    add("address", .text(result.address?.description))
+    add("durationSeconds", seconds(result.duration))
+    add("phases", .object(result.phases.map { .init(name: $0.name.rawValue, value: seconds($0.duration)) }))
+    add("route", HostRepresentation.route(outcome.path))
+    add("vantage", vantage(outcome))
+    members += evidence(result.evidence)
+    add("checkedAt", .string(result.startedAt.description))
+    return members
+  }
+
+  private static func vantage(_ outcome: CheckOutcome) -> JSON {
+    let source = outcome.result.source ?? outcome.path?.source
+    return .members([
+      "interface": .text(outcome.path?.interface?.name ?? outcome.request.interface),
+      "source": .text(source?.description),
+    ])
+  }
+
+  private static func evidence(_ evidence: CheckResult.Evidence) -> [JSON.Member] {
+    var members: [JSON.Member] = []
+    if let http = evidence.http {
+      members.append(
+        .init(
+          name: "http",
+          value: .members([
+            "status": .integer(Int64(http.status)), "version": .string(http.version),
+            "redirects": .integer(Int64(http.redirects)), "bodyBytes": .integer(Int64(http.bodyBytes)),
+          ])))
+    }
+    if let tls = evidence.tls {
+      members.append(
+        .init(
+          name: "tls",
+          value: .members([
+            "version": .string(tls.version), "cipher": .string(tls.cipher),
+            "earliestExpiry": .text(tls.earliestExpiry?.description), "subject": .string(tls.subject),
+            "issuer": .string(tls.issuer), "names": .list(tls.names),
+          ])))
+    }
+    if let icmp = evidence.icmp {
+      members.append(
+        .init(
+          name: "icmp",
+          value: .members([
+            "sent": .integer(Int64(icmp.sent)), "received": .integer(Int64(icmp.received)),
+            "loss": .number(icmp.loss), "minimumSeconds": optionalSeconds(icmp.minimum),
+            "averageSeconds": optionalSeconds(icmp.average), "maximumSeconds": optionalSeconds(icmp.maximum),
+            "jitterSeconds": optionalSeconds(icmp.jitter),
+          ])))
+    }
+    if let dns = evidence.dns {
+      members.append(
+        .init(
+          name: "dns", value: .members(["code": .string(dns.code), "answers": .list(dns.answers)])))
+    }
+    return members
+  }
+
+  private static func optionalSeconds(_ duration: Duration?) -> JSON { duration.map(seconds) ?? .null }
+
+  private static func seconds(_ duration: Duration) -> JSON { .number(duration / .seconds(1)) }
+}

@@ -1,0 +1,111 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// `GET /probe`: what a Prometheus that is configured for blackbox_exporter asks.
+enum ProbeRoutes {
+  /// The part of the scrape's own deadline that is left for the way back, as blackbox_exporter leaves it.
+  static let scrapeMargin = Duration.milliseconds(500)
+  /// The module where none is named, as with blackbox_exporter.
+  static let defaultModule = "http_2xx"
+
+  static let probe = Route(
+    pattern: "/probe", parameters: ["target", "module", "debug"], scope: .check, mediaTypes: [.text],
+    summary: "one active check as series, for a Prometheus configured for blackbox_exporter"
+  ) { (context) throws(Problem) in
+    let request = try request(context)
+    try SingleCheckRoutes.enforceRateLimit(1, context)
+    let isDebug = context.query["debug"] == "true"
+    return .later { promise in
+      let check = context.service.checks.checker.check(request) { outcome in
+        // A redirect that is denied is the answer of a target that was asked: it has evidence.
+        if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
+          return promise.fulfil(context.answer(denial))
+        }
+        var page = MetricExposition()
+        ProbeMetrics.write(outcome, to: &page)
+        var headers = RepresentationHeaders.headers(.text)
+        headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
+        let body = isDebug ? debug(outcome, page, context.service.monitor.snapshot) : page.bytes
+        promise.fulfil(HTTPResponse(headers: headers, body: .bytes(body)))
+      }
+      promise.onAbandonment { check.cancel() }
+    }
+  }
+
+  private static func request(_ context: RequestContext) throws(Problem) -> CheckRequest {
+    guard let text = context.query["target"], !text.isEmpty else {
+      throw Problem(.badTarget, "The target is missing; write /probe?target=db:5432&module=tcp_connect.")
+    }
+    let name = context.query["module"] ?? defaultModule
+    guard let known = context.service.checks.modules[name] else {
+      let names = context.service.checks.modules.keys.sorted().joined(separator: ", ")
+      throw Problem(.badRequest, "There is no module \(name.debugDescription); there are \(names).")
+    }
+    let module = blackboxEquivalent(known)
+    let timeout = try timeout(context.request.headers)
+    let request: CheckRequest
+    do throws(TargetError) {
+      request = CheckRequest(
+        try target(text, for: module), module: module, timeout: timeout, policy: context.service.checks.policy())
+    } catch {
+      throw Problem(.badTarget, "\(error.problem); \(error.hint).")
+    }
+    if request.moduleVerdict == .denied { throw Problem(CheckPlan.InvalidParameters(deniedModule: name)) }
+    return request
+  }
+
+  /// A built-in module as blackbox_exporter's configuration has it: there HTTP follows redirects unless told otherwise.
+  private static func blackboxEquivalent(_ module: CheckModule) -> CheckModule {
+    guard case .http(var options) = module.options, CheckModule.builtIn.contains(module) else { return module }
+    options.maximumRedirects = HTTPOptions.redirectLimit
+    var module = module
+    module.options = .http(options)
+    return module
+  }
+
+  /// The target as blackbox_exporter's users write it: without a scheme, which the module knows.
+  private static func target(_ text: String, for module: CheckModule) throws(TargetError) -> CheckTarget {
+    let scheme: CheckTarget.Scheme =
+      switch module.options {
+      case .route: .route
+      case .tcp: .tcp
+      case .icmp: .icmp
+      case .http: .http
+      case .tls: .tls
+      case .dns: .dns
+      }
+    var full = text.contains("://") ? text : "\(scheme.rawValue)://\(text)"
+    // There the module says what is asked, and the target only whom.
+    if case .dns(let options) = module.options, let question = options.question,
+      !full.dropFirst("dns://".count).contains("/")
+    {
+      full += question.pathAndQuery
+    }
+    let target = try CheckTarget(full)
+    guard module.fits(target.scheme) else {
+      throw TargetError(
+        "the module \(module.name) is not for \(target.scheme.rawValue):// targets",
+        hint: "leave the scheme out or name another module")
+    }
+    return target
+  }
+
+  /// What Prometheus gives itself for the scrape, less what the way back takes; 5 s when nobody says.
+  private static func timeout(_ headers: HTTPHeaders) throws(Problem) -> Duration {
+    let standard = Duration.seconds(5)
+    guard let text = headers["X-Prometheus-Scrape-Timeout-Seconds"] else { return standard }
+    guard let seconds = Double(text), seconds >= 0.001, seconds <= 3_600 else {
+      throw Problem(
+        .badRequest, "X-Prometheus-Scrape-Timeout-Seconds: \(text.debugDescription) is no number of seconds.")
+    }
+    let left = Duration.seconds(seconds) - scrapeMargin
+    return left > .zero ? min(left, CheckPlan.timeoutLimit) : .seconds(seconds) / 2
+  }
+
+  private static func debug(_ outcome: CheckOutcome, _ page: MetricExposition, _ snapshot: Snapshot) -> [UInt8] {
+    let ladder = ExplanationRepresentation.text(Diagnosis(of: outcome, in: snapshot))
+    return Array("Ladder:\n\(ladder)\nSeries:\n".utf8) + page.bytes
+      + Array("\nModule:\n\(outcome.request.module.name)\n".utf8)
+  }
+}

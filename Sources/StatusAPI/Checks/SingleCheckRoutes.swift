@@ -1,0 +1,131 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// `GET /check` and `GET /explain`: one target asked now.
+enum SingleCheckRoutes {
+  static let all = [check, BatchCheckRoute.checks, explain, ProbeRoutes.probe]
+
+  /// What `GET /check` understands, beyond the target.
+  static let parameters: Set<String> = [
+    "target", "module", "timeout", "count", "ip", "source", "interface", "maxAge", "require",
+  ]
+
+  static let check = Route(
+    pattern: "/check", parameters: parameters, scope: .check, mediaTypes: [.json, .text],
+    summary: "one active check now: /check?target=tcp://db:5432"
+  ) { (context) throws(Problem) in
+    let plan = try plan(context)
+    let mustBeUp = try require(context)
+    return .later { promise in
+      let run = plan.run(context.service.checks.checker) { outcomes in
+        if let denial = outcomes.lazy.compactMap(Problem.init(denialOf:)).first {
+          return promise.fulfil(context.answer(denial))
+        }
+        let isUp = outcomes.allSatisfy { $0.result.state == .up }
+        let body =
+          context.media == .text
+          ? Array(outcomes.map { CheckRepresentation.line($0) + "\n" }.joined().utf8)
+          : CheckRepresentation.document(outcomes, text: plan.text).bytes + [0x0a]
+        let headers = RepresentationHeaders.headers(context.media)
+        promise.fulfil(
+          HTTPResponse(status: mustBeUp && !isUp ? 503 : 200, headers: headers, body: .bytes(body)))
+      }
+      promise.onAbandonment { run.cancel() }
+    }
+  }
+
+  static let explain = Route(
+    pattern: "/explain", parameters: ["target", "module", "timeout", "ip", "source", "interface"],
+    scope: .check, mediaTypes: [.json, .text], summary: "what stands between this machine and a target, rung by rung"
+  ) { (context) throws(Problem) in
+    let plan = try plan(context)
+    return .later { promise in
+      let run = plan.run(context.service.checks.checker) { outcomes in
+        let snapshot = context.service.monitor.snapshot
+        guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
+        let explanation = Diagnosis(of: outcome, in: snapshot)
+        let body =
+          context.media == .text
+          ? Array(ExplanationRepresentation.text(explanation).utf8)
+          : ExplanationRepresentation.document(explanation, text: plan.text).bytes + [0x0a]
+        promise.fulfil(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))
+      }
+      promise.onAbandonment { run.cancel() }
+    }
+  }
+
+  private static func require(_ context: RequestContext) throws(Problem) -> Bool {
+    guard let required = context.query["require"] else { return false }
+    guard required == "up" else {
+      throw Problem(.badRequest, "require=\(required.debugDescription) is not known; require=up is.")
+    }
+    return true
+  }
+
+  private static func plan(_ context: RequestContext) throws(Problem) -> CheckPlan {
+    let query = context.query
+    let parameters = CheckPlan.Parameters(
+      target: query["target"], module: query["module"], timeout: query["timeout"], count: query["count"],
+      ip: query["ip"], source: query["source"], interface: query["interface"], maxAge: query["maxAge"])
+    let desk = context.service.checks
+    let plan: CheckPlan
+    do throws(CheckPlan.InvalidParameters) {
+      plan = try CheckPlan(parameters, modules: desk.modules, policy: desk.policy())
+    } catch {
+      throw Problem(error)
+    }
+    try enforceRateLimit(plan.requests.count, context)
+    return plan
+  }
+
+  /// Counts checks against the limits of the caller's account, and against the client's quota unless a token has a rate
+  /// of its own.
+  static func enforceRateLimit(_ count: Int, _ context: RequestContext) throws(Problem) {
+    let schedule = context.service.targets.schedule
+    if schedule.limits.own(context.account).checksPerSecond == nil { try admitClient(count, context) }
+    switch schedule.admit(count, for: context.account) {
+    case .admitted: return
+    case .later(let seconds, let excess):
+      throw Problem(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
+    case .never(let excess): throw Problem(excess)
+    }
+  }
+
+  private static func admitClient(_ count: Int, _ context: RequestContext) throws(Problem) {
+    guard count <= Int(CheckRateLimiter.burst) else {
+      throw Problem(
+        .badRequest,
+        "These are \(count) checks, with each count and both families; \(Int(CheckRateLimiter.burst)) at once are possible."
+      )
+    }
+    guard let seconds = context.service.checks.rateLimiter.consume(count, client: context.client) else { return }
+    throw Problem(
+      .rateLimited, "More than \(Int(CheckRateLimiter.ratePerSecond)) checks a second over a while; try again.",
+      headers: ["Retry-After": String(seconds)])
+  }
+}
+
+extension Problem {
+  /// Says nothing about the target's name or addresses.
+  static let policyDenied = Problem(
+    .policyDenied, "Callers may not contact this target; policy.allow in the configuration opens it.")
+
+  /// Puts a refused wish for a check into our words.
+  init(_ refusal: CheckPlan.InvalidParameters) {
+    let code: Code = refusal.deniedModule != nil ? .moduleDenied : refusal.isTargetInvalid ? .badTarget : .badRequest
+    self.init(code, refusal.description)
+  }
+
+  /// Why a check was not made: by the module or by the policy; nil for one that was made.
+  ///
+  /// Where the module depends on the address, the answer is the same for both: it says nothing about a name's addresses.
+  init?(denialOf outcome: CheckOutcome) {
+    guard outcome.result.reason == .policyDenied else { return nil }
+    if outcome.request.moduleVerdict == .allowed {
+      self = .policyDenied
+    } else {
+      self.init(CheckPlan.InvalidParameters(deniedModule: outcome.request.module.name))
+    }
+  }
+}

@@ -1,0 +1,145 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// `GET /events`: the stream of transitions, or the recent ones as an array.
+enum EventRoutes {
+  /// The most transitions that the array holds.
+  static let arrayLimit = 1000
+  /// The most registered targets that a stream names.
+  private static let targetLimit = 64
+  /// Events that `types` has no say in: every stream carries the first three, and `host` who asks for hosts.
+  private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye", "host"]
+
+  static let events = Route(
+    pattern: "/events", parameters: ["types", "lastEventId", "host", "target"], repeatable: ["host", "target"],
+    mediaTypes: [.eventStream, .json],
+    summary: "every transition as Server-Sent Events, from the state as it is"
+  ) { (context) throws(Problem) in
+    let selection = try selection(context)
+    // The header is what a browser sends by itself when it reconnects, so it is the fresher of the two.
+    let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
+    let hosts = try hosts(context)
+    if context.media == .json {
+      guard hosts.isEmpty else {
+        throw Problem(.badRequest, "The past of hosts is not kept; host goes with a stream, not with an array.")
+      }
+      return .now(array(context, after: known, selection))
+    }
+    let headers: HTTPHeaders = [
+      "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+    ]
+    // First the machine, then the hosts: what changes in between comes by the log.
+    var stream = stream(context.service.events, after: known, selection)
+    if !hosts.isEmpty { try watch(hosts, context, &stream) }
+    return .now(HTTPResponse(headers: SecurityHeaders.merged(into: headers), body: .stream(stream)))
+  }
+
+  /// The hosts that are asked for, each once.
+  private static func hosts(_ context: RequestContext) throws(Problem) -> Set<ReachabilityTarget> {
+    var targets: Set<ReachabilityTarget> = []
+    for item in context.request.query where item.name == "host" {
+      do throws(TargetError) {
+        targets.insert(try ReachabilityTarget(host: item.value))
+      } catch {
+        throw Problem(.badHost, "\(error.problem); \(error.hint).")
+      }
+    }
+    guard targets.count <= HostEventPublisher.hostsPerStreamLimit else {
+      throw Problem(
+        .badRequest,
+        "A stream watches \(HostEventPublisher.hostsPerStreamLimit) hosts at most; open another for the rest.")
+    }
+    return targets
+  }
+
+  private static func watch(
+    _ targets: Set<ReachabilityTarget>, _ context: RequestContext, _ stream: inout HTTPStream
+  ) throws(Problem) {
+    let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
+    guard !hasNames || context.service.resolutionRateLimiter.consume(client: context.client) else {
+      throw Problem(
+        .rateLimited, "More than \(ResolutionRateLimiter.ratePerSecond) requests with names a second; try again.",
+        headers: ["Retry-After": "1"])
+    }
+    guard let lease = context.service.hostEvents.watch(targets) else {
+      throw Problem(
+        .rateLimited,
+        "All streams together watch \(HostEventPublisher.watches) hosts at most; try again when others have ended.",
+        headers: ["Retry-After": "10"])
+    }
+    stream.preamble += lease.frames
+    stream.feeds.append(lease.feed)
+    stream.attachment = lease
+  }
+
+  /// Which of the log's events are wanted: of the registered targets' all, unless some are named.
+  private static func selection(_ context: RequestContext) throws(Problem) -> EventLog.Selection {
+    let kinds = try kinds(context)
+    let ids = Set(context.request.query.filter { $0.name == "target" }.map(\.value))
+    guard !ids.isEmpty else { return EventLog.Selection(kinds: kinds) }
+    if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
+    guard ids.count <= targetLimit else {
+      throw Problem(.badRequest, "A stream names \(targetLimit) targets at most; leave them out to hear of all.")
+    }
+    return EventLog.Selection(kinds: kinds, topics: ids.map(EventPublisher.topic))
+  }
+
+  private static func kinds(_ context: RequestContext) throws(Problem) -> UInt64 {
+    guard let types = context.query["types"] else { return .max }
+    var mask: UInt64 = 0
+    for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
+      guard let kind = EventPublisher.Kind.allCases.first(where: { "\($0)" == type }) else {
+        let known = EventPublisher.Kind.allCases.map { "\($0)" }.joined(separator: ", ")
+        throw Problem(.badRequest, "There are no events of type \(String(type).debugDescription); there are \(known).")
+      }
+      mask |= kind.mask
+    }
+    return mask
+  }
+
+  private static func stream(_ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection)
+    -> HTTPStream
+  {
+    let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
+    if let known, let cursor = feed.resume(after: known) {
+      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+      return HTTPStream(feeds: [machine], preamble: SSEFrame.retry, heartbeat: heartbeat)
+    }
+    let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
+    let (snapshot, cursor) = feed.subscribe()
+    let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+    return HTTPStream(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
+  }
+
+  private static func gap(_ feed: EventPublisher, from known: String, _ before: [JSON.Member] = []) -> JSON {
+    let oldest = JSON.text(feed.oldest?.description)
+    return .object(before + [.init(name: "from", value: .string(known)), .init(name: "oldest", value: oldest)])
+  }
+
+  private static func array(_ context: RequestContext, after known: String?, _ selection: EventLog.Selection)
+    -> HTTPResponse
+  {
+    let feed = context.service.events
+    var items: [[UInt8]] = []
+    let entries: [EventLog.Entry]
+    var headers = RepresentationHeaders.headers(.json)
+    // Read before the events, so that nothing is between: of what is not wanted the array has no id to go on from.
+    let last = feed.lastEvent
+    if let known {
+      // The first ones, so that a client who asks again with the last id leaves nothing out; after a gap from the oldest on,
+      // as it says.
+      let id = feed.sequence(of: known)
+      let found = feed.log.entries(after: id ?? .max, selection, first: arrayLimit)
+      entries = found.entries
+      if !found.isWhole { items.append(gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes) }
+    } else {
+      entries = feed.log.entries(selection, newest: arrayLimit)
+    }
+    items += entries.map { SSEFrame.data(of: $0.bytes) }
+    let end = entries.count < arrayLimit ? max(last.sequence, entries.last?.id ?? 0) : entries.last?.id ?? 0
+    headers["Last-Event-ID"] = EventID(epoch: feed.epoch, sequence: end).description
+    return HTTPResponse(
+      headers: headers, body: .bytes(Array("[".utf8) + items.joined(separator: ",\n".utf8) + Array("]\n".utf8)))
+  }
+}

@@ -1,0 +1,30 @@
+/// Durations as people write them: `500ms`, `5s`, `2m`, `1h`; one number, one unit.
+package enum DurationFormat {
+  /// Parses a duration; nil for anything that is not one, for signs, and for more than a year.
+  package static func parse(_ text: some StringProtocol) -> Duration? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    // Nine digits are 31 years of seconds: more can only be a mistake, and could overflow.
+    guard (1...9).contains(digits.utf8.count), let number = Int64(digits) else { return nil }
+    let duration: Duration
+    switch text.dropFirst(digits.count) {
+    case "us": duration = .microseconds(number)
+    case "ms": duration = .milliseconds(number)
+    case "s": duration = .seconds(number)
+    case "m": duration = .seconds(number * 60)
+    case "h": duration = .seconds(number * 3600)
+    default: return nil
+    }
+    return duration <= .seconds(365 * 86_400) ? duration : nil
+  }
+
+  /// A duration as ``parse(_:)`` reads it, in the largest unit without a fraction.
+  package static func shortest(_ duration: Duration) -> String {
+    let microseconds = Int64(duration / .microseconds(1))
+    if microseconds == 0 { return "0s" }
+    let units: [(name: String, size: Int64)] = [
+      ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),
+    ]
+    for (name, size) in units where microseconds % size == 0 { return "\(microseconds / size)\(name)" }
+    return "\(microseconds)us"
+  }
+}

@@ -1,0 +1,29 @@
+/// The value of a header field taken apart.
+enum HeaderFieldSyntax {
+  /// The parts between separators, empty ones included; within quotes nothing separates (RFC 9110 §5.6.4).
+  static func parts(of text: some StringProtocol, by separator: Character) -> [Substring] {
+    var isQuoted = false
+    var isEscaped = false
+    return Substring(text).split(omittingEmptySubsequences: false) { character in
+      if isEscaped {
+        isEscaped = false
+      } else if isQuoted, character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        isQuoted.toggle()
+      }
+      return character == separator && !isQuoted
+    }
+  }
+
+  /// A weight (RFC 9110 §12.4.2); nil for what is none.
+  ///
+  /// Any number of digits will do, and none before the point: Java's own client asks for `*/*; q=.2`.
+  static func weight(_ text: some StringProtocol) -> Double? {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard !parts.allSatisfy(\.isEmpty), parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+      return nil
+    }
+    return Double("0\(parts[0]).\(parts.count > 1 ? parts[1] : "")0").map { min($0, 1) }
+  }
+}

@@ -1,0 +1,96 @@
+internal import EmbeddedHTTPServer
+
+/// `/livez`, `/readyz`, `/healthz`: for orchestrators, in the manner of Kubernetes' own components;
+/// open to everybody, because whoever restarts a service by them has no token.
+enum HealthRoutes {
+  private static let mediaTypes: [MediaType] = [.text, .healthJSON, .json]
+
+  static let all: [Route] = [
+    Route(
+      pattern: "/livez", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes, summary: "is the process alive",
+      handle: live),
+    Route(
+      pattern: "/readyz", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes, summary: "should it get traffic"
+    ) { (context) throws(Problem) in
+      .now(answer(context, context.service.health.ready, isVerbose: context.query["verbose"] != nil))
+    },
+    Route(
+      pattern: "/readyz/{check}", scope: nil, mediaTypes: mediaTypes, summary: "one of readyz's checks"
+    ) { (context) throws(Problem) in
+      let name = context.path["check"] ?? ""
+      let checks = context.service.health.ready
+      guard let check = checks.first(where: { $0.name == name }) else {
+        let known = checks.map(\.name).joined(separator: ", ")
+        throw Problem(.notFound, "There is no check \(name.debugDescription); there are \(known).")
+      }
+      return .now(answer(context, [check], isVerbose: false))
+    },
+    Route(
+      pattern: "/healthz", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes, summary: "the same as /livez",
+      handle: live),
+  ]
+
+  private static let live: @Sendable (RequestContext) throws(Problem) -> HTTPReply = { (context) throws(Problem) in
+    .now(answer(context, context.service.health.live, isVerbose: context.query["verbose"] != nil))
+  }
+
+  private static func answer(_ context: RequestContext, _ checks: [HealthCheck], isVerbose: Bool) -> HTTPResponse {
+    let results = checks.map(HealthResult.init)
+    let body = context.media == .text ? text(results, isVerbose) : json(results)
+    return HTTPResponse(
+      status: HealthResult.overall(results) == .fail ? 503 : 200, headers: RepresentationHeaders.headers(context.media),
+      body: .bytes(body))
+  }
+
+  /// What one check has found.
+  private struct HealthResult {
+    /// In the words of the draft (draft-inadarei-api-health-check), by how bad it is.
+    enum Status: String {
+      case pass, warn, fail
+
+      /// The mark of a line of text.
+      var mark: String {
+        switch self {
+        case .pass: "+"
+        case .warn: "!"
+        case .fail: "-"
+        }
+      }
+    }
+
+    var name: String
+    var status: Status
+    var diagnostic: String?
+
+    init(_ check: HealthCheck) {
+      name = check.name
+      diagnostic = check.diagnostic()
+      status = diagnostic == nil ? .pass : check.isWarning ? .warn : .fail
+    }
+
+    /// The worst of all.
+    static func overall(_ results: [HealthResult]) -> Status {
+      if results.contains(where: { $0.status == .fail }) { return .fail }
+      return results.contains { $0.status == .warn } ? .warn : .pass
+    }
+  }
+
+  /// `ok`, or the list of checks when it was asked for or when something is wrong.
+  private static func text(_ results: [HealthResult], _ isVerbose: Bool) -> [UInt8] {
+    let isListed = HealthResult.overall(results) == .fail || (isVerbose && !results.isEmpty)
+    guard isListed else { return Array("ok\n".utf8) }
+    return Array(results.map { "[\($0.status.mark)] \($0.name) \($0.diagnostic ?? "ok")\n" }.joined().utf8)
+  }
+
+  /// The health+json draft (draft-inadarei-api-health-check).
+  private static func json(_ results: [HealthResult]) -> [UInt8] {
+    let checks = results.map { result in
+      JSON.Member(
+        name: result.name,
+        value: .array([.members(["status": .string(result.status.rawValue), "output": .text(result.diagnostic)])]))
+    }
+    return JSON.members([
+      "status": .string(HealthResult.overall(results).rawValue), "checks": .object(checks),
+    ]).bytes + [0x0a]
+  }
+}

@@ -1,0 +1,61 @@
+internal import NetworkReachability
+
+/// What `GET /hosts/{host}` looks like on the wire.
+///
+/// Additive changes only.
+enum HostRepresentation {
+  /// The document over one host, judged at `time`.
+  static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {
+    var members: [JSON.Member] = []
+    func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
+    let path = verdict.path
+    add("host", .string(host))
+    add("kind", .string(verdict.target.kind))
+    if let source = verdict.target.source { add("source", .string(source.description)) }
+    if let interface = verdict.target.interface { add("interface", .string(interface)) }
+    add("status", .string(path.status.name))
+    add("connectionType", .text(path.status.connectionType?.rawValue))
+    add("isReachable", .bool(path.status.isReachable))
+    add("flags", .list(path.flags.names))
+    add("isExpensive", .bool(path.isExpensive))
+    add("isConstrained", .bool(path.isConstrained))
+    add("reason", .text(path.reason?.rawValue))
+    add("phase", .string(verdict.phase.rawValue))
+    add("evaluatedAt", .string(time.description))
+    add("addresses", .array(verdict.addresses.map(address)))
+    return .object(members)
+  }
+
+  /// Whether two verdicts over one host make the same document, whenever they were made: not all that a verdict knows is in it.
+  static func hasSameRepresentation(_ old: HostVerdict, _ new: HostVerdict) -> Bool {
+    // Most changes show here already, and two documents are a hundred times as dear.
+    guard old.path.status == new.path.status, old.path.flags == new.path.flags,
+      old.path.gateway == new.path.gateway || new.path.routeType == nil || new.addresses.isEmpty
+    else { return false }
+    func body(_ verdict: HostVerdict) -> JSON { document(verdict, host: "", evaluatedAt: Timestamp(microseconds: 0)) }
+    return body(old) == body(new)
+  }
+
+  private static func address(_ verdict: HostVerdict.AddressVerdict) -> JSON {
+    .members([
+      "address": .string(verdict.address.description),
+      "status": .string(verdict.path.status.name),
+      "flags": .list(verdict.path.flags.names),
+      "reason": .text(verdict.path.reason?.rawValue),
+      "route": route(verdict.path),
+    ])
+  }
+
+  /// The route of a path; null when there is none.
+  static func route(_ path: NetworkPath?) -> JSON {
+    guard let path, let type = path.routeType else { return .null }
+    return .members([
+      "type": .string(type.name),
+      "prefix": .text(path.prefix?.description),
+      "interface": .text(path.interface?.name),
+      "interfaceType": .text(path.interface?.type.rawValue),
+      "gateway": .text(path.gateway?.description),
+      "source": .text(path.source?.description),
+    ])
+  }
+}

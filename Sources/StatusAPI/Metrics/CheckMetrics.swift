@@ -1,0 +1,98 @@
+internal import ReachabilityChecks
+
+extension MetricCollector {
+  /// What a schedule of registered targets tells: states by target, everything else by module.
+  static func checks(_ schedule: CheckSchedule) -> MetricCollector {
+    MetricCollector { page in
+      let statistics = schedule.statistics
+      let reports = schedule.reports()
+      page.add(
+        "reachd_target_up", .gauge, "Whether a registered target answers, 1 or 0; paused ones are left out.",
+        reports.filter { $0.status.state != .paused }.map { report in
+          .init(report.status.state == .up ? 1 : 0, ["id": report.definition.id])
+        })
+      page.add(
+        "reachd_targets", .gauge, "Registered targets by state.",
+        TargetState.allCases.map { .init(Double(statistics.targets[$0] ?? 0), ["state": $0.rawValue]) })
+      writeLimits(schedule.usage, &page)
+      page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", statistics.flapping)
+      page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", statistics.running)
+      page.add(
+        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.",
+        statistics.waiting
+      )
+      page.add(
+        "reachd_check_overlaps_total", .counter, "Checks left out because the one before was still under way.",
+        statistics.overlaps)
+      page.add(
+        "reachd_check_repeats_total", .counter,
+        "Results asked for again, because the process had stood still or the way had changed.", statistics.retries)
+      page.add(
+        "reachd_check_lag_seconds", "How much later than planned checks began.",
+        [(labels: [], histogram: statistics.lag)])
+      writeModules(statistics, &page)
+    }
+  }
+
+  private static func writeLimits(_ usage: ScheduleUsage, _ page: inout MetricExposition) {
+    page.add("reachd_targets_limit", .gauge, "Registered targets at most, see limits.targets.", usage.limits.targets)
+    page.add(
+      "reachd_scheduled_checks_per_second", .gauge, "Sum of 1/interval over all registered targets.",
+      [.init(usage.checksPerSecond)])
+    if let limit = usage.limits.checksPerSecond {
+      page.add(
+        "reachd_checks_per_second_limit", .gauge, "Checks a second at most, see limits.checksPerSecond.", limit)
+    }
+    page.add(
+      "reachd_targets_memory_bytes", .gauge, "Memory that registered targets are charged with, in bytes.", usage.memory)
+    if let budget = usage.limits.memory {
+      page.add(
+        "reachd_targets_memory_limit_bytes", .gauge,
+        "Memory that registered targets may use, from the memory limit of the cgroup, in bytes.", budget.targets)
+    }
+  }
+
+  private static func writeModules(_ statistics: CheckStatistics, _ page: inout MetricExposition) {
+    let modules = statistics.modules.sorted { $0.key < $1.key }
+    page.add(
+      "reachd_checks_total", .counter, "Checks of registered targets by module and what they found.",
+      modules.flatMap { name, module in
+        CheckResult.State.allCases.map {
+          .init(Double(module.results[$0] ?? 0), ["module": name, "state": $0.rawValue])
+        }
+      })
+    page.add(
+      "reachd_check_failures_total", .counter, "Checks that did not find the target up, by module and reason.",
+      modules.flatMap { name, module in
+        module.reasons.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+          .init(Double($0.value), ["module": name, "reason": $0.key.rawValue])
+        }
+      })
+    page.add(
+      "reachd_check_duration_seconds", "How long checks of registered targets took.",
+      modules.map { (labels: [("module", $0.key)], histogram: $0.value.durations) })
+  }
+}
+
+extension MetricExposition {
+  /// Adds a family of histograms.
+  mutating func add(
+    _ name: String, _ help: String, _ series: [(labels: [(name: String, value: String)], histogram: DurationHistogram)]
+  ) {
+    var samples: [(suffix: String, sample: Sample)] = []
+    for (labels, histogram) in series {
+      func put(_ suffix: String, _ value: Double, _ more: [(name: String, value: String)] = []) {
+        var sample = Sample(value)
+        sample.labels = labels + more
+        samples.append((suffix, sample))
+      }
+      for (bound, count) in zip(histogram.bounds, histogram.counts) {
+        put("_bucket", Double(count), [("le", "\(MetricCollector.seconds(bound))")])
+      }
+      put("_bucket", Double(histogram.count), [("le", "+Inf")])
+      put("_sum", MetricCollector.seconds(histogram.sum))
+      put("_count", Double(histogram.count))
+    }
+    add(name, .histogram, help, suffixed: samples)
+  }
+}

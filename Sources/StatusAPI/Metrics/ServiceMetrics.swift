@@ -1,0 +1,105 @@
+internal import Locks
+public import EmbeddedHTTPServer
+internal import Synchronization
+
+extension MetricCollector {
+  /// What the servers do, each by its address.
+  public static func servers(
+    _ servers: @escaping @Sendable () -> [(address: String, counters: HTTPServer.Counters)]
+  ) -> MetricCollector {
+    MetricCollector { page in
+      let servers = servers()
+      func add(
+        _ name: String, _ kind: MetricExposition.Kind, _ help: String, _ value: (HTTPServer.Counters) -> Int
+      ) {
+        page.add(name, kind, help, servers.map { .init(Double(value($0.counters)), ["listener": $0.address]) })
+      }
+      add("reachd_http_connections", .gauge, "Connections open now.", \.connections)
+      add("reachd_http_connections_accepted_total", .counter, "Connections accepted.", \.accepted)
+      add("reachd_http_heads_total", .counter, "Request heads received, refused ones included.", \.requests)
+      add("reachd_http_refused_total", .counter, "Requests refused for their form or size.", \.refused)
+      add("reachd_http_overloaded_total", .counter, "Requests answered 503 or 429 because of a limit.", \.overloaded)
+      add("reachd_http_expired_total", .counter, "Connections closed for an unfinished request.", \.expired)
+      add("reachd_http_body_bytes_total", .counter, "Bytes of bodies and streams that were sent.", \.bodyBytes)
+      add("reachd_http_waiting_requests", .gauge, "Requests that wait for news (long polls) now.", \.waiting)
+      add("reachd_streams", .gauge, "Event streams open now.", \.streams)
+      add("reachd_streams_opened_total", .counter, "Event streams opened.", \.streamsOpened)
+      add("reachd_streams_lagged_total", .counter, "Event streams cut because they were too slow.", \.streamsLagged)
+      add("reachd_streams_gone_total", .counter, "Event streams whose reader went away.", \.streamsGone)
+    }
+  }
+
+  /// The version.
+  static func build(_ version: String) -> MetricCollector {
+    MetricCollector { page in
+      page.add("reachd_build_info", .gauge, "Always 1; the version is a label.", [.init(1, ["version": version])])
+    }
+  }
+
+  /// How full the log is that streams resume from.
+  static func log(_ log: EventLog) -> MetricCollector {
+    MetricCollector { page in
+      let room = log.occupancy
+      page.add("reachd_event_log_events", .gauge, "Events that a stream can resume from.", room.entries)
+      page.add("reachd_event_log_capacity_events", .gauge, "Events that there is room for.", room.entryCapacity)
+      page.add("reachd_event_log_bytes", .gauge, "Bytes of these events.", room.bytes)
+      page.add("reachd_event_log_capacity_bytes", .gauge, "Bytes that there is room for.", room.byteCapacity)
+      page.add("reachd_event_log_events_total", .counter, "Events appended since the start.", room.appended)
+    }
+  }
+}
+
+/// Counts answers by route and status: as many series as there are routes, methods and statuses, whatever is asked.
+final class RequestCounters: Sendable {
+  private struct Key: Hashable {
+    var route: String
+    var method: String
+    var status: Int
+  }
+
+  /// How often there was one kind of answer.
+  final class Count: Sendable {
+    let number = Atomic(0)
+
+    func increment() { number.wrappingAdd(1, ordering: .relaxed) }
+  }
+
+  private let counts = Locked<[Key: Count]>([:])
+  private static let methods: Set<String> = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "PATCH"]
+
+  func count(_ answer: HTTPAccess) {
+    let method = answer.request?.method ?? ""
+    self.count(
+      of: answer.response.label, Self.methods.contains(method) ? method : "other", answer.response.status
+    ).increment()
+  }
+
+  /// The count of one kind of answer.
+  func count(of route: String, _ method: String, _ status: Int) -> Count {
+    let key = Key(route: route, method: method, status: status)
+    return counts.withLock { counts in
+      if let count = counts[key] { return count }
+      let count = Count()
+      counts[key] = count
+      return count
+    }
+  }
+
+  /// Adds what was counted.
+  func write(to page: inout MetricExposition) {
+    let sorted = counts.withLock(\.self).sorted {
+      ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
+    }
+    page.add(
+      "reachd_http_requests_total", .counter,
+      "Answers by route, method and status; `none` is what had no route. Streams count when they begin.",
+      sorted.map { entry in
+        .init(
+          Double(entry.value.number.load(ordering: .relaxed)),
+          [
+            "route": entry.key.route.isEmpty ? "none" : entry.key.route, "method": entry.key.method,
+            "code": String(entry.key.status),
+          ])
+      })
+  }
+}

@@ -1,0 +1,52 @@
+internal import Logging
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+
+/// One log line an answer.
+///
+/// Of the request's target it has the path and the names of the parameters, never their values or user information.
+/// It is written when the answer is handed over: a stream's line comes at its beginning, and says nothing of its length.
+enum AccessLog {
+  static func write(_ answer: HTTPAccess, to logger: Logger) {
+    let request = answer.request
+    var facts: Logger.Metadata = [
+      "method": "\(request?.method ?? "-")", "target": "\(Redaction.redacted(answer.target))",
+      "status": "\(answer.response.status)",
+      "peer": "\(answer.peer)", "microseconds": "\(answer.nanoseconds / 1000)",
+    ]
+    if let bytes = answer.response.length { facts["bytes"] = "\(request?.method == "HEAD" ? 0 : bytes)" }
+    if !answer.response.label.isEmpty { facts["route"] = "\(answer.response.label)" }
+    if let id = answer.response.headers["X-Request-Id"] { facts["request"] = "\(id)" }
+    if let agent = request?.headers["User-Agent"] { facts["agent"] = "\(agent)" }
+    if let parent = request?.headers["traceparent"].flatMap(TraceParent.init) {
+      facts["trace"] = "\(parent.trace)"
+      facts["parent"] = "\(parent.parent)"
+    }
+    logger.info("request", metadata: facts)
+  }
+}
+
+/// The caller's place in a distributed trace (W3C Trace Context, section 3.2).
+struct TraceParent: Equatable {
+  /// The trace's id: 32 hexadecimal digits.
+  var trace: Substring
+  /// The id of the caller's own span: 16 hexadecimal digits.
+  var parent: Substring
+
+  /// Nil for what is none: such a header is as if it were not there, as the specification wants it.
+  init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", Self.isHex(parts[3], 2),
+      // A later version may have more to say behind a dash, this one not.
+      parts.count == 4 || parts[0] != "00"
+    else { return nil }
+    guard Self.isHex(parts[1], 32), Self.isHex(parts[2], 16), parts[1].contains(where: { $0 != "0" }),
+      parts[2].contains(where: { $0 != "0" })
+    else { return nil }
+    (trace, parent) = (parts[1], parts[2])
+  }
+
+  private static func isHex(_ text: Substring, _ count: Int) -> Bool {
+    text.utf8.count == count && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+}

@@ -1,0 +1,51 @@
+internal import EmbeddedHTTPServer
+
+/// `GET /` and `GET /openapi.yaml`: what there is.
+enum IndexRoutes {
+  static let index = Route(
+    pattern: "/", mediaTypes: [.json, .text], summary: "this index"
+  ) { (context) throws(Problem) in
+    let routes = RouteTable.all
+    let body: [UInt8]
+    if context.media == .text {
+      let width = routes.map(\.pattern.count).max() ?? 0
+      let lines = routes.map { route in
+        "\(route.method) \(route.pattern)\(String(repeating: " ", count: width - route.pattern.count))  \(route.summary)\n"
+      }
+      body = Array("reachd \(context.service.version)\n\n\(lines.joined())".utf8)
+    } else {
+      let endpoints = routes.map { route in
+        JSON.members([
+          "method": .string(route.method), "path": .string(route.pattern), "summary": .string(route.summary),
+        ])
+      }
+      body =
+        JSON.members([
+          "name": "reachd", "version": .string(context.service.version), "endpoints": .array(endpoints),
+        ]).bytes + [0x0a]
+    }
+    return .now(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))
+  }
+
+  /// The contract, encoded once.
+  private static let contract = SharedBody(
+    headers: SecurityHeaders.merged(into: [
+      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Origin",
+    ]),
+    bytes: PackageResources.openapi_yaml)
+
+  static let openAPI = Route(
+    pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], summary: "the contract (OpenAPI 3.1)"
+  ) { (context) throws(Problem) in
+    .now(HTTPResponse(shared: contract))
+  }
+}
+
+/// Every route, in the order of the index.
+///
+/// `openapi.yaml` lists the same, one to one.
+enum RouteTable {
+  static let all: [Route] =
+    [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
+    + SingleCheckRoutes.all + TargetRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
+}

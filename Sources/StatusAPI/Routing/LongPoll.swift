@@ -1,0 +1,73 @@
+internal import EmbeddedHTTPServer
+
+/// `?wait=30s` and `Prefer: wait=30` (RFC 7240): a client that knows the current state is answered when it changes.
+struct LongPoll {
+  /// The longest that a request may wait: proxies and clients give up on silence, and a lost one is found by then.
+  static let waitLimit = Duration.seconds(600)
+
+  /// How long to wait; nil for not at all.
+  var limit: Duration?
+  /// What `Preference-Applied` is to say; nil when the header asked for nothing, or the query decides.
+  var applied: String?
+
+  /// Reads the query, which wins, and the header, which cannot be wrong: a preference may be ignored.
+  init(_ context: RequestContext) throws(Problem) {
+    if let text = context.query["wait"] {
+      guard let limit = DurationFormat.parse(text), limit <= Self.waitLimit else {
+        throw Problem(.badRequest, "wait=\(text.debugDescription) is no duration up to 10m, such as 30s.")
+      }
+      self.limit = limit
+    } else if let seconds = context.request.headers["Prefer"].flatMap(Self.preferredSeconds) {
+      limit = .seconds(seconds)
+      applied = "wait=\(seconds)"
+    }
+  }
+
+  /// The answer, with word of the preference if there was one.
+  func addingPreferenceApplied(_ response: HTTPResponse) -> HTTPResponse {
+    guard let applied else { return response }
+    var response = response
+    response.headers["Preference-Applied"] = applied
+    return response
+  }
+
+  /// The value of `wait` in a list of preferences, each with parameters of its own; at most the longest wait.
+  private static func preferredSeconds(_ field: String) -> Int64? {
+    for preference in HeaderFieldSyntax.parts(of: field, by: ",") {
+      let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(trimmed)
+      guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
+      let digits = parts[1].split(separator: "\"").joined()
+      guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      // More than a number can hold is longer than the longest, too.
+      return min(Int64(digits) ?? .max, waitLimit.components.seconds)
+    }
+    return nil
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}
+
+/// `If-None-Match` against the tag of what there is (RFC 9110, section 13.1.2).
+struct EntityTagCondition {
+  /// The header as given; nil when there is none.
+  private let list: String?
+
+  /// Whether the client has any state at all.
+  var isPresent: Bool { list != nil }
+
+  init(_ request: HTTPRequest) { list = request.headers["If-None-Match"] }
+
+  /// Whether the client has the state of this tag: weak comparison, the list or `*`.
+  func matches(_ tag: String) -> Bool {
+    guard let list else { return false }
+    func opaque(_ tag: some StringProtocol) -> Substring {
+      let trimmed = tag.drop { $0 == " " || $0 == "\t" }
+      let end = trimmed.lastIndex { $0 != " " && $0 != "\t" }.map { trimmed.index(after: $0) } ?? trimmed.endIndex
+      let bare = Substring(trimmed[..<end])
+      return bare.hasPrefix("W/") ? bare.dropFirst(2) : bare
+    }
+    return list.split(separator: ",").contains { opaque($0) == "*" || opaque($0) == opaque(tag) }
+  }
+}

@@ -1,0 +1,118 @@
+internal import EmbeddedHTTPServer
+
+/// What is wrong with a request, or with us: RFC 9457 problem details.
+struct Problem: Error {
+  /// The closed list of what can go wrong, with the HTTP status of each.
+  enum Code: String, CaseIterable {
+    case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
+    case forbidden, policyDenied, moduleDenied, quotaExceeded
+    case hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge, unsupportedMedia, invalid
+    case rateLimited, overloaded, draining, `internal`
+
+    /// The usual status; 414 and 431 for the parts of a request that are too large.
+    var status: Int {
+      switch self {
+      case .badRequest, .unknownParameter, .badHost, .badTarget: 400
+      case .unauthorized: 401
+      case .forbidden, .policyDenied, .moduleDenied, .quotaExceeded, .hostNotAllowed: 403
+      case .notFound: 404
+      case .methodNotAllowed: 405
+      case .notAcceptable: 406
+      case .conflict: 409
+      case .lengthRequired: 411
+      case .preconditionFailed: 412
+      case .tooLarge: 413
+      case .unsupportedMedia: 415
+      case .invalid: 422
+      case .rateLimited: 429
+      case .internal: 500
+      case .overloaded, .draining: 503
+      }
+    }
+
+    /// A short sentence, the same for every problem of this code.
+    var title: String {
+      switch self {
+      case .badRequest: "The request is malformed"
+      case .unknownParameter: "The query has a parameter that this resource does not know"
+      case .badHost: "This is not a host"
+      case .badTarget: "This is not a target"
+      case .notFound: "There is nothing here"
+      case .methodNotAllowed: "This resource does not have this method"
+      case .notAcceptable: "No representation that you accept"
+      case .unauthorized: "A token is needed"
+      case .forbidden: "This is not allowed"
+      case .policyDenied: "The policy forbids this target"
+      case .moduleDenied: "The module is not for this target"
+      case .quotaExceeded: "A limit of targets or checks is exceeded"
+      case .hostNotAllowed: "This server does not answer to this Host"
+      case .conflict: "The resource is in another state"
+      case .lengthRequired: "The request body needs a Content-Length"
+      case .preconditionFailed: "The resource has changed"
+      case .tooLarge: "The request is too large"
+      case .unsupportedMedia: "This media type is not understood"
+      case .invalid: "A value is not valid"
+      case .rateLimited: "Too many requests"
+      case .overloaded: "The server is busy"
+      case .draining: "The server is stopping"
+      case .internal: "The server failed"
+      }
+    }
+  }
+
+  var code: Code
+  var detail: String
+  var status: Int
+  var headers = HTTPHeaders()
+  /// Each part of a body that is to blame.
+  var errors: [FieldError] = []
+
+  init(
+    _ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders(), errors: [FieldError] = []
+  ) {
+    self.errors = errors
+    self.code = code
+    self.detail = detail
+    self.status = status ?? code.status
+    self.headers = headers
+  }
+
+  /// The problem as an answer; `requestID` names this occurrence.
+  func response(requestID: String) -> HTTPResponse {
+    var members: [JSON.Member] = [
+      .init(name: "type", value: .string("urn:reachd:problem:\(code.rawValue)")),
+      .init(name: "title", value: .string(code.title)),
+      .init(name: "status", value: .integer(Int64(status))),
+      .init(name: "detail", value: .string(detail)),
+      .init(name: "instance", value: .string("urn:reachd:request:\(requestID)")),
+      .init(name: "code", value: .string(code.rawValue)),
+    ]
+    if !errors.isEmpty {
+      members.append(.init(name: "errors", value: .array(errors.map(\.document))))
+    }
+    let body = JSON.object(members)
+    var headers = headers
+    headers["Content-Type"] = "application/problem+json"
+    headers["Cache-Control"] = "no-store"
+    headers["X-Request-Id"] = requestID
+    return HTTPResponse(
+      status: status, headers: SecurityHeaders.merged(into: headers), body: .bytes(body.bytes + Array("\n".utf8)))
+  }
+
+  /// Puts what the HTTP room refused by itself into our words.
+  init(_ refusal: RequestRefusal) {
+    let code: Code =
+      switch refusal.rule {
+      case .lengthRequired: .lengthRequired
+      case .bodyTooLarge, .headTooLarge: .tooLarge
+      case .tooManyConnections: .rateLimited
+      case .overloaded: .overloaded
+      case .draining: .draining
+      case .noReply: .internal
+      default: .badRequest
+      }
+    self.init(code, refusal.detail, status: refusal.status)
+    if let seconds = refusal.retryAfterSeconds { headers["Retry-After"] = String(seconds) }
+    if refusal.status < 500, refusal.rule != .bodyTooLarge { headers["Connection"] = "close" }
+  }
+}

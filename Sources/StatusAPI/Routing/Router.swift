@@ -1,0 +1,146 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+
+/// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
+struct Router: Sendable {
+  let routes: [Route]
+  let service: ServiceContext
+  /// The routes without parameters by their paths: most requests need no more than one look.
+  private let literal: [String: [Route]]
+  private let parameterized: [Route]
+
+  init(routes: [Route], service: ServiceContext) {
+    self.routes = routes
+    self.service = service
+    parameterized = routes.filter { $0.pattern.contains("{") }
+    literal = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
+  }
+
+  /// The routes of a path, with the parameters that are in it.
+  private func matches(_ path: String) -> [(route: Route, parameters: [String: String])] {
+    if let found = literal[path] { return found.map { ($0, [:]) } }
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    return parameterized.compactMap { route in route.match(segments).map { (route, $0) } }
+  }
+
+  /// Answers a request that came in by a listener, by its number.
+  func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
+    let requestID = RequestID.of(request)
+    // Before anything is looked at that it tells of.
+    let number = service.epoch.current
+    // What is counted goes by routes: paths are the clients' to invent.
+    var label = ""
+    var isCacheable = false
+    do throws(Problem) {
+      let reply = try dispatch(request, listener, requestID, &label, &isCacheable)
+      let finish = self.finish(request, label, requestID, cacheValidity: isCacheable ? number : nil)
+      switch reply {
+      case .now(let response): return .now(finish(response))
+      case .later(let start): return .later { promise in start(promise.map(finish)) }
+      case .wait(let wait): return .wait(wait.map(finish))
+      }
+    } catch {
+      return .now(finish(request, label, requestID)(error.response(requestID: requestID)))
+    }
+  }
+
+  /// Puts on an answer what every answer carries: what it is counted by, the id of its request, and what lets the pages
+  /// of an allowed origin read it.
+  private func finish(
+    _ request: HTTPRequest, _ label: String, _ requestID: String, cacheValidity number: UInt64? = nil
+  ) -> @Sendable (HTTPResponse) -> HTTPResponse {
+    let settings = service.settings.current
+    let origin = settings.origins.headers(request)
+    // An id that neither the client nor a log has names nothing, and would cost a shared document its sharing (ADR 11).
+    let isNameless = request.headers["X-Request-Id"] == nil && settings.accessLog == nil && origin.count == 0
+    return { response in
+      var response = response
+      response.label = label
+      if isNameless, case .shared(let shared) = response.body, response.status == 200,
+        response.headers == shared.headers
+      {
+        if let number {
+          let count = service.requests.count(of: label, "GET", 200)
+          response.cacheValidity = CacheValidity(epoch: service.epoch, number: number) { count.increment() }
+        }
+        return response
+      }
+      if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
+      for field in origin { response.headers[field.name] = field.value }
+      return response
+    }
+  }
+
+  private func dispatch(
+    _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String, _ isCacheable: inout Bool
+  ) throws(Problem) -> HTTPReply {
+    try HostHeaderPolicy.enforce(request, allowed: service.settings.current.allowedHosts)
+    if request.path == "*" { return options(routes, request) }
+    let matches = matches(request.path)
+    guard !matches.isEmpty else {
+      throw Problem(
+        .notFound, "There is no \(Redaction.redacted(request.path).debugDescription); GET / lists what there is.")
+    }
+    label = matches[0].0.pattern
+    if request.method == "OPTIONS" { return options(matches.map(\.0), request) }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
+      let allow = Self.allow(matches.map(\.0))
+      throw Problem(
+        .methodNotAllowed, "\(request.method) is not possible here; \(allow) are.", headers: ["Allow": allow])
+    }
+    let policy = service.access.policy
+    let account = try RequestAuthorization.authorize(request, route.scope, listener: listener, policy, service.origins)
+    let context = RequestContext(
+      request: request, service: service, listener: listener, path: try Self.decode(raw),
+      query: try Self.query(request, route),
+      media: try MediaType.negotiate(route.mediaTypes, for: request), requestID: requestID, account: account)
+    // A token has a time to end at, of which nobody tells.
+    isCacheable =
+      route.isCacheable && request.method == "GET"
+      && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
+    return try route.handle(context)
+  }
+
+  private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {
+    let allow = Self.allow(routes)
+    var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin"]
+    for field in service.origins.preflight(request, allow: allow) { headers[field.name] = field.value }
+    return .now(HTTPResponse(status: 204, headers: SecurityHeaders.merged(into: headers)))
+  }
+
+  private static func allow(_ routes: [Route]) -> String {
+    var methods = routes.reduce(into: [String]()) { if !$0.contains($1.method) { $0.append($1.method) } }
+    if let index = methods.firstIndex(of: "GET") { methods.insert("HEAD", at: index + 1) }
+    return (methods + ["OPTIONS"]).joined(separator: ", ")
+  }
+
+  private static func decode(_ raw: [String: String]) throws(Problem) -> [String: String] {
+    var decoded: [String: String] = [:]
+    for (name, value) in raw {
+      guard let text = HTTPRequest.decodePercent(value) else {
+        throw Problem(
+          .badRequest, "The path has a broken percent sequence in \(Redaction.redacted(value).debugDescription).")
+      }
+      decoded[name] = text
+    }
+    return decoded
+  }
+
+  private static func query(_ request: HTTPRequest, _ route: Route) throws(Problem) -> [String: String] {
+    var query: [String: String] = [:]
+    for item in request.query {
+      guard route.parameters.contains(item.name) else {
+        let known = route.parameters.sorted().joined(separator: ", ")
+        throw Problem(
+          .unknownParameter,
+          "\(route.pattern) has no parameter \(item.name.debugDescription)"
+            + (known.isEmpty ? "; it has none." : "; it has \(known)."))
+      }
+      guard query.updateValue(item.value, forKey: item.name) == nil || route.repeatable.contains(item.name) else {
+        throw Problem(.badRequest, "The parameter \(item.name) is given twice.")
+      }
+    }
+    return query
+  }
+}

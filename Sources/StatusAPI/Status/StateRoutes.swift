@@ -1,0 +1,33 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+
+/// `GET /status` and `GET /interfaces`: documents that are encoded already.
+enum StateRoutes {
+  static let status = Route(
+    pattern: "/status", parameters: ["require", "wait"], mediaTypes: [.json, .text], isCacheable: true,
+    summary: "this machine's reachability now"
+  ) { (context) throws(Problem) in
+    let required = context.query["require"]
+    guard required == nil || required == "reachable" else {
+      throw Problem(.badRequest, "require=\((required ?? "").debugDescription) is not known; require=reachable is.")
+    }
+    let isText = context.media == .text
+    let feed = context.service.events
+    return try ConditionalRequest(context).reply(waitingOn: feed.statusWaiters) {
+      let documents = feed.documents
+      var response = HTTPResponse(shared: isText ? documents.statusText : documents.status)
+      if required != nil, !documents.snapshot.status.isReachable { response.status = 503 }
+      return response
+    }
+  }
+
+  static let interfaces = Route(
+    pattern: "/interfaces", parameters: ["wait"], mediaTypes: [.json], isCacheable: true,
+    summary: "the kernel's interfaces with type, state and addresses"
+  ) { (context) throws(Problem) in
+    let feed = context.service.events
+    return try ConditionalRequest(context).reply(waitingOn: feed.interfaceWaiters) {
+      HTTPResponse(shared: feed.documents.interfaces)
+    }
+  }
+}

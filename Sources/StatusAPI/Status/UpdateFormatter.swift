@@ -1,0 +1,74 @@
+public import NetworkReachability
+
+/// The state of this machine as text, outside HTTP: what `/status` would answer.
+public enum StatusFormatter {
+  /// The document of `GET /status`, on one line.
+  public static func json(_ snapshot: Snapshot) -> String {
+    // There is no history outside a service, hence no epoch of one.
+    String(decoding: StatusRepresentation.document(snapshot, epoch: "00000000").bytes, as: UTF8.self)
+  }
+
+  /// One line: `reachable ethernetOrWiFi eth0 via 10.0.0.1`.
+  public static func line(_ snapshot: Snapshot) -> String {
+    StatusRepresentation.line(snapshot.machine.leading)
+  }
+}
+
+/// Updates as text, outside HTTP: for a terminal, a pipe, or a command's environment.
+public enum UpdateFormatter {
+  /// A fresh epoch for the ids of one run.
+  public static func newEpoch() -> String { EventID.newEpoch() }
+
+  /// The time, the host if it is about one, and the line that `text/plain` would give.
+  public static func line(_ update: ReachabilityUpdate) -> String {
+    let words = [time(update).description, update.host?.target.description].compactMap(\.self)
+    return (words + [StatusRepresentation.line(path(update))]).joined(separator: " ")
+  }
+
+  /// The line that `text/plain` would give of a host.
+  public static func line(_ verdict: HostVerdict) -> String { StatusRepresentation.line(verdict.path) }
+
+  /// The event that the stream would carry, as one JSON line; the first of this machine is a `snapshot`.
+  public static func json(_ update: ReachabilityUpdate, epoch: String) -> String {
+    let value: JSON
+    switch update.transition {
+    case nil:
+      let skipped = JSON.integer(Int64(update.skipped))
+      let status = StatusRepresentation.document(update.snapshot, epoch: epoch)
+      value = .members(["type": "snapshot", "skipped": skipped, "status": status])
+    case .some(let transition):
+      if case .host(let from, let to) = transition.change {
+        value = EventRepresentation.host(to, transition, initial: from == nil)
+      } else {
+        value = EventRepresentation.data(transition, update.snapshot, epoch: epoch)
+      }
+    }
+    return String(decoding: value.bytes, as: UTF8.self)
+  }
+
+  /// The facts of an update as environment variables.
+  public static func facts(_ update: ReachabilityUpdate) -> [(name: String, value: String)] {
+    let path = path(update)
+    let isInitial = if case .host(from: nil, to: _)? = update.transition?.change { true } else { update.isInitial }
+    return [
+      ("REACHD_HOST", update.host?.target.scopedHost ?? ""),
+      ("REACHD_STATUS", path.status.name),
+      ("REACHD_CONNECTION_TYPE", path.status.connectionType?.rawValue ?? ""),
+      ("REACHD_REASON", path.reason?.rawValue ?? ""),
+      ("REACHD_INTERFACE", path.interface?.name ?? ""),
+      ("REACHD_GATEWAY", path.gateway?.description ?? ""),
+      ("REACHD_SOURCE", path.source?.description ?? ""),
+      ("REACHD_CAUSE", update.transition?.causes.map(\.rawValue).joined(separator: ",") ?? ""),
+      ("REACHD_INITIAL", isInitial ? "1" : "0"),
+      ("REACHD_TIME", time(update).description),
+    ]
+  }
+
+  private static func path(_ update: ReachabilityUpdate) -> NetworkPath {
+    update.host?.path ?? update.snapshot.machine.leading
+  }
+
+  private static func time(_ update: ReachabilityUpdate) -> Timestamp {
+    update.transition?.time ?? .now
+  }
+}

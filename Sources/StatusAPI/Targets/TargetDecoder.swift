@@ -1,0 +1,151 @@
+internal import JSONTree
+internal import NetworkReachability
+
+/// From a body to a target's definition, or to what is wrong with each of its fields.
+enum TargetDecoder {
+  /// Fields of the document that a client may send back as it got them; they say nothing.
+  private static let readOnlyFields: Set<String> = [
+    "state", "reason", "since", "pending", "flapping", "consecutiveFailures", "origin", "lastCheck",
+  ]
+  private static let durationFields: [(TargetSpec.Field, any WritableKeyPath<TargetSpec, Duration?> & Sendable)] = [
+    (.interval, \.interval), (.timeout, \.timeout), (.fastInterval, \.fastInterval),
+  ]
+
+  /// All that is wrong with a body.
+  struct InvalidFields: Error {
+    var errors: [FieldError]
+  }
+
+  /// Reads one target.
+  ///
+  /// - Parameters:
+  ///   - node: the object.
+  ///   - pointer: where it stands in the body.
+  ///   - id: what the path calls it; the body may leave it out then.
+  ///   - modules: the modules that may be named besides the built-in ones.
+  /// - Returns: a valid definition.
+  /// - Throws: everything that is wrong.
+  static func definition(
+    _ node: JSONNode, at pointer: String, id: String? = nil, modules: [CheckModule]
+  ) throws(InvalidFields) -> TargetDefinition {
+    guard let members = node.members else {
+      throw InvalidFields(errors: [FieldError(pointer: pointer, detail: "expected an object, found \(node.kind)")])
+    }
+    var draft = TargetSpec()
+    var errors: [FieldError] = []
+    for member in members where !readOnlyFields.contains(member.name) {
+      let location = pointer + FieldError.pointerSegment(member.name)
+      if let problem = decode(member, into: &draft, &errors, location) {
+        errors.append(FieldError(pointer: location, detail: problem))
+      }
+    }
+    for (field, _) in durationFields where node[field.rawValue] != nil && node[field.rawValue + "Seconds"] != nil {
+      let location = pointer + FieldError.pointerSegment(field.rawValue + "Seconds")
+      errors.append(FieldError(pointer: location, detail: "\(field.rawValue) is given twice; leave one out"))
+    }
+    if let id {
+      if let other = draft.id, other != id {
+        errors.append(
+          FieldError(pointer: pointer + "/id", detail: "the path says \(id); leave the id out, or write that"))
+      }
+      draft.id = id
+    }
+    do throws(TargetSpec.Faults) {
+      let definition = try draft.definition(modules: modules)
+      if errors.isEmpty { return definition }
+    } catch {
+      errors += error.faults.map { fault in
+        let label = fault.label.map(FieldError.pointerSegment) ?? ""
+        return FieldError(pointer: "\(pointer)/\(fault.field.rawValue)\(label)", detail: fault.description)
+      }
+      // A field of the wrong kind was left out of the draft: that it is missing is no second fault.
+      var seen: Set<String> = []
+      errors.removeAll { !seen.insert($0.pointer).inserted }
+    }
+    throw InvalidFields(errors: errors)
+  }
+
+  /// Puts a member into the draft; returns what is wrong with it.
+  private static func decode(
+    _ member: JSONNode.Member, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
+  ) -> String? {
+    let value = member.value
+    for (field, key) in durationFields {
+      if member.name == field.rawValue {
+        guard let duration = value.string.flatMap({ DurationFormat.parse($0) }) else {
+          return "expected a duration such as 500ms or 30s, found \(describe(value))"
+        }
+        draft[keyPath: key] = duration
+        return nil
+      }
+      if member.name == field.rawValue + "Seconds" {
+        guard let seconds = value.seconds else {
+          return "expected a number of seconds from 0 to 31536000, found \(describe(value))"
+        }
+        draft[keyPath: key] = seconds
+        return nil
+      }
+    }
+    switch member.name {
+    case "id": draft.id = value.string
+    case "target": draft.target = value.string
+    case "module":
+      if value == .null { return nil }
+      draft.module = value.string
+    case "fall", "rise":
+      guard case .integer(let number) = value else { return "expected a whole number, found \(describe(value))" }
+      if member.name == "fall" { draft.fall = Int(clamping: number) } else { draft.rise = Int(clamping: number) }
+      return nil
+    case "paused":
+      guard case .bool(let isPaused) = value else { return "expected true or false, found \(describe(value))" }
+      draft.isPaused = isPaused
+      return nil
+    case "labels": return decodeLabels(value, into: &draft, &errors, location)
+    default: return unknown(member.name)
+    }
+    return value.string == nil ? "expected a string, found \(describe(value))" : nil
+  }
+
+  private static func decodeLabels(
+    _ value: JSONNode, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
+  ) -> String? {
+    guard let labels = value.members else { return "expected an object of strings, found \(describe(value))" }
+    for label in labels {
+      guard let text = label.value.string else {
+        errors.append(
+          FieldError(
+            pointer: location + FieldError.pointerSegment(label.name),
+            detail: "expected a string, found \(describe(label.value))"))
+        continue
+      }
+      draft.labels[label.name] = text
+    }
+    return nil
+  }
+
+  private static func unknown(_ name: String) -> String {
+    let known = TargetSpec.Field.allCases.map(\.rawValue).joined(separator: ", ")
+    return "there is no such field; there are \(known)"
+  }
+
+  private static func describe(_ value: JSONNode) -> String {
+    switch value {
+    case .integer(let number): return "the number \(number)"
+    case .number(let number): return "the number \(number)"
+    default: break
+    }
+    guard let text = value.string else { return value.kind }
+    return text.count > 80 ? String(text.prefix(80)).debugDescription + "…" : text.debugDescription
+  }
+}
+
+extension JSONNode {
+  /// A number of seconds as a duration; nil for anything else, and for more than a year.
+  fileprivate var seconds: Duration? {
+    switch self {
+    case .integer(let seconds) where (0...31_536_000).contains(seconds): .seconds(seconds)
+    case .number(let seconds) where (0...31_536_000).contains(seconds): .seconds(seconds)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,55 @@
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// What a registered target looks like on the wire.
+///
+/// Additive changes only.
+enum TargetRepresentation {
+  /// The target and its state, without its last check: what an event carries.
+  static func summary(_ report: TargetReport, _ visibility: TargetVisibility) -> [JSON.Member] {
+    let (definition, status) = (report.definition, report.status)
+    let labels = definition.labels.sorted { $0.key < $1.key }
+    return [
+      .init(name: "id", value: .string(definition.id)),
+      .init(name: "target", value: .string(visibility.text(definition.target))),
+      .init(name: "module", value: .string(definition.module.name)),
+      .init(name: "labels", value: .object(labels.map { .init(name: $0.key, value: .string($0.value)) })),
+      .init(name: "state", value: .string(status.state.rawValue)),
+      .init(name: "reason", value: .text(status.reason?.rawValue)),
+      .init(name: "since", value: .string(status.since.description)),
+      .init(name: "pending", value: .bool(status.isPending)),
+      .init(name: "flapping", value: .bool(status.isFlapping)),
+      .init(name: "consecutiveFailures", value: .integer(Int64(status.consecutiveFailures))),
+    ]
+  }
+
+  /// Everything about a target: its state, its definition, and what the last check found.
+  static func document(
+    _ report: TargetReport, _ visibility: TargetVisibility, _ monitor: ReachabilityMonitor
+  ) -> JSON {
+    let definition = report.definition
+    return .object(
+      summary(report, visibility) + [
+        .init(name: "intervalSeconds", value: seconds(definition.interval)),
+        .init(name: "timeoutSeconds", value: seconds(definition.timeout)),
+        .init(name: "fastIntervalSeconds", value: seconds(definition.fastInterval)),
+        .init(name: "fall", value: .integer(Int64(definition.fall))),
+        .init(name: "rise", value: .integer(Int64(definition.rise))),
+        .init(name: "paused", value: .bool(definition.isPaused)),
+        .init(name: "origin", value: .string(report.origin.rawValue)),
+        .init(name: "lastCheck", value: lastCheck(report, monitor)),
+      ])
+  }
+
+  private static func lastCheck(_ report: TargetReport, _ monitor: ReachabilityMonitor) -> JSON {
+    guard let result = report.status.lastResult else { return .null }
+    let definition = report.definition
+    let request = CheckRequest(definition.target, module: definition.module, timeout: definition.timeout)
+    // The way as it is now: what it was at the check is in no record.
+    let path = result.address == nil ? nil : monitor.verdict(of: definition.target.host)?.path
+    return CheckRepresentation.document([CheckOutcome(request: request, result: result, path: path)])
+  }
+
+  /// A duration in seconds, or null.
+  static func seconds(_ duration: Duration?) -> JSON { duration.map { .number($0 / .seconds(1)) } ?? .null }
+}

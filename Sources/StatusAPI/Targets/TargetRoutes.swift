@@ -1,0 +1,162 @@
+internal import JSONTree
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// `/targets/{id}`: one registered target.
+enum TargetRoutes {
+  static let all = [TargetCollectionRoutes.list, TargetCollectionRoutes.post, get, put, delete, check, pause, resume]
+
+  static let get = Route(
+    pattern: "/targets/{id}", parameters: ["wait"], mediaTypes: [.json], summary: "one registered target with its state"
+  ) { (context) throws(Problem) in
+    let id = try report(context).definition.id
+    let feed = context.service.events
+    let visibility = TargetVisibility(context)
+    return try ConditionalRequest(context).reply(waitingOn: feed.targetWaiters, topic: id) {
+      let last = feed.lastEvent
+      guard let report = context.service.targets.schedule.report(of: id) else {
+        return context.answer(Problem(.missing, id))
+      }
+      var response = answer(report, context, visibility)
+      response.headers["Last-Event-ID"] = last.description
+      return response
+    }
+  }
+
+  static let put = Route(
+    method: "PUT", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "register a target, or change one"
+  ) { (context) throws(Problem) in
+    let id = try id(context)
+    let body = try RequestBody.json(context.request)
+    let definition: TargetDefinition
+    do throws(TargetDecoder.InvalidFields) {
+      let modules = context.service.targets.modules(for: id)
+      definition = try TargetDecoder.definition(body, at: "", id: id, modules: modules)
+    } catch {
+      throw Problem(fields: error.errors)
+    }
+    if let denial = context.service.targets.denial(definition, context.service.targets.policy()) { throw denial }
+    let schedule = context.service.targets.schedule
+    switch schedule.put(definition, by: context.account, if: TargetEntityTag.precondition(context)) {
+    case .created(let report): return .now(answer(report, context, status: 201))
+    case .replaced(let report): return .now(answer(report, context))
+    case .rejected(let refusal): throw Problem(refusal, id)
+    }
+  }
+
+  static let delete = Route(
+    method: "DELETE", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "forget a registered target"
+  ) { (context) throws(Problem) in
+    let id = try id(context)
+    do throws(TargetChangeError) {
+      try context.service.targets.schedule.remove(id, if: TargetEntityTag.precondition(context))
+    } catch {
+      throw Problem(error, id)
+    }
+    return .now(HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"]))
+  }
+
+  static let check = Route(
+    method: "POST", pattern: "/targets/{id}/check", scope: .check, mediaTypes: [.json],
+    summary: "check a registered target now"
+  ) { (context) throws(Problem) in
+    let report = try report(context)
+    guard !report.definition.isPaused else {
+      throw Problem(.conflict, "The target is paused; resume it, or ask GET /check.")
+    }
+    try SingleCheckRoutes.enforceRateLimit(1, context)
+    let visibility = TargetVisibility(context)
+    return .later { promise in
+      let id = report.definition.id
+      let schedule = context.service.targets.schedule
+      let gone = Problem(.conflict, "The target was removed or paused meanwhile.")
+      let isUnderWay = schedule.check(id) { outcome in
+        guard outcome != nil, let report = schedule.report(of: id) else {
+          return promise.fulfil(context.answer(gone))
+        }
+        promise.fulfil(answer(report, context, visibility))
+      }
+      if !isUnderWay { promise.fulfil(context.answer(gone)) }
+    }
+  }
+
+  static let pause = Route(
+    method: "POST", pattern: "/targets/{id}/pause", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "stop checking a registered target", handle: { (context) throws(Problem) in try pause(context, true) })
+
+  static let resume = Route(
+    method: "POST", pattern: "/targets/{id}/resume", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "check a paused target again", handle: { (context) throws(Problem) in try pause(context, false) })
+
+  private static func pause(_ context: RequestContext, _ isPaused: Bool) throws(Problem) -> HTTPReply {
+    let id = try id(context)
+    // It is checked immediately, and a target of the file is not charged to the caller.
+    if !isPaused, let report = context.service.targets.schedule.report(of: id), report.definition.isPaused,
+      report.origin == .configuration
+    {
+      try SingleCheckRoutes.enforceRateLimit(1, context)
+    }
+    do throws(TargetChangeError) {
+      let report = try context.service.targets.schedule.pause(id, isPaused, if: TargetEntityTag.precondition(context))
+      return .now(answer(report, context))
+    } catch {
+      throw Problem(error, id)
+    }
+  }
+
+  // MARK: - Parts
+
+  private static func id(_ context: RequestContext) throws(Problem) -> String {
+    let id = context.path["id"] ?? ""
+    guard TargetSpec.isID(id) else { throw Problem(invalidID: id) }
+    return id
+  }
+
+  private static func report(_ context: RequestContext) throws(Problem) -> TargetReport {
+    let id = try id(context)
+    guard let report = context.service.targets.schedule.report(of: id) else { throw Problem(.missing, id) }
+    return report
+  }
+
+  static func answer(
+    _ report: TargetReport, _ context: RequestContext, status: Int = 200, _ visibility: TargetVisibility? = nil
+  ) -> HTTPResponse {
+    let visibility = visibility ?? TargetVisibility(context)
+    var headers = RepresentationHeaders.ofTargets(.json)
+    headers["ETag"] = TargetEntityTag(report, visibility, context).description
+    if status == 201 { headers["Location"] = "/targets/\(report.definition.id)" }
+    let body = TargetRepresentation.document(report, visibility, context.service.monitor).bytes + [0x0a]
+    return HTTPResponse(status: status, headers: headers, body: .bytes(body))
+  }
+}
+
+extension Problem {
+  /// What should be the id of a target cannot be one.
+  init(invalidID text: String) {
+    self.init(
+      .badRequest, "\(text.prefix(80).debugDescription) is no id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
+  }
+
+  /// Several fields of a body are wrong.
+  init(fields: [FieldError]) {
+    let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
+    let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
+    self.init(.invalid, list.joined(separator: "; ") + more + ".")
+    errors = fields
+  }
+
+  /// Puts what the schedule refuses into our words.
+  init(_ refusal: TargetChangeError, _ id: String) {
+    switch refusal {
+    case .missing: self.init(.notFound, "There is no target \(id.debugDescription); GET /targets lists what there is.")
+    case .precondition:
+      self.init(.preconditionFailed, "The target \(id) is not as the request expects; GET it and try again.")
+    case .configured:
+      self.init(.conflict, "The target \(id) stands in the configuration file; change it there and reload.")
+    case .quota(let excess): self.init(excess)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+internal import NetworkReachability
+internal import StatusAPI
+internal import Subprocess
+internal import SystemPackage
+
+/// Runs a shell command for a change, with the change in its environment.
+struct ChangeHook {
+  let command: String
+
+  init(_ command: String) { self.command = command }
+
+  /// Runs the command and waits for its end; a failure is told and nothing else.
+  ///
+  /// While it runs, further updates wait in the monitor's bounded mailbox: a slow command hears the latest state, not
+  /// every step to it.
+  func run(_ update: ReachabilityUpdate) async {
+    let facts = UpdateFormatter.facts(update)
+    let environment = Environment.inherit.updating(
+      Dictionary(uniqueKeysWithValues: facts.map { (Environment.Key(stringLiteral: $0.name), $0.value) }))
+    do {
+      let result = try await Subprocess.run(
+        .path("/bin/sh"), arguments: ["-c", command], environment: environment,
+        output: .currentStandardOutput, error: .currentStandardError)
+      if !result.terminationStatus.isSuccess {
+        Terminal.writeError("reachd: --exec ended with \(result.terminationStatus)")
+      }
+    } catch {
+      Terminal.writeError("reachd: --exec could not run: \(error)")
+    }
+  }
+}

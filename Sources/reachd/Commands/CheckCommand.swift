@@ -1,0 +1,107 @@
+internal import ArgumentParser
+internal import Logging
+internal import NetworkReachability
+internal import ReachabilityChecks
+internal import Service
+internal import StatusAPI
+
+/// `reachd check`: asks targets once, from this machine, without a service.
+struct CheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Ask whether targets answer: exit 0 all are up, 1 one is not, 2 could not tell.",
+    discussion: """
+      A target is tcp://HOST:PORT, icmp://HOST, http:// or https://HOST/PATH, tls://HOST:PORT, dns://SERVER/NAME?type=A, or
+      route://HOST, which sends no packet. Several are asked at once, and printed as they answer.
+
+      EXAMPLES
+        reachd check tcp://db:5432
+        reachd check https://api.internal/health --explain
+        reachd check icmp://10.0.0.1 --count 5 --json
+        reachd check tcp://[2001:db8::1]:22 --ip 6 --timeout 500ms
+      """)
+
+  @Argument(help: "Targets, such as tcp://db:5432.")
+  var targets: [String]
+
+  @Flag(help: "Print what stands between this machine and the target, rung by rung.")
+  var explain = false
+
+  @Flag(help: "Print JSON Lines.")
+  var json = false
+
+  @Option(help: "How long one check may take, such as 500ms or 5s.")
+  var timeout = "5s"
+
+  @Option(help: "The module; else the one that the target's scheme picks.")
+  var module: String?
+
+  @Option(help: "How many echoes are sent, or how often another check is made.")
+  var count: Int?
+
+  @Option(help: "Which addresses of a name are asked: any, 4, 6 or both.")
+  var ip: String?
+
+  @Option(help: "The interface to leave through.")
+  var interface: String?
+
+  @Option(name: .customLong("source"), help: "The own address to ask from.")
+  var sourceAddress: String?
+
+  @OptionGroup var source: SourceOptions
+
+  func validate() throws {
+    guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as tcp://db:5432.") }
+    // What its modules allow is known when the file is read.
+    _ = try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in try CheckPlan.validate(parameters) }
+  }
+
+  mutating func run() async throws {
+    let configuration = try source.sources().loadOrExit()
+    let own = Dictionary(configuration.modules.map { ($0.name, $0) }) { $1 }
+    let modules = CheckPlan.builtInModules.merging(own) { $1 }
+    let plans = try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in
+      try CheckPlan(parameters, modules: modules, policy: nil)
+    }
+    let monitor = try configuration.makeStartedMonitor()
+    defer { monitor.stop() }
+    let checker = Checker(monitor: monitor)
+    var states: [CheckResult.State] = []
+    await withTaskGroup(of: [CheckOutcome].self) { group in
+      for plan in plans { group.addTask { await plan.run(checker) } }
+      for await outcomes in group {
+        print(outcomes, monitor)
+        states += outcomes.map(\.result.state)
+      }
+    }
+    if states.contains(where: { $0 == .down || $0 == .unreachable }) { throw ExitStatus.negative }
+    if !states.allSatisfy({ $0 == .up }) { throw ExitStatus.undetermined }
+  }
+
+  private func forEachTarget<Result>(
+    _ body: (CheckPlan.Parameters) throws(CheckPlan.InvalidParameters) -> Result
+  ) throws -> [Result] {
+    try targets.map { target in
+      let parameters = CheckPlan.Parameters(
+        target: target, module: module, timeout: timeout, count: count.map { String($0) }, ip: ip,
+        source: sourceAddress, interface: interface)
+      do throws(CheckPlan.InvalidParameters) {
+        return try body(parameters)
+      } catch {
+        throw ValidationError("\(Redaction.redacted(target)): \(error)")
+      }
+    }
+  }
+
+  private func print(_ outcomes: [CheckOutcome], _ monitor: ReachabilityMonitor) {
+    guard explain else {
+      if json { return Terminal.line(CheckFormatter.json(outcomes)) }
+      for outcome in outcomes { Terminal.line(CheckFormatter.line(outcome)) }
+      return
+    }
+    for outcome in outcomes {
+      let explanation = Diagnosis(of: outcome, in: monitor.snapshot)
+      Terminal.line(json ? CheckFormatter.json(explanation) : CheckFormatter.ladder(explanation))
+    }
+  }
+}

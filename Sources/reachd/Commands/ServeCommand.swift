@@ -1,0 +1,116 @@
+internal import ArgumentParser
+internal import HostProcess
+internal import Logging
+internal import EmbeddedHTTPServer
+internal import Service
+
+/// `reachd serve`: the service.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve the state of this machine over HTTP, and every change as a stream.",
+    discussion: """
+      A flag wins over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), that over the file, that over the default.
+      The first line on standard error tells the address; port 0 takes a free one. SIGTERM and SIGINT drain: /readyz
+      turns 503, streams get `bye`, requests are finished, exit 0. SIGHUP reads
+      the configuration again: what is wrong with it is logged, and then nothing changes.
+
+      Once its addresses are bound it gives up every capability and the way to new ones, whoever started it. It tells a
+      service manager when it is ready, stopping and alive (sd_notify), and takes sockets from one (LISTEN_FDS); these
+      stand in for every address to listen on, and have the rules of the listed address that is the same.
+
+      EXAMPLES
+        reachd serve
+        reachd serve --listen 0.0.0.0:8080 --log-format json
+        reachd serve --config /etc/reachd.yaml
+      """)
+
+  @Option(help: "ADDRESS:PORT or unix:/PATH to listen on; may be given more than once. Default 127.0.0.1:8080.")
+  var listen: [String] = []
+
+  @Option(help: "trace, debug, info, notice, warning, error or critical. Default info.")
+  var logLevel: String?
+
+  @Option(help: "text or json. Default text.")
+  var logFormat: String?
+
+  @Option(help: "How long a loss waits before it is told. Default 10ms.")
+  var settle: String?
+
+  @Option(help: "How long new connections are taken after SIGTERM. Default 2s.")
+  var drainDelay: String?
+
+  @Option(help: "The most that stopping may take. Default 10s.")
+  var grace: String?
+
+  @Option(help: "How event streams are served: auto, takeover or callback. Default auto.")
+  var streams: String?
+
+  @OptionGroup var source: SourceOptions
+
+  mutating func run() async throws { try await Self.run(prepare()) }
+
+  /// Everything that needs privileges or must come before the first thread: settings, sockets, and then giving up.
+  ///
+  /// - Throws: the exit code, after saying why.
+  func prepare() throws -> Daemon {
+    let sources = source.sources([
+      ("listen", "--listen", listen), ("log.level", "--log-level", [logLevel].compactMap(\.self)),
+      ("log.format", "--log-format", [logFormat].compactMap(\.self)),
+      ("settle", "--settle", [settle].compactMap(\.self)),
+      ("drainDelay", "--drain-delay", [drainDelay].compactMap(\.self)),
+      ("grace", "--grace", [grace].compactMap(\.self)),
+      ("streams", "--streams", [streams].compactMap(\.self)),
+    ])
+    let configuration = try sources.loadOrExit(secrets: true)
+    // From here on there is something to put in order before the end.
+    ProcessSignals.blockTermination()
+    ProcessSignals.ignoreBrokenPipes()
+    ProcessSignals.reapOrphans()
+    // The first line that is written starts a thread, which would keep the privileges that this one gives up.
+    let writer = LogWriter(startsPaused: true) { Terminal.log($0) }
+    defer { writer.start() }
+    let style = LogSettings(configuration.logLevel, configuration.logFormat)
+    let logger = LineLogHandler.logger(style, writer)
+    for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
+    let manager = ServiceManager(environment: sources.environment)
+    let inherited = manager.sockets.map { HTTPServer.Configuration(inheriting: $0).address }
+    if let left = configuration.listenerWithoutSocket(by: inherited) {
+      writer.start()
+      writer.flush(seconds: 1)
+      Terminal.writeError(
+        "reachd: configuration: listen: the service manager's sockets leave out \(left), for which the file has rules; "
+          + "name the sockets' own addresses: \(inherited.map(\.description).joined(separator: ", "))")
+      throw ExitStatus.configuration
+    }
+    let daemon = Daemon(configuration, from: sources, manager, style, writer)
+    do throws(ConfigurationErrors) {
+      try daemon.reserveTargets()
+    } catch {
+      writer.start()
+      writer.flush(seconds: 1)
+      for line in error.lines { Terminal.writeError("reachd: \(line)") }
+      throw ExitStatus.configuration
+    }
+    do throws(HTTPServerError) {
+      try daemon.bind()
+    } catch {
+      writer.start()
+      writer.flush(seconds: 1)
+      Terminal.writeError("reachd: \(error)")
+      throw ExitStatus.unavailable
+    }
+    return daemon
+  }
+
+  /// Serves to the end.
+  static func run(_ daemon: Daemon) async throws {
+    defer { daemon.flushLog() }
+    do {
+      try await daemon.serve()
+    } catch let error as HTTPServerError {
+      Terminal.writeError("reachd: \(error)")
+      throw ExitStatus.unavailable
+    }
+  }
+}

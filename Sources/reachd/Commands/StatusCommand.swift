@@ -1,0 +1,78 @@
+internal import ArgumentParser
+internal import JSONTree
+internal import Logging
+internal import NetworkReachability
+internal import ReachabilityModel
+internal import Service
+internal import StatusAPI
+
+/// `reachd status`: this machine's verdict, from the service or straight from the kernel.
+struct StatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say whether this machine can be reached: exit 0 yes, 1 no, 2 could not tell.",
+    discussion: """
+      EXAMPLES
+        reachd status
+        reachd status --json | jq .ipv4
+        reachd status --url http://10.0.0.5:8080
+        reachd status --direct && echo online
+      """)
+
+  @Flag(help: "Ask the kernel of this machine, without a service.")
+  var direct = false
+
+  @Flag(help: "Print the whole document instead of a line.")
+  var json = false
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var source: SourceOptions
+
+  func validate() throws {
+    if direct, client.url != nil { throw ValidationError("--direct asks no service; leave --url out.") }
+  }
+
+  mutating func run() async throws {
+    throw direct ? try askKernel() : try askService()
+  }
+
+  private func askKernel() throws -> ExitCode {
+    let monitor = try source.sources().loadOrExit().makeStartedMonitor()
+    let snapshot = monitor.snapshot
+    monitor.stop()
+    Terminal.line(json ? StatusFormatter.json(snapshot) : StatusFormatter.line(snapshot))
+    return ExitStatus.code(reachable: snapshot.status.isReachable, known: snapshot.status != .unknown)
+  }
+
+  /// The verdict in the service's answer; nil when it is somebody else's.
+  private static func status(in text: String, isDocument: Bool) -> String? {
+    let status =
+      isDocument
+      ? (try? JSONNode.parse(Array(text.utf8)))?["status"]?.string
+      : text.prefix { $0 != " " && $0 != ":" && $0 != "\n" }.description
+    return ["reachable", "notReachable", "unknown"].first { $0 == status }
+  }
+
+  private func askService() throws -> ExitCode {
+    // One question tells the status by its code, whatever the representation: 200 reachable, 503 not.
+    let media = json ? "application/json" : "text/plain"
+    do {
+      let answer = try client.get("/status?require=reachable", accept: media, source)
+      let body = String(decoding: answer.body, as: UTF8.self)
+      let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
+      let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
+      // What a proxy says in our service's place is no verdict.
+      guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
+        Terminal.writeError("reachd: the service answered \(answer.status): \(Terminal.displayText(text))")
+        return ExitStatus.undetermined
+      }
+      // A document that was read has its control characters escaped in its own way.
+      Terminal.line(json ? text : text.withoutControls)
+      return ExitStatus.code(reachable: status == "reachable", known: status != "unknown")
+    } catch let error where !(error is ExitCode) {
+      Terminal.writeError("reachd: \(error)")
+      Terminal.writeError("reachd: is the service running? `reachd status --direct` asks the kernel without it")
+      return ExitStatus.undetermined
+    }
+  }
+}

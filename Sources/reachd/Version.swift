@@ -1,6 +1,0 @@
-/// The version of this program: the one place that names it.
-///
-/// CHANGELOG.md's newest entry says the same.
-enum Version {
-  static let current = "0.1.0"
-}

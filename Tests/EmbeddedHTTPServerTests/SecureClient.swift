@@ -1,0 +1,87 @@
+import CGnuTLS
+import Glibc
+
+@testable import EmbeddedHTTPServer
+
+/// A TLS client whose handshake can be left half-way, and that sends exactly the bytes it is told to.
+@safe final class SecureClient {
+  private let wire: RawClient
+  private let session: gnutls_session_t
+  private let credentials: gnutls_certificate_credentials_t
+  /// Whether the server said that it has ended, as TLS wants it, and did not only stop.
+  private(set) var endedProperly = false
+
+  /// A client that is connected and has its handshake before it; whom it speaks to it does not check.
+  init(_ address: ListenAddress, version: String = "TLS1.3") throws {
+    wire = try RawClient(address)
+    var session: gnutls_session_t?
+    var credentials: gnutls_certificate_credentials_t?
+    guard unsafe gnutls_init(&session, CGnuTLS_client_flags()) == 0, let session = unsafe session,
+      unsafe gnutls_certificate_allocate_credentials(&credentials) == 0, let credentials = unsafe credentials
+    else { throw RawClient.Failure(description: "no session") }
+    unsafe self.session = session
+    unsafe self.credentials = credentials
+    unsafe gnutls_priority_set_direct(session, "NORMAL:-VERS-ALL:+VERS-\(version)", nil)
+    unsafe gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials))
+    unsafe gnutls_transport_set_int2(session, wire.descriptor, wire.descriptor)
+    _ = fcntl(wire.descriptor, F_SETFL, O_NONBLOCK)
+  }
+
+  deinit {
+    unsafe gnutls_deinit(session)
+    unsafe gnutls_certificate_free_credentials(credentials)
+  }
+
+  /// Goes on with the handshake as far as it comes without waiting, and tells whether it is over.
+  @discardableResult
+  func step() throws -> Bool {
+    let code = unsafe gnutls_handshake(session)
+    if code < 0, !Self.isPause(Int(code)) { throw RawClient.Failure(description: "handshake: \(code)") }
+    return code >= 0
+  }
+
+  /// Goes through the handshake to its end.
+  func shakeHands() throws {
+    while try !step() { try wait(POLLIN) }
+  }
+
+  /// Waits until the server has sent something that was not read yet.
+  func waitForBytes() throws { try wait(POLLIN) }
+
+  func send(_ text: String) throws {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe gnutls_record_send(session, $0.baseAddress, $0.count) }
+      // A closed peer takes nothing, which the answer will show.
+      guard count > 0 || Self.isPause(count) else { return }
+      if count > 0 { rest = rest.dropFirst(count) } else { try wait(POLLOUT) }
+    }
+  }
+
+  /// Waits until the server ends and returns all that it sent.
+  func receiveAll() throws -> String {
+    var received: [UInt8] = []
+    while true {
+      let part = unsafe withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer -> (Int, [UInt8]) in
+        let count = unsafe gnutls_record_recv(session, buffer.baseAddress, buffer.count)
+        return (count, count > 0 ? unsafe Array(buffer[..<count]) : [])
+      }
+      received += part.1
+      if Self.isPause(part.0) {
+        try wait(POLLIN)
+      } else if part.0 <= 0 {
+        endedProperly = part.0 == 0
+        return String(decoding: received, as: UTF8.self)
+      }
+    }
+  }
+
+  private static func isPause(_ code: Int) -> Bool {
+    code == Int(GNUTLS_E_AGAIN) || code == Int(GNUTLS_E_INTERRUPTED)
+  }
+
+  private func wait(_ events: Int32) throws {
+    var ready = pollfd(fd: wire.descriptor, events: Int16(events), revents: 0)
+    guard unsafe poll(&ready, 1, RawClient.deadline) == 1 else { throw RawClient.Failure(description: "nothing came") }
+  }
+}

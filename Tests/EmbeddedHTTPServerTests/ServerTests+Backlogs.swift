@@ -1,0 +1,222 @@
+import Glibc
+import Locks
+import Testing
+
+@testable import EmbeddedHTTPServer
+
+extension ServerTests {
+  @Suite("Stream backlogs")
+  struct Backlogs {
+    private func open(_ fixture: Fixture, _ target: String, receiveBuffer: Int32? = nil) throws -> RawClient {
+      let client = try RawClient(fixture.address, receiveBuffer: receiveBuffer)
+      client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+      try client.head()
+      try client.body(until: "hello\n")
+      return client
+    }
+
+    /// Follows two logs; `?k=` is the mask of the first, `?t=` a topic of the second.
+    private func both(_ log: EventLog, _ side: EventLog, _ attachment: (any AnyObject & Sendable)? = nil) -> HTTPHandler
+    {
+      { request in
+        let kinds = request.query.first { $0.name == "k" }.flatMap { UInt64($0.value) } ?? .max
+        let topics = request.query.filter { $0.name == "t" }.compactMap { UInt64($0.value) }
+        var feeds = [HTTPStream.Feed(log: log, cursor: log.end, selection: .init(kinds: kinds))]
+        if !topics.isEmpty {
+          feeds.append(.init(log: side, cursor: side.end, selection: .init(topics: topics)))
+        }
+        let stream = HTTPStream(
+          feeds: feeds, preamble: Array("hello\n".utf8), heartbeat: .init(bytes: []), attachment: attachment)
+        return .now(HTTPResponse(body: .stream(stream)))
+      }
+    }
+
+    @Test("A slow reader receives the selected backlog once", arguments: StreamMode.both)
+    func comesBack(mode: StreamMode) throws {
+      let log = EventLog(byteCapacity: 8 << 20)
+      let fixture = try Fixture(mode, configure: { $0.streamLag = 8 << 20 }, handler: both(log, EventLog()))
+      // Odd sizes, so that sockets fill up in the middle of entries; two of the slow ones share a filter.
+      let slow = try ["/?k=1", "/?k=1", "/?k=2", "/"].map { try open(fixture, $0, receiveBuffer: 4096) }
+      let quick = try open(fixture, "/?k=3")
+      var expected = ["", "", "", ""]
+      for id in 1...400 {
+        let text = String(repeating: "x", count: id * 7 % 1999) + "\(id)\n"
+        log.append(id: UInt64(id), kind: UInt8(id % 2), bytes: Array(text.utf8))
+        for (index, mask) in [1, 1, 2, 3].enumerated() where mask & (1 << (id % 2)) != 0 { expected[index] += text }
+        if id % 50 == 0 { try quick.body(until: "x\(id)\n") }
+      }
+      log.append(id: 401, kind: 0, bytes: Array("end\n".utf8))
+      log.append(id: 401, kind: 1, bytes: Array("end\n".utf8))
+      for (index, client) in slow.enumerated() {
+        #expect(try client.body(until: "end\n") == expected[index] + "end\n")
+      }
+      #expect(try slow[3].body(until: "end\n") == "end\n")
+      // Back at the pace of all, it goes on live.
+      log.append(id: 402, kind: 0, bytes: Array("live\n".utf8))
+      #expect(try slow[0].body(until: "live\n") == "live\n")
+      #expect(fixture.server.counters.streamsLagged == 0)
+    }
+
+    @Test(
+      "Topic entries reach only their subscribers",
+      arguments: StreamMode.both)
+    func topics(mode: StreamMode) throws {
+      let log = EventLog()
+      let side = EventLog()
+      let fixture = try Fixture(mode, handler: both(log, side))
+      let clients = try ["/?t=1&t=2", "/?t=2", "/?t=1&t=2", "/"].map { try open(fixture, $0) }
+      for round in 1...20 {
+        for topic in UInt64(1)...3 {
+          side.append(id: 0, kind: 5, topic: topic, bytes: Array("t\(topic).\(round)\n".utf8))
+        }
+        // What comes by which log is ordered within each only.
+        if round % 5 == 0 { log.append(id: UInt64(round), kind: 0, bytes: Array("all\(round)\n".utf8)) }
+      }
+      log.append(id: 21, kind: 0, bytes: Array("end\n".utf8))
+      for (index, topics) in [[1, 2], [2], [1, 2], []].enumerated() {
+        var lines: [String] = []
+        while lines.count < 20 * topics.count + 5 {
+          lines.append(try clients[index].body(until: "\n").trimmed)
+        }
+        #expect(lines.filter { !$0.hasPrefix("t") } == ["all5", "all10", "all15", "all20", "end"])
+        #expect(lines.filter { $0.hasPrefix("t") } == (1...20).flatMap { round in topics.map { "t\($0).\(round)" } })
+      }
+    }
+
+    /// Counts its ends.
+    private final class Kept: Sendable {
+      let ends: Tally
+      init(_ ends: Tally) { self.ends = ends }
+      deinit { ends.add() }
+    }
+
+    @Test("A stream's attachment is released at its end", arguments: StreamMode.both)
+    func attachment(mode: StreamMode) throws {
+      let log = EventLog()
+      let ends = Tally()
+      let fixture = try Fixture(mode) { both(log, EventLog(), Kept(ends))($0) }
+      let clients = try (0..<5).map { _ in try open(fixture, "/") }
+      #expect(ends.value == 0)
+      clients[0].close()
+      #expect(fixture.eventually { _ in ends.value == 1 })
+      fixture.server.endStreams()
+      #expect(fixture.eventually { _ in ends.value == 5 })
+    }
+
+    @Test("Client data on a stream is discarded", arguments: StreamMode.both)
+    func chatter(mode: StreamMode) throws {
+      let log = EventLog()
+      let fixture = try Fixture(mode, handler: both(log, EventLog()))
+      let client = try open(fixture, "/")
+      for id in 1...20 {
+        client.send(String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 10))
+        log.append(id: UInt64(id), kind: 0, bytes: Array("event \(id)\n".utf8))
+        #expect(try client.body(until: "\n") == "event \(id)\n")
+      }
+      fixture.server.endStreams(closeEvent: Array("bye\n".utf8))
+      try client.body(until: "bye\n")
+    }
+
+    @Test("Body bytes are counted without heads and framing", arguments: StreamMode.both)
+    func bytes(mode: StreamMode) throws {
+      let log = EventLog()
+      let fixture = try Fixture(mode, handler: both(log, EventLog()))
+      var expected = 0
+      let clients = try (0..<4).map { _ in
+        let client = try fixture.client()
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.head()
+        expected += try client.body(until: "hello\n").utf8.count
+        return client
+      }
+      #expect(fixture.eventually { $0.bodyBytes == expected })
+      log.append(id: 1, kind: 0, bytes: Array("0123456789".utf8))
+      for client in clients { try client.body(until: "9") }
+      #expect(fixture.eventually { $0.bodyBytes == expected + 40 })
+      #expect(log.occupancy.bytes == 10)
+    }
+  }
+
+  @Suite("Socket takeover")
+  struct Takeover {
+    @Test("The installed libmicrohttpd supports takeover")
+    func proof() throws {
+      #expect(TakeoverSelfTest.passed)
+      let log = EventLog()
+      for mode in [StreamMode.auto, .takeover] {
+        let fixture = try Fixture(mode, handler: Fixture.follow(log))
+        let client = try fixture.client()
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let head = try client.head()
+        // Who keeps the connection would send chunks.
+        #expect(!head.contains("Transfer-Encoding"))
+        try client.body(until: "hello\n")
+        #expect(fixture.server.counters.connections == 1)
+      }
+    }
+
+    @Test("A delayed ACK does not fill the send buffer")
+    func segments() throws {
+      let fixture = try Fixture(.takeover, handler: Fixture.follow(EventLog()))
+      let client = try fixture.client()
+      var segment: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      unsafe getsockopt(client.descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, &size)
+      // The loopback interface by itself has 64 KiB, as much as the kernel makes of the whole buffer.
+      #expect(segment > 0 && segment <= Limits.streamSendBuffer / 2)
+    }
+
+    @Test("The stream head protects the server's own fields")
+    func head() {
+      let response = HTTPResponse(
+        headers: ["A": "b", "content-length": "5", "DATE": "x", "Connection": "keep-alive", "Bad": "a\r\nC: d"])
+      let head = RawResponse.head(of: response)
+      let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
+      #expect(lines.count == 5)
+      #expect(lines.first == "HTTP/1.1 200 OK")
+      #expect(lines.dropFirst(2) == ["Connection: close", "A: b", ""])
+      let date = lines[1].wholeMatch(
+        of: /Date: (Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z][a-z] 2\d\d\d \d\d:\d\d:\d\d GMT/)
+      #expect(date != nil, "\(lines[1])")
+    }
+
+    @Test("Taken streams count towards the per-address limit")
+    func crowd() throws {
+      let log = EventLog()
+      let fixture = try Fixture(
+        .takeover, configure: { $0.connectionsPerAddress = 1 }, handler: Fixture.follow(log))
+      let client = try fixture.client()
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      try client.head()
+      try client.body(until: "hello\n")
+      #expect(try fixture.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n").hasPrefix("HTTP/1.1 429"))
+      client.close()
+      #expect(
+        fixture.eventually { _ in
+          guard let next = try? fixture.client() else { return false }
+          next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+          return (try? next.head().hasPrefix("HTTP/1.1 200")) == true
+        })
+    }
+
+    @Test("Taken streams count towards the connection limit")
+    func limit() throws {
+      let log = EventLog()
+      let fixture = try Fixture(.takeover, configure: { $0.connectionLimit = 3 }, handler: Fixture.follow(log))
+      let clients = try (0..<3).map { _ in try fixture.client() }
+      for client in clients {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.head()
+        try client.body(until: "hello\n")
+      }
+      let refused = try fixture.client()
+      refused.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try refused.response().status == 503)
+      clients[0].close()
+      #expect(fixture.eventually { $0.connections == 2 })
+      let next = try fixture.client()
+      next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try next.head().hasPrefix("HTTP/1.1 200"))
+    }
+  }
+}

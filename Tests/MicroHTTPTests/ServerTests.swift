@@ -1,5 +1,0 @@
-import Testing
-
-/// Everything that opens sockets, one after the other: some of it counts this process's descriptors.
-@Suite("A server on loopback", .serialized)
-struct ServerTests {}

@@ -1,0 +1,1 @@
+../HostResolverTests/Patience.swift

@@ -1,0 +1,25 @@
+import Glibc
+import ReachabilityModel
+import Testing
+
+@testable import Probers
+
+@Suite struct SocketCapacityTests {
+  @Test(arguments: [
+    (64, 1), (256, 1), (258, 1), (260, 2), (300, 22), (1_024, 384), (2_303, 1_023), (2_304, 1_024), (1 << 20, 1_024),
+  ])
+  func twoProbersLeaveTheReserve(limit: Int, capacity: Int) {
+    #expect(SocketCapacity.of(descriptorLimit: limit) == capacity)
+  }
+
+  @Test(arguments: [(EMFILE, "LimitNOFILE="), (EMFILE, "ulimit -n"), (ENFILE, "fs.file-max")])
+  func aRefusedDescriptorSaysWhatToRaise(code: Int32, advice: String) {
+    let finding = SocketFailure.immediate(code).finding
+    #expect(finding.state == .unknown && finding.reason == .descriptorLimit)
+    #expect(finding.detail?.contains(advice) == true)
+  }
+
+  @Test func otherShortagesAreNoDescriptorLimit() {
+    #expect(SocketFailure.immediate(ENOBUFS).finding.reason == .cancelled)
+  }
+}

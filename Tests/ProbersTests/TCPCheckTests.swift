@@ -1,0 +1,209 @@
+import Foundation
+import Glibc
+import Probers
+import ReachabilityModel
+import Locks
+import TestSupport
+import Testing
+
+@Suite("TCP checks: a connection, and perhaps a dialogue")
+struct TCPCheckTests {
+  let prober = ProberUnderTest()
+
+  private func dialogue(
+    _ server: TCPServer, send: String? = nil, expect: String? = nil, timeout: Duration = patience
+  ) async throws -> CheckResult {
+    try await prober.check(
+      "tcp://127.0.0.1:\(server.port)", .tcp(TCPOptions(send: send, expect: expect)), timeout: timeout)
+  }
+
+  @Test func somebodyListens() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let result = try await prober.check("tcp://127.0.0.1:\(server.port)")
+    #expect(result.state == .up)
+    #expect(result.reason == nil)
+    #expect(result.address == IPAddress("127.0.0.1"))
+    #expect(result.source == IPAddress("127.0.0.1"))
+    #expect(result.phases.map(\.name) == [.connect])
+    #expect(result.duration >= result.duration(of: .connect) ?? .zero)
+  }
+
+  @Test("A connection that says nothing ends without leaving a port of ours in TIME-WAIT, or a server that waits")
+  func connectOnly() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    for _ in 0..<20 { #expect(try await prober.check("tcp://127.0.0.1:\(server.port)").state == .up) }
+    // The kernel's list of sockets (proc(5)): none of those whose other end is the server's is left in any state.
+    let port = String(server.port, radix: 16, uppercase: true)
+    let other = ":" + String(repeating: "0", count: 4 - port.count) + port
+    let sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").dropFirst()
+    #expect(!sockets.isEmpty)
+    #expect(!sockets.contains { $0.split(separator: " ")[2].hasSuffix(other) })
+  }
+
+  @Test("A server that was told something sees the end of it, and no reset")
+  func partingInOrder() async throws {
+    let ends = Locked<[Int32]>([])
+    let server = try TCPServer { peer in
+      var byte: UInt8 = 0
+      while true {
+        let got = unsafe recv(peer, &byte, 1, 0)
+        guard got <= 0 else { continue }
+        let code = got == 0 ? 0 : errno
+        return ends.withLock { $0.append(code) }
+      }
+    }
+    for _ in 0..<20 { #expect(try await dialogue(server, send: "QUIT\r\n").state == .up) }
+    try await eventually { ends.withLock { $0.count } == 20 }
+    #expect(ends.withLock { $0 }.allSatisfy { $0 == 0 })
+  }
+
+  @Test func nobodyListens() async throws {
+    let result = try await prober.check("tcp://127.0.0.1:\(Loopback.closedPort())")
+    #expect(result.state == .down)
+    #expect(result.reason == .refused)
+    #expect(result.phases.isEmpty)
+  }
+
+  @Test func nobodyAnswers() async throws {
+    // A listener whose queue is full drops what comes after (listen(2)).
+    let (listener, port) = try Loopback.bound(.stream)
+    defer { close(listener) }
+    #expect(listen(listener, 0) == 0)
+    var filling: [Int32] = []
+    defer { for descriptor in filling { close(descriptor) } }
+    for _ in 0..<4 { filling.append(try Loopback.connecting(to: port)) }
+    let result = try await prober.check("tcp://127.0.0.1:\(port)", timeout: .milliseconds(300))
+    #expect(result.state == .down)
+    #expect(result.reason == .connectTimeout)
+    #expect(result.duration >= .milliseconds(300))
+  }
+
+  @Test func aGreetingThatMatches() async throws {
+    let server = try TCPServer { peer in
+      Loopback.send(Array("220 mail.test ready\r\n".utf8), to: peer)
+      TCPServer.untilClosed(peer)
+    }
+    let result = try await dialogue(server, expect: "^220 .*ready")
+    #expect(result.state == .up)
+    #expect(result.phases.map(\.name) == [.connect, .processing])
+  }
+
+  @Test func anEchoOfWhatWasSent() async throws {
+    let server = try TCPServer { peer in
+      Loopback.send(Loopback.receive(4_096, from: peer), to: peer)
+      TCPServer.untilClosed(peer)
+    }
+    #expect(try await dialogue(server, send: "PING\r\n", expect: "^PING").state == .up)
+  }
+
+  @Test func sendingAloneIsEnough() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    #expect(try await dialogue(server, send: "QUIT\r\n").state == .up)
+  }
+
+  @Test func anAnswerInDropsIsMatchedInTheEnd() async throws {
+    let server = try TCPServer { peer in
+      for byte in Array(String(repeating: "x", count: 120).utf8) + Array("OK".utf8) { Loopback.send([byte], to: peer) }
+      TCPServer.untilClosed(peer)
+    }
+    #expect(try await dialogue(server, expect: "OK").state == .up)
+  }
+
+  @Test func anAnswerThatDoesNotMatchBeforeTheEnd() async throws {
+    let server = try TCPServer { Loopback.send(Array("500 no\r\n".utf8), to: $0) }
+    let result = try await dialogue(server, expect: "^220")
+    #expect(result.state == .down)
+    #expect(result.reason == .noReply)
+    #expect(result.detail?.contains("500") == false, "what was said is never repeated")
+  }
+
+  @Test func closedWithoutAWord() async throws {
+    let server = try TCPServer { _ in }
+    let result = try await dialogue(server, expect: "^220")
+    #expect(result.state == .down)
+    #expect(result.reason == .reset)
+  }
+
+  @Test func resetInsteadOfAnAnswer() async throws {
+    let server = try TCPServer { peer in
+      _ = Loopback.receive(1, from: peer)
+      TCPServer.reset(peer)
+    }
+    let result = try await dialogue(server, send: "hello", expect: "^220")
+    #expect(result.state == .down)
+    #expect(result.reason == .reset)
+  }
+
+  @Test func silenceAfterTheConnection() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let result = try await dialogue(server, expect: "^220", timeout: .milliseconds(200))
+    #expect(result.state == .down)
+    #expect(result.reason == .noReply)
+    #expect(result.phases.map(\.name) == [.connect])
+  }
+
+  @Test func anAnswerThatNeverEnds() async throws {
+    let server = try TCPServer { peer in
+      let bytes = [UInt8](repeating: 0x61, count: 4_096)
+      for _ in 0..<64 { Loopback.send(bytes, to: peer) }
+    }
+    let result = try await dialogue(server, expect: "220")
+    #expect(result.state == .down)
+    #expect(result.reason == .noReply)
+    #expect(result.detail?.contains("65536") == true)
+  }
+
+  @Test func anAnswerThatComesTooSlowly() async throws {
+    let server = try TCPServer { peer in
+      Loopback.send(Array("22".utf8), to: peer)
+      TCPServer.untilClosed(peer)
+    }
+    let result = try await dialogue(server, expect: "^220", timeout: .milliseconds(200))
+    #expect(result.state == .down)
+    #expect(result.reason == .timeout)
+  }
+
+  @Test("An expression that would take for ever does not, and nobody is blamed")
+  func expensiveExpression() async throws {
+    let server = try TCPServer { Loopback.send([UInt8](repeating: 0x61, count: 30_000), to: $0) }
+    let result = try await dialogue(server, expect: "^(a+)+$b")
+    #expect(result.state == .unknown)
+    #expect(result.detail?.contains("cannot be found out") == true)
+  }
+
+  @Test("A target is not blamed for a name server that took all the time")
+  func silentFamily() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let dns = try DNSServer { _, type in type == DNSMessage.a ? .addresses([[127, 0, 0, 1]]) : .silence }
+    defer { dns.stop() }
+    let slow = ProberUnderTest(asking: [dns])
+    let result = try await slow.check("tcp://half.test:\(server.port)", timeout: .milliseconds(150))
+    #expect(result.state == .unknown)
+    #expect(result.reason == .dnsTimeout)
+    #expect(try await slow.check("tcp://half.test:\(server.port)").state == .up)
+  }
+
+  @Test func aLoopbackSourceStaysHere() async throws {
+    var asked = try request("tcp://192.0.2.1:80")
+    asked.source = IPAddress("127.0.0.1")
+    let result = try await prober.check(asked)
+    #expect(result.state == .unreachable)
+    #expect(result.reason == .noSource)
+  }
+
+  @Test func whatIsNoExpressionIsSaidSo() async throws {
+    let server = try TCPServer(TCPServer.untilClosed)
+    let result = try await dialogue(server, expect: "(")
+    #expect(result.state == .unknown)
+    #expect(result.detail?.contains("no regular expression") == true)
+  }
+
+  @Test("A port of our own, asked from that very port, is nobody")
+  func selfConnection() async throws {
+    // The kernel picks even and odd ports by its own rules; among so many tries some meet themselves on most kernels.
+    let port = try Loopback.closedPort()
+    for _ in 0..<50 {
+      #expect(try await prober.check("tcp://127.0.0.1:\(port)").reason == .refused)
+    }
+  }
+}

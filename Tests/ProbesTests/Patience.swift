@@ -1,1 +1,0 @@
-../NamesTests/Patience.swift

@@ -1,0 +1,216 @@
+import Foundation
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import EmbeddedHTTPServer
+@testable import StatusAPI
+
+/// `GET /check` and `GET /explain` over a scripted prober.
+@Suite struct SingleCheckRoutesTests {
+  let service: ScriptedService
+  init() throws { service = try ScriptedService() }
+
+  private func answers(
+    _ state: CheckResult.State, _ reason: Reason? = nil, _ address: String? = "10.0.0.9",
+    _ phases: [CheckResult.Phase] = [], detail: String? = nil
+  ) {
+    service.prober.follow { _ in
+      CheckResult(
+        state, reason, detail: detail, address: address.flatMap { IPAddress($0) },
+        startedAt: Timestamp(microseconds: 0), duration: .microseconds(1_500), phases: phases)
+    }
+  }
+
+  @Test func respondingTargetIsUp() throws {
+    answers(.up, nil, "10.0.0.9", [.init(.connect, .microseconds(1_000))])
+    let body = try service.ask("/check?target=TCP://10.0.0.9:5432").object()
+    #expect(body["target"] as? String == "TCP://10.0.0.9:5432")
+    #expect(body["state"] as? String == "up")
+    #expect(body["reason"] is NSNull)
+    #expect(body["durationSeconds"] as? Double == 0.0015)
+    #expect((body["phases"] as? [String: Double]) == ["connect": 0.001])
+    #expect((body["vantage"] as? [String: String]) == ["interface": "eth0", "source": "10.0.0.5"])
+    #expect(body["results"] == nil)
+    let text = try service.ask("/check?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
+    #expect(text == "up tcp://10.0.0.9:5432 10.0.0.9 1.500 ms\n")
+  }
+
+  @Test func downTargetAnswers200UnlessUpIsRequired() throws {
+    answers(.down, .refused)
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1").status == 200)
+    let required = try service.ask("/check?target=tcp://10.0.0.9:1&require=up")
+    #expect(required.status == 503)
+    #expect(try required.object()["reason"] as? String == "refused")
+  }
+
+  @Test func allResultsAreReported() throws {
+    service.prober.follow { request in
+      let isSix = request.family == .ipv6
+      return CheckResult(
+        isSix ? .down : .up, isSix ? .refused : nil, address: IPAddress(isSix ? "::1" : "127.0.0.1"),
+        startedAt: Timestamp(microseconds: 0), duration: .zero)
+    }
+    let body = try service.ask("/check?target=tcp://localhost:1&ip=both").object()
+    // There is no way to ::1 on this machine.
+    #expect(body["state"] as? String == "unreachable")
+    let results = try #require(body["results"] as? [[String: Any]])
+    #expect(results.map { $0["state"] as? String } == ["up", "unreachable"])
+    #expect(try service.ask("/check?target=tcp://localhost:1&count=3").object()["results"] is [Any])
+    #expect(service.prober.requests.count == 5)
+  }
+
+  @Test("Only /probe follows redirects with the built-in HTTP module")
+  func redirectsForProbe() throws {
+    answers(.up)
+    _ = try service.ask("/probe?target=10.0.0.9:80&module=http_2xx")
+    _ = try service.ask("/check?target=http://10.0.0.9:80")
+    let followed = service.prober.requests.map { request -> Int? in
+      guard case .http(let options) = request.module.options else { return nil }
+      return options.maximumRedirects
+    }
+    #expect(followed == [10, 0])
+  }
+
+  @Test func queryParametersReachTheProber() throws {
+    answers(.up)
+    _ = try service.ask("/check?target=icmp://10.0.0.9&count=3&timeout=300ms&source=10.0.0.5&interface=eth0&ip=4")
+    let request = try #require(service.prober.requests.first)
+    guard case .icmp(let options) = request.module.options else { throw TestFailure() }
+    #expect(options.count == 3)
+    #expect(request.timeout == .milliseconds(300))
+    #expect(request.source == IPAddress("10.0.0.5"))
+    #expect(request.interface == "eth0")
+    #expect(request.family == .ipv4)
+    #expect(request.policy?.own.contains(try #require(IPAddress("10.0.0.5"))) == true)
+  }
+
+  @Test(arguments: [
+    ("/check", "badTarget"), ("/check?target=ftp://a", "badTarget"), ("/check?target=tcp://a", "badTarget"),
+    ("/check?target=tcp://a:1&count=0", "badRequest"), ("/check?target=tcp://a:1&count=11", "badRequest"),
+    ("/check?target=icmp://a&count=101", "badRequest"), ("/check?target=icmp://a&count=51", "badRequest"),
+    ("/check?target=tcp://a:1&timeout=0s", "badRequest"),
+    ("/check?target=tcp://a:1&timeout=61s", "badRequest"), ("/check?target=tcp://a:1&timeout=1e9s", "badRequest"),
+    ("/check?target=tcp://a:1&ip=5", "badRequest"), ("/check?target=tcp://a:1&module=icmp", "badRequest"),
+    ("/check?target=tcp://a:1&module=none", "badRequest"), ("/check?target=tcp://a:1&maxAge=2h", "badRequest"),
+    ("/check?target=tcp://a:1&require=down", "badRequest"), ("/check?target=tcp://a:1&x=1", "unknownParameter"),
+    ("/check?target=tcp://a:1&source=x", "badTarget"), ("/check?target=tcp://a:1&interface=a/b", "badTarget"),
+    ("/explain?target=", "badTarget"), ("/explain?target=tcp://a:1&count=2", "unknownParameter"),
+  ])
+  func invalidParametersAreRejectedBeforeSending(target: String, code: String) throws {
+    #expect(try service.problem(target) == code)
+    #expect(service.prober.requests.isEmpty)
+  }
+
+  @Test func policyDenialRevealsNothing() throws {
+    answers(.unknown, .policyDenied, nil)
+    let response = try service.ask("/check?target=http://metadata.internal/")
+    #expect(response.status == 403)
+    #expect(try response.object()["code"] as? String == "policyDenied")
+    #expect(!response.text.contains("metadata"))
+  }
+
+  @Test func aProbeOfATargetThatIsDeniedIsForbidden() throws {
+    answers(.unknown, .policyDenied, nil)
+    let response = try service.ask("/probe?target=metadata.internal:80&module=http_2xx")
+    #expect(response.status == 403)
+    #expect(try response.object()["code"] as? String == "policyDenied")
+    #expect(!response.text.contains("metadata"))
+  }
+
+  @Test func aProbeWhoseRedirectIsDeniedHasFailed() throws {
+    service.prober.follow { _ in
+      var evidence = CheckResult.Evidence()
+      evidence.http = CheckResult.HTTP(status: 302, version: "1.1", isRedirect: true)
+      return CheckResult(
+        .unknown, .policyDenied, startedAt: Timestamp(microseconds: 0), duration: .zero, evidence: evidence)
+    }
+    let response = try service.ask("/probe?target=a.internal:80&module=http_2xx")
+    #expect(response.status == 200 && response.text.contains("\nprobe_success 0\n"))
+  }
+
+  @Test func aDenialByAddressIsTheModulesWhereItsHostsDependOnIt() throws {
+    let module = CheckModule(
+      name: "m", options: .tcp(TCPOptions(send: "secret")), access: .hosts([try HostPattern("tcp://10.0.0.0/8:1")]))
+    let service = try ScriptedService(.wired, .init(modules: [module]))
+    service.prober.follow { _ in
+      CheckResult(.unknown, .policyDenied, startedAt: Timestamp(microseconds: 0), duration: .zero)
+    }
+    for route in ["/check", "/probe"] {
+      #expect(try service.problem("\(route)?target=tcp://db:1&module=m") == "moduleDenied")
+    }
+    #expect(service.prober.requests.count == 2)
+    #expect(try service.problem("/check?target=tcp://192.0.2.1:1&module=m") == "moduleDenied")
+    #expect(service.prober.requests.count == 2)
+  }
+
+  @Test func checkNeedsItsScopeOnNonLoopbackListeners() throws {
+    let response = try service.ask("/check?target=tcp://10.0.0.9:1", ["Host": "10.0.0.5"], isLoopbackListener: false)
+    #expect(response.status == 403)
+    #expect(service.prober.requests.isEmpty)
+    let foreign = try service.ask("/check?target=tcp://10.0.0.9:1", ["Sec-Fetch-Site": "cross-site"])
+    #expect(foreign.status == 403)
+  }
+
+  @Test func checkRateIsLimitedPerClient() throws {
+    answers(.up)
+    var statuses: [Int] = []
+    for _ in 0..<120 { statuses.append(try service.ask("/check?target=tcp://10.0.0.9:1&count=10").status) }
+    #expect(statuses.prefix(100).allSatisfy { $0 == 200 })
+    #expect(statuses.contains(429))
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "10.0.0.77:1").status == 200)
+  }
+
+  @Test func ipv6PrefixCountsAsOneClient() throws {
+    answers(.up)
+    let peers = (0..<200).map { number in "[2001:db8:1:2::\(String(number, radix: 16))]:1" }
+    let statuses = try peers.map { try service.ask("/check?target=tcp://10.0.0.9:1&count=10", peer: $0).status }
+    #expect(statuses.contains(429))
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "[2001:db8:1:3::1]:1").status == 200)
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1", peer: "[::ffff:10.0.0.7]:1").status == 200)
+  }
+
+  @Test func limiterEvictsIdleClientsFirst() {
+    let rateLimiter = CheckRateLimiter()
+    let start = ContinuousClock.now
+    #expect(rateLimiter.consume(1_000, client: "greedy", now: start) == nil)
+    for number in 0..<2_000 {
+      #expect(rateLimiter.consume(1, client: "\(number)", now: start + .milliseconds(100 * number)) == nil)
+      if number < 150 {
+        #expect(rateLimiter.consume(1_000, client: "greedy", now: start + .milliseconds(100 * number)) != nil)
+      }
+    }
+  }
+
+  @Test func explanationNamesTheFirstFailedStep() throws {
+    answers(.down, .refused)
+    let body = try service.ask("/explain?target=tcp://10.0.0.9:5432").object()
+    #expect((body["answer"] as? [String: Any])?["rung"] as? String == "tcp")
+    let ladder = try #require(body["ladder"] as? [[String: Any]])
+    #expect(ladder.map { $0["rung"] as? String } == ["link", "address", "route", "tcp"])
+    #expect(ladder.map { $0["verdict"] as? String } == ["pass", "pass", "pass", "fail"])
+    let text = try service.ask("/explain?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
+    #expect(text.hasPrefix("tcp://10.0.0.9:5432 is down: refused\n  ok   link     eth0 is up\n"))
+    #expect(text.contains("\n  FAIL tcp      10.0.0.9:5432: refused\n       try "))
+  }
+
+  @Test func explanationShowsDetailWithoutAFailedStep() throws {
+    answers(.unknown, .cancelled, detail: "too many open files")
+    let body = try service.ask("/explain?target=tcp://10.0.0.9:5432").object()
+    #expect(body["answer"] is NSNull)
+    #expect(body["detail"] as? String == "too many open files")
+    let text = try service.ask("/explain?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
+    #expect(text.hasPrefix("tcp://10.0.0.9:5432 is unknown: cancelled, too many open files\n  -    link"))
+  }
+
+  @Test func explanationStopsAtAMissingRoute() throws {
+    service.kernel.change { $0.removeDefaults(.ipv4) }
+    let body = try service.ask("/explain?target=https://198.41.0.4/").object()
+    #expect((body["answer"] as? [String: Any])?["rung"] as? String == "route")
+    let ladder = try #require(body["ladder"] as? [[String: Any]])
+    #expect(
+      ladder.map { $0["verdict"] as? String } == ["pass", "pass", "fail", "notReached", "notReached", "notReached"])
+  }
+
+  private struct TestFailure: Error {}
+}
