@@ -1,5 +1,4 @@
 internal import CCurl
-internal import CGnuTLS
 internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
@@ -120,7 +119,7 @@ internal import ReachabilityModel
   }
 
   /// The TLS session of the connection; nil without TLS.
-  var session: gnutls_session_t? { unsafe ccurl_tls_session(handle).map { OpaquePointer($0) } }
+  var session: OpaquePointer? { unsafe ccurl_tls_session(handle).map { OpaquePointer($0) } }
 
   var status: Int {
     var status = 0

@@ -58,7 +58,7 @@ public final class CheckSchedule: Sendable {
     self.checker = checker
     self.configuration = configuration
     // The timer and the observer may outlive the schedule.
-    let reference = WeakReference()
+    let reference = WeakScheduleReference()
     let timer = clock.makeTimer { reference.schedule?.applyRouteChanges() }
     self.timer = timer
     observer = RouteObserver { timer.fire() }
@@ -70,16 +70,6 @@ public final class CheckSchedule: Sendable {
         routes: RouteWatches(monitor, reportingTo: observer)))
     reference.schedule = self
     monitor.attach(observer)
-  }
-
-  /// Avoids a reference cycle of the schedule and its timer.
-  private final class WeakReference: Sendable {
-    private struct Reference: Sendable { weak var schedule: CheckSchedule? }
-    private let reference = Locked(Reference())
-    var schedule: CheckSchedule? {
-      get { reference.withLock(\.schedule) }
-      set { reference.withLock { $0.schedule = newValue } }
-    }
   }
 
   deinit { stop() }
