@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The probers alone, without the daemon around them: the rooms are links to the real ones.
+// The probers alone, without the daemon around them: the modules are links to the real ones.
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -27,14 +27,14 @@ let package = Package(
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
     .systemLibrary(name: "CSockets"),
     .target(
-      name: "Names", dependencies: ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque], swiftSettings: strict),
+      name: "HostResolver", dependencies: ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque], swiftSettings: strict),
     .target(
-      name: "Probes",
+      name: "Probers",
       dependencies: [
-        "Names", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", deque,
+        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", deque,
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "CheckBenchmark", dependencies: ["Probes", "Names", "ReachabilityModel", "Locks"], swiftSettings: strict),
+      name: "CheckBenchmark", dependencies: ["Probers", "HostResolver", "ReachabilityModel", "Locks"], swiftSettings: strict),
   ]
 )
