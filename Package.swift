@@ -83,7 +83,8 @@ let package = Package(
         deque,
       ]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    room("EmbeddedHTTPServer", ["Locks", "CMicroHTTPD", "CGnuTLS", logging]),
+    room("EventStreams", ["EventLoop", "Locks", deque]),
+    room("EmbeddedHTTPServer", ["EventStreams", "EventLoop", "Locks", "CMicroHTTPD", "CGnuTLS", deque, logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     room("YAMLTree", ["CYAML"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
@@ -106,9 +107,9 @@ let package = Package(
     room(
       "StatusAPI",
       [
-        "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "JSONTree",
-        "Credentials",
-        "Locks", logging,
+        "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
+        "JSONTree",
+        "Credentials", "Locks", logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
 
@@ -147,7 +148,9 @@ let package = Package(
     tests(
       "ProbersTests",
       ["Probers", "HostResolver", "EventLoop", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
-    tests("EmbeddedHTTPServerTests", ["EmbeddedHTTPServer", "Locks", "TestSupport", "CGnuTLS", logging]),
+    tests(
+      "EmbeddedHTTPServerTests",
+      ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
     tests("JSONTreeTests", ["JSONTree"]),
     tests(
@@ -165,13 +168,13 @@ let package = Package(
       "StatusAPITests",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "Credentials", "TestSupport", "Locks", logging,
+        "EventStreams", "EventLoop", "Credentials", "TestSupport", "Locks", deque, logging,
       ]),
     tests(
       "ContractTests",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "Credentials", "YAMLTree", "TestSupport", logging,
+        "EventStreams", "EventLoop", "Credentials", "YAMLTree", "TestSupport", deque, logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(
@@ -216,7 +219,8 @@ if Context.environment["FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "CNetlink", "Service", "StatusAPI", "EmbeddedHTTPServer", "Netlink", "ReachabilityChecks",
+        "CFuzzer", "CNetlink", "Service", "StatusAPI", "EmbeddedHTTPServer", "EventStreams", "Netlink",
+        "ReachabilityChecks",
         "NetworkReachability", "NetworkReachabilityTesting", "ReachabilityModel", logging,
       ],
       path: "Tests/Fuzz", exclude: ["Seeds"],

@@ -1,3 +1,4 @@
+internal import EventStreams
 internal import Synchronization
 
 extension HTTPServer {
@@ -92,10 +93,7 @@ final class ServerCounters: Sendable {
   let overloaded = Atomic(0)
   let expired = Atomic(0)
   let waiting = Atomic(0)
-  let streams = Atomic(0)
-  let streamsOpened = Atomic(0)
-  let streamsLagged = Atomic(0)
-  let streamsGone = Atomic(0)
+  let streams = StreamCounters()
   let bodyBytes = Atomic(0)
   /// Turns of the loop, and the monotonic time of the last one in nanoseconds.
   let turns = Atomic<UInt64>(0)
@@ -106,15 +104,9 @@ final class ServerCounters: Sendable {
       connections: connections.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
-      waiting: waiting.load(ordering: .relaxed), streams: streams.load(ordering: .relaxed),
-      streamsOpened: streamsOpened.load(ordering: .relaxed),
-      streamsLagged: streamsLagged.load(ordering: .relaxed), streamsGone: streamsGone.load(ordering: .relaxed),
-      bodyBytes: bodyBytes.load(ordering: .relaxed))
+      waiting: waiting.load(ordering: .relaxed),
+      streams: streams.open.load(ordering: .relaxed), streamsOpened: streams.opened.load(ordering: .relaxed),
+      streamsLagged: streams.lagged.load(ordering: .relaxed), streamsGone: streams.gone.load(ordering: .relaxed),
+      bodyBytes: bodyBytes.load(ordering: .relaxed) + streams.bytes.load(ordering: .relaxed))
   }
-}
-
-extension Atomic<Int> {
-  func increment() { wrappingAdd(1, ordering: .relaxed) }
-  func add(_ amount: Int) { wrappingAdd(amount, ordering: .relaxed) }
-  func decrement() { wrappingSubtract(1, ordering: .relaxed) }
 }

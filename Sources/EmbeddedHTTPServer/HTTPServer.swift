@@ -1,4 +1,4 @@
-internal import CMicroHTTPD
+internal import EventLoop
 internal import Glibc
 internal import Locks
 public import Logging
@@ -14,7 +14,7 @@ public final class HTTPServer: Sendable {
     /// The address that was bound and the way to the thread, once started.
     var started: (address: ListenAddress, inbox: ServerInbox)?
     /// The thread, once started.
-    var thread: pthread_t?
+    var thread: LoopThread?
     var isStopped = false
   }
 
@@ -68,6 +68,15 @@ public final class HTTPServer: Sendable {
     return try ListeningSocket(inherited: descriptor)
   }
 
+  private func makeInbox(_ socket: ListeningSocket) throws(HTTPServerError) -> ServerInbox {
+    do throws(EventLoopError) {
+      return try ServerInbox()
+    } catch {
+      socket.closeAndUnlink()
+      throw HTTPServerError(operation: error.operation, object: socket.address.description, errno: error.errno)
+    }
+  }
+
   private var startedBefore: HTTPServerError {
     HTTPServerError(
       operation: "start", object: configuration.address.description, reason: "the server was started before")
@@ -82,24 +91,20 @@ public final class HTTPServer: Sendable {
       let socket = if let bound = state.bound { bound } else { try makeSocket() }
       // Whatever happens now, the socket is the loop's, or closed.
       state.bound = nil
-      guard let inbox = ServerInbox() else {
-        socket.closeAndUnlink()
-        throw HTTPServerError(operation: "eventfd", object: socket.address.description, errno: EMFILE)
-      }
-      let loop = try ServerLoop(
+      let inbox = try makeInbox(socket)
+      // The loop belongs to its thread, or to this function if there is none.
+      nonisolated(unsafe) let loop = try ServerLoop(
         configuration: configuration, socket: socket, identity: identity, inbox: inbox, counters: counts,
         handler: handler, refusal: refusal, answered: answered, logger: logger)
-      let context = unsafe Unmanaged.passRetained(loop)
-      var thread = pthread_t()
-      let code = unsafe pthread_create(&thread, nil, httpThread, context.toOpaque())
-      guard code == 0 else {
-        unsafe context.release()
-        loop.abandon()
-        throw HTTPServerError(operation: "pthread_create", object: socket.address.description, errno: code)
+      let mode = unsafe loop.streamMode
+      do throws(EventLoopError) {
+        state.thread = try LoopThread("http") { unsafe loop.run() }
+      } catch {
+        unsafe loop.abandon()
+        throw HTTPServerError(operation: error.operation, object: socket.address.description, errno: error.errno)
       }
       state.started = (socket.address, inbox)
-      state.thread = thread
-      logger.info("HTTP server listening", metadata: ["address": "\(socket.address)", "streams": "\(loop.streamMode)"])
+      logger.info("HTTP server listening", metadata: ["address": "\(socket.address)", "streams": "\(mode)"])
     }
   }
 
@@ -135,7 +140,7 @@ public final class HTTPServer: Sendable {
 
   /// Makes the loop take a turn soon; from any thread.
   public func wake() {
-    inbox?.poke()
+    inbox?.wake()
   }
 
   /// Changes how many event streams there may be, and how large a request's body.
@@ -153,8 +158,8 @@ public final class HTTPServer: Sendable {
   ///
   /// Waits until that is done, except when called on the server's own thread.
   public func stopAccepting() {
-    let done = Signal()
-    guard let inbox, inbox.post(.stopAccepting(done: done)), !isOwnThread else { return }
+    let done = Latch()
+    guard let inbox, inbox.post(.stopAccepting(done: done)) == .accepted, !isOwnThread else { return }
     done.wait()
   }
 
@@ -176,15 +181,12 @@ public final class HTTPServer: Sendable {
     joining.withLock { _ in
       precondition(!isOwnThread, "a server cannot wait for its own thread")
       guard let thread = state.withLock({ $0.isStopped ? nil : $0.thread }) else { return }
-      pthread_join(thread, nil)
+      thread.join()
       state.withLock { $0.isStopped = true }
     }
   }
 
-  private var isOwnThread: Bool {
-    guard let thread = state.withLock({ $0.thread }) else { return false }
-    return pthread_equal(thread, pthread_self()) != 0
-  }
+  private var isOwnThread: Bool { state.withLock { $0.thread?.isCurrent ?? false } }
 
   private var inbox: ServerInbox? {
     state.withLock { $0.started?.inbox }
@@ -201,12 +203,8 @@ public final class HTTPServer: Sendable {
       Self.release(&state)
       guard let thread = state.thread, !state.isStopped else { return }
       state.started?.inbox.post(.stop(grace: .zero))
-      // The last reference may die on the server's own thread, which cannot wait for itself.
-      if pthread_equal(thread, pthread_self()) != 0 {
-        pthread_detach(thread)
-      } else {
-        pthread_join(thread, nil)
-      }
+      // If the last reference is released on the server's own thread, this detaches the thread.
+      thread.join()
     }
   }
 }

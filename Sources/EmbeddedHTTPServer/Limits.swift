@@ -73,30 +73,11 @@ enum Limits {
   /// Bytes of the log a stream may be behind while its socket takes nothing.
   static let streamLag = 512 * 1024
 
-  /// Time without a taken byte that tells a blocked reader from one that is merely behind in a burst.
-  static let streamStall = Duration.milliseconds(50)
-
   /// Bytes of kernel buffer for a stream's socket: the default swallows 800 KB before a dead reader shows.
   static let streamSendBuffer: Int32 = 32 * 1024
 
   /// Bytes of a TCP segment, at most: more than any wire's frame, and a quarter of what the kernel makes of that buffer.
   static let segment: Int32 = 16 * 1024
-
-  /// Threads that serve taken-over streams, at most: half of the processors up to this; more only wait for each other
-  /// in the kernel.
-  static let streamShards = 4
-
-  /// Bytes copied out of a log in one step; a longer burst is sent in several.
-  static let streamBatch = 256 * 1024
-
-  /// Bytes read for one stream that is behind, in one step.
-  static let streamPiece = 64 * 1024
-
-  /// Bytes thrown away of what a client sends on its stream, in one step.
-  static let streamDiscard = 1024 * 1024
-
-  /// Kernel events of streams fetched in one system call: a crowd that vanishes at once is thousands.
-  static let polledStreams = 512
 
   /// Bytes libmicrohttpd allocates beside an unchunked (HTTP/1.0) stream; chunked ones use the connection's memory.
   static let streamBlock = 1024
@@ -118,9 +99,6 @@ enum Limits {
   ///
   /// What clients send ends it at once. Over TLS other answers go on by some 16 KiB a turn meanwhile.
   static let handshakePause: Int32 = 20
-
-  /// Deadlines among which nobody looks for dead ones: 24 bytes each.
-  static let unsweptDeadlines = 1024
 
   /// Requests of a connection after each of which is looked whether the client has closed its side: who asks for more hardly
   /// does so together with its last bytes, and a look is a system call.

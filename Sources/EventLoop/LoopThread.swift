@@ -43,12 +43,15 @@ package struct LoopThread: Sendable {
   /// Must be called at most once, and not after ``detach()``.
   package func join() {
     // A callback on the thread may release the last reference to the thread's owner, and a thread cannot join itself.
-    if pthread_equal(thread, pthread_self()) != 0 {
+    if isCurrent {
       pthread_detach(thread)
     } else {
       pthread_join(thread, nil)
     }
   }
+
+  /// Whether this is the calling thread.
+  package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
   /// Lets the thread end without ``join()``.
   package func detach() { pthread_detach(thread) }

@@ -19,8 +19,15 @@ public struct MonotonicInstant: InstantProtocol {
 
   /// The instant that is `duration` later; saturates at the limits of the clock.
   @inlinable public func advanced(by duration: Duration) -> MonotonicInstant {
-    let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
-    return MonotonicInstant(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+    advanced(byNanoseconds: duration.wholeNanoseconds)
+  }
+
+  /// The instant that is `span` nanoseconds later; saturates at the limits of the clock.
+  ///
+  /// For spans that are added often: a `Duration` has 128 bits.
+  @inlinable public func advanced(byNanoseconds span: Int64) -> MonotonicInstant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(span)
+    return MonotonicInstant(nanoseconds: overflow ? (span < 0 ? .min : .max) : sum)
   }
 
   /// The duration from this instant to another one; negative if that one is earlier.
@@ -43,4 +50,7 @@ extension Duration {
     let (sum, sumOverflow) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
     return sumOverflow ? (seconds < 0 ? .min : .max) : sum
   }
+
+  /// The duration in nanoseconds, not negative and at most a century, so that sums with it do not overflow.
+  package var nanoseconds: Int64 { min(max(wholeNanoseconds, 0), 3_155_760_000 * 1_000_000_000) }
 }

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 
 @Suite("EventLog")

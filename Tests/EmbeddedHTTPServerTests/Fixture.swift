@@ -2,6 +2,7 @@ import Glibc
 import Locks
 import Synchronization
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 
 /// A running server on a free loopback port, stopped when it goes out of scope.

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 
 extension ServerTests {

@@ -2,6 +2,7 @@ import Glibc
 import Locks
 import Testing
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 
 extension ServerTests {

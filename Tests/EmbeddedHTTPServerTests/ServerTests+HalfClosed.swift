@@ -1,6 +1,8 @@
+import EventLoop
 import Glibc
 import Testing
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 
 extension ServerTests {

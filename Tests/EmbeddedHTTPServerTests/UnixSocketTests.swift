@@ -2,6 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 
 @Suite("Unix-domain sockets")

@@ -1,3 +1,4 @@
+import EventStreams
 import EmbeddedHTTPServer
 import NetworkReachability
 import NetworkReachabilityTesting

@@ -1,3 +1,5 @@
+import DequeModule
+import EventLoop
 import NetworkReachability
 import NetworkReachabilityTesting
 import TestSupport
@@ -250,13 +252,13 @@ final class ParkedRequest {
   init(_ wait: HTTPWait) throws {
     self.wait = wait
     limit = wait.limit
-    inbox = try #require(ServerInbox())
+    inbox = try ServerInbox()
     finish = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
   }
 
   /// The answer if it has come.
   var answer: HTTPResponse? {
-    for case .reply(_, _, let response?) in inbox.take() { received = response }
+    for case .reply(_, _, let response?) in inbox.take().messages { received = response }
     return received
   }
 

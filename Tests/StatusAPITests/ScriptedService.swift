@@ -1,3 +1,5 @@
+import DequeModule
+import EventLoop
 import Foundation
 import Logging
 import NetworkReachability
@@ -6,6 +8,7 @@ import ReachabilityChecks
 import TestSupport
 import Testing
 
+@testable import EventStreams
 @testable import EmbeddedHTTPServer
 @testable import StatusAPI
 
@@ -48,11 +51,11 @@ struct ScriptedService {
   }
 
   private static func wait(for start: (HTTPPromise) -> Void) throws -> HTTPResponse {
-    let inbox = try #require(ServerInbox())
+    let inbox = try ServerInbox()
     start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     var answer: HTTPResponse?
     let isAnswered = eventually {
-      for case .reply(_, _, let response) in inbox.take() { answer = response }
+      for case .reply(_, _, let response) in inbox.take().messages { answer = response }
       return answer != nil
     }
     try #require(isAnswered, "the promise was not kept")

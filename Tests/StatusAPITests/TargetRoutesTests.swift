@@ -1,3 +1,5 @@
+import DequeModule
+import EventLoop
 import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -173,14 +175,14 @@ import Testing
       Issue.record("it does not wait")
       return
     }
-    let inbox = try #require(ServerInbox())
+    let inbox = try ServerInbox()
     start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     #expect(eventually { !service.prober.open.isEmpty })
     _ = try ask("DELETE", "/targets/db")
     var answer: HTTPResponse?
     #expect(
       eventually {
-        for case .reply(_, _, let response) in inbox.take() { answer = response }
+        for case .reply(_, _, let response) in inbox.take().messages { answer = response }
         return answer != nil
       })
     #expect(answer?.status == 409)

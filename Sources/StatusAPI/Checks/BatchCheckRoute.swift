@@ -1,3 +1,4 @@
+internal import EventStreams
 internal import JSONTree
 internal import Locks
 internal import EmbeddedHTTPServer

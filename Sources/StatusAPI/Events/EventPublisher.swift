@@ -1,3 +1,4 @@
+internal import EventStreams
 internal import Locks
 internal import EmbeddedHTTPServer
 internal import NetworkReachability

@@ -1,3 +1,4 @@
+internal import EventStreams
 internal import EmbeddedHTTPServer
 
 /// The frames of an event stream, as WHATWG HTML describes them under "Server-sent events".

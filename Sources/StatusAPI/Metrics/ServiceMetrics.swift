@@ -1,3 +1,4 @@
+internal import EventStreams
 internal import Locks
 public import EmbeddedHTTPServer
 internal import Synchronization

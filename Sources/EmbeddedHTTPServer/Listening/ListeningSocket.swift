@@ -1,0 +1,151 @@
+internal import Glibc
+
+/// A bound, listening socket.
+///
+/// It is ours and not libmicrohttpd's: its `LISTENING_ADDRESS_REUSE` sets SO_REUSEPORT, which lets two servers share
+/// a port without a word, each getting half of the clients.
+struct ListeningSocket {
+  let descriptor: Int32
+  let address: ListenAddress
+  /// The file of a Unix-domain socket that is ours to remove.
+  let file: UnixSocketFile?
+  /// Bound here and not by another process.
+  let isOwn: Bool
+
+  /// Binds an address and listens; a Unix-domain socket's file gets `mode`.
+  init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
+    isOwn = true
+    if let path = address.path {
+      let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+      let descriptor = socket(AF_UNIX, kind, 0)
+      guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
+      do throws(HTTPServerError) {
+        file = try UnixSocketFile(binding: descriptor, to: path, mode: mode)
+      } catch {
+        close(descriptor)
+        throw error
+      }
+      self.descriptor = descriptor
+      self.address = address
+      return
+    }
+    guard let target = SocketAddress(host: address.host, port: address.port) else {
+      if SocketAddress(host: address.host, port: address.port, isZoneKnown: false) != nil {
+        throw HTTPServerError(operation: "bind", object: address.description, errno: ENODEV)
+      }
+      throw HTTPServerError(
+        operation: "listen address", object: address.description, reason: "the host is not an IP address")
+    }
+    func failed(_ operation: String) -> HTTPServerError {
+      HTTPServerError(operation: operation, object: address.description, errno: errno)
+    }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(target.family, kind, 0)
+    guard descriptor >= 0 else { throw failed("socket") }
+    do throws(HTTPServerError) {
+      // SO_REUSEADDR: a restart must not wait for the kernel to forget old connections (socket(7)).
+      guard Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) else { throw failed("setsockopt") }
+      // `::` serves both families, every other IPv6 address only its own (ipv6(7)).
+      if target.family == AF_INET6 {
+        guard Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, target.isEveryIPv6 ? 0 : 1) else {
+          throw failed("setsockopt")
+        }
+      }
+      Self.limitSegments(descriptor)
+      guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else { throw failed("bind") }
+      guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
+      guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
+      self.descriptor = descriptor
+      self.address = ListenAddress(host: address.host, port: port)
+      file = nil
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// A socket that somebody else bound and listens on, handed over with all rights: it is closed like our own.
+  init(inherited descriptor: Int32) throws(HTTPServerError) {
+    let object = "inherited descriptor \(descriptor)"
+    guard Self.get(descriptor, SO_ACCEPTCONN) == 1, Self.get(descriptor, SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
+      throw HTTPServerError(operation: "take over", object: object, reason: "it is no listening stream socket")
+    }
+    guard let address = Self.address(of: descriptor) else {
+      throw HTTPServerError(
+        operation: "take over", object: object, reason: "it is no socket of IPv4, IPv6 or with a path")
+    }
+    guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
+      throw HTTPServerError(operation: "fcntl", object: object, errno: errno)
+    }
+    Self.limitSegments(descriptor)
+    self.descriptor = descriptor
+    self.address = address
+    isOwn = false
+    // Who bound it looks after its file.
+    file = nil
+  }
+
+  /// Has several segments fit into a stream's send buffer, on the loopback interface, too.
+  ///
+  /// Its segments have 64 KiB, as much as that whole buffer; and a client acknowledges a lone one 40 ms late (RFC 9293,
+  /// 3.8.6.3), in which the stream would stand still. A Unix-domain socket refuses the option, and has no such segments.
+  private static func limitSegments(_ descriptor: Int32) {
+    set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, Limits.segment)
+  }
+
+  /// Closes the socket and takes its file away.
+  func closeAndUnlink() {
+    file?.remove()
+    close(descriptor)
+  }
+
+  /// Where a socket is bound; nil for other families and for Unix-domain sockets without a path.
+  static func address(of descriptor: Int32) -> ListenAddress? {
+    if let bound = bound(descriptor) { return ListenAddress(host: bound.host, port: bound.port) }
+    return unsafe withName(descriptor) { unsafe UnixAddress.path(of: $0, size: $1) }.map(ListenAddress.init(path:))
+  }
+
+  private static func get(_ descriptor: Int32, _ option: Int32) -> Int32? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : nil
+  }
+
+  /// Sets an integer option of a socket.
+  @discardableResult
+  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Bool {
+    var value = value
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
+  }
+
+  private static func bound(_ descriptor: Int32) -> SocketAddress? {
+    unsafe withName(descriptor) { address, _ in unsafe SocketAddress(reading: address) }
+  }
+
+  private static func withName<Result>(
+    _ descriptor: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result?
+  ) -> Result? {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard unsafe getsockname(descriptor, address, &size) == 0 else { return nil }
+        return unsafe body(address, size)
+      }
+    }
+  }
+}
+
+/// The number of descriptors this process may open.
+enum DescriptorLimit {
+  /// Raises the soft limit as far as the hard one allows and returns it (getrlimit(2)).
+  static func raise() -> Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+    let wanted = rlimit(rlim_cur: min(limit.rlim_max, rlim_t(Limits.descriptors)), rlim_max: limit.rlim_max)
+    guard wanted.rlim_cur > limit.rlim_cur else { return Int(clamping: limit.rlim_cur) }
+    return unsafe withUnsafePointer(to: wanted) { pointer in
+      unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), pointer) == 0
+    } ? Int(clamping: wanted.rlim_cur) : Int(clamping: limit.rlim_cur)
+  }
+}

@@ -1,0 +1,122 @@
+internal import Glibc
+
+/// The place of a Unix-domain socket in the file system (unix(7)).
+///
+/// A server that was killed leaves its file behind. It is removed only when nobody answers there, and under a lock of
+/// the directory, so that of two servers that start at once the second one finds the first.
+struct UnixSocketFile: Sendable {
+  let path: String
+  /// Which file it is, so that another's is never taken for it.
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// Binds `descriptor` to a path and listens, with the file's mode set before the first client can connect.
+  init(binding descriptor: Int32, to path: String, mode: UInt32) throws(HTTPServerError) {
+    guard let address = UnixAddress(path) else {
+      throw HTTPServerError(
+        operation: "bind", object: path, reason: "the path is longer than \(UnixAddress.longestPath) bytes")
+    }
+    let lock = try DirectoryLock(of: path)
+    defer { lock.release() }
+    try Self.clear(path, address)
+    func failed(_ operation: String) -> HTTPServerError {
+      HTTPServerError(operation: operation, object: path, errno: errno)
+    }
+    guard unsafe address.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else { throw failed("bind") }
+    var facts = stat()
+    guard unsafe chmod(path, mode) == 0, unsafe lstat(path, &facts) == 0, listen(descriptor, Limits.backlog) == 0 else {
+      let error = failed("listen")
+      unsafe unlink(path)
+      throw error
+    }
+    self.path = path
+    device = UInt64(facts.st_dev)
+    inode = UInt64(facts.st_ino)
+  }
+
+  /// Takes a file away that nobody listens behind.
+  private static func clear(_ path: String, _ address: UnixAddress) throws(HTTPServerError) {
+    var facts = stat()
+    guard unsafe lstat(path, &facts) == 0 else { return }
+    func refused(_ reason: String) -> HTTPServerError {
+      HTTPServerError(operation: "bind", object: path, reason: reason)
+    }
+    guard facts.st_mode & S_IFMT == S_IFSOCK else { throw refused("something that is no socket is there already") }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(AF_UNIX, kind, 0)
+    guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
+    defer { close(descriptor) }
+    let code = unsafe address.withSockaddr { unsafe connect(descriptor, $0, $1) } == 0 ? 0 : errno
+    switch code {
+    case ECONNREFUSED: unsafe unlink(path)
+    case 0, EAGAIN: throw refused("another server answers there")
+    default: throw HTTPServerError(operation: "connect", object: path, errno: code)
+    }
+  }
+
+  /// Takes the file away, unless another server's is in its place by now.
+  func remove() {
+    guard let lock = try? DirectoryLock(of: path) else { return }
+    defer { lock.release() }
+    var facts = stat()
+    guard unsafe lstat(path, &facts) == 0, UInt64(facts.st_dev) == device, UInt64(facts.st_ino) == inode else { return }
+    unsafe unlink(path)
+  }
+}
+
+/// A lock of a directory against other servers that look after a socket in it (flock(2)); it leaves no file behind.
+private struct DirectoryLock {
+  private let descriptor: Int32
+
+  /// Waits a second at the most: no server holds it longer than a few system calls take.
+  init(of path: String) throws(HTTPServerError) {
+    let end = path.lastIndex(of: "/") ?? path.startIndex
+    let directory = end == path.startIndex ? "/" : String(path[..<end])
+    descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw HTTPServerError(operation: "open", object: directory, errno: errno) }
+    for _ in 0..<Limits.lockAttempts {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+      usleep(Limits.lockPauseMicroseconds)
+    }
+    // Whoever may read the directory can lock it, so it is no reason not to serve: then two that start at once may both think
+    // that the file is an old one.
+  }
+
+  func release() {
+    close(descriptor)
+  }
+}
+
+/// The address of a Unix-domain socket with a path.
+struct UnixAddress {
+  /// Bytes of a path, without the NUL behind it.
+  static let longestPath = 107
+
+  private var address = sockaddr_un()
+
+  /// Nil when the path is too long.
+  init?(_ path: String) {
+    let bytes = Array(path.utf8)
+    guard (1...Self.longestPath).contains(bytes.count), !bytes.contains(0) else { return nil }
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+  }
+
+  /// The path that a socket is bound to; nil when it is none of this family or has no path.
+  static func path(of storage: UnsafePointer<sockaddr>, size: socklen_t) -> String? {
+    guard Int32(unsafe storage.pointee.sa_family) == AF_UNIX else { return nil }
+    let offset = MemoryLayout<sa_family_t>.size
+    let raw = unsafe UnsafeRawBufferPointer(start: storage, count: Int(size)).dropFirst(offset)
+    let bytes = unsafe raw.prefix { $0 != 0 }
+    return unsafe bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Calls `body` with the address as the socket calls want it.
+  func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    unsafe withUnsafePointer(to: address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+// The functions libmicrohttpd calls: the only ones that turn its pointers into values. All run on the server's thread.
+
+/// A connection was accepted, or is about to be closed.
+func httpConnection(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+  _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ event: MHD_ConnectionNotificationCode
+) {
+  guard let context = unsafe context, let handle = unsafe handle, let socketContext = unsafe socketContext else {
+    return
+  }
+  switch event {
+  case .CONNECTION_NOTIFY_STARTED:
+    let loop = unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue()
+    let connection = unsafe loop.accepted(handle: handle, descriptor: CMicroHTTPD_connection_fd(handle))
+    unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
+  case .CONNECTION_NOTIFY_CLOSED:
+    guard let pointer = unsafe socketContext.pointee else { return }
+    unsafe socketContext.pointee = nil
+    let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+    connection.loop.closed(connection)
+  }
+}
+
+/// A request line is complete; what this returns is handed to the other callbacks of the request.
+func httpTarget(
+  _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+  guard let handle = unsafe handle, let pointer = unsafe CMicroHTTPD_socket_context(handle) else { return nil }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  connection.loop.hadActivity = true
+  connection.loop.requests.lineReceived(connection, target: unsafe target.map { unsafe String(cString: $0) } ?? "")
+  return unsafe pointer
+}
+
+/// A head is complete, part of a body is there, or the request is complete.
+func httpRequest(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+  _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+  _ uploadSize: UnsafeMutablePointer<Int>?, _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+  guard let handle = unsafe handle, let pointer = unsafe requestContext?.pointee, let method = unsafe method,
+    let version = unsafe version, let url = unsafe url, let uploadSize = unsafe uploadSize
+  else { return .NO }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  let loop = connection.loop
+  loop.hadActivity = true
+  if !connection.hasHead {
+    let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
+    let goesOn = unsafe loop.requests.headReceived(connection, bytes) {
+      let read = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
+      return unsafe RequestHead(
+        method: String(cString: method), version: String(cString: version), headers: read.headers,
+        isWellFormed: read.isWellFormed)
+    }
+    return goesOn ? .YES : .NO
+  }
+  let size = unsafe uploadSize.pointee
+  guard size > 0, let upload = unsafe upload else { return loop.requests.requestReceived(connection) ? .YES : .NO }
+  let goesOn = unsafe loop.requests.bodyReceived(connection, UnsafeRawBufferPointer(start: upload, count: size))
+  unsafe uploadSize.pointee = 0
+  return goesOn ? .YES : .NO
+}
+
+/// A request is over: answered, refused or cut short.
+func httpCompleted(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+  _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+) {
+  guard let pointer = unsafe requestContext?.pointee else { return }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  connection.loop.hadActivity = true
+  connection.loop.requests.requestCompleted(connection)
+}
+
+/// Leaves percent sequences alone: a path decoded in place could hold a NUL or a slash that was none.
+func httpUnescape(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
+) -> Int {
+  unsafe text.map { unsafe strlen($0) } ?? 0
+}
+
+/// libmicrohttpd has something to say, mostly that it refuses a request.
+///
+/// Whether the arguments are optional depends on the processor: on some, C's type for them is a pointer.
+func httpLogCallback(_ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?)
+{
+  guard let context = unsafe context, let format = unsafe format, let arguments = unsafe arguments else { return }
+  let diagnostic = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Limits.diagnostic) { text in
+    guard let start = text.baseAddress else { return "" }
+    _ = unsafe vsnprintf(start, text.count, format, arguments)
+    return unsafe String(cString: start)
+  }
+  unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue().errors.libraryLogged(diagnostic)
+}
+
+/// libmicrohttpd asks for a stream's next bytes.
+func httpStreamBytes(
+  _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
+) -> Int {
+  guard let context = unsafe context, let buffer = unsafe buffer else { return httpStreamBroken }
+  let connection = unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+  connection.loop.hadActivity = true
+  switch unsafe connection.loop.streams.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
+  case .bytes(let count): return count
+  case .nothing: return 0
+  case .end:
+    connection.keepPolled()
+    return httpStreamEnd
+  case .broken:
+    connection.keepPolled()
+    return httpStreamBroken
+  }
+}
+
+/// A stream's response is destroyed.
+func httpStreamFree(_ context: UnsafeMutableRawPointer?) {
+  guard let context = unsafe context else { return }
+  unsafe Unmanaged<Connection>.fromOpaque(context).release()
+}
+
+/// The body of an answer to HEAD; libmicrohttpd never asks, and would be told that it is over.
+func httpNoBody(
+  _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
+) -> Int {
+  httpStreamEnd
+}
+
+// MHD_CONTENT_READER_END_OF_STREAM and MHD_CONTENT_READER_END_WITH_ERROR are casts, which Swift does not import.
+private let httpStreamEnd = -1
+private let httpStreamBroken = -2

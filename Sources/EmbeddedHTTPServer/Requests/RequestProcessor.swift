@@ -1,0 +1,168 @@
+internal import EventStreams
+internal import EventLoop
+internal import Synchronization
+
+/// The steps of a request: head, body, response.
+///
+/// The functions that return a Bool close the connection without a response when they return false.
+final class RequestProcessor {
+  private let context: LoopContext
+  private let connections: ConnectionTable
+  private let responses: ResponseSender
+  private let direct: DirectResponder
+  private let deferred: DeferredReplies
+  private let streams: CallbackStreams
+  private let halfClosed: HalfClosedClients
+  private let errors: LibraryErrorMatcher
+  private let handler: HTTPHandler
+
+  init(
+    _ context: LoopContext, connections: ConnectionTable, responses: ResponseSender, direct: DirectResponder,
+    deferred: DeferredReplies, streams: CallbackStreams, halfClosed: HalfClosedClients, errors: LibraryErrorMatcher,
+    handler: @escaping HTTPHandler
+  ) {
+    self.context = context
+    self.connections = connections
+    self.responses = responses
+    self.direct = direct
+    self.deferred = deferred
+    self.streams = streams
+    self.halfClosed = halfClosed
+    self.errors = errors
+    self.handler = handler
+  }
+
+  /// A request line is complete, its head is not.
+  func lineReceived(_ connection: Connection, target: String) {
+    connection.target = target
+    connection.phase = .head
+    connections.lineReceived(connection)
+    errors.lineReceived(connection)
+  }
+
+  /// A head is complete, and `read` parses it.
+  func headReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
+    context.counters.requests.increment()
+    connections.begin(connection)
+    connection.phase = .body
+    if context.answered != nil { connection.headTime = .now }
+    connection.stopPolling()
+    errors.headEnded(connection)
+    if connection.isAborted { return false }
+    if let refusal = connections.capacityRefusal(connection) {
+      connection.request = makeRequest(connection, read(), RequestTarget(connection.target))
+      context.counters.overloaded.increment()
+      return responses.refuse(connection, refusal)
+    }
+    // libmicrohttpd has replaced every separator with a NUL. Only the target shows a NUL that was sent, because it ends
+    // there.
+    if let cachedHead = connection.cachedHead, unsafe cachedHead.isOf(bytes),
+      cachedHead.request.target == connection.target
+    {
+      connection.setRequestDeadline(nil)
+      if cachedHead.answer?.cacheValidity.isValid == true {
+        connection.reusesCachedHead = true
+      } else {
+        cachedHead.answer = nil
+        connection.request = cachedHead.request
+      }
+      return true
+    }
+    return unsafe check(connection, read(), bytes)
+  }
+
+  /// A head's values as a request, valid or not.
+  private func makeRequest(_ connection: Connection, _ head: RequestHead, _ parts: RequestTarget?) -> HTTPRequest {
+    var request = HTTPRequest(
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
+      body: [], peer: connection.peer, isLoopbackListener: context.isLoopbackListener)
+    request.isUnixListener = context.isUnixListener
+    request.headers.trimValues()
+    if let authority = parts?.authority { request.headers["Host"] = authority }
+    return request
+  }
+
+  /// Accepts a head's values if they are valid.
+  private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
+    let parts = RequestTarget(connection.target)
+    let broken = RequestValidator.check(
+      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
+    let request = makeRequest(connection, head, parts)
+    connection.request = request
+    if let broken = broken ?? (head.isWellFormed ? nil : hidden) {
+      context.counters.refused.increment()
+      return responses.refuse(connection, broken)
+    }
+    let length = head.headers["Content-Length"].map { Int($0) ?? .max } ?? 0
+    let limit = context.configuration.requestBodyLimit
+    if length > limit {
+      context.counters.refused.increment()
+      return responses.refuse(connection, .bodyTooLarge(limit: limit))
+    }
+    let hasBody = length > 0
+    connections.setAwaitsBody(connection, hasBody)
+    connection.setRequestDeadline(hasBody ? context.now.advanced(byNanoseconds: context.spans.requestBody) : nil)
+    connection.cachedHead = unsafe hasBody || bytes.count > Limits.cachedHead ? nil : CachedRequestHead(bytes, request)
+    return true
+  }
+
+  /// Part of a body was received; its length was announced and checked.
+  func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if connection.isAborted { return false }
+    unsafe connection.request?.body.append(contentsOf: bytes)
+    return true
+  }
+
+  /// The request is complete, or its promised response is there.
+  func requestReceived(_ connection: Connection) -> Bool {
+    if connection.isDisconnected || connection.isAborted || context.stop.isStopping { return false }
+    if let deferral = connection.deferral {
+      guard let reply = deferral.reply else { return false }
+      return responses.answer(connection, reply)
+    }
+    connection.setRequestDeadline(nil)
+    connections.setAwaitsBody(connection, false)
+    if connection.reusesCachedHead, let cachedHead = connection.cachedHead {
+      connection.reusesCachedHead = false
+      let mayStay = !context.stop.isDraining && !context.stop.announcesClose
+      if let answer = cachedHead.answer, answer.cacheValidity.isValid, mayStay {
+        return responses.sendCached(connection, answer)
+      }
+      connection.request = cachedHead.request
+    }
+    guard let request = connection.request else { return false }
+    switch handler(request) {
+    case .now(let response):
+      responses.keep(response, for: connection)
+      return responses.answer(connection, response)
+    case .later(let body):
+      guard !context.stop.isFinalGrace else {
+        return responses.answer(connection, direct.render(.draining, for: connection))
+      }
+      body(deferred.promise(connection, within: context.spans.reply))
+      return true
+    case .wait(let wait):
+      // A stop would wait for a wait that begins now.
+      guard !context.stop.isDraining else { return responses.answer(connection, wait.expired()) }
+      deferred.wait(connection, wait)
+      return true
+    }
+  }
+
+  /// The request is over, answered or not; another one may follow on the connection.
+  func requestCompleted(_ connection: Connection) {
+    streams.end(connection)
+    deferred.end(connection)
+    halfClosed.ended(connection)
+    connections.finishRequest(connection)
+    connections.setAwaitsBody(connection, false)
+    connection.unwatch()
+    connection.phase = .idle
+    connection.requestNumber += 1
+    connection.request = nil
+    connection.isSuspended = false
+    connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
+    if connection.requestNumber <= Limits.endCheckInterval { halfClosed.notifyEndOfInput(connection) }
+  }
+}

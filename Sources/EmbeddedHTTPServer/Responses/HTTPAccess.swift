@@ -1,0 +1,33 @@
+internal import EventStreams
+internal import EventLoop
+
+/// What was answered to what, for whoever counts or logs answers.
+///
+/// Told when the answer is handed over for sending, not when the client has it.
+public struct HTTPAccess: Sendable {
+  /// The request, as it was sent if it was refused; nil when its head was not complete.
+  public var request: HTTPRequest?
+  /// The request target as sent.
+  public var target: String
+  /// Address and port of the client.
+  public var peer: String
+  /// The answer.
+  public var response: HTTPResponse
+  /// Nanoseconds since the request's head was complete.
+  public var nanoseconds: UInt64
+}
+
+/// Hears of every answer, on the server's thread; it must not block.
+public typealias HTTPAccessObserver = @Sendable (HTTPAccess) -> Void
+
+extension LoopContext {
+  /// Counts a response and reports it to the observer of responses.
+  func report(_ connection: Connection, _ response: HTTPResponse) {
+    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
+    guard let answered else { return }
+    answered(
+      HTTPAccess(
+        request: connection.request, target: connection.target, peer: connection.peer, response: response,
+        nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds - connection.headTime.nanoseconds)))
+  }
+}

@@ -1,0 +1,81 @@
+internal import EventStreams
+internal import Logging
+
+/// Finds the connection that an error message of libmicrohttpd is about, and answers its request directly (ADR 14).
+///
+/// The library reports an error right before it sends a page of its own. The message does not name the connection.
+final class LibraryErrorMatcher {
+  private let context: LoopContext
+  private let direct: DirectResponder
+  /// The connection whose request line was received last.
+  private var latestHead: Connection?
+  /// Connections with an incomplete head before which another connection's request line was received.
+  private var splitHeads: [UInt64: Connection] = [:]
+  /// The connection that was given a response last.
+  private var latestAnswer: Connection?
+
+  init(_ context: LoopContext, _ direct: DirectResponder) {
+    self.context = context
+    self.direct = direct
+  }
+
+  /// A connection has an incomplete head.
+  var hasIncompleteHead: Bool { !splitHeads.isEmpty || latestHead?.isMidHead == true }
+
+  /// A request line is complete, its head is not.
+  func lineReceived(_ connection: Connection) {
+    // Nearly every head is received as a whole, and is complete before the next line of another connection.
+    if let latest = latestHead, latest.isMidHead, latest !== connection { splitHeads[latest.token] = latest }
+    latestHead = connection
+  }
+
+  /// The connection's head is complete.
+  func headEnded(_ connection: Connection) {
+    if !splitHeads.isEmpty { splitHeads[connection.token] = nil }
+  }
+
+  /// The library was given a response on the connection.
+  func answerQueued(_ connection: Connection) { latestAnswer = connection }
+
+  /// The connection is closed.
+  func closed(_ connection: Connection) {
+    headEnded(connection)
+    if latestHead === connection { latestHead = nil }
+    if latestAnswer === connection { latestAnswer = nil }
+  }
+
+  /// Handles a message of the library.
+  ///
+  /// Where the connection is certain, its client gets our response: a malformed length is not answered with two heads, as
+  /// 0.9.75 does, and a long head gets a problem document.
+  func libraryLogged(_ diagnostic: String) {
+    context.logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(diagnostic)"])
+    if diagnostic.hasPrefix("Closing connection (failed to create response header)"), let latest = latestAnswer {
+      // The request's head left no space in the connection's memory. The library makes the head of a response when it is
+      // given the response, so the message is about the last one.
+      context.counters.refused.increment()
+      return direct.refuseDirectly(latest, .headTooLarge)
+    }
+    guard let status = Self.status(in: diagnostic) else { return }
+    context.counters.refused.increment()
+    guard splitHeads.count <= Limits.splitHeads else { return }
+    var heads = Array(splitHeads.values)
+    if let latest = latestHead, latest.isMidHead, splitHeads[latest.token] == nil { heads.append(latest) }
+    if status == 431 {
+      // Only a connection with an incomplete head gets this status: a single one is the right one.
+      if heads.count == 1 { direct.refuseDirectly(heads[0], .headTooLarge) }
+    } else {
+      for head in heads {
+        // The message may be about another connection: such a length is refused in any case.
+        guard let length = head.contentLength, let refusal = RequestValidator.checkLength(length) else { continue }
+        direct.refuseDirectly(head, refusal)
+      }
+    }
+  }
+
+  private static func status(in diagnostic: String) -> Int? {
+    let beginning = "Error processing request (HTTP response code is "
+    guard diagnostic.hasPrefix(beginning) else { return nil }
+    return Int(diagnostic.dropFirst(beginning.count).prefix(3))
+  }
+}

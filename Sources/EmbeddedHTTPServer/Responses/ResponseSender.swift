@@ -1,0 +1,106 @@
+internal import EventStreams
+internal import Synchronization
+
+/// Gives libmicrohttpd the responses to requests.
+final class ResponseSender {
+  private let context: LoopContext
+  private let direct: DirectResponder
+  private let errors: LibraryErrorMatcher
+  private let streams: CallbackStreams
+  private let takeover: StreamTakeover?
+
+  init(
+    _ context: LoopContext, direct: DirectResponder, errors: LibraryErrorMatcher, streams: CallbackStreams,
+    takeover: StreamTakeover?
+  ) {
+    self.context = context
+    self.direct = direct
+    self.errors = errors
+    self.streams = streams
+    self.takeover = takeover
+  }
+
+  /// Answers the current request; false closes the connection.
+  func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    var response = response
+    let stop = context.stop
+    if stop.isDraining || stop.announcesClose && response.length != nil { response.headers["Connection"] = "close" }
+    let isBare = response.isBareShared
+    if let strictTransport = context.strictTransport {
+      response.headers["Strict-Transport-Security"] = strictTransport
+    }
+    switch response.body {
+    case .shared(let body):
+      return queue(
+        connection, response,
+        isBare
+          ? body.response(strictTransport: context.strictTransport)
+          : ResponseHandle(bytes: body.bytes, headers: response.headers))
+    case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
+    case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
+    case .stream(let stream): return answer(connection, response, stream)
+    }
+  }
+
+  /// Refuses a request in one of its calls, where libmicrohttpd accepts a response.
+  func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
+    connection.setRequestDeadline(nil)
+    connection.ending = .refused
+    var response = direct.render(reason, for: connection)
+    response.headers["Connection"] = "close"
+    return answer(connection, response)
+  }
+
+  private func answer(_ connection: Connection, _ response: HTTPResponse, _ stream: HTTPStream) -> Bool {
+    if connection.request?.method == "HEAD" {
+      return queue(connection, response, ResponseHandle(headOnly: response.headers))
+    }
+    if context.stop.isDraining { return answer(connection, direct.render(.draining, for: connection)) }
+    if stream.endsAfter == nil,
+      context.counters.streams.open.load(ordering: .relaxed) >= context.configuration.streamLimit
+    {
+      context.counters.overloaded.increment()
+      return answer(connection, direct.render(.overloaded("Too many event streams are open."), for: connection))
+    }
+    if let takeover, stream.endsAfter == nil, takeover.takeOver(connection, response, stream) { return false }
+    guard let made = ResponseHandle(streamOn: connection, headers: response.headers) else { return false }
+    context.report(connection, response)
+    streams.begin(connection, stream)
+    // A stream lives long, and its request is not needed any more.
+    connection.request = nil
+    errors.answerQueued(connection)
+    return connection.queue(status: response.status, made)
+  }
+
+  private func queue(_ connection: Connection, _ response: HTTPResponse, _ made: ResponseHandle?) -> Bool {
+    guard let made else { return false }
+    context.report(connection, response)
+    errors.answerQueued(connection)
+    connection.phase = .answered
+    return connection.queue(status: response.status, made)
+  }
+
+  // MARK: - Cached responses (ADR 24)
+
+  /// Keeps a response for the next time that the same head is received on this connection, if it may be reused.
+  func keep(_ response: HTTPResponse, for connection: Connection) {
+    guard let known = connection.known else { return }
+    guard let cacheValidity = response.cacheValidity, case .shared(let body) = response.body, response.isBareShared
+    else {
+      known.answer = nil
+      return
+    }
+    known.answer = body.response(strictTransport: context.strictTransport).map {
+      CachedResponse(cacheValidity: cacheValidity, response: $0, length: body.bytes.count)
+    }
+  }
+
+  /// Sends the response that was sent before.
+  func sendCached(_ connection: Connection, _ answer: CachedResponse) -> Bool {
+    context.counters.bodyBytes.add(answer.length)
+    answer.cacheValidity.onReuse()
+    errors.answerQueued(connection)
+    connection.phase = .answered
+    return connection.queue(status: 200, answer.response)
+  }
+}

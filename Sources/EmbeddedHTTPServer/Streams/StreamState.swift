@@ -1,0 +1,94 @@
+internal import EventStreams
+internal import EventLoop
+
+/// What an open stream by callback has sent and has yet to send.
+final class StreamState {
+  let stream: HTTPStream
+  /// The body is sent in chunks, which HTTP/1.0 does not have.
+  let isChunked: Bool
+  /// The position in each feed's log.
+  private var cursors: [EventLog.Cursor]
+  /// Bytes to send before further entries: preamble, heartbeat or farewell.
+  private var outbox: [UInt8]
+  private var outboxSent = 0
+  /// The farewell is in the outbox, or was sent.
+  private(set) var hasCloseEvent = false
+  /// When the client last took bytes, or the stream was opened.
+  var lastWrite: MonotonicInstant
+  /// Bytes of the logs that the stream may be behind: a replay may begin further back than a slow reader may fall.
+  private let lagLimit: Int
+
+  init(_ stream: HTTPStream, isChunked: Bool, now: MonotonicInstant, lagLimit: Int) {
+    self.stream = stream
+    self.isChunked = isChunked
+    cursors = stream.feeds.map(\.cursor)
+    outbox = stream.preamble
+    lastWrite = now
+    // A stream with an end has a log of its own, which evicts nothing that the client needs.
+    self.lagLimit =
+      stream.endsAfter != nil ? .max : lagLimit + stream.feeds.reduce(0) { $0 + ($1.log.lag(of: $1.cursor) ?? 0) }
+  }
+
+  /// The id up to which everything in the first log was sent or passed over.
+  var lastID: UInt64 { cursors[0].lastID }
+
+  /// The stream has sent the last entry before its own end.
+  var isAtEnd: Bool { stream.endsAfter.map { lastID >= $0 } ?? false }
+
+  /// The stream is further behind than it may be, or has missed entries.
+  var isLagging: Bool {
+    var sum = 0
+    for (feed, cursor) in zip(stream.feeds, cursors) {
+      guard let lag = feed.log.lag(of: cursor) else { return true }
+      sum += lag
+    }
+    return sum > lagLimit
+  }
+
+  /// Passes over unwanted entries.
+  ///
+  /// - Returns: whether a read would return something.
+  func advance() -> Bool {
+    var hasNews = false
+    for index in cursors.indices {
+      let feed = stream.feeds[index]
+      if feed.log.advance(&cursors[index], feed.selection) { hasNews = true }
+    }
+    return hasNews
+  }
+
+  /// Puts a heartbeat before further entries.
+  func addHeartbeat() { outbox = stream.heartbeat.bytes(lastID: lastID) }
+
+  /// Puts the farewell after everything that was sent; no entry follows it.
+  func add(closeEvent: [UInt8]) {
+    hasCloseEvent = true
+    outbox = closeEvent
+    outboxSent = 0
+  }
+
+  /// Moves bytes of the outbox to a buffer; returns their number.
+  func takeOutbox(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard !outbox.isEmpty else { return 0 }
+    let count = min(buffer.count, outbox.count - outboxSent)
+    unsafe buffer.copyBytes(from: outbox[outboxSent..<outboxSent + count])
+    let isDone = outboxSent + count == outbox.count
+    outboxSent = isDone ? 0 : outboxSent + count
+    if isDone { outbox = [] }
+    return count
+  }
+
+  /// Reads further entries, of one log per call.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> EventLog.Read {
+    // Unfinished outbox bytes fill the buffer; nothing follows a farewell.
+    guard !hasCloseEvent, unsafe !buffer.isEmpty else { return .empty }
+    // An entry that is sent in part is continued first, in whichever log it is.
+    let half = cursors.firstIndex { $0.offset > 0 }
+    for index in half.map({ $0..<$0 + 1 }) ?? cursors.indices {
+      let feed = stream.feeds[index]
+      let read = unsafe feed.log.read(&cursors[index], feed.selection, into: buffer)
+      if read != .empty { return read }
+    }
+    return .empty
+  }
+}

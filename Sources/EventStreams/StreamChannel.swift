@@ -1,0 +1,112 @@
+internal import EventLoop
+
+/// What streams with the same wishes share: one selection of one log, gathered once however many follow it.
+///
+/// Lives on its shard's thread only.
+@safe final class StreamChannel {
+  struct Key: Hashable {
+    let log: ObjectIdentifier
+    let selection: EventLog.Selection
+    /// Of a stream's first feed; nil for the second, which says nothing in silence.
+    let heartbeat: HTTPStream.Heartbeat?
+  }
+
+  let key: Key
+  let source: StreamSource
+  /// Ticks of silence after which a heartbeat is due.
+  let interval: UInt32
+  var members = 0
+  /// The entries for its followers, when they are not the whole batch.
+  private(set) var gathered = EventLogBatch(fill: 0)
+  private var encodedHeartbeat: (id: UInt64, bytes: [UInt8])?
+
+  init(_ key: Key, _ source: StreamSource) {
+    self.key = key
+    self.source = source
+    let ticks = ((key.heartbeat?.interval ?? .zero).nanoseconds + StreamSlots.tick - 1) / StreamSlots.tick
+    interval = UInt32(clamping: max(1, ticks))
+  }
+
+  var selection: EventLog.Selection { key.selection }
+
+  /// The heartbeat now, made once for each position.
+  var heartbeat: [UInt8] {
+    let id = source.cursor.lastID
+    if let encodedHeartbeat, encodedHeartbeat.id == id { return encodedHeartbeat.bytes }
+    let bytes = key.heartbeat?.bytes(lastID: id) ?? []
+    encodedHeartbeat = (id, bytes)
+    return bytes
+  }
+
+  /// Lets go of what it gathered: there may be a filter for each stream, and between news each costs next to nothing.
+  func releaseBuffer() {
+    if !gathered.isEmpty { gathered = EventLogBatch(fill: 0) }
+  }
+
+  /// Takes its part of a batch: nil when that is nothing, the batch's own bytes when it is everything.
+  func choose(from batch: borrowing EventLogBatch) -> UnsafeRawBufferPointer? {
+    gathered.clear()
+    let wanted = batch.marks.lazy.filter { [selection] in selection.wants(kind: $0.kind, topic: $0.topic) }
+    let count = wanted.count
+    guard count > 0 else { return nil }
+    if count == batch.marks.count { return unsafe batch.bytes }
+    for mark in batch.marks where selection.wants(kind: mark.kind, topic: mark.topic) {
+      let place = unsafe gathered.add(
+        .init(
+          index: mark.index, id: mark.id, kind: mark.kind, topic: mark.topic, start: gathered.count, mark.length))
+      unsafe place.copyBytes(from: batch.bytes[mark.start..<mark.start + mark.length])
+    }
+    return unsafe gathered.bytes
+  }
+}
+
+/// A log that a shard follows for its streams.
+final class StreamSource {
+  let log: EventLog
+  /// How far the shard has handed the log out: everybody who is not behind stands here.
+  var cursor: EventLog.Cursor
+  private let ticket: UInt64
+  /// The channels that follow it, by their numbers; those that do not choose by topics apart, for they are few.
+  var general: [Int32] = []
+  var byTopic: [UInt64: [Int32]] = [:]
+  var members = 0
+
+  init(_ log: EventLog, poke: @escaping @Sendable () -> Void) {
+    self.log = log
+    // First the poke: what is appended from now on is before the cursor, or wakes.
+    ticket = log.register(poke)
+    cursor = log.end
+  }
+
+  func add(_ channel: Int32, _ selection: EventLog.Selection) {
+    members += 1
+    guard let topics = selection.topics, !topics.isEmpty else { return general.append(channel) }
+    for topic in topics { byTopic[topic, default: []].append(channel) }
+  }
+
+  func remove(_ channel: Int32, _ selection: EventLog.Selection) {
+    members -= 1
+    guard let topics = selection.topics, !topics.isEmpty else { return general.removeAll { $0 == channel } }
+    for topic in topics {
+      byTopic[topic]?.removeAll { $0 == channel }
+      if byTopic[topic]?.isEmpty == true { byTopic[topic] = nil }
+    }
+  }
+
+  /// The channels that may want something of a batch, each once.
+  func candidates(for batch: borrowing EventLogBatch) -> Set<Int32> {
+    var found = Set(general)
+    for mark in batch.marks {
+      // An entry without a topic is for all.
+      if mark.topic == 0 {
+        for channels in byTopic.values { found.formUnion(channels) }
+      } else if let channels = byTopic[mark.topic] {
+        found.formUnion(channels)
+      }
+    }
+    return found
+  }
+
+  /// No channel is left.
+  func end() { log.unregister(ticket) }
+}

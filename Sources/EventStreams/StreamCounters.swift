@@ -1,0 +1,27 @@
+package import Synchronization
+
+/// What the streams of a server have done; written by its threads, read by any.
+package final class StreamCounters: Sendable {
+  /// Streams open now.
+  package let open = Atomic(0)
+  /// Streams opened.
+  package let opened = Atomic(0)
+  /// Streams closed because their reader was too slow.
+  package let lagged = Atomic(0)
+  /// Streams whose client closed the connection.
+  package let gone = Atomic(0)
+  /// Bytes that taken-over streams have sent, without the response's head.
+  package let bytes = Atomic(0)
+
+  /// Counters at zero.
+  package init() {}
+}
+
+extension Atomic<Int> {
+  /// Adds 1.
+  package func increment() { wrappingAdd(1, ordering: .relaxed) }
+  /// Adds an amount.
+  package func add(_ amount: Int) { wrappingAdd(amount, ordering: .relaxed) }
+  /// Subtracts 1.
+  package func decrement() { wrappingSubtract(1, ordering: .relaxed) }
+}

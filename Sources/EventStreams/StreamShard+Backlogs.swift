@@ -1,0 +1,118 @@
+internal import EventLoop
+internal import Glibc
+
+/// Streams that go at their own pace: each reads the logs by its own cursors until it stands where all stand.
+extension StreamShard {
+  /// From now on a stream goes at its own pace: in one log from a place, in others from where all stand.
+  func fallBehind(_ number: Int32, _ source: StreamSource? = nil, at place: EventLog.Cursor? = nil) {
+    let cursors = feeds(number).map { channel in
+      if let place, channel.source === source { return place }
+      return channel.source.cursor
+    }
+    slots[number].isBehind = true
+    backlogs[number] = Backlog(cursors: cursors, lagLimit: lagLimit, lastTaken: now)
+  }
+
+  /// Sends a stream what it is missing, until its socket is full or it stands where all stand.
+  func catchUp(_ number: Int32) {
+    guard var backlog = backlogs[number] else { return }
+    let feeds = feeds(number)
+    unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 16) { buffer in
+      while true {
+        switch unsafe step(number, &backlog, feeds, buffer) {
+        case .goesOn: continue
+        case .waits: backlogs[number] = backlog
+        case .isCurrent:
+          slots[number].isBehind = false
+          backlogs[number] = nil
+        case .ended: finish(number)
+        case .lapped: dropLagging(number)
+        case .gone:
+          counters.gone.increment()
+          drop(number)
+        }
+        return
+      }
+    }
+  }
+
+  private enum Step { case goesOn, waits, isCurrent, ended, lapped, gone }
+
+  private func step(
+    _ number: Int32, _ backlog: inout Backlog, _ feeds: [StreamChannel], _ buffer: UnsafeMutableRawBufferPointer
+  ) -> Step {
+    if !backlog.outbox.isEmpty { return sendOutbox(number, &backlog) }
+    // An entry that is half sent goes first, whichever log it is in.
+    let half = backlog.cursors.firstIndex { $0.offset > 0 }
+    for index in half.map({ $0..<$0 + 1 }) ?? feeds.indices {
+      let (source, selection) = (feeds[index].source, feeds[index].selection)
+      var ahead = backlog.cursors[index]
+      switch unsafe source.log.read(&ahead, selection, before: source.cursor.index, into: buffer) {
+      case .lapped: return .lapped
+      case .empty: backlog.cursors[index] = ahead
+      case .bytes(let count, _):
+        switch unsafe take(number, &backlog, UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
+        case .all:
+          backlog.cursors[index] = ahead
+          return .goesOn
+        case .part(let sent):
+          guard source.log.skip(&backlog.cursors[index], selection, count: sent) else { return .lapped }
+          return .waits
+        case .gone: return .gone
+        }
+      }
+    }
+    guard let closeEvent else { return .isCurrent }
+    if backlog.hasCloseEvent || closeEvent.isEmpty { return .ended }
+    backlog.hasCloseEvent = true
+    counters.bytes.add(closeEvent.count)
+    backlog.outbox = closeEvent
+    return .goesOn
+  }
+
+  private func sendOutbox(_ number: Int32, _ backlog: inout Backlog) -> Step {
+    let sent = unsafe backlog.outbox[backlog.outboxSent...].withUnsafeBytes {
+      unsafe send(slots[number].descriptor, $0)
+    }
+    switch sent {
+    case .gone: return .gone
+    case .part(let count):
+      backlog.outboxSent += count
+      if count > 0 { note(number, &backlog) }
+      return .waits
+    case .all:
+      note(number, &backlog)
+      backlog.outbox = []
+      backlog.outboxSent = 0
+      return backlog.hasCloseEvent ? .ended : .goesOn
+    }
+  }
+
+  private func take(_ number: Int32, _ backlog: inout Backlog, _ bytes: UnsafeRawBufferPointer) -> Sent {
+    let sent = unsafe send(slots[number].descriptor, bytes)
+    let count =
+      switch sent {
+      case .all: bytes.count
+      case .part(let count): count
+      case .gone: 0
+      }
+    if count > 0 { note(number, &backlog) }
+    counters.bytes.add(count)
+    return sent
+  }
+
+  /// Its reader lives.
+  private func note(_ number: Int32, _ backlog: inout Backlog) {
+    backlog.lastTaken = now
+    slots[number].lastWrite = tick
+  }
+
+  /// Cuts those that take nothing while the logs go on.
+  func cutLaggingStreams() {
+    let stall = Limits.streamStall.nanoseconds
+    for (number, backlog) in backlogs where now > backlog.lastTaken.advanced(byNanoseconds: stall) {
+      let lags = zip(feeds(number), backlog.cursors).map { $0.source.log.lag(of: $1) }
+      if lags.contains(nil) || lags.reduce(0, { $0 + ($1 ?? 0) }) > backlog.lagLimit { dropLagging(number) }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// Bytes to sockets.
+extension StreamShard {
+  /// What a socket did with bytes.
+  enum Sent {
+    case all
+    case part(Int)
+    /// The client is gone.
+    case gone
+  }
+
+  func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Sent {
+    let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+    let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    if count == bytes.count { return .all }
+    if count >= 0 { return .part(count) }
+    return errno == EAGAIN || errno == EINTR ? .part(0) : .gone
+  }
+
+  // MARK: - News
+
+  /// Hands out what the logs have got: one copy for all, one `send` for each.
+  func distribute() {
+    for source in channels.allSources {
+      while true {
+        batch.clear()
+        let before = source.cursor
+        guard source.log.collect(&source.cursor, into: &batch) else {
+          // The whole ring was written since the last pass.
+          lapped(source)
+          break
+        }
+        if batch.isEmpty { break }
+        deliver(source, before)
+      }
+    }
+    cutLaggingStreams()
+  }
+
+  /// Everybody on this log has missed something.
+  private func lapped(_ source: StreamSource) {
+    source.cursor = source.log.end
+    for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 {
+      if feeds(number).contains(where: { $0.source === source }) { dropLagging(number) }
+    }
+  }
+
+  private func deliver(_ source: StreamSource, _ before: EventLog.Cursor) {
+    let candidates = source.candidates(for: batch)
+    for number in candidates {
+      unsafe channels.outgoing[Int(number)] =
+        channels[number]?.choose(from: batch) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    // Decided in a first sweep over plain memory; what did not go well is looked at after it.
+    var failed: [(number: Int32, channel: Int32, sent: Sent)] = []
+    var bytes = 0
+    let tick = tick
+    unsafe channels.outgoing.withUnsafeBufferPointer { outgoing in
+      let table = unsafe slots.slots
+      for index in 0..<slots.used {
+        let slot = unsafe table[index]
+        guard slot.descriptor >= 0, !slot.isBehind else { continue }
+        var channel = slot.first
+        if unsafe outgoing[Int(channel)].isEmpty { channel = slot.second }
+        let news = unsafe outgoing[Int(channel)]
+        guard unsafe !news.isEmpty else { continue }
+        let sent = unsafe send(slot.descriptor, news)
+        if case .all = sent {
+          bytes += news.count
+          unsafe table[index].lastWrite = tick
+        } else {
+          failed.append((Int32(index), channel, sent))
+        }
+      }
+    }
+    counters.bytes.add(bytes)
+    for (number, channel, sent) in failed { handle(number, channel, sent, before) }
+    for number in candidates {
+      unsafe channels.outgoing[Int(number)] = UnsafeRawBufferPointer(start: nil, count: 0)
+      channels[number]?.releaseBuffer()
+    }
+  }
+
+  private func handle(_ number: Int32, _ channel: Int32, _ sent: Sent, _ before: EventLog.Cursor) {
+    guard case .part(let count) = sent, let channel = channels[channel] else {
+      counters.gone.increment()
+      return drop(number)
+    }
+    counters.bytes.add(count)
+    var place = before
+    let marks = channel.gathered.isEmpty ? batch.marks : channel.gathered.marks
+    if let mark = marks.first(where: { count < $0.start + $0.length }) {
+      place.index = mark.index
+      place.offset = count - mark.start
+    }
+    fallBehind(number, channel.source, at: place)
+    if count > 0 { slots[number].lastWrite = tick }
+  }
+
+  // MARK: - Silence
+
+  /// A stream's turn on the wheel: a heartbeat when it is due, and the next turn.
+  func checkHeartbeat(_ number: Int32) {
+    let interval = interval(number)
+    let due = slots[number].lastWrite + interval
+    // Bytes are under way to who is behind; breaking in would be neither needed nor safe.
+    guard due <= tick, !slots[number].isBehind else { return slots.plan(number, max(due, tick + 1)) }
+    slots.plan(number, tick + interval)
+    guard let beat = channels[slots[number].first]?.heartbeat, !beat.isEmpty else { return }
+    slots[number].lastWrite = tick
+    switch unsafe beat.withUnsafeBytes({ unsafe send(slots[number].descriptor, $0) }) {
+    case .all: counters.bytes.add(beat.count)
+    case .part(let count):
+      fallBehind(number)
+      // A heartbeat that did not go at all is not owed.
+      guard count > 0 else { return }
+      counters.bytes.add(beat.count)
+      backlogs[number]?.outbox = beat
+      backlogs[number]?.outboxSent = count
+    case .gone:
+      counters.gone.increment()
+      drop(number)
+    }
+  }
+}

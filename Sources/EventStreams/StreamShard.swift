@@ -1,0 +1,203 @@
+internal import DequeModule
+internal import EventLoop
+internal import Glibc
+
+/// One thread with its part of the open streams: it owns their sockets, and nothing else may touch them.
+///
+/// New entries are copied out of a log once a pass and sent to every follower from there, so that a burst becomes one
+/// `send` a follower, and neither the log's lock nor a reference count is touched in between.
+@safe package final class StreamShard {
+  enum Message: Sendable {
+    case adopt(StreamHandoff)
+    case endStreams(closeEvent: [UInt8])
+    case stop
+  }
+
+  let inbox: Mailbox<Message>
+  let counters: StreamCounters
+  let lagLimit: Int
+  /// Called when the last stream has ended after a farewell.
+  private let onIdle: @Sendable () -> Void
+  /// Called after a stream's socket was closed.
+  private let onClose: @Sendable () -> Void
+  private let poller: Poller
+
+  var slots = StreamSlots()
+  var backlogs: [Int32: Backlog] = [:]
+  /// What some streams keep until they end.
+  private var attachments: [Int32: [any AnyObject & Sendable]] = [:]
+  let channels: StreamChannels
+  var batch = EventLogBatch(fill: Limits.streamBatch)
+  private(set) var closeEvent: [UInt8]?
+  private var isStopping = false
+  private let start = MonotonicInstant.now
+  /// The time of this turn.
+  private(set) var now: MonotonicInstant
+
+  /// A shard without streams.
+  ///
+  /// - Throws: an ``EventLoopError`` if the process or the system has no descriptors left.
+  init(
+    counters: StreamCounters, lagLimit: Int, onClose: @escaping @Sendable () -> Void,
+    onIdle: @escaping @Sendable () -> Void
+  ) throws(EventLoopError) {
+    inbox = try Mailbox()
+    poller = try Poller(capacity: Limits.polledStreams)
+    self.counters = counters
+    self.lagLimit = lagLimit
+    self.onIdle = onIdle
+    self.onClose = onClose
+    channels = StreamChannels { [inbox] in inbox.wake() }
+    now = start
+    try inbox.attach(to: poller, token: Poller.mailboxToken)
+  }
+
+  /// The tick of this turn.
+  var tick: UInt32 { UInt32(truncatingIfNeeded: (now.nanoseconds - start.nanoseconds) / StreamSlots.tick) }
+
+  /// Serves until told to stop.
+  func run() {
+    while !isStopping {
+      poll()
+      while let due = slots.takeDue(tick) { checkHeartbeat(due) }
+    }
+    inbox.close()
+    for case .adopt(let handoff) in inbox.take().messages { refuse(handoff) }
+    for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 { drop(number) }
+  }
+
+  private func poll() {
+    let count = poller.wait(atMost: timeout)
+    now = .now
+    for index in 0..<count {
+      let event = poller[index]
+      if event.token != Poller.mailboxToken { handle(event) }
+    }
+    guard inbox.hasWork else { return }
+    let messages = inbox.take().messages
+    // Before a stream joins: its cursors are from before now.
+    distribute()
+    for message in messages { handle(message) }
+  }
+
+  private var timeout: Duration? {
+    if inbox.hasWork { return .zero }
+    guard let tick = slots.nextTick else { return nil }
+    return .nanoseconds(start.nanoseconds + Int64(tick) * StreamSlots.tick - MonotonicInstant.now.nanoseconds)
+  }
+
+  private func handle(_ message: Message) {
+    switch message {
+    case .adopt(let handoff): adopt(handoff)
+    case .endStreams(let bytes):
+      closeEvent = closeEvent ?? bytes
+      for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 {
+        if !slots[number].isBehind { fallBehind(number) }
+        catchUp(number)
+      }
+      if slots.count == 0 { onIdle() }
+    case .stop: isStopping = true
+    }
+  }
+
+  private func handle(_ event: Poller.Event) {
+    let number = Int32(truncatingIfNeeded: event.token & 0xffff_ffff)
+    // The stream of the event may have ended, and its slot may have another stream.
+    guard number < slots.used, slots[number].descriptor >= 0,
+      slots[number].generation == UInt32(truncatingIfNeeded: event.token >> 32)
+    else { return }
+    if !event.events.isDisjoint(with: [.peerClosed, .shutDownConnection, .error]) {
+      counters.gone.increment()
+      return finish(number)
+    }
+    if event.events.contains(.readable) { discard(slots[number].descriptor) }
+    if event.events.contains(.writable), slots[number].isBehind { catchUp(number) }
+  }
+
+  /// Adds a stream's socket to the poller, which reports each change once; false if the kernel refuses.
+  func watch(_ number: Int32) -> Bool {
+    let token = UInt64(slots[number].generation) << 32 | UInt64(UInt32(bitPattern: number))
+    let events: Poller.Events = [.readable, .writable, .peerClosed, .edgeTriggered]
+    return (try? poller.add(slots[number].descriptor, events, token: token)) != nil
+  }
+
+  /// Throws away what a client sends on a stream: what is unread at the end resets the connection.
+  func discard(_ descriptor: Int32) {
+    // Without looking (tcp(7): MSG_TRUNC), which sockets of one machine do not know.
+    let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
+    guard count < 0, errno == EFAULT else { return }
+    unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 1) { buffer in
+      for _ in 0..<Limits.streamDiscard / buffer.count {
+        guard unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) == buffer.count else {
+          return
+        }
+      }
+    }
+  }
+
+  // MARK: - Joining and leaving
+
+  /// Takes a stream over from the server's thread.
+  func adopt(_ handoff: StreamHandoff) {
+    let stream = handoff.stream
+    let first = channels.follow(stream.feeds[0], stream.heartbeat)
+    let second = stream.feeds.count > 1 ? channels.follow(stream.feeds[1], nil) : 0
+    let number = slots.insert(handoff.descriptor, first: first, second: second, lastWrite: tick)
+    let kept: [any AnyObject & Sendable] = [stream.attachment, stream.abandonment, handoff.slotAddress].compactMap(
+      \.self)
+    if !kept.isEmpty { attachments[number] = kept }
+    guard watch(number) else { return drop(number) }
+    slots.plan(number, tick + interval(number))
+    let lag = stream.feeds.reduce(0) { $0 + ($1.log.lag(of: $1.cursor) ?? 0) }
+    backlogs[number] = Backlog(
+      cursors: stream.feeds.map(\.cursor), outbox: handoff.unsent, lagLimit: lagLimit + lag, lastTaken: now)
+    slots[number].isBehind = true
+    catchUp(number)
+  }
+
+  /// Closes what came too late to be served.
+  func refuse(_ handoff: StreamHandoff) {
+    close(handoff.descriptor)
+    counters.open.decrement()
+    onClose()
+  }
+
+  /// The feeds of a stream: its channels and their sources.
+  func feeds(_ number: Int32) -> [StreamChannel] {
+    [slots[number].first, slots[number].second].compactMap { channels[$0] }
+  }
+
+  func interval(_ number: Int32) -> UInt32 {
+    channels[slots[number].first]?.interval ?? StreamSlots.span
+  }
+
+  /// Closes a stream's socket and forgets it.
+  func drop(_ number: Int32) {
+    let slot = slots[number]
+    // The kernel forgets its epoll registration with it; the server's own copy of the socket is closed by then, or soon,
+    // and until then the generation tells late events apart.
+    close(slot.descriptor)
+    slots.remove(number)
+    backlogs[number] = nil
+    channels.unfollow(slot.first)
+    channels.unfollow(slot.second)
+    counters.open.decrement()
+    onClose()
+    attachments[number] = nil
+    if closeEvent != nil, slots.count == 0 { onIdle() }
+  }
+
+  /// Closes a stream that has got everything, so that its client sees a proper end.
+  func finish(_ number: Int32) {
+    // Closing over unread bytes would reset the connection, and the reset destroy what was sent last.
+    discard(slots[number].descriptor)
+    shutdown(slots[number].descriptor, Int32(SHUT_WR))
+    drop(number)
+  }
+
+  /// Cuts a reader that was too slow.
+  func dropLagging(_ number: Int32) {
+    counters.lagged.increment()
+    drop(number)
+  }
+}
