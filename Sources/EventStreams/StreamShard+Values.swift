@@ -15,12 +15,12 @@ extension StreamShard {
     /// - Parameters:
     ///   - descriptor: The socket.
     ///   - stream: What the stream sends, without its preamble.
-    ///   - rest: Bytes to send first.
+    ///   - unsent: Bytes to send first.
     ///   - slotAddress: Kept until the stream ends.
-    package init(descriptor: Int32, stream: HTTPStream, rest: [UInt8], slotAddress: (any AnyObject & Sendable)?) {
+    package init(descriptor: Int32, stream: HTTPStream, unsent: [UInt8], slotAddress: (any AnyObject & Sendable)?) {
       self.descriptor = descriptor
       self.stream = stream
-      self.rest = rest
+      self.unsent = unsent
       self.slotAddress = slotAddress
     }
   }

@@ -106,7 +106,7 @@ internal import Glibc
     guard number < slots.used, slots[number].descriptor >= 0,
       slots[number].generation == UInt32(truncatingIfNeeded: event.token >> 32)
     else { return }
-    if !event.events.isDisjoint(with: [.peerClosed, .shutDownConnection, .error]) {
+    if !event.events.isDisjoint(with: [.peerClosed, .hangUp, .error]) {
       counters.gone.increment()
       return finish(number)
     }

@@ -179,7 +179,7 @@ internal import Synchronization
       deferred.setAbandonmentHandler(body, connection: token, request: number)
     case .releasedAddressSlot(let address): connections.releaseAddressSlot(address)
     case .limits(let streams, let requestBody): context.setLimits(streams: streams, requestBody: requestBody)
-    case .part: context.stop.announcesClose = true
+    case .announceClose: context.stop.announcesClose = true
     case .stopAccepting(let done):
       stopAccepting()
       done.open()

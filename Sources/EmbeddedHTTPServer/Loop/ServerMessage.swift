@@ -9,7 +9,7 @@ enum ServerMessage: Sendable {
   /// A taken-over stream of a client with this address has ended, where connections are limited by address.
   case releasedAddressSlot(String)
   case limits(streams: Int?, requestBody: Int?)
-  case part
+  case announceClose
   case stopAccepting(done: Latch)
   case endStreams(closeEvent: [UInt8])
   case stop(grace: Duration)

@@ -84,13 +84,13 @@ final class ResponseSender {
 
   /// Keeps a response for the next time that the same head is received on this connection, if it may be reused.
   func keep(_ response: HTTPResponse, for connection: Connection) {
-    guard let known = connection.known else { return }
+    guard let cachedHead = connection.cachedHead else { return }
     guard let cacheValidity = response.cacheValidity, case .shared(let body) = response.body, response.isBareShared
     else {
-      known.answer = nil
+      cachedHead.answer = nil
       return
     }
-    known.answer = body.response(strictTransport: context.strictTransport).map {
+    cachedHead.answer = body.response(strictTransport: context.strictTransport).map {
       CachedResponse(cacheValidity: cacheValidity, response: $0, length: body.bytes.count)
     }
   }

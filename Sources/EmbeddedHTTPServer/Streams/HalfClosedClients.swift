@@ -29,7 +29,7 @@ final class HalfClosedClients {
     default: return
     }
     guard !connection.isDisconnected else { return }
-    if events.isDisjoint(with: [.shutDownConnection, .error]), mayStillRead(connection) { return }
+    if events.isDisjoint(with: [.hangUp, .error]), mayStillRead(connection) { return }
     clientDisconnected(connection)
   }
 
