@@ -1,7 +1,7 @@
-# The verbs. Each does its own set-up: missing Debian packages are installed (with sudo when not root), nothing is removed.
+# The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
 .PHONY: run build test check test-one lint docs lint-deploy image test-image format fuzz soak test-long bench clean
 
-run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for more
+run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for options
 	.build/release/reachd serve $(ARGS)
 
 build: ## build the service
@@ -9,13 +9,13 @@ build: ## build the service
 	scripts/dependencies
 	swift build -c release --product reachd --static-swift-stdlib
 
-test: ## all tests, and independent clients of the running service; needs root or user namespaces for some
+test: ## all tests, and independent clients of the running service; some need root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/dependencies
 	scripts/test
 	scripts/test-clients
 
-check: ## the tests without kernel, network and processes: values, rules, parsers, layers
+check: ## the tests that need no kernel, network or processes: values, rules, parsers, layers
 	scripts/setup
 	scripts/check
 
@@ -23,29 +23,29 @@ test-one: ## build and run one suite or test target; T=RouterTests
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/test-one $(T)
 
-lint: ## the formatter's strict opinion
+lint: ## check the format of all Swift files
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
 
 docs: ## the libraries' documentation as a web site in .build-docs/site; every warning is an error
 	scripts/setup
 	scripts/docs
 
-lint-deploy: ## Dockerfile, compose file, manifests, units, contract and shell scripts
+lint-deploy: ## check the Dockerfile, compose file, manifests, units, OpenAPI document and shell scripts
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/lint-deploy
 
-image: ## reachd:dev and reachd:debug, without a registry (README, "Run in a container"); needs root
+image: ## build reachd:dev and reachd:debug without a registry (docs/deployment.md); needs root
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/image
 	scripts/image debug
 
-test-image: image ## run the image as Docker, Kubernetes and a careful administrator would
+test-image: image ## test the image as Docker and Kubernetes run it, and with restricted privileges
 	scripts/test-image
 
-format: ## make the formatter content
+format: ## format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
 
-fuzz: ## what strangers can send, a minute for each target; SECONDS=600 for longer
+fuzz: ## fuzz the parsers of untrusted input, one minute per target; SECONDS=600 for longer
 	scripts/setup scripts/packages.txt
 	scripts/fuzz $(or $(SECONDS),60)
 
@@ -53,7 +53,7 @@ soak: build ## route flaps, 50 reconnecting readers and checks for 30 minutes; M
 	scripts/setup scripts/packages-test.txt
 	MINUTES=$(or $(MINUTES),30) scripts/soak
 
-test-long: ## long races, every test under the sanitizers, a browser's EventSource, judges of the TLS (about 50 minutes)
+test-long: ## long races, every test under the sanitizers, a browser's EventSource, TLS scanners (about 50 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
 	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
@@ -63,10 +63,10 @@ test-long: ## long races, every test under the sanitizers, a browser's EventSour
 	scripts/test-clients browser
 	scripts/tls-check
 
-bench: build ## the figures of Benchmarks/RESULTS.md, on this machine
+bench: build ## measure the figures of Benchmarks/RESULTS.md on this machine
 	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt
 	Benchmarks/run
 
-clean: ## remove what was built
+clean: ## remove all build products
 	scripts/containers gone
 	rm -rf .build .build-*

@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
-// The floors of the house, top down: reachd → StatusAPI → ReachabilityChecks → NetworkReachability → one room per
-// C library → values.
-// docs/ARCHITECTURE.md explains them; Tests/TidyTests holds the sources to the arrows that are declared here.
+// The modules in layers, from the top: reachd → Service → StatusAPI → ReachabilityChecks → NetworkReachability → one
+// module per C library → values. docs/ARCHITECTURE.md describes them; Tests/TidyTests checks the imports against the
+// dependencies that are declared here.
 import PackageDescription
 
-/// ThreadSanitizer does not see `Synchronization.Mutex`; `SANITIZE=1` swaps it for a pthread mutex inside `Locks`.
+/// `SANITIZE=1` replaces `Synchronization.Mutex`, which ThreadSanitizer does not see, with a pthread mutex in `Locks`.
 let sanitizing = Context.environment["SANITIZE"] != nil
 
-/// `DOCS=1` adds the plugin that builds the documentation (`make docs`); nobody else needs it, users of the products least.
+/// `DOCS=1` adds the plugin that builds the documentation (`make docs`), which users of the products do not need.
 let documenting = Context.environment["DOCS"] != nil
 
 let strict: [SwiftSetting] =
@@ -31,11 +31,11 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 /// A target under `Sources/` with the shared settings.
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
-/// A test target under `Tests/` with the shared settings, and perhaps more.
+/// A test target under `Tests/` with the shared settings and optional further ones.
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil, _ more: [SwiftSetting] = []
 ) -> Target {
@@ -57,54 +57,54 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    // Without its default trait, which would bring all of Foundation along.
+    // Without its default trait, which depends on Foundation.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
   ] + (documenting ? [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")] : []),
   targets: [
-    // Floor 0: values, rules and the one lock.
-    room("ReachabilityModel"),
-    room("Locks"),
+    // Layer 0: values and rules, the event loop and the lock.
+    module("ReachabilityModel"),
+    module("Locks"),
     .target(name: "CEventLoop"),
-    room("EventLoop", ["Locks", "CEventLoop", deque, heap]),
+    module("EventLoop", ["Locks", "CEventLoop", deque, heap]),
 
-    // Floor 1: one wall for each C library.
+    // Layer 1: one module per C library and system interface.
     .target(name: "CNetlink"),
-    room("Netlink", ["ReachabilityModel", "EventLoop", "Locks", "CNetlink", logging]),
+    module("Netlink", ["ReachabilityModel", "EventLoop", "Locks", "CNetlink", logging]),
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
-    room("HostResolver", ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque]),
+    module("HostResolver", ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
     .systemLibrary(name: "CSockets"),
-    room(
+    module(
       "Probers",
       [
         "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets",
         deque,
       ]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    room("EventStreams", ["EventLoop", "Locks", deque]),
-    room("EmbeddedHTTPServer", ["EventStreams", "EventLoop", "Locks", "CMicroHTTPD", "CGnuTLS", deque, logging]),
+    module("EventStreams", ["EventLoop", "Locks", deque]),
+    module("EmbeddedHTTPServer", ["EventStreams", "EventLoop", "Locks", "CMicroHTTPD", "CGnuTLS", deque, logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-    room("YAMLTree", ["CYAML"]),
+    module("YAMLTree", ["CYAML"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    room("JSONTree", ["CJansson"]),
+    module("JSONTree", ["CJansson"]),
 
-    room("Credentials", ["CGnuTLS"]),
+    module("Credentials", ["CGnuTLS"]),
 
     .systemLibrary(name: "CProcess"),
-    room("HostProcess", ["CProcess"]),
+    module("HostProcess", ["CProcess"]),
 
-    // Floor 2: the libraries. Of all C libraries those that watch need c-ares alone; active checks are a product of their own.
-    room("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
-    room(
+    // Layer 2: the libraries. Watching needs c-ares only of all C libraries (ADR 26).
+    module("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
+    module(
       "ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", deque]),
-    room("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
-    room("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
+    module("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
+    module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
-    // Floor 3: the only floor that knows JSON, SSE and routes.
-    // Its openapi.yaml is a link to the one at the top, so that the service serves what the repository shows.
-    room(
+    // Layer 3: the only module for JSON documents, SSE frames and HTTP routes. Its openapi.yaml is a symbolic link to
+    // the file in the root directory, so that the service serves the same file (ADR 7).
+    module(
       "StatusAPI",
       [
         "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
@@ -114,7 +114,7 @@ let package = Package(
       resources: [.embedInCode("openapi.yaml")]),
 
     // Layer 4: composition and configuration of the service, for any executable.
-    room(
+    module(
       "Service",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",
@@ -122,7 +122,7 @@ let package = Package(
         "Locks", "HostProcess", "Credentials", logging, lifecycle, unixSignals,
       ]),
 
-    // Layer 5: the command line.
+    // Layer 4: the command line.
     .executableTarget(
       name: "reachd",
       dependencies: [
@@ -132,7 +132,7 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // What Benchmarks/run measures of the kernel's side; in this package, because it looks at the moment of judgement.
+    // The kernel benchmarks of Benchmarks/run, in this package because they import modules that are not products.
     .executableTarget(
       name: "KernelBenchmark",
       dependencies: ["NetworkReachability", "ReachabilityModel", "Netlink", "Locks", "CNetlink", logging],
@@ -162,7 +162,7 @@ let package = Package(
     tests(
       "ReachabilityCompatibilityTests",
       ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],
-      // Code written for the parents uses names that they have since deprecated; it must compile all the same.
+      // Code for the original libraries uses names that are deprecated now; it must still compile.
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
       "StatusAPITests",
@@ -190,8 +190,8 @@ let package = Package(
   ]
 )
 
-// REACHD_TEST_TARGET=Name[,Name…] (scripts/test-one, scripts/check): these test targets and what they depend on, so that one
-// suite builds quickly.
+// REACHD_TEST_TARGET=Name[,Name…] (scripts/test-one, scripts/check) limits the package to these test targets and their
+// dependencies, so that one suite builds quickly.
 if let names = Context.environment["REACHD_TEST_TARGET"] {
   var needed: Set<String> = []
   var pending = names.split(separator: ",").map(String.init)
@@ -208,7 +208,7 @@ if let names = Context.environment["REACHD_TEST_TARGET"] {
   package.products = []
 }
 
-// FUZZ=1 (scripts/fuzz): every room compiled for libFuzzer.
+// FUZZ=1 (scripts/fuzz) compiles every module for libFuzzer.
 if Context.environment["FUZZ"] != nil {
   let fuzzer: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]
   package.products = []

@@ -1,6 +1,6 @@
-"""What slow attackers cost the others: p99 of a good client's answers while slowhttptest attacks, beside p99 in peace.
+"""The effect of slow attacks on other clients: p99 of a normal client's responses during slowhttptest and without it.
 
-Rounds of peace and attack alternate, so that the machine's own moods fall on both. Prints the rows of RESULTS.md.
+Rounds with and without an attack alternate, so that variations of the machine affect both. Prints rows of RESULTS.md.
 """
 import resource
 import statistics
@@ -13,7 +13,7 @@ from daemon import Daemon, quantiles
 CONNECTIONS = 1000
 ROUNDS = 5
 SECONDS = 3
-# How slowhttptest attacks: unfinished heads, unfinished bodies, answers that are hardly read.
+# Attacks of slowhttptest: incomplete heads, incomplete bodies, responses that are read slowly.
 ATTACKS = {
     "header": ["-H", "-i", "1", "-x", "8"],
     "body": ["-B", "-i", "1", "-x", "8", "-s", "8192"],
@@ -37,7 +37,7 @@ def answer(connection):
 
 
 def good_client(daemon):
-    """p99 of one that keeps its connection, with a new one every tenth time."""
+    """p99 of a client that keeps its connection and opens a new one for every tenth request."""
     times = []
     connection = daemon.connect()
     deadline = time.monotonic() + SECONDS
@@ -65,18 +65,18 @@ def main(binary):
         for _ in range(ROUNDS):
             peace.append(good_client(daemon))
             attacker = attack(daemon, kind)
-            # Its connections come within the first second.
+            # slowhttptest opens its connections within the first second.
             time.sleep(1.5)
             war.append(good_client(daemon))
             attacker.terminate()
             attacker.wait()
             time.sleep(0.5)
         ratio = statistics.median(war) / statistics.median(peace)
-        print(f"| slow {kind} attack, {CONNECTIONS} connections: good client's p99 | ≤ 1.5× | {ratio:.2f}× "
-              f"({statistics.median(war):.2f} ms beside {statistics.median(peace):.2f} ms, medians of {ROUNDS}) "
+        print(f"| slow {kind} attack, {CONNECTIONS} connections: normal client's p99 | ≤ 1.5× | {ratio:.2f}× "
+              f"({statistics.median(war):.2f} ms, without attack {statistics.median(peace):.2f} ms, medians of {ROUNDS}) "
               f"| `make bench` (`attacks.py`) |")
         if daemon.stop():
-            raise SystemExit("the service did not end well")
+            raise SystemExit("the service did not exit cleanly")
 
 
 main(sys.argv[1])

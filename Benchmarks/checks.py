@@ -1,7 +1,7 @@
-"""Active checks beside their peers: TCP and HTTP beside HAProxy's health checks and blackbox_exporter, ICMP beside fping.
+"""Active checks compared with HAProxy's health checks and blackbox_exporter (TCP, HTTP) and with fping (ICMP).
 
-All ask the same nginx, or the kernel, on loopback addresses of a network namespace of their own. Rounds alternate, and
-medians are printed, as rows of RESULTS.md.
+All check the same nginx, or the kernel, on loopback addresses of a separate network namespace. Rounds alternate; the
+medians are printed as rows of RESULTS.md.
 """
 import concurrent.futures
 import http.client
@@ -27,13 +27,13 @@ def addresses(count):
 
 
 def cpu(pid):
-    """The processor time of a process, all threads, in seconds."""
+    """The CPU time of all threads of a process, in seconds."""
     fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
 def connections():
-    """How many connections were begun in this network namespace so far: HAProxy ends its before anybody accepts them."""
+    """TCP connections opened in this network namespace: HAProxy closes its connections before nginx accepts them."""
     head, values = [line.split() for line in open("/proc/self/net/snmp") if line.startswith("Tcp:")]
     return int(values[head.index("ActiveOpens")])
 
@@ -82,7 +82,7 @@ def sweep(binary, targets):
 
 
 def haproxy(directory, is_http):
-    """The processor time of one of HAProxy's checks."""
+    """The CPU time of one HAProxy check."""
     path = f"{directory}/haproxy.cfg"
     check = "option httpchk GET /" if is_http else ""
     servers = "\n".join(
@@ -140,7 +140,7 @@ class Blackbox:
             return False
 
     def cost(self, module, targets):
-        """The processor time of one probe, its answer over HTTP included."""
+        """The CPU time of one probe, including its HTTP response."""
         used = cpu(self.process.pid)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             list(pool.map(self.probe, [[(module, target) for target in targets[part::4]] for part in range(4)]))
@@ -157,7 +157,7 @@ def fping(directory, targets):
         file.write("\n".join(targets) + "\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
-    # Root may send without pauses; -r0: nobody is asked twice.
+    # Root may send without pauses; -r0 disables retries.
     run = subprocess.run(
         ["fping", "-q", "-i0", "-r0", "-s", "-f", path], capture_output=True, text=True, timeout=120)
     wall = time.monotonic() - begin
@@ -172,7 +172,7 @@ def main(binary):
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    # ICMP sockets for everybody, as systemd and Docker have it; fping, with root's rights, prefers raw ones all the same.
+    # ICMP sockets for every user, as systemd and Docker configure; fping as root uses raw sockets nevertheless.
     for name, value in [
         ("net.core.somaxconn", 16384), ("net.ipv4.tcp_max_syn_backlog", 16384),
         ("net.ipv4.ping_group_range", "0 2147483647")]:

@@ -1,4 +1,4 @@
-"""A reachd under measurement: started on a free loopback port, asked over a socket, stopped."""
+"""The reachd under measurement: started on a free loopback port, queried over a socket, stopped."""
 import re
 import signal
 import socket
@@ -12,7 +12,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [*before, binary, "serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s", *options],
             stderr=subprocess.PIPE, text=True)
-        # The first line on standard error tells the bound address.
+        # The first line on standard error contains the bound address.
         line = self.process.stderr.readline()
         match = re.search(r"127\.0\.0\.1:(\d+)", line)
         if not match:
@@ -29,7 +29,7 @@ class Daemon:
         return connection
 
     def get(self, path):
-        """The head and the body of one answer."""
+        """The head and the body of one response."""
         with self.connect() as connection:
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
             answer = b""

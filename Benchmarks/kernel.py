@@ -1,7 +1,7 @@
-"""The kernel's side, by itself: from a change to the monitor's verdict, beside `ip -ts monitor` and naive lookups.
+"""The library alone: from a kernel change to the monitor's verdict, compared with `ip -ts monitor` and naive lookups.
 
-Rounds alternate between the peers; a figure is the median of the rounds' medians. Every process runs in the namespace
-that this one makes. Prints the rows of RESULTS.md.
+Rounds alternate between the programs; a figure is the median of the rounds' medians. Every process runs in the network
+namespace that this one creates. Prints rows of RESULTS.md.
 """
 import datetime
 import os
@@ -22,7 +22,7 @@ FLOOD = int(os.environ.get("FLOOD", "100000"))
 SIZES = [int(size) for size in os.environ.get("SIZES", "10 100 1000 10000 100000").split()]
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE = 0x1, 0x4, 0x400, 0x100
 RTM_NEWLINK, RTM_NEWROUTE, RTM_DELROUTE = 16, 24, 25
-# What the monitor writes down of each reading.
+# The timestamps that the monitor records for each reading.
 HEARD, READ, JUDGED, TOLD = range(4)
 
 
@@ -72,7 +72,7 @@ class Monitor:
         return rows
 
     def cpu(self):
-        """Nanoseconds of processor time, all threads."""
+        """CPU time of all threads, in nanoseconds."""
         total = 0
         for task in os.listdir(f"/proc/{self.process.pid}/task"):
             with open(f"/proc/{self.process.pid}/task/{task}/schedstat") as file:
@@ -89,7 +89,7 @@ class Monitor:
 
 
 def send_each(kernel, messages, count, pause=0.002):
-    """The moments at which changes were sent, in nanoseconds."""
+    """The times at which changes were sent, in nanoseconds."""
     moments = []
     for number in range(count):
         time.sleep(pause)
@@ -100,7 +100,7 @@ def send_each(kernel, messages, count, pause=0.002):
 
 
 def latencies(moments, stamps):
-    """For each change the first stamp after it and before the next one, in microseconds."""
+    """For each change, the first timestamp after it and before the next change, in microseconds."""
     found, position = [], 0
     for moment, limit in zip(moments, moments[1:] + [float("inf")]):
         while position < len(stamps) and stamps[position] < moment:
@@ -111,7 +111,7 @@ def latencies(moments, stamps):
 
 
 def by_ip(kernel, subject, messages):
-    """`ip -ts monitor`: its own clock reading before it prints."""
+    """`ip -ts monitor`: the time that it reads before it prints."""
     process = subprocess.Popen(["ip", "-ts", "monitor", subject], stdout=subprocess.PIPE, text=True)
     time.sleep(0.2)
     moments = send_each(kernel, messages, CHANGES)
@@ -149,16 +149,16 @@ def default_route(kernel, binary, index):
     for _ in range(ROUNDS):
         naive = int(subprocess.run([binary, "naive", "10000"], capture_output=True, text=True, check=True).stdout)
         messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
-        # Each is told before the next one comes.
+        # Each change is published before the next one is made.
         rows = by_us(kernel, monitor, messages, JUDGED, CHANGES // 10, 0.1)[1]
         duration = statistics.median(row[JUDGED] - row[READ] for row in rows)
         durations.append(duration)
         told.append(statistics.median(row[TOLD] - row[JUDGED] for row in rows))
         ratios.append(naive / duration)
     monitor.stop()
-    print(f"| default route changed, 10,000 targets judged anew, against as many naive lookups | ≥ 200× | "
-          f"{statistics.median(ratios):.0f}× ({statistics.median(durations) / 1000:.0f} µs; telling one listener of all "
-          f"10,000 takes {statistics.median(told) / 1000:.0f} µs more) | `Benchmarks/run kernel` |", flush=True)
+    print(f"| default route changed, 10,000 targets evaluated again, against as many naive lookups | ≥ 200× | "
+          f"{statistics.median(ratios):.0f}× ({statistics.median(durations) / 1000:.0f} µs; publishing all 10,000 "
+          f"to one listener takes {statistics.median(told) / 1000:.0f} µs more) | `Benchmarks/run kernel` |", flush=True)
 
 
 def race(binary):
@@ -167,7 +167,7 @@ def race(binary):
 
 
 def flood(kernel, binary):
-    """Adds and deletes routes as fast as `ip` can, the last change decides about the one watched target."""
+    """Adds and deletes routes as fast as `ip` can; the last change determines the verdict on the one watched target."""
     def address(number):
         return f"100.{64 + number // 65536}.{number // 256 % 256}.{number % 256}"
     ratios, lags = [], []
@@ -192,7 +192,7 @@ def flood(kernel, binary):
 
 
 def sizes(kernel, binary, index):
-    print("\n| targets | RSS at rest | CPU at rest | CPU an event, none touched | one block of 1/256 touched |\n"
+    print("\n| targets | RSS at rest | CPU at rest | CPU per event, no target affected | one block of 1/256 affected |\n"
           "| --- | --- | --- | --- | --- |", flush=True)
     for size in SIZES:
         monitor = Monitor(binary, size)
@@ -227,9 +227,9 @@ def main():
     covering = [route(kind, "198.18.0.0", 23, index) for kind in (RTM_NEWROUTE, RTM_DELROUTE)]
     print("| what | bar | measured | command |\n| --- | --- | --- | --- |", flush=True)
     compare(kernel, binary, "kernel change → read, against `ip -ts monitor`", "≤ 1.1×", "route", elsewhere, 0, HEARD)
-    compare(kernel, binary, "route event → judged, 10,000 targets, against `ip`'s own read", "≤ 1.2×", "route", covering,
+    compare(kernel, binary, "route event → verdict, 10,000 targets, against `ip`'s own read", "≤ 1.2×", "route", covering,
             10000, JUDGED)
-    compare(kernel, binary, "link event → judged, 10,000 targets, with the barrier", "≤ 1.5×", "link",
+    compare(kernel, binary, "link event → verdict, 10,000 targets, with the barrier", "≤ 1.5×", "link",
             [mtu(other, 1400), mtu(other, 1500)], 10000, JUDGED)
     default_route(kernel, binary, index)
     flood(kernel, binary)

@@ -1,7 +1,7 @@
-"""From a change in the kernel to its bytes at a client of the event stream, in a namespace of its own.
+"""Latency from a kernel change to its bytes at an event stream client, in a separate network namespace.
 
-The change is one rtnetlink message that replaces the default route by another gateway, so that each is one `path` event
-without settle time. Measured from before send() to after recv(), in this process.
+The change is one rtnetlink message that replaces the default route by one with another gateway. Each change causes one
+`path` event without settle time. The time is measured in this process, from before send() to after recv().
 """
 import select
 import socket
@@ -49,7 +49,7 @@ def measure(binary):
         received = stream.recv(65536)
         times.append((time.perf_counter_ns() - start) / 1e6)
         if b"event: path" not in received:
-            raise SystemExit(f"something else came: {received[:200]}")
+            raise SystemExit(f"unexpected event: {received[:200]}")
         time.sleep(0.001)
     daemon.process.stderr.close()
     daemon.process.kill()

@@ -1,4 +1,4 @@
-"""Many requests that wait for one change: what each costs while it waits, and how long until the last has its answer."""
+"""Long polls that wait for one change: the cost of each waiting request, and the time to the last response."""
 import ctypes
 import os
 import re
@@ -22,7 +22,7 @@ def enter_new_namespace():
     for command in ("link set lo up", "link add c0 type veth peer name r0", "link set c0 up", "link set r0 up",
                     "addr add 10.9.0.2/24 dev c0", "route add default via 10.9.0.1"):
         subprocess.run(["ip", *command.split()], check=True)
-    # Until duplicate address detection is over the state changes, and nobody waits.
+    # The state changes until duplicate address detection is complete, and ends every long poll.
     limit = time.monotonic() + DEADLINE
     while subprocess.run(["ip", "-o", "-6", "addr", "show", "tentative"], capture_output=True, check=True).stdout:
         if time.monotonic() > limit:
@@ -58,7 +58,7 @@ def park(daemon, tag):
 
 
 def receive(connections):
-    """The time at which the last answer was there."""
+    """The time at which the last response was received."""
     poller = select.epoll()
     by_number = {connection.fileno(): connection for connection in connections}
     for descriptor in by_number:
@@ -93,8 +93,8 @@ def main(binary):
         for connection in connections:
             connection.close()
     last, cpu, _ = sorted(results)[ROUNDS // 2]
-    # Memory that was used once is used again, so only the first round tells.
-    print(f"{WAITERS} long polls, one change: last answer after {last:.0f} ms, {cpu:.1f} µs CPU and "
+    # The allocator reuses memory, so only the first round shows what a request needs.
+    print(f"{WAITERS} long polls, one change: last response after {last:.0f} ms, {cpu:.1f} µs CPU and "
           f"{results[0][2]:.1f} KiB a request (median of {ROUNDS} rounds; the Python client's own time is in it)")
     daemon.stop()
 

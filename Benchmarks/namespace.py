@@ -1,4 +1,4 @@
-"""A network namespace of this process's own, and in it one interface to make events with."""
+"""A network namespace for this process, with one interface that generates events."""
 import ctypes
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Programs to compare with: built from C, or nginx from Debian, each on one processor of its own."""
+"""Programs for comparison: C programs built here, or nginx from Debian, each on a dedicated processor."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 BUILD = HERE.parent / ".build" / "bench"
-# The server under measurement has the first processor, its clients the second.
+# The server under measurement runs on the first processor, its clients on the second.
 ON_SERVER = ["taskset", "-c", "0"]
 ON_CLIENT = ["taskset", "-c", "1"] if os.cpu_count() > 1 else []
 
@@ -39,7 +39,7 @@ def wait_for_port(port):
 
 
 class Nginx:
-    """One worker, and as many connections as the descriptor limit allows; `locations` goes into its server block."""
+    """One worker with as many connections as the descriptor limit permits; `locations` is part of its server block."""
 
     def __init__(self, locations, modules=()):
         self.port = free_port()
@@ -59,7 +59,7 @@ class Nginx:
 
     @property
     def pids(self):
-        """The master and its worker, which is there a moment after the port."""
+        """The master and its worker, which starts shortly after the port is open."""
         master = self.process.pid
         for _ in range(500):
             if children := pathlib.Path(f"/proc/{master}/task/{master}/children").read_text().split():
@@ -74,7 +74,7 @@ class Nginx:
 
 
 class Program:
-    """A server that is given its port as the last argument."""
+    """A server that takes its port as the last argument."""
 
     def __init__(self, *command, environment=None):
         self.port = free_port()
@@ -92,7 +92,7 @@ class Program:
 
 
 def cpu_nanoseconds(pids):
-    """What all threads of the processes have had."""
+    """The CPU time of all threads of the processes."""
     total = 0
     for pid in pids:
         for task in os.listdir(f"/proc/{pid}/task"):

@@ -1,4 +1,4 @@
-"""How long from exec to the first 200, and what an idle daemon costs."""
+"""Time from exec to the first 200, and the cost of an idle daemon."""
 import os
 import sys
 import time
@@ -46,7 +46,7 @@ def activity(pid):
 
 
 def difference(before, after):
-    """What happened in between; a thread of the pool that ended took its figures along."""
+    """The difference; the counters of a pool thread that exited are lost."""
     both = [(before[task], after[task]) for task in after if task in before]
     return [sum(new[field] - old[field] for old, new in both) for field in (0, 1)]
 

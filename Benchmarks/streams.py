@@ -1,8 +1,8 @@
-"""One event to many open streams: reachd beside nchan (nginx's module for this), each on one processor.
+"""One event to many open streams: reachd compared with nchan (a module of nginx), each on one processor.
 
-reachd's events are made by the kernel: a default route is replaced, and what is measured is everything from that to
-the last client. nchan gets an event of the same length by a POST after it. Rounds alternate; medians of three. What a
-loop of send(2) in C costs, which does nothing else, is measured beside them: nobody can be below that.
+The kernel causes reachd's events: a default route is replaced, and the time to the last client is measured. nchan
+receives an event of the same length by a POST after the same change. Rounds alternate; figures are medians of three. A
+C program that only calls send(2) in a loop is measured, too: its cost is the lower bound.
 """
 import json
 import os
@@ -82,15 +82,15 @@ class Bench:
             server.stop()
 
     def both(self, **options):
-        """Medians of alternating rounds, of reachd and of nchan."""
+        """Medians of alternating rounds of reachd and nchan."""
         rounds = []
         for attempt in range(2 * REPEATS):
             ours = self.reachd(**options)
             try:
                 rounds.append((ours, self.nchan(**options)))
             except subprocess.CalledProcessError:
-                # It happens to the peer that a burst does not come to an end; ours must.
-                print(f"nchan did not deliver everything in round {attempt + 1}, which is left out", flush=True)
+                # nchan does not always deliver a whole burst; reachd must.
+                print(f"nchan did not deliver everything in round {attempt + 1}, which is omitted", flush=True)
             if len(rounds) == REPEATS:
                 break
         if not rounds:
@@ -118,13 +118,13 @@ def main(binary):
         row("… CPU an event", "≤ 0.67×", f"{ours['cpu'] / theirs['cpu']:.2f}×")
         floors = [bench.bare(subscribers=size, rounds=20) for _ in range(REPEATS)]
         floor = {key: median([each[key] for each in floors]) / theirs[key] for key in ("last", "p99", "cpu")}
-        row("the three of a bare loop of send(2)", "–",
+        row("the same three of a C loop that only calls send(2)", "–",
             f"{floor['last']:.2f}×, {floor['p99']:.2f}×, {floor['cpu']:.2f}×")
         row("burst of 200 at 100/s, CPU", "≤ 0.15×, real time",
-            f"{ours['burstCPU'] / theirs['burstCPU']:.2f}× ({ours['burstCPU']:.2f} s), all there after "
+            f"{ours['burstCPU'] / theirs['burstCPU']:.2f}× ({ours['burstCPU']:.2f} s), all received after "
             f"{ours['burstSeconds']:.2f} s of 1.99 s")
         row("RSS of an idle stream", "≤ 0.5 KB", f"{ours['rss']:.2f} KB")
-        row("10,000 vanished streams reaped", "≤ 250 ms", f"{ours['reaped']:.0f} ms")
+        row("10,000 disconnected streams closed", "≤ 250 ms", f"{ours['reaped']:.0f} ms")
     plain = [bench.reachd(subscribers=10_000, rounds=20) for _ in range(REPEATS)]
     slowed = [bench.reachd(subscribers=10_000, dead=500, rounds=20) for _ in range(REPEATS)]
     part = median([each["last"] for each in slowed]) / median([each["last"] for each in plain])

@@ -1,8 +1,8 @@
-"""Registered targets at scale, in a namespace of its own: 10,000 TCP targets behind a TUN device whose other end, in this
-process, answers each SYN after 20 ms.
+"""Registered targets at scale, in a separate network namespace: 10,000 TCP targets behind a TUN device. This process is
+the other end of the device and answers each SYN after 20 ms.
 
-Prints the rows of RESULTS.md: CPU and memory at rest of the schedule, how late checks begin, the round trip that is
-reported against the true one, and the time from a pulled cable to the last of 1,000 targets told, and back.
+Prints rows of RESULTS.md: CPU and memory of the schedule at rest, the delay of check starts, the reported against the
+true round trip, and the time from a link loss to the last event of 1,000 targets, and back.
 """
 import ctypes
 import fcntl
@@ -35,7 +35,7 @@ def run(command):
 
 
 class Wire:
-    """A TUN device whose far end is every host of 10.200.0.0/16, with port 80 open."""
+    """A TUN device whose other end is every host of 10.200.0.0/16, with port 80 open."""
 
     def __init__(self):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
@@ -65,7 +65,7 @@ class Wire:
                     except BlockingIOError:
                         break
                     now = time.monotonic()
-                    # IPv4 without options, TCP, SYN alone: the rest of the dialogue needs no answer.
+                    # IPv4 without options, TCP, SYN only: the other segments need no response.
                     if packet[0] == 0x45 and packet[9] == 6 and packet[33] & 0x17 == 0x02:
                         heapq.heappush(waiting, (now + DELAY, now, syn_ack(packet)))
             now = time.monotonic()
@@ -138,7 +138,7 @@ def total(values, name):
 
 
 def share_bound(before, after, share):
-    """The smallest bucket's bound that holds this share of the checks between two scrapes."""
+    """The upper bound of the smallest bucket that covers this share of the checks between two scrapes."""
     buckets = [(float(re.search(r'le="([^"]+)"', key)[1].replace("+Inf", "inf")), value - before.get(key, 0))
                for key, value in after.items() if key.startswith("reachd_check_lag_seconds_bucket")]
     buckets.sort()
@@ -176,14 +176,14 @@ def measure_many(wire, binary):
 
 
 def until_told(stream, state, count):
-    """Reads the stream until so many targets are in a state, and when that was; nothing may be `down`.
+    """Reads the stream until `count` targets are in a state, and returns the time; no target may be `down`.
 
     The clock is read as the bytes come; what they say is looked at when all are here, for that takes longer.
     """
     data, frames, last = b"", 0, b""
     while frames < count:
         if not select.select([stream], [], [], 60)[0]:
-            raise SystemExit(f"only {frames} of {count} targets were told to be {state}")
+            raise SystemExit(f"only {frames} of {count} targets were reported as {state}")
         part = stream.recv(1 << 20)
         now = time.monotonic()
         frames += (last + part).count(b"event: target\n")
@@ -193,7 +193,7 @@ def until_told(stream, state, count):
         data += stream.recv(1 << 20)
     events = [json.loads(text) for text in re.findall(rb"event: target\n(?:.*\n)*?data: (\{.*\})", data)]
     if {event["to"] for event in events} != {state} or len({event["target"]["id"] for event in events}) != count:
-        raise SystemExit(f"not {count} targets were told to be {state}, each once: {events[0]} … {events[-1]}")
+        raise SystemExit(f"not {count} targets were reported as {state}, each once: {events[0]} … {events[-1]}")
     return now
 
 
@@ -207,7 +207,7 @@ def measure_cable(wire, binary):
             pass
         gone, back = [], []
         for _ in range(PULLS):
-            # The kernel tells of a carrier at most once a second, and the wire has just come up.
+            # The kernel reports carrier changes at most once a second, and the link has just come up.
             time.sleep(1.5)
             start = time.monotonic()
             wire.set_carrier(False)
@@ -217,9 +217,9 @@ def measure_cable(wire, binary):
             wire.set_carrier(True)
             back.append(until_told(stream, "up", FEW) - start)
         daemon.stop()
-    print(f"| cable pulled, {FEW} targets: the last is `unreachable` | ≤ 50 ms | median {1e3 * quantiles(gone)[0]:.0f} ms, "
+    print(f"| link lost, {FEW} targets: the last is `unreachable` | ≤ 50 ms | median {1e3 * quantiles(gone)[0]:.0f} ms, "
           f"max {1e3 * max(gone):.0f} ms of {PULLS}, settle of 10 ms included | `Benchmarks/run targets` |")
-    print(f"| cable back, {FEW} targets: the last is `up` | one check | median {1e3 * quantiles(back)[0]:.0f} ms, "
+    print(f"| link restored, {FEW} targets: the last is `up` | one check | median {1e3 * quantiles(back)[0]:.0f} ms, "
           f"max {1e3 * max(back):.0f} ms of {PULLS}, of which 20 ms are the round trip | `Benchmarks/run targets` |")
 
 

@@ -1,7 +1,7 @@
-"""`GET /status`: reachd beside a bare C libmicrohttpd that gives the same bytes, nginx's `return` and Hummingbird.
+"""`GET /status`: reachd compared with libmicrohttpd in C (the same bytes), nginx's `return` and Hummingbird.
 
-Each server has one processor and the client (wrk, 64 connections) the other; rounds alternate, medians. CPU is that of
-the server's threads, by schedstat.
+The server runs on one processor and the client (wrk, 64 connections) on the other. Rounds alternate; figures are
+medians. CPU is the time of the server's threads, from schedstat.
 """
 import re
 import subprocess
@@ -17,7 +17,7 @@ HUMMINGBIRD = HERE / "hummingbird-server" / ".build" / "release" / "hummingbird-
 
 
 def load(port, path="/status"):
-    """Requests that were answered 200 within the time."""
+    """The number of 200 responses within the time."""
     out = subprocess.run(
         [*ON_CLIENT, "wrk", "-t1", "-c64", f"-d{SECONDS}s", f"http://127.0.0.1:{port}{path}"],
         stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -43,7 +43,7 @@ def main(binary):
         file.write(body)
         file.flush()
         baseline = Program(compile_c("baseline", "-lmicrohttpd"), file.name, *headers)
-    # nginx has no way to say a double quote within double quotes but to escape it.
+    # nginx accepts a double quote within double quotes only if it is escaped.
     text = body.decode().replace("\\", "\\\\").replace('"', '\\"').replace("$", "")
     added = "".join(f'add_header {line.split(": ")[0]} "{quoted(line)}";' for line in headers if not line.startswith("Content-Type"))
     nginx = Nginx(f'location = /status {{ default_type application/json; {added} return 200 "{text}"; }}')
@@ -66,7 +66,7 @@ def main(binary):
             "Hummingbird 2": "throughput ≥ 2×"}
     for name, bar in bars.items():
         if name in servers:
-            print(f"| `GET /status` beside {name} | {bar} | {rates['reachd'] / rates[name]:.2f}×, CPU "
+            print(f"| `GET /status` compared with {name} | {bar} | {rates['reachd'] / rates[name]:.2f}×, CPU "
                   f"{costs['reachd'] / costs[name]:.2f}× | `Benchmarks/run http` |", flush=True)
         else:
             print(f"{name}: not built (swift build -c release --package-path Benchmarks/hummingbird-server)", flush=True)

@@ -56,7 +56,7 @@ static inline CURLcode ccurl_set_request_callback(CURL *handle, curl_prereq_call
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }
 
-// The session of the TLS library of a connection; null if there is none.
+// The session object of the connection's TLS library; null when the connection has none.
 static inline void *ccurl_tls_session(CURL *handle) {
   struct curl_tlssessioninfo *session = 0;
   if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
@@ -82,5 +82,5 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, l
   return curl_multi_setopt(multi, option, value);
 }
 
-// CURLMSG_DONE's result, which stands in a union.
+// The result of a CURLMSG_DONE message, which is a member of a union.
 static inline CURLcode ccurl_result(const CURLMsg *message) { return message->data.result; }

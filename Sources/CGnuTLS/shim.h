@@ -1,4 +1,4 @@
-// GnuTLS: digests, random bytes and comparing without telling (gnutls_hash_fast, gnutls_rnd, gnutls_memcmp); sessions,
+// GnuTLS: digests, random bytes, comparison in constant time (gnutls_hash_fast, gnutls_rnd, gnutls_memcmp), sessions,
 // certificates and their keys.
 #pragma once
 #include <gnutls/abstract.h>
@@ -6,21 +6,21 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
-/// The function as libmicrohttpd's untyped options take it.
+/// Converts the function to the untyped pointer that libmicrohttpd's options take.
 static inline void *
 CGnuTLS_certificate_callback (gnutls_certificate_retrieve_function3 *callback)
 {
   return (void *) callback;
 }
 
-/// gnutls_free is a variable that holds a function, which Swift's rules of concurrency keep out of reach.
+/// gnutls_free is a variable that holds a function. Swift's concurrency checking rejects access to it.
 static inline void
 CGnuTLS_free (void *memory)
 {
   gnutls_free (memory);
 }
 
-/// A client's session that does not block and raises no signal (a macro).
+/// The flags of a client session that does not block and raises no signal; they are macros.
 static inline unsigned int
 CGnuTLS_client_flags (void)
 {

@@ -1,3 +1,3 @@
-// jansson as it is.
+// jansson without additions.
 #pragma once
 #include <jansson.h>

@@ -1,4 +1,5 @@
-// What Swift cannot reach by itself in libmicrohttpd: variadic functions, and the epoll calls that Glibc's module lacks.
+// Parts of libmicrohttpd that Swift cannot call (variadic functions), and system calls that Swift's Glibc module does
+// not declare.
 #pragma once
 #include <linux/filter.h>
 #include <microhttpd.h>
@@ -13,10 +14,10 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-/// What MHD_OPTION_URI_LOG_CALLBACK wants; libmicrohttpd only describes the type in prose.
+/// The type of MHD_OPTION_URI_LOG_CALLBACK, which libmicrohttpd does not declare.
 typedef void *(*CMicroHTTPD_TargetCallback)(void *cls, const char *uri, struct MHD_Connection *connection);
 
-/// The callbacks of one daemon; all of them get `cls`.
+/// The callbacks of one daemon. All of them receive `cls`.
 struct CMicroHTTPD_Callbacks {
   void *cls;
   MHD_AccessHandlerCallback request;
@@ -27,8 +28,9 @@ struct CMicroHTTPD_Callbacks {
   MHD_LogCallback diagnostic;
 };
 
-/// MHD_start_daemon is variadic. `priorities` and `certificate` (a gnutls_certificate_retrieve_function3) count under
-/// MHD_USE_TLS only. `listen_fd` must be bound and listening; the daemon is never run by a thread of its own.
+/// Starts a daemon (MHD_start_daemon is variadic).
+/// `priorities` and `certificate` (a gnutls_certificate_retrieve_function3) apply under MHD_USE_TLS only. `listen_fd`
+/// must be bound and listening. The daemon has no thread of its own.
 static inline struct MHD_Daemon *
 CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_limit, unsigned int timeout_seconds,
                    size_t memory_limit, const struct CMicroHTTPD_Callbacks *callbacks, const char *priorities,
@@ -54,14 +56,14 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
                            MHD_OPTION_END);
 }
 
-/// The same for a daemon without a listening socket, which only gets what MHD_add_connection gives it.
+/// Starts a daemon without a listening socket, which serves only connections added by MHD_add_connection.
 static inline struct MHD_Daemon *
 CMicroHTTPD_start_unbound (unsigned int flags, MHD_AccessHandlerCallback request, void *cls)
 {
   return MHD_start_daemon (flags, 0, NULL, NULL, request, cls, MHD_OPTION_END);
 }
 
-/// MHD_get_daemon_info is variadic. Connections that are open or not cleaned up yet.
+/// The number of connections that are open or not cleaned up yet (MHD_get_daemon_info is variadic).
 static inline unsigned int
 CMicroHTTPD_connections (struct MHD_Daemon *daemon)
 {
@@ -69,7 +71,7 @@ CMicroHTTPD_connections (struct MHD_Daemon *daemon)
   return NULL == info ? 0 : info->num_connections;
 }
 
-/// MHD_get_daemon_info is variadic. -1 when the daemon has no epoll descriptor.
+/// The daemon's epoll descriptor, or -1 (MHD_get_daemon_info is variadic).
 static inline int
 CMicroHTTPD_epoll_fd (struct MHD_Daemon *daemon)
 {
@@ -77,7 +79,8 @@ CMicroHTTPD_epoll_fd (struct MHD_Daemon *daemon)
   return NULL == info ? -1 : info->epoll_fd;
 }
 
-/// MHD_get_connection_info is variadic. The shims below ask it one question each.
+/// The connection's descriptor, or -1. MHD_get_connection_info is variadic; each function below reads one of its
+/// values.
 static inline int
 CMicroHTTPD_connection_fd (struct MHD_Connection *connection)
 {
@@ -106,7 +109,7 @@ CMicroHTTPD_header_size (struct MHD_Connection *connection)
   return NULL == info ? 0 : info->header_size;
 }
 
-/// MHD_get_connection_info, once more. Whether bytes go to the socket as they are.
+/// Whether the connection is without TLS, so that bytes can be written to its socket directly.
 static inline int
 CMicroHTTPD_is_plain (struct MHD_Connection *connection)
 {
@@ -121,28 +124,28 @@ CMicroHTTPD_session (struct MHD_Connection *connection)
   return NULL == info ? NULL : info->tls_session;
 }
 
-/// What libmicrohttpd takes for a request's Content-Length; NULL when there is none. The lookup's macro name is no Swift.
+/// The Content-Length that libmicrohttpd parsed, or NULL. Swift does not import MHD_HTTP_HEADER_CONTENT_LENGTH.
 static inline const char *
 CMicroHTTPD_content_length (struct MHD_Connection *connection)
 {
   return MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 }
 
-/// MHD_set_response_options is variadic.
+/// Closes the connection after the response (MHD_set_response_options is variadic).
 static inline enum MHD_Result
 CMicroHTTPD_close_after (struct MHD_Response *response)
 {
   return MHD_set_response_options (response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
-/// MHD_set_connection_option is variadic. Sets the inactivity timeout of one connection.
+/// Sets the inactivity timeout of one connection (MHD_set_connection_option is variadic).
 static inline void
 CMicroHTTPD_set_timeout (struct MHD_Connection *connection, unsigned int seconds)
 {
   MHD_set_connection_option (connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
-/// Who connected to a Unix-domain socket: -1 when it is none. The struct of SO_PEERCRED is a GNU extension.
+/// The user id of a Unix-domain socket's peer; -1 for other sockets. The struct of SO_PEERCRED is a GNU extension.
 static inline long
 CMicroHTTPD_peer_user (int descriptor)
 {
@@ -151,22 +154,23 @@ CMicroHTTPD_peer_user (int descriptor)
   return 0 == getsockopt (descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? (long) peer.user : -1;
 }
 
-/// ioctl is variadic. Bytes that wait in a socket's receive buffer.
+/// Counts the bytes in a socket's receive buffer (ioctl is variadic).
 static inline int
 CMicroHTTPD_unread (int descriptor, int *count)
 {
   return ioctl (descriptor, FIONREAD, count);
 }
 
-/// accept4 belongs to _GNU_SOURCE. The next client in a listening socket's queue; -1 when there is none.
+/// Accepts the next connection in a listening socket's queue; -1 when there is none. accept4 requires _GNU_SOURCE.
 static inline int
 CMicroHTTPD_accept (int listener)
 {
   return accept4 (listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/// Lets a listening TCP socket drop every SYN, and accept what completes a handshake (socket(7), SO_ATTACH_FILTER): a
-/// filter sees a segment from its TCP header on, which has its flags in byte 13. Elsewhere it has no effect.
+/// Makes a listening TCP socket drop every SYN and still accept segments that complete a handshake.
+/// The filter (socket(7), SO_ATTACH_FILTER) receives a segment from its TCP header on; byte 13 has the flags. It has no
+/// effect on other sockets.
 static inline void
 CMicroHTTPD_drop_syn (int listener)
 {
@@ -179,7 +183,7 @@ CMicroHTTPD_drop_syn (int listener)
   setsockopt (listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-/// Hands an accepted client to the daemon, with its address; the daemon closes it even when it refuses it.
+/// Adds an accepted connection to the daemon with its peer address. The daemon closes it even when it refuses it.
 static inline int
 CMicroHTTPD_adopt (struct MHD_Daemon *daemon, int client)
 {
@@ -189,7 +193,7 @@ CMicroHTTPD_adopt (struct MHD_Daemon *daemon, int client)
   return MHD_YES == MHD_add_connection (daemon, client, (struct sockaddr *) &address, size);
 }
 
-/// prctl is variadic. Names the calling thread, 15 characters at most, for ps and debuggers.
+/// Names the calling thread, at most 15 characters, for ps and debuggers (prctl is variadic).
 static inline void
 CMicroHTTPD_name_thread (const char *name)
 {

@@ -1,11 +1,11 @@
-// Capabilities (capabilities(7)) for Swift: prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2).
+// Capabilities (capabilities(7)). prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2).
 #pragma once
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The sets of one thread, 64 bits each.
+// The capability sets of one thread, 64 bits each.
 typedef struct {
   unsigned long long effective, permitted, inheritable;
 } CProcess_Capabilities;
@@ -20,14 +20,14 @@ static inline int CProcess_get_capabilities(CProcess_Capabilities *sets) {
   return 0;
 }
 
-// Empties all three sets.
+// Clears all three sets.
 static inline int CProcess_clear_capabilities(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   struct __user_cap_data_struct data[2] = {{0}};
   return (int)syscall(SYS_capset, &header, data);
 }
 
-// 1 or 0; -1 when the kernel knows no such capability.
+// 1 or 0; -1 when the kernel does not have the capability.
 static inline int CProcess_is_bounding(unsigned long capability) {
   return prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
 }

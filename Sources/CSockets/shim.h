@@ -1,5 +1,5 @@
-// Many datagrams in one call (sendmmsg(2), recvmmsg(2)), with what stands beside them (cmsg(3)), and the error queue of a
-// socket (ip(7), IP_RECVERR): Swift imports none of the macros, and Glibc's module is built without _GNU_SOURCE.
+// Batched datagrams (sendmmsg(2), recvmmsg(2)) with ancillary data (cmsg(3)), and the error queue of a socket (ip(7),
+// IP_RECVERR). Swift does not import the macros, and its Glibc module is built without _GNU_SOURCE.
 #pragma once
 #include <netinet/in.h>
 #include <netinet/icmp6.h>
@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
-// After <time.h>, which it needs and does not include.
+// linux/errqueue.h needs <time.h> and does not include it.
 #include <linux/errqueue.h>
 
 #define CSOCKETS_BATCH 64
@@ -30,7 +30,7 @@ struct csockets_batch {
   unsigned char packets[CSOCKETS_BATCH][CSOCKETS_PACKET];
 };
 
-// struct in_pktinfo and in6_pktinfo, which <netinet/in.h> keeps behind _GNU_SOURCE.
+// struct in_pktinfo and in6_pktinfo; <netinet/in.h> declares them under _GNU_SOURCE only.
 struct csockets_pktinfo4 {
   int interface;
   struct in_addr source;
@@ -70,7 +70,7 @@ static inline int csockets_name_length(struct csockets_batch *batch, int index) 
   return (int)batch->messages[index].head.msg_namelen;
 }
 
-// One message to send: the first `length` bytes of its packet, to `name`.
+// Prepares one message: the first `length` bytes of its packet, to `name`.
 static inline void csockets_prepare_send(
     struct csockets_batch *batch, int index, const struct sockaddr *name, socklen_t name_length, size_t length) {
   memcpy(&batch->names[index], name, name_length);
@@ -83,7 +83,7 @@ static inline void csockets_prepare_send(
   };
 }
 
-// By which interface (0: any) and from which address (4 or 16 bytes; null: any) it is sent.
+// Sets the interface (0: any) and the source address (4 or 16 bytes; null: any) of one message.
 static inline void csockets_set_pktinfo(
     struct csockets_batch *batch, int index, int is_ipv6, unsigned int interface, const void *source) {
   struct msghdr *head = &batch->messages[index].head;
@@ -129,11 +129,11 @@ static inline int csockets_receive(int descriptor, struct csockets_batch *batch)
   return csockets_recvmmsg(descriptor, batch->messages, CSOCKETS_BATCH, MSG_DONTWAIT, 0);
 }
 
-// What the kernel said beside a message.
+// The ancillary data of one message.
 struct csockets_ancillary {
   int64_t arrived;       // CLOCK_REALTIME in nanoseconds; 0 if unknown
   int hop_limit;         // −1 if unknown
-  int local_length;        // 4 or 16: bytes of the own address that it came to; 0 if unknown
+  int local_length;        // 4 or 16: bytes of the local address that received it; 0 if unknown
   unsigned char local[16];
   int error;             // errno of an entry of the error queue; 0 for none
 };
@@ -167,8 +167,8 @@ static inline struct csockets_ancillary csockets_read_ancillary(struct csockets_
   return ancillary;
 }
 
-// Takes one entry of the error queue into the first message: its packet is the one that was sent, its name the address
-// that it was sent to. Returns 0, or −1 with errno.
+// Reads one entry of the error queue into the first message: the packet that was sent, and its destination as the name.
+// Returns 0, or −1 with errno.
 static inline int csockets_receive_error(int descriptor, struct csockets_batch *batch) {
   csockets_prepare_receive(batch, 0);
   ssize_t length = recvmsg(descriptor, &batch->messages[0].head, csockets_errqueue | MSG_DONTWAIT);

@@ -1,3 +1,3 @@
-// libyaml as it is.
+// libyaml without additions.
 #pragma once
 #include <yaml.h>

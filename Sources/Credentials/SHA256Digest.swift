@@ -2,8 +2,7 @@ internal import CGnuTLS
 
 /// A SHA-256 digest (FIPS 180-4).
 ///
-/// Two of them are compared in the same time whether they are alike or not, so that the time of a refusal tells nothing
-/// about how near a guess was.
+/// Comparison takes constant time, so that the time of a rejection does not disclose how close a guess was.
 public struct SHA256Digest: Sendable, Equatable {
   /// Bytes of a digest.
   static let size = 32
@@ -35,7 +34,7 @@ public struct SHA256Digest: Sendable, Equatable {
 }
 
 extension UInt8 {
-  /// What this ASCII byte is worth as a hexadecimal digit.
+  /// The value of this ASCII byte as a hexadecimal digit; nil when it is not one.
   fileprivate var hexadecimalValue: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -47,7 +46,7 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-  /// Two hexadecimal digits a byte, in lower case.
+  /// The bytes as two lower-case hexadecimal digits each.
   var hexadecimal: String {
     reduce(into: "") { text, byte in text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
   }

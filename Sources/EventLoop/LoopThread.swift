@@ -7,16 +7,17 @@ package struct LoopThread: Sendable {
 
   /// Starts a thread.
   ///
-  /// All signals are blocked on it except the synchronous ones. The thread that handles signals must receive them, and a
-  /// signal here would only interrupt a wait. This includes SIGPIPE, which a peer that closes its connection would cause.
-  /// The synchronous signals stay open because the kernel ends the process without calling a handler when a blocked one
-  /// occurs (`force_sig_info_to_task` in kernel/signal.c), so that no crash reporter would see the fault. SIGABRT needs
-  /// no exception: abort(3) unblocks it.
+  /// All signals are blocked on it except the synchronous ones. The thread that handles signals must receive them, and
+  /// a signal here would only interrupt a wait. This includes SIGPIPE, which a peer that closes its connection would
+  /// cause. The synchronous signals stay open because the kernel ends the process without calling a handler when a
+  /// blocked one occurs (`force_sig_info_to_task` in kernel/signal.c), so that no crash reporter would see the fault.
+  /// SIGABRT needs no exception: abort(3) unblocks it.
   ///
   /// - Parameters:
   ///   - name: the thread's name in ps(1) and debuggers; its first 15 bytes are used.
   ///   - body: what the thread runs.
-  ///   - completion: called on the thread after `body` has returned and the objects that only `body` holds are released.
+  ///   - completion: called on the thread after `body` has returned and the objects that only `body` holds are
+  ///     released.
   /// - Throws: an ``EventLoopError`` if the process has reached its limit of threads.
   package init(
     _ name: String, _ body: sending @escaping () -> Void, completion: @escaping @Sendable () -> Void = {}

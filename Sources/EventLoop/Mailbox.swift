@@ -70,7 +70,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
   ///
   /// - Returns: the messages in the order of their arrival, and whether there will be no others.
   package func take() -> (messages: Deque<Message>, isClosed: Bool) {
-    // Cleared first: a message that comes after the look causes a new wake-up.
+    // Cleared first: a message that arrives after the messages are taken causes a new wake-up.
     waker.clear()
     return state.withLock { state in
       let messages = state.messages

@@ -2,9 +2,10 @@ public import HeapModule
 
 /// Timers by identifier, the earliest first.
 ///
-/// A binary heap cannot remove an element. The queue leaves superseded and cancelled entries in the heap, recognizes them
-/// by the deadline that is current for their identifier, and rebuilds the heap when most of its entries are of no use.
-/// An entry whose timer was postponed moves when it comes up, so that postponing a timer again and again adds no entries.
+/// A binary heap cannot remove an element. The queue leaves superseded and cancelled entries in the heap, recognizes
+/// them by the deadline that is current for their identifier, and rebuilds the heap when most of its entries are of no
+/// use. An entry whose timer was postponed moves when it comes up, so that postponing a timer again and again adds no
+/// entries.
 public struct TimerQueue<ID: Hashable & Sendable>: Sendable {
   @usableFromInline struct Entry: Comparable, Sendable {
     @usableFromInline let time: MonotonicInstant

@@ -1,16 +1,16 @@
 /// The memory limit of this process's control group (cgroups(7)).
 public enum CgroupMemory {
-  /// A file of one number, or a list of a line for each hierarchy, is far below this many bytes.
+  /// The longest file that is read, in bytes; a number, or one line per hierarchy, is far shorter.
   private static let fileByteLimit = 1 << 16
-  /// Limits from here on are none: cgroup v1 writes 2^63 less a page for no limit.
+  /// The smallest value that means no limit: cgroup v1 writes 2^63 minus one page.
   private static let unlimited = 1 << 60
 
   /// The smallest limit of the process's group and its ancestors, in bytes; nil for no limit.
   ///
-  /// In a container, `/proc/self/cgroup` may name a path of the host that is not mounted; the ancestors that are
-  /// mounted count then.
+  /// In a container, `/proc/self/cgroup` may contain a path of the host that is not mounted. Then the limits of the
+  /// ancestors that are mounted apply.
   ///
-  /// - Parameter root: what stands before `/proc` and `/sys`, for tests.
+  /// - Parameter root: a prefix for `/proc` and `/sys`, for tests.
   /// - Returns: the limit.
   public static func limit(root: String = "") -> Int? {
     let lines = text(root + "/proc/self/cgroup")?.split(separator: "\n") ?? []
@@ -26,7 +26,7 @@ public enum CgroupMemory {
     }.min()
   }
 
-  /// The smallest value of a file in a group and in all its ancestors up to the mount.
+  /// The smallest value of a file in a group and in its ancestors up to the mount point.
   private static func smallest(_ file: String, of path: Substring, under mount: String) -> Int? {
     var segments = path.split(separator: "/").filter { $0 != ".." }
     var limits: [Int] = []
@@ -37,7 +37,7 @@ public enum CgroupMemory {
     }
   }
 
-  /// The number in a file; nil for `max`, and when there is no such file.
+  /// The number in a file; nil for `max` and for a missing file.
   private static func number(_ path: String) -> Int? {
     let digits = text(path).map { $0.prefix { $0 != "\n" } }
     return digits.flatMap { Int($0) }.flatMap { (0..<unlimited).contains($0) ? $0 : nil }

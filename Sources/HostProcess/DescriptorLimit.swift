@@ -2,12 +2,12 @@ internal import Glibc
 
 /// The limit of open files of this process (getrlimit(2), RLIMIT_NOFILE).
 public enum DescriptorLimit {
-  /// The most that is asked for: above a million the kernel's own tables cost memory for nothing.
+  /// The highest limit that is set: above a million, the kernel's descriptor tables cost memory without use.
   private static let most: rlim_t = 1 << 20
 
-  /// Raises the soft limit as far as the hard one allows.
+  /// Raises the soft limit to the hard limit.
   ///
-  /// Call it before anything is sized by the limit. A refusal leaves the limit as it is.
+  /// Call it before the limit is used to size anything. If the kernel refuses, the limit stays unchanged.
   public static func raise() {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

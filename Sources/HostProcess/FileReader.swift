@@ -4,10 +4,10 @@ internal import Glibc
 public struct FileReadError: Error, Equatable, CustomStringConvertible {
   /// The file's path.
   public let path: String
-  /// What the system said, or what is wrong with the file.
+  /// The system's error message, or what is wrong with the file.
   public let reason: String
 
-  /// An error about a file.
+  /// Creates an error about a file.
   public init(path: String, reason: String) {
     self.path = path
     self.reason = reason
@@ -19,14 +19,14 @@ public struct FileReadError: Error, Equatable, CustomStringConvertible {
 
 /// Reads whole small files.
 public enum FileReader {
-  /// The bytes of a file.
+  /// Reads a file.
   ///
   /// - Parameters:
   ///   - path: the file; `/dev/stdin` and pipes work too.
-  ///   - limit: the most bytes that it may have.
-  ///   - blocking: false for a plain file only, which nobody must be waited for to write.
-  /// - Returns: all of them.
-  /// - Throws: what the system said, or that the file is larger than the limit, or no plain file.
+  ///   - limit: the largest size that is accepted, in bytes.
+  ///   - blocking: false to accept only a regular file, so that no read waits for a writer.
+  /// - Returns: the contents.
+  /// - Throws: the system's error message, or that the file is too large or not a regular file.
   public static func bytes(of path: String, limit: Int, blocking: Bool = true) throws(FileReadError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (blocking ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw failure(path) }
@@ -34,7 +34,7 @@ public enum FileReader {
     if !blocking {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path) }
-      guard status.st_mode & S_IFMT == S_IFREG else { throw FileReadError(path: path, reason: "this is no plain file") }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw FileReadError(path: path, reason: "not a regular file") }
     }
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 65536)

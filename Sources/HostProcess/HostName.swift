@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The name that this machine goes by (uname(2)).
+/// The host name of this machine (uname(2)).
 public enum HostName {
-  /// The name, such as `web-3`; empty where the system does not say.
+  /// The name, such as `web-3`; empty when uname(2) fails.
   public static var current: String {
     var names = utsname()
     guard unsafe uname(&names) == 0 else { return "" }

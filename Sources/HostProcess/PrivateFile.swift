@@ -13,14 +13,14 @@ public enum PrivateFile {
     public var description: String { "\(path): \(reason)" }
   }
 
-  /// Creates a file with mode 0600 and writes a text to it; removes it again when that fails.
+  /// Creates a file with mode 0600 and writes a text to it; removes the file if that fails.
   ///
-  /// The mode holds from the moment of creation (open(2), O_CREAT | O_EXCL), whatever the umask.
+  /// The mode applies from creation on (open(2), O_CREAT | O_EXCL), regardless of the umask.
   ///
   /// - Parameters:
-  ///   - path: the file; nothing may be there, not even a symbolic link.
+  ///   - path: the file; nothing may exist there, not even a symbolic link.
   ///   - text: its content.
-  /// - Throws: the operating system's reason, or that there is something at the path.
+  /// - Throws: the system's error message, or that the path exists.
   public static func create(_ path: String, _ text: String) throws(Failure) {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
     guard descriptor >= 0 else {
@@ -31,7 +31,7 @@ public enum PrivateFile {
     }
     do throws(Failure) {
       defer { close(descriptor) }
-      // A umask may have taken bits away.
+      // The umask may have cleared permission bits.
       guard fchmod(descriptor, 0o600) == 0 else { throw failure(path) }
       try write(Array(text.utf8), to: descriptor, path)
       guard fsync(descriptor) == 0 else { throw failure(path) }
@@ -41,7 +41,7 @@ public enum PrivateFile {
     }
   }
 
-  /// Removes a file that was created.
+  /// Removes a file created by ``create(_:_:)``.
   public static func remove(_ path: String) { unsafe unlink(path) }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(Failure) {

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// The environment of this process (environ(7)).
 public enum ProcessEnvironment {
-  /// Every variable with its value; of a name that is there twice the first counts, as for getenv(3).
+  /// All variables; of a name that occurs twice the first value counts, as for getenv(3).
   ///
-  /// Read it at the start: it is not safe against a change by another thread.
+  /// Read it at startup: a concurrent change by another thread is a data race.
   public static var all: [String: String] {
     var all: [String: String] = [:]
     var entry = unsafe environ

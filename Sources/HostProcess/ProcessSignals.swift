@@ -1,34 +1,34 @@
 internal import Glibc
 
-/// What this process does with signals that no service group handles.
+/// Dispositions of the signals that no service group handles.
 public enum ProcessSignals {
-  /// A write to a pipe or socket whose reader is gone fails with EPIPE instead of ending the process.
+  /// Ignores SIGPIPE: a write to a pipe or socket without a reader fails with EPIPE instead of ending the process.
   public static func ignoreBrokenPipes() {
     signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Children are reaped by the kernel (SIGCHLD ignored, wait(2)).
+  /// Ignores SIGCHLD, so that the kernel reaps children (wait(2)).
   ///
-  /// The first process of a container inherits the orphans of all others; it has no children of its own to wait for.
+  /// The first process of a container inherits all orphans. This process never waits for children of its own.
   public static func reapOrphans() {
     signal(SIGCHLD, SIG_IGN)
   }
 
-  /// Until ``blockTermination()``, SIGTERM and SIGINT end this process at once, with 0; SIGHUP waits.
+  /// Makes SIGTERM and SIGINT exit with status 0 immediately, until ``blockTermination()``; blocks SIGHUP.
   ///
-  /// For the time in which there is nothing to give back, and something to wait for that may never come: a file that is a
-  /// pipe. Without that, the first process of a container would lose a SIGTERM that comes before its handler.
+  /// Use it while nothing needs to be released and a read may block forever, as of a configuration file that is a pipe.
+  /// Without it, the first process of a container ignores a SIGTERM that arrives before its handler exists.
   public static func exitOnTermination() {
     mask(SIG_BLOCK, [SIGHUP])
-    // A shell's background jobs ignore SIGINT.
+    // Background jobs of a shell ignore SIGINT.
     for number in [SIGTERM, SIGINT] where !isIgnored(number) { signal(number) { _ in _exit(0) } }
-    // Whoever started it may have blocked them, and so for us.
+    // The parent process may have blocked them, and the signal mask is inherited.
     mask(SIG_UNBLOCK, [SIGTERM, SIGINT])
   }
 
-  /// SIGTERM, SIGINT and SIGHUP wait until somebody takes them (signalfd(2)), also those that come before.
+  /// Blocks SIGTERM, SIGINT and SIGHUP, so that they stay pending until signalfd(2) reads them.
   ///
-  /// Call it while there is only one thread: threads inherit it.
+  /// Call it while the process has one thread: new threads inherit the mask.
   public static func blockTermination() {
     mask(SIG_BLOCK, [SIGTERM, SIGINT, SIGHUP])
     for number in [SIGTERM, SIGINT] where !isIgnored(number) { signal(number, SIG_DFL) }

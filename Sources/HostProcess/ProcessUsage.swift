@@ -1,18 +1,18 @@
 internal import CProcess
 internal import Glibc
 
-/// What this process takes of the machine (proc(5), getrusage(2)).
+/// The resources that this process uses (proc(5), getrusage(2)).
 public struct ProcessUsage: Sendable, Equatable {
-  /// Bytes of memory that are really there (`VmRSS`); nil where /proc does not say.
+  /// Resident memory in bytes (`VmRSS`); nil when /proc is not readable.
   public var residentBytes: Int?
-  /// Open file descriptors; nil where /proc does not say.
+  /// Open file descriptors; nil when /proc is not readable.
   public var openDescriptors: Int?
-  /// The most descriptors that it may open (`RLIMIT_NOFILE`, soft).
+  /// The maximum number of open descriptors (`RLIMIT_NOFILE`, soft).
   public var descriptorLimit: UInt64
-  /// Processor time of all its threads, in seconds.
+  /// CPU time of all threads, in seconds.
   public var processorSeconds: Double
 
-  /// As of now; with many thousand descriptors it takes some milliseconds to count them.
+  /// The current usage; counting many thousand descriptors takes some milliseconds.
   public static var current: ProcessUsage {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -22,15 +22,16 @@ public struct ProcessUsage: Sendable, Equatable {
       processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
   }
 
-  /// The most descriptors that this process may open (`RLIMIT_NOFILE`, soft).
+  /// The maximum number of open descriptors (`RLIMIT_NOFILE`, soft).
   public static var maximumDescriptors: UInt64 {
     var limit = rlimit()
     unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     return UInt64(limit.rlim_cur)
   }
 
-  /// Whether this process may have so many more threads at once (`RLIMIT_NPROC`, pids.max), by starting them; all have
-  /// ended when this returns.
+  /// Whether this process can have `count` more threads at the same time (`RLIMIT_NPROC`, pids.max).
+  ///
+  /// It starts them to find out. All of them have ended when this returns.
   public static func canStart(threads count: Int) -> Bool {
     let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     defer { unsafe lock.deallocate() }
@@ -49,7 +50,7 @@ public struct ProcessUsage: Sendable, Equatable {
   }
 
   private static var residentBytes: Int? {
-    // Pages in all, resident, shared …
+    // Fields: total pages, resident pages, shared pages …
     let words = text(of: "/proc/self/statm")?.split(separator: " ")
     guard let words, words.count > 1, let pages = Int(words[1]) else { return nil }
     return pages * sysconf(Int32(_SC_PAGESIZE))
@@ -64,13 +65,13 @@ public struct ProcessUsage: Sendable, Equatable {
     return count - 3
   }
 
-  /// When the process was started, in seconds since 1970; nil where /proc does not say.
+  /// The start time of the process, in seconds since 1970; nil when /proc is not readable.
   ///
-  /// It does not change, but the machine's clock may be set: read it once.
+  /// Read it once: the result changes when the system clock is set.
   public static var startTime: Double? {
-    // The program's name, in parentheses, may hold anything.
+    // The program's name is in parentheses and may contain any character.
     guard let stat = text(of: "/proc/self/stat"), let end = stat.lastIndex(of: ")") else { return nil }
-    // The 22nd field, in ticks since the machine's start; the name is the second.
+    // The 22nd field: clock ticks since boot. The name is the second field.
     let words = stat[end...].dropFirst(2).split(separator: " ")
     guard words.count > 19, let ticks = Double(words[19]) else { return nil }
     return clock(CLOCK_REALTIME) - clock(CLOCK_BOOTTIME) + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -82,13 +83,13 @@ public struct ProcessUsage: Sendable, Equatable {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// A file of /proc as text; they are far shorter than the limit.
+  /// A file of /proc as text; these files are far shorter than the limit.
   private static func text(of path: String) -> String? {
     (try? FileReader.bytes(of: path, limit: 65536)).map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
-/// A thread's body: waits until the gate is open.
+/// The start routine of a test thread: blocks until the mutex is unlocked.
 private func waitForRelease(_ lock: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let lock = unsafe lock?.assumingMemoryBound(to: pthread_mutex_t.self) else { return nil }
   unsafe pthread_mutex_lock(lock)

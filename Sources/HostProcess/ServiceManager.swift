@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// What a service manager told this process, and how to tell it something (sd_notify(3), sd_listen_fds(3)).
+/// The environment that a service manager sets, and notifications to it (sd_notify(3), sd_listen_fds(3)).
 public struct ServiceManager: Sendable {
-  /// How often the manager wants a sign of life; nil when it wants none.
+  /// The watchdog timeout; nil when the watchdog is off.
   public let watchdog: Duration?
-  /// Listening sockets that the manager opened for us, in its order.
+  /// The listening sockets that the manager passed, in its order.
   public let sockets: [Int32]
-  /// Where to tell; nil when nobody listens.
+  /// The address of the notification socket; nil when there is none.
   private let address: String?
 
   /// The first descriptor that a manager passes on (SD_LISTEN_FDS_START).
   private static let firstSocket: Int32 = 3
-  /// More sockets than a service can have ports.
+  /// An upper bound for the number of sockets, more than a service can use.
   private static let maximumSockets: Int32 = 1024
 
   /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`, `LISTEN_FDS` and `LISTEN_PID`.
   ///
-  /// What is meant for another process, or is no number, is as if it were not there. The sockets are not handed on to
-  /// programs that are executed.
+  /// Variables for another process, or with a value that is not a number, are ignored. The sockets are set
+  /// close-on-exec.
   public init(environment: [String: String]) {
     let own = getpid()
     address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
@@ -34,9 +34,9 @@ public struct ServiceManager: Sendable {
     for socket in sockets { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
   }
 
-  /// Tells the manager `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`; several are separated by newlines.
+  /// Sends the manager `READY=1`, `STOPPING=1`, `WATCHDOG=1` or `STATUS=…`; newlines separate several.
   ///
-  /// - Returns: whether it was sent. A manager that is gone, or busy, is no reason to do anything else.
+  /// - Returns: whether it was sent. The caller may ignore a failure, which means that the manager is gone or busy.
   @discardableResult
   public func notify(_ state: String) -> Bool {
     guard let address, var target = Self.socketAddress(address) else { return false }
@@ -56,7 +56,7 @@ public struct ServiceManager: Sendable {
     return sent == bytes.count
   }
 
-  /// A path, or after `@` a name in the abstract space (unix(7)); nil when it is too long.
+  /// Parses a path, or after `@` a name in the abstract namespace (unix(7)); nil when it is too long.
   private static func socketAddress(_ text: String) -> sockaddr_un? {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

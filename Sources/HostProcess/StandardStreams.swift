@@ -2,23 +2,23 @@ internal import Glibc
 
 /// The descriptors 0, 1 and 2 of this process (stdin(3)).
 public enum StandardStreams {
-  /// Opens `/dev/null` for those that were closed when the program was started.
+  /// Opens `/dev/null` for the standard descriptors that were closed when the program was started.
   ///
-  /// Else the next file that is opened would get the number, and what is meant for standard error would be written into
-  /// a socket. Standard output cannot be written to even so: who prints a result that nobody gets must know. Call it first
-  /// of all.
+  /// Otherwise the next file that is opened would get the number, and messages for standard error would be written into
+  /// a socket. Standard output is opened read-only, so that writing a result that no process receives fails. Call this
+  /// before anything else is opened.
   public static func fill() {
     for stream in 0...2 as ClosedRange<Int32> where fcntl(stream, F_GETFD) < 0 {
-      // The lowest free number is given out, and those below are taken.
+      // open(2) returns the lowest free number, and all lower ones are open.
       _ = unsafe open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY)
     }
   }
 
-  /// Writes all of it (write(2)), also where whoever shares the description has made it non-blocking.
+  /// Writes all bytes (write(2)), even when another process has made the shared open file description non-blocking.
   ///
   /// - Parameters:
-  ///   - bytes: what to write.
-  ///   - descriptor: where to; a full pipe is waited for.
+  ///   - bytes: the bytes to write.
+  ///   - descriptor: the destination; if it is a full pipe, the call waits.
   /// - Returns: 0, or the errno.
   public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     var rest = bytes[...]
@@ -36,9 +36,10 @@ public enum StandardStreams {
     return 0
   }
 
-  /// Ends this process by SIGPIPE once nobody can read its standard output any more.
+  /// Raises SIGPIPE when the reader of standard output closes it.
   ///
-  /// For a program that writes rarely: it would notice only by the next write. A file has no reader and is never lost.
+  /// For a program that writes rarely and would notice only at its next write. A regular file has no reader, so this
+  /// never happens for one.
   public static func exitWhenOutputCloses() {
     var thread = pthread_t()
     guard unsafe pthread_create(&thread, nil, { _ in unsafe StandardStreams.waitForOutputClose() }, nil) == 0 else {
@@ -48,7 +49,7 @@ public enum StandardStreams {
   }
 
   private static func waitForOutputClose() -> UnsafeMutableRawPointer? {
-    // No event is asked for: the kernel tells of errors and hang-ups by itself (poll(2)).
+    // No event is requested: poll(2) always reports errors and hang-ups.
     var output = pollfd(fd: 1, events: 0, revents: 0)
     while true {
       let count = unsafe poll(&output, 1, -1)

@@ -1,4 +1,4 @@
-/// What the DNS said lately: a value, so that its rules can be tested without waiting.
+/// A cache of DNS answers: a value without a clock, so that tests need not wait.
 struct AddressCache {
   typealias Instant = ContinuousClock.Instant
 
@@ -22,7 +22,7 @@ struct AddressCache {
 
   var count: Int { entries.count }
 
-  /// What is remembered of `name`, with what is left of the times to live; nil if it must be asked.
+  /// The cached answer for `name`, with the remaining times to live; nil if a query is necessary.
   func lookup(_ name: String, now: Instant) -> Result<[ResolvedAddress], ResolutionFailure>? {
     guard let entry = entries[name], now < entry.expires else { return nil }
     if entry.addresses.isEmpty { return .failure(.notFound) }
@@ -30,7 +30,7 @@ struct AddressCache {
     return .success(entry.addresses.map { $0.with(timeToLive: $0.timeToLive.map { max(.zero, $0 - age) }) })
   }
 
-  /// Remembers `addresses` for the smallest of their times to live; none: that the name has no address.
+  /// Stores `addresses` for the smallest of their times to live; an empty list means that the name has no address.
   mutating func store(_ name: String, _ addresses: [ResolvedAddress], now: Instant) {
     guard capacity > 0 else { return }
     let timeToLive = addresses.compactMap(\.timeToLive).min() ?? bounds.lowerBound
@@ -41,9 +41,9 @@ struct AddressCache {
 
   mutating func removeAll() { entries.removeAll() }
 
-  /// Drops what is over; if nothing is, the answer that is over first.
+  /// Removes expired entries; if there are none, the entry that expires first.
   ///
-  /// A scan, once per answer when full: microseconds.
+  /// A full scan, once per answer when the cache is full: it takes microseconds.
   private mutating func evict(now: Instant) {
     entries = entries.filter { now < $0.value.expires }
     guard entries.count >= capacity, let oldest = entries.min(by: { $0.value.expires < $1.value.expires }) else {

@@ -6,17 +6,17 @@ internal import Glibc
 ///
 /// Confined to the thread that made it.
 ///
-/// Answers are only collected by c-ares' callbacks, and taken after its call has returned: calling c-ares from inside
-/// of its callbacks is where its re-entrancy bugs are.
+/// The callbacks of c-ares only collect answers, which are processed after its call has returned: calls to c-ares from
+/// inside its callbacks trigger re-entrancy bugs.
 @safe final class AresChannel {
-  /// What one family's question came to.
+  /// The result of the query for one family.
   struct Answer {
     let query: UInt64
     let attempt: Int
     let family: Family
     let outcome: Result<[ResolvedAddress], LookupFailure>
 
-    /// Whether no server said anything.
+    /// Whether no server responded.
     var isTimeout: Bool { outcome == .failure(.timeout) }
   }
 
@@ -28,7 +28,7 @@ internal import Glibc
     case failed(String)
   }
 
-  /// Where names are looked up.
+  /// The source of the addresses.
   enum Source: String {
     case hosts = "f"
     case dns = "b"
@@ -38,14 +38,14 @@ internal import Glibc
   private var channel: ares_channel?
   private let poller: Poller
 
-  /// Opens a channel; `serverTimeout` is how long a server may take at first, before c-ares doubles it.
+  /// Opens a channel; `serverTimeout` is the first timeout for a server, which c-ares doubles in later rounds.
   init(_ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, poller: Poller)
     throws(ResolutionFailure)
   {
     self.poller = poller
-    guard Self.libraryCode == ARES_SUCCESS else { throw .serverFailure("c-ares cannot start") }
+    guard Self.libraryCode == ARES_SUCCESS else { throw .serverFailure("c-ares cannot be initialized") }
     var options = unsafe ares_options()
-    // HOSTALIASES in the environment would rename what we are asked for.
+    // HOSTALIASES in the environment would replace the requested names.
     unsafe options.flags = Int32(ARES_FLAG_NOALIASES)
     unsafe options.timeout = Int32(serverTimeout / .milliseconds(1))
     unsafe options.tries = Int32(Limits.dnsTries)
@@ -58,7 +58,7 @@ internal import Glibc
       // No search list for the DNS: see SearchList.
       | (source == .dns ? ARES_OPT_DOMAINS : 0)
     var opened: ares_channel?
-    // strdup: c-ares wants mutable strings, and copies them.
+    // strdup: c-ares requires mutable strings, and copies them.
     let lookups = unsafe strdup(source.rawValue)
     let path = unsafe strdup(configuration.resolvConfPath)
     defer {
@@ -79,19 +79,19 @@ internal import Glibc
 
   deinit { close() }
 
-  /// c-ares' own one-time initialisation, which must come before any channel.
+  /// The one-time initialization of c-ares, which must precede any channel.
   private static let libraryCode = ares_library_init(Int32(ARES_LIB_INIT_ALL))
 
-  /// Answers every open question with a failure, and lets go of the sockets.
+  /// Fails every open query and closes the sockets.
   func close() {
     guard let open = unsafe channel else { return }
-    // Cancelled first: destroying a channel with questions of getaddrinfo open frees them more than once in 1.18.
+    // Cancelled first: c-ares 1.18 frees open getaddrinfo queries more than once when a channel is destroyed.
     unsafe ares_cancel(open)
     unsafe ares_destroy(open)
     unsafe channel = nil
   }
 
-  /// The number of servers that will be asked.
+  /// The number of servers in use.
   var serverCount: Int {
     guard let channel = unsafe channel else { return 0 }
     var head: UnsafeMutablePointer<ares_addr_port_node>?
@@ -111,7 +111,7 @@ internal import Glibc
     guard let channel = unsafe channel else { return SearchList() }
     var options = unsafe ares_options()
     var mask: Int32 = 0
-    // Also after a failure there may be something to give back.
+    // After a failure there may also be memory to free.
     defer { unsafe ares_destroy_options(&options) }
     guard unsafe ares_save_options(channel, &options, &mask) == ARES_SUCCESS else { return SearchList() }
     var domains: [String] = []
@@ -121,11 +121,11 @@ internal import Glibc
     return unsafe SearchList(domains: domains, dots: Int(options.ndots))
   }
 
-  /// Asks; the answer appears among ``answers``, perhaps before this returns.
+  /// Starts a query; the answer is added to ``answers``, possibly before this returns.
   func query(_ name: String, _ family: Family, query: UInt64, attempt: Int) {
     guard let channel = unsafe channel else { return }
     var hints = ares_addrinfo_hints()
-    // Unsorted: sorting opens a socket per address, and order is decided by whoever uses the addresses.
+    // Unsorted: sorting opens a socket per address, and the users of the addresses determine the order.
     hints.ai_flags = Int32(ARES_AI_NOSORT)
     hints.ai_family =
       switch family {
@@ -138,20 +138,20 @@ internal import Glibc
       channel, name, nil, &hints, aresAddrInfoCallback, Unmanaged.passRetained(question).toOpaque())
   }
 
-  /// Lets c-ares read from or write to one of its sockets.
+  /// Makes c-ares read from or write to one of its sockets.
   func process(_ event: Poller.Event) {
     guard let channel = unsafe channel else { return }
     unsafe ares_process_fd(
       channel, event.isReadable ? event.descriptor : -1, event.isWritable ? event.descriptor : -1)
   }
 
-  /// Lets c-ares see which of its questions are overdue.
+  /// Makes c-ares handle expired queries.
   func processTimeouts() {
     guard let channel = unsafe channel else { return }
     unsafe ares_process_fd(channel, -1, -1)
   }
 
-  /// How long until ``processTimeouts()`` has something to do; nil: nothing is open.
+  /// How long until ``processTimeouts()`` has work; nil when no query is open.
   var nextTimeout: Duration? {
     guard let channel = unsafe channel else { return nil }
     var room = timeval()
@@ -159,7 +159,7 @@ internal import Glibc
     return unsafe .seconds(next.pointee.tv_sec) + .microseconds(next.pointee.tv_usec)
   }
 
-  /// For c-ares' callback.
+  /// Called by the callback of c-ares.
   func collect(_ answer: Answer) { answers.append(answer) }
 
   func takeAnswers() -> [Answer] {

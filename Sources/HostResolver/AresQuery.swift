@@ -1,6 +1,6 @@
 internal import CAres
 
-/// What c-ares carries from a question to its answer.
+/// The context that c-ares passes from a query to its answer.
 final class AresQuery {
   let channel: AresChannel
   let query: UInt64
@@ -22,7 +22,7 @@ func aresSocketStateCallback(_ context: UnsafeMutableRawPointer?, _ descriptor: 
   channel.watch(descriptor, reading: read != 0, writing: write != 0)
 }
 
-/// ares_addrinfo_callback: called exactly once for every question.
+/// ares_addrinfo_callback: called exactly once for every query.
 func aresAddrInfoCallback(
   _ context: UnsafeMutableRawPointer?, _ status: Int32, _ timeouts: Int32, _ list: UnsafeMutablePointer<ares_addrinfo>?
 ) {

@@ -1,7 +1,7 @@
 internal import CAres
 internal import Glibc
 
-/// Turns what c-ares hands to its callback into values.
+/// Converts the arguments of c-ares' callback into values.
 enum AresResult {
   static func outcome(
     _ status: Int32, _ list: UnsafeMutablePointer<ares_addrinfo>?
@@ -13,7 +13,7 @@ enum AresResult {
     case ARES_ENOTFOUND, ARES_ENODATA: return .failure(.notFound)
     case ARES_ETIMEOUT: return .failure(.timeout)
     case ARES_ECONNREFUSED:
-      // 1.18 says this also when every server answered SERVFAIL, NOTIMP or REFUSED.
+      // c-ares 1.18 also returns this code when every server answered SERVFAIL, NOTIMP or REFUSED.
       return .failure(.failed("no DNS server can be reached, or all of them refuse (SERVFAIL, NOTIMP, REFUSED)"))
     default: return .failure(.failed(AresChannel.text(status)))
     }
@@ -21,7 +21,7 @@ enum AresResult {
 
   private static func addresses(_ list: UnsafeMutablePointer<ares_addrinfo>?) -> [ResolvedAddress] {
     guard let list = unsafe list else { return [] }
-    // An address is no fresher than the alias that led to it.
+    // An address must not outlive the alias that led to it.
     var aliasLife = Int32.max
     var alias = unsafe list.pointee.cnames
     while let current = unsafe alias {
@@ -34,7 +34,8 @@ enum AresResult {
     while let current = unsafe node, found.count < Limits.addressesPerFamily {
       unsafe node = current.pointee.ai_next
       let life = unsafe min(aliasLife, current.pointee.ai_ttl)
-      // The hosts file has no times to live; c-ares says 0 there, and the DNS may say 0 too: see ResolverLoop.
+      // The hosts file has no times to live: c-ares reports 0, which is also a valid value of the DNS (see
+      // ResolverLoop).
       guard let address = unsafe address(current.pointee, .seconds(max(0, Int(life)))) else { continue }
       if seen.insert(address.bytes).inserted { found.append(address) }
     }

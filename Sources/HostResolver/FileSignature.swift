@@ -1,18 +1,18 @@
 internal import CAres
 internal import Glibc
 
-/// What changes when somebody writes or replaces a file.
+/// The metadata that changes when a file is written or replaced.
 package struct FileSignature: Equatable {
   private var device: UInt = 0
   private var inode: UInt = 0
   private var size = 0
   private var seconds = 0
   private var nanoseconds = 0
-  /// Whether there is such a file, and whether it is one and no pipe, directory or device.
+  /// Whether a regular file exists, not a pipe, directory or device.
   package private(set) var exists = false
   package private(set) var isRegular = false
 
-  /// A file that is not there has a signature too: zeros.
+  /// Reads the signature of a path; a missing file has a signature of zeros.
   package init(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return }

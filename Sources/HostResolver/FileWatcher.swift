@@ -1,20 +1,21 @@
 internal import CAres
 internal import Glibc
 
-/// Tells when a file's content may have changed, by inotify(7): written in place, replaced by a rename, or behind a
-/// symbolic link that now leads elsewhere, as systemd-resolved, Docker and Kubernetes each do it.
+/// Reports when the content of a file may have changed, by inotify(7).
 ///
-/// Watched are the directory of every link on the way and of the file, because a rename is an event of the directory, and
-/// the file itself, because one that is mounted over another is written in a directory that we cannot see. Where a part of
-/// the way is missing, the directory in which it would appear is watched. It belongs to one thread.
+/// A file is written in place, replaced by a rename, or reached through a symbolic link that now has another target:
+/// systemd-resolved, Docker and Kubernetes each use one of these. The watcher watches the directory of the file and of
+/// every link in its path, because a rename is an event of the directory. It also watches the file itself, because a
+/// bind-mounted file is written in a directory that is not visible here. If a component of the path is missing, it
+/// watches the directory in which that component would appear. It is confined to one thread.
 final class FileWatcher {
-  /// Readable when something happened; −1 if the process had no descriptor left, and then nothing is told.
+  /// Readable when an event occurred; −1 if the process had no descriptor left, and then no changes are reported.
   let descriptor: Int32
   private let paths: [String]
   private var watches: [Int32: String] = [:]
   private var signatures: [FileSignature]
 
-  /// Begins to watch files, which need not exist.
+  /// Starts to watch files, which need not exist.
   init(_ paths: [String]) {
     self.paths = paths
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
@@ -26,9 +27,9 @@ final class FileWatcher {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Reads what happened and looks at the files.
+  /// Reads the events and compares the files.
   ///
-  /// - Returns: true when one of them is another than at the last look.
+  /// - Returns: true when a file has changed since the last call.
   func checkForChanges() -> Bool {
     if drain() { watchAll() }
     let current = paths.map { FileSignature($0) }
@@ -36,17 +37,17 @@ final class FileWatcher {
     return current != signatures
   }
 
-  /// Empties the queue; true when there was anything in it.
+  /// Empties the queue; true when it contained events.
   private func drain() -> Bool {
     guard descriptor >= 0 else { return false }
     var hadEvents = false
     var buffer = [UInt8](repeating: 0, count: Limits.inotifyBytes)
-    // What happened does not matter, only that it did: also that the queue ran over.
+    // The content of the events does not matter, nor does an overflow of the queue.
     while case let count = unsafe read(descriptor, &buffer, buffer.count), count > 0 { hadEvents = true }
     return hadEvents
   }
 
-  /// Watches what lies on the way to each file now, and nothing else.
+  /// Watches the current components of each path, and nothing else.
   private func watchAll() {
     guard descriptor >= 0 else { return }
     var current: [Int32: String] = [:]
@@ -64,8 +65,8 @@ final class FileWatcher {
     watches = current
   }
 
-  /// The directories whose entries decide where a path leads: those that hold a link on the way, and the last one, or the
-  /// first in which something is missing.
+  /// The directories whose entries determine the target of a path: those that contain a link of the path, and the last
+  /// one, or the first with a missing component.
   static func directories(on path: String) -> [String] {
     var found: [String] = []
     var rest = path.split(separator: "/").map(String.init)[...]

@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// Which texts are names for the DNS, which are addresses already, and which are neither.
+/// Classifies texts as DNS names, as literal addresses, or as neither.
 enum HostNameSyntax {
   enum Verdict: Equatable {
-    /// A name, in lower case (RFC 4343: the DNS ignores case, and one cache entry is enough).
+    /// A name in lower case (RFC 4343: the DNS ignores case, so one cache entry is enough).
     case name(String)
     case address(ResolvedAddress)
   }
 
-  /// Judges what a person or a client gave as a host; throws `invalidName` with a hint.
+  /// Classifies the host that a user or a client gave; throws `invalidName` with a hint.
   static func classify(_ text: String) throws(ResolutionFailure) -> Verdict {
     if text.isEmpty { throw .invalidName("the name is empty") }
-    // The literal forms and the longest name are shorter than this; longer texts are not worth looking at.
+    // All literals and the longest name are shorter than this; longer texts need no further checks.
     guard text.utf8.count <= Limits.nameBytes + 1 else {
       throw .invalidName("the name has \(text.utf8.count) bytes; at most \(Limits.nameBytes) are possible")
     }
     if text.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) {
-      throw .invalidName("the name has a space or a control character in it")
+      throw .invalidName("the name contains a space or a control character")
     }
     if text.utf8.contains(where: { $0 >= 0x80 }) {
       throw .invalidName("the name is not ASCII; give its punycode form (xn--…)")
@@ -40,13 +40,13 @@ enum HostNameSyntax {
       if label.utf8.count > Limits.labelBytes {
         throw .invalidName("the label '\(label)' is longer than \(Limits.labelBytes) bytes")
       }
-      // Letters, digits and hyphens (RFC 952, 1123), and the underscore that real zones use.
+      // Letters, digits and hyphens (RFC 952, 1123), and the underscore, which zones use in practice.
       if let character = label.unicodeScalars.first(where: { !isNameScalar($0) }) {
-        throw .invalidName("the character '\(character)' does not belong into a host name")
+        throw .invalidName("the character '\(character)' does not belong in a host name")
       }
     }
-    // No top-level domain is a number (RFC 3696 section 2), but inet_aton reads 127.1 and 0x7f.1 as addresses: a name
-    // here that is an address to somebody else would pass every address policy.
+    // No top-level domain is a number (RFC 3696 section 2), but inet_aton reads 127.1 and 0x7f.1 as addresses: accepted
+    // as a name here and read as an address elsewhere, it would bypass every address policy.
     if let last = labels.last, isNumber(last) {
       throw .invalidName("an IPv4 address is written as four decimal numbers, and no name ends in a number")
     }
@@ -89,9 +89,9 @@ enum HostNameSyntax {
 }
 
 extension Resolver {
-  /// Whether a text is something to ask about; what is not will have no address at any time.
+  /// Whether a text can be resolved; any other text never has an address.
   package static func accepts(_ name: String) -> Bool {
-    // An interface that is not there now may come.
+    // The interface may appear later.
     name.contains("%") || (try? HostNameSyntax.classify(name)) != nil
   }
 }

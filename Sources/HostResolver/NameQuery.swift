@@ -1,27 +1,27 @@
 internal import EventLoop
 
-/// A name that is being resolved, and the requests for it.
+/// A name that is being resolved, and its requests.
 struct NameQuery {
   let name: String
   /// The identifiers of the requests; a set, because there may be thousands and each can be cancelled.
   var waiters: Set<UInt64> = []
-  /// When it was last asked.
+  /// When the last attempt started.
   var askedAt = MonotonicInstant.now
-  /// The number of times it was asked; answers to an earlier attempt are ignored.
+  /// The number of attempts; answers to an earlier attempt are ignored.
   var attempt = 0
-  /// The full names that it may stand for and that are not asked yet; nil before the first.
+  /// The full names that the name may stand for and that are not tried yet; nil before the first attempt.
   var candidates: [String]?
-  /// What went wrong with a candidate before this one: worth telling if none is found.
+  /// The failure of an earlier candidate, which is reported if no candidate is found.
   var earlierFailure: String?
   var ipv4: Result<[ResolvedAddress], AresChannel.LookupFailure>?
   var ipv6: Result<[ResolvedAddress], AresChannel.LookupFailure>?
 
-  /// What both families together come to.
+  /// The combined result of both families.
   enum Verdict: Equatable {
-    /// `isComplete` is false if the other family failed: good enough to use, not to remember.
+    /// `isComplete` is false if the other family failed: the result can be used, but not cached.
     case found([ResolvedAddress], isComplete: Bool)
     case notFound
-    /// No answer in c-ares' own time; to be asked again while somebody waits.
+    /// No server responded before c-ares' timeout; the query is repeated while requests wait.
     case noResponse
     case failed(String)
   }
@@ -33,7 +33,7 @@ struct NameQuery {
 
   /// Nil while a family is open.
   ///
-  /// c-ares asks both families itself, too (AF_UNSPEC), but 1.18 then reports the status of whichever answered last: a
+  /// c-ares can query both families itself (AF_UNSPEC), but version 1.18 then reports the status of the last answer: a
   /// SERVFAIL followed by NODATA would be a "no such address".
   var verdict: Verdict? {
     guard let ipv4, let ipv6 else { return nil }
@@ -43,7 +43,7 @@ struct NameQuery {
     }
     let addresses = self.addresses
     if !addresses.isEmpty { return .found(addresses, isComplete: failures.isEmpty) }
-    // An answer that says what is wrong is worth more than silence.
+    // An answer that states an error is more useful than a timeout.
     for case .failed(let text) in failures { return .failed(text) }
     return failures.isEmpty ? .notFound : .noResponse
   }

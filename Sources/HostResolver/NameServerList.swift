@@ -2,16 +2,16 @@ internal import Glibc
 public import ReachabilityModel
 
 extension Resolver {
-  /// Where the DNS servers are that are asked, as targets: by the settings, or as resolv.conf(5) has them at this moment.
+  /// The DNS servers in use, as targets: those of the settings, or the current ones of resolv.conf(5).
   ///
-  /// What cannot be read is left out. Without any it is this machine itself, as c-ares has it.
+  /// Entries that cannot be read are left out. Without any server the list contains this machine, as in c-ares.
   public var servers: [ReachabilityTarget] {
     let configured = configuration.servers.compactMap(Self.server)
     let found = configured.isEmpty ? Self.servers(in: Self.text(of: configuration.resolvConfPath)) : configured
     return found.isEmpty ? [ReachabilityTarget(.address(IPAddress(ipv4: 0x7f00_0001)))] : found
   }
 
-  /// The servers of the lines `nameserver`.
+  /// The servers of the `nameserver` lines.
   static func servers(in text: String) -> [ReachabilityTarget] {
     text.split(whereSeparator: \.isNewline).compactMap { line in
       let words = line.split { $0 == " " || $0 == "\t" }
@@ -20,7 +20,7 @@ extension Resolver {
     }
   }
 
-  /// The server that a text such as `10.0.0.53`, `10.0.0.53:5353`, `[fe80::1%eth0]:53` means; nil when it is none.
+  /// The server of a text such as `10.0.0.53`, `10.0.0.53:5353`, `[fe80::1%eth0]:53`; nil when it is invalid.
   static func server(_ text: String) -> ReachabilityTarget? {
     var host = text[...]
     if host.hasPrefix("[") {
@@ -34,7 +34,7 @@ extension Resolver {
 
   /// The first bytes of a file; empty when it cannot be read.
   private static func text(of path: String) -> String {
-    // Not blocking: somebody may have put a pipe there.
+    // Non-blocking, because the path may be a pipe.
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return "" }
     defer { close(file) }

@@ -1,16 +1,16 @@
 public import EventLoop
 
-/// Why a name gave no address.
+/// Why the resolution of a name failed.
 public enum ResolutionFailure: Error, Sendable, Equatable {
-  /// The DNS answered for both families that there is no such name (NXDOMAIN) or no address for it (NODATA).
+  /// The DNS answered for both families that the name does not exist (NXDOMAIN) or has no address (NODATA).
   case notFound
 
-  /// The DNS gave no usable answer: SERVFAIL, REFUSED, a malformed answer, no server that can be reached.
+  /// The DNS gave no usable answer: SERVFAIL, REFUSED, a malformed answer, or no reachable server.
   ///
-  /// c-ares does not say which of these every server gave; the text is for people.
+  /// c-ares does not report which of these each server returned; the text is for people.
   case serverFailure(String)
 
-  /// The resolver could not start: the system refused a descriptor or a thread. No server was asked.
+  /// The resolver could not start, because the system refused a descriptor or a thread. No query was sent.
   case systemFailure(EventLoopError)
 
   /// The deadline passed without an answer.
@@ -19,9 +19,9 @@ public enum ResolutionFailure: Error, Sendable, Equatable {
   /// The caller, its task or ``Resolver/stop()`` ended the request.
   case cancelled
 
-  /// The text is no host name; says why, with a hint. Nothing was asked.
+  /// The text is not a host name; the value says why, with a hint. No query was sent.
   case invalidName(String)
 
-  /// Too many names are waiting already; ask again later.
+  /// Too many names are in the queue; the request can be repeated later.
   case tooManyQueries
 }

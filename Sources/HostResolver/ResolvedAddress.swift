@@ -1,14 +1,14 @@
-/// One address that a name stands for.
+/// One address of a name.
 public struct ResolvedAddress: Sendable, Hashable {
   /// The address in network order: 4 bytes (IPv4) or 16 (IPv6).
   public let bytes: [UInt8]
 
-  /// The interface index that a link-local IPv6 address belongs to (RFC 4007); 0 for none.
+  /// The interface index of a link-local IPv6 address (RFC 4007); 0 for none.
   public let scopeID: UInt32
 
-  /// How much longer the DNS lets the answer be used; nil for addresses from the hosts file and for literals.
+  /// The remaining time to live; nil for addresses from the hosts file and for literals.
   ///
-  /// The smallest of the address' own and its CNAMEs' times to live, less its age if the answer was remembered.
+  /// It is the smallest time to live of the address and its CNAMEs, less the age of a cached answer.
   public let timeToLive: Duration?
 
   /// Makes an address; `bytes` are 4 or 16 in network order.

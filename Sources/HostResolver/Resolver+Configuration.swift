@@ -1,30 +1,32 @@
 extension Resolver {
-  /// What a resolver asks, how patiently, and how long it remembers.
+  /// The servers, timeouts and cache limits of a resolver.
   public struct Configuration: Sendable, Equatable {
-    /// The DNS servers, asked in this order; empty for those of `resolvConfPath`.
+    /// The DNS servers, queried in this order; empty for those of `resolvConfPath`.
     ///
-    /// Such as `127.0.0.1`, `127.0.0.1:5353`, `[::1]:53`. An unusable list fails every request with ``ResolutionFailure/serverFailure(_:)``.
+    /// Examples: `127.0.0.1`, `127.0.0.1:5353`, `[::1]:53`. With an invalid list every request fails with
+    /// ``ResolutionFailure/serverFailure(_:)``.
     public var servers: [String]
 
-    /// The usual deadline of a request: every server is asked three times within it.
+    /// The default deadline of a request: every server is queried three times within it.
     ///
-    /// Requests may have deadlines of their own; this one sets the pace of retransmissions.
+    /// A request may have another deadline; this one determines the intervals of retransmissions.
     public var timeout: Duration
 
-    /// The file with the servers, the search list and the options (resolv.conf(5)), followed when it changes.
+    /// The file with the servers, the search list and the options (resolv.conf(5)), which is read again when it
+    /// changes.
     ///
     /// Its `timeout` and `attempts` options are not used. The hosts file is always `/etc/hosts`.
     public var resolvConfPath: String
 
-    /// The shortest and longest time an answer is remembered, whatever its time to live says.
+    /// The shortest and longest time an answer is cached, regardless of its time to live.
     public var cacheBounds: ClosedRange<Duration>
 
-    /// How long it is remembered that a name has no address: 1 s to 30 s.
+    /// How long the absence of an address is cached: 1 s to 30 s.
     ///
-    /// A fixed time, because c-ares hands out no SOA record, whose minimum RFC 2308 would use.
+    /// The time is fixed because c-ares does not expose the SOA record, whose minimum RFC 2308 would use.
     public var negativeTimeToLive: Duration
 
-    /// How many names are remembered: at most 4,096; 0 turns the memory off.
+    /// The number of cached names: at most 4,096; 0 turns the cache off.
     public var cacheEntries: Int
 
     /// Makes a configuration; the defaults suit a machine with an ordinary `/etc/resolv.conf`.

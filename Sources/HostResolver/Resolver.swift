@@ -1,11 +1,12 @@
 internal import EventLoop
 
-/// Resolves names to addresses on a thread of its own: the hosts file, then the DNS, both families (as getaddrinfo(3) does).
+/// Resolves names to addresses on a thread of its own: from the hosts file, then the DNS, for both families, as
+/// getaddrinfo(3) does.
 ///
-/// One thread (`probes`, started with the first request) owns every c-ares object. Requests for a name that is being
-/// asked already share its answer; answers are remembered for their time to live within
-/// ``Configuration/cacheBounds``. A change of `/etc/resolv.conf` or `/etc/hosts` is noticed at once: it empties the
-/// memory, sends what is under way to the new servers, and is told to who asked for it (``onChange(_:)``).
+/// One thread (`probes`, started with the first request) owns every c-ares object. Requests for a name that is already
+/// being resolved share its answer; answers are cached for their time to live within ``Configuration/cacheBounds``. A
+/// change of `/etc/resolv.conf` or `/etc/hosts` takes effect immediately: the resolver empties the cache, repeats open
+/// queries with the new servers, and calls the handler of ``onChange(_:)``.
 public final class Resolver: Sendable {
   private let inbox: ResolverInbox
 
@@ -16,22 +17,24 @@ public final class Resolver: Sendable {
 
   deinit { inbox.stop() }
 
-  /// What it was made with.
+  /// The configuration of the resolver.
   var configuration: Configuration { inbox.configuration }
 
-  /// Asks for all addresses of `name`.
+  /// Requests all addresses of `name`.
   ///
-  /// `completion` runs exactly once. A request that is refused at once (`invalidName`, `tooManyQueries`, `cancelled`
-  /// after ``stop()``) or is a literal completes on the caller's thread before this returns; all others complete on
-  /// the resolver's thread, where they must not block. Do not call this under a lock that `completion` takes.
+  /// `completion` runs exactly once. A request that is refused immediately (`invalidName`, `tooManyQueries`,
+  /// `cancelled` after ``stop()``) or is a literal completes on the caller's thread before this returns; all others
+  /// complete on the resolver's thread, where they must not block. Do not call this under a lock that `completion`
+  /// takes.
   ///
   /// - Parameters:
-  ///   - name: a host name in ASCII (`bücher.example` is `xn--bcher-kva.example`); a final dot keeps the search list
-  ///     out. An IPv4 or IPv6 literal (with `%zone`) is returned as it is.
-  ///   - timeout: the deadline for everything, at most an hour. If only one family has answered by then, its
-  ///     addresses are the result.
-  ///   - completion: takes the addresses, IPv6 before IPv4 (RFC 6724's default), never an empty list; or the failure.
-  /// - Returns: the means to cancel; letting it go does nothing.
+  ///   - name: a host name in ASCII (`bücher.example` is `xn--bcher-kva.example`); a final dot disables the search
+  ///     list. An IPv4 or IPv6 literal (with `%zone`) is returned unchanged.
+  ///   - timeout: the deadline for the request, at most an hour. If only one family has answered by then, its addresses
+  ///     are the result.
+  ///   - completion: receives the addresses, IPv6 before IPv4 (RFC 6724's default), never an empty list; or the
+  ///     failure.
+  /// - Returns: a handle that cancels the request; releasing it has no effect.
   @discardableResult
   public func resolve(
     _ name: String, timeout: Duration,
@@ -42,10 +45,11 @@ public final class Resolver: Sendable {
     return Cancellation(inbox: inbox, id: id)
   }
 
-  /// Asks for all addresses of `name`, as ``resolve(_:timeout:_:)`` does; cancelling the task cancels the request.
+  /// Requests all addresses of `name`, as ``resolve(_:timeout:_:)`` does; cancelling the task cancels the request.
+  ///
   /// - Parameters:
   ///   - name: a host name in ASCII, or a literal.
-  ///   - timeout: the deadline for everything.
+  ///   - timeout: the deadline for the request.
   /// - Returns: the addresses, never empty.
   /// - Throws: ``ResolutionFailure``.
   public func resolve(_ name: String, timeout: Duration) async throws(ResolutionFailure) -> [ResolvedAddress] {
@@ -53,7 +57,7 @@ public final class Resolver: Sendable {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         submit(name, timeout: timeout, id: id) { continuation.resume(returning: $0) }
-        // A cancellation before the request was submitted found nothing to cancel.
+        // A cancellation before the request was submitted had no effect.
         if Task.isCancelled { inbox.cancel(id) }
       }
     } onCancel: {
@@ -62,18 +66,18 @@ public final class Resolver: Sendable {
     return try result.get()
   }
 
-  /// Says what to call whenever `/etc/resolv.conf` or `/etc/hosts` has changed, once the new ones are in use.
+  /// Sets the handler for changes of `/etc/resolv.conf` or `/etc/hosts`, called once the new content is in use.
   ///
-  /// It is called on the resolver's thread, which runs from the first request on; it must not block. The last one given
-  /// counts.
+  /// It runs on the resolver's thread, which starts with the first request; it must not block. A later handler replaces
+  /// an earlier one.
   public func onChange(_ body: @escaping @Sendable () -> Void) { inbox.onChange(body) }
 
-  /// Forgets every remembered answer; what is under way is asked anew, from other sockets, and not remembered.
+  /// Empties the cache; open queries are repeated from new sockets, and their answers are not cached.
   public func flush() { inbox.flush() }
 
-  /// Fails what is under way with ``ResolutionFailure/cancelled`` and ends the thread; every later request is cancelled.
+  /// Fails open requests with ``ResolutionFailure/cancelled`` and ends the thread; every later request is cancelled.
   ///
-  /// Waits for the thread, except when called on it (from a completion). Called again, it returns at once.
+  /// Waits for the thread, except when called on it (from a completion). A second call returns immediately.
   public func stop() { inbox.stop() }
 
   private func submit(
@@ -93,7 +97,7 @@ public final class Resolver: Sendable {
     }
   }
 
-  /// Ends one request.
+  /// A handle that cancels one request.
   public struct Cancellation: Sendable {
     private let inbox: ResolverInbox
     private let id: UInt64
@@ -105,7 +109,7 @@ public final class Resolver: Sendable {
 
     /// Completes the request with ``ResolutionFailure/cancelled``, on the resolver's thread, unless it is complete.
     ///
-    /// From any thread, any number of times. Others that asked for the same name are not concerned.
+    /// May be called from any thread, any number of times. Other requests for the same name are not affected.
     public func cancel() { inbox.cancel(id) }
   }
 }

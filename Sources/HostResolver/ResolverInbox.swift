@@ -9,7 +9,7 @@ struct ResolverRequest: Sendable {
   let completion: @Sendable (Result<[ResolvedAddress], ResolutionFailure>) -> Void
 }
 
-/// What callers on any thread share with the resolver's thread.
+/// The state that callers on any thread share with the resolver's thread.
 final class ResolverInbox: Sendable {
   enum Command: Sendable {
     case resolve(ResolverRequest)
@@ -37,7 +37,7 @@ final class ResolverInbox: Sendable {
     }
   }
 
-  /// Sends a request to the thread, which completes it; after an error it is not completed.
+  /// Sends a request to the thread, which completes it; a request that throws is not completed.
   func submit(_ request: ResolverRequest) throws(ResolutionFailure) {
     try state.withLock { (state) throws(ResolutionFailure) in
       if state.openRequests >= Limits.requestsOpen { throw .tooManyQueries }
@@ -62,12 +62,12 @@ final class ResolverInbox: Sendable {
 
   func stop() { thread.stop() }
 
-  /// Sets what to call, on the thread, after the files have changed.
+  /// Sets the handler that the thread calls after the files have changed.
   func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = body } }
 
-  /// For the thread: the files have changed, and the next queries use the new ones.
+  /// Called by the thread: the files have changed, and later queries use the new content.
   func filesChanged() { state.withLock(\.onChange)?() }
 
-  /// For the thread: `count` requests are complete.
+  /// Called by the thread: `count` requests are complete.
   func requestsCompleted(_ count: Int) { state.withLock { $0.openRequests -= count } }
 }

@@ -23,7 +23,7 @@ extension ResolverLoop {
       let next = Array(waiting.prefix(Limits.activeNames - inFlight.count))
       waiting.removeFirst(next.count)
       for id in next { start(id) }
-      // c-ares completes within the call what it refuses to ask, which makes room for others.
+      // c-ares completes the queries that it refuses within the call, which frees capacity for others.
       processAnswers()
     }
   }
@@ -35,11 +35,11 @@ extension ResolverLoop {
     do throws(ResolutionFailure) {
       let (hosts, dns) = try openChannels()
       if query.candidates == nil {
-        // The file knows no final dots.
+        // The hosts file contains names without final dots.
         let line = query.name.hasSuffix(".") ? String(query.name.dropLast()) : query.name
         hosts.query(line, .any, query: id, attempt: 0)
         for answer in hosts.takeAnswers() {
-          // Any failure sends the question on: no file, no such line.
+          // After any failure (no file, no such line) the DNS is queried.
           guard case .success(let addresses) = answer.outcome else { continue }
           return finish(id, .success(addresses.map { $0.with(timeToLive: nil) }))
         }
@@ -74,7 +74,7 @@ extension ResolverLoop {
     return (files, network)
   }
 
-  /// Takes c-ares' answers, and completes the names that have an answer for both families.
+  /// Processes c-ares' answers, and completes the names that have an answer for both families.
   func processAnswers() {
     for answer in dns?.takeAnswers() ?? [] {
       if !answer.isTimeout { lastResponse = .now }
@@ -91,7 +91,7 @@ extension ResolverLoop {
       inFlight.remove(answer.query)
       handleResult(answer.query, verdict)
     }
-    // c-ares keeps a connected socket as long as any query is open, and with it the source address. After a change of
+    // c-ares keeps a connected socket, and with it the source address, as long as any query is open. After a change of
     // the route to a server, which the kernel does not always announce, only a new socket receives answers.
     if needsNewSockets {
       needsNewSockets = false
@@ -99,7 +99,7 @@ extension ResolverLoop {
     }
   }
 
-  /// Limits the wait for the other family once one has an address: some servers never answer for IPv6.
+  /// Limits the wait for the other family after one has an address: some servers never answer for IPv6.
   private func limitWaitForOtherFamily(_ id: UInt64) {
     guard let query = queries[id], timers.deadline(of: .resolutionDelay(id)) == nil, !query.addresses.isEmpty else {
       return
@@ -111,7 +111,7 @@ extension ResolverLoop {
   func otherFamilyTimedOut(_ id: UInt64) {
     guard let query = queries[id], inFlight.remove(id) != nil else { return }
     if query.earlierFailure == nil {
-      // For a short time only: the answer for the other family may have been lost.
+      // Cached for a short time only: the answer for the other family may have been lost.
       let brief = inbox.configuration.negativeTimeToLive
       let addresses = query.addresses.map { $0.with(timeToLive: min($0.timeToLive ?? brief, brief)) }
       cache.store(query.name, addresses, now: .now)
@@ -133,17 +133,17 @@ extension ResolverLoop {
       cache.store(query.name, [], now: .now)
       finish(id, .failure(.notFound))
     case .failed(let text):
-      // As glibc does: a domain of the search list that is broken must not hide the others.
+      // As in glibc: a broken domain of the search list must not hide the others.
       queries[id]?.earlierFailure = query.earlierFailure ?? text
       if !tryNextCandidate(id) { finish(id, .failure(.serverFailure(query.earlierFailure ?? text))) }
     case .noResponse:
-      // Those who wait still have time, perhaps because they joined late: a timeout is their deadline, not c-ares'.
+      // The requests still have time, for example because they joined late: their deadlines apply, not c-ares' timeout.
       waiting.append(id)
       if lastResponse.map({ $0 < query.askedAt }) ?? true { needsNewSockets = true }
     }
   }
 
-  /// Puts the query first in line for its next candidate; false if there is none.
+  /// Puts the query first in the queue for its next candidate; false if there is none.
   private func tryNextCandidate(_ id: UInt64) -> Bool {
     guard let rest = queries[id]?.candidates?.dropFirst(), !rest.isEmpty else { return false }
     queries[id]?.candidates = Array(rest)

@@ -28,15 +28,15 @@ final class ResolverLoop {
   /// The query that a new request for a name joins.
   var queryByName: [String: UInt64] = [:]
   private var waiters: [UInt64: Waiter] = [:]
-  /// Queries that are not asked yet, the next one first.
+  /// Queries that are not sent yet, the next one first.
   var waiting: Deque<UInt64> = []
   var inFlight: Set<UInt64> = []
   var cache: AddressCache
   var hosts: AresChannel?
   var dns: AresChannel?
-  /// When a DNS server last answered anything.
+  /// When a DNS server last responded.
   var lastResponse: MonotonicInstant?
-  /// A query got no answer, and no server answered anything since it was asked.
+  /// A query got no answer, and no server has responded since it was sent.
   var needsNewSockets = false
   var timers = TimerQueue<TimerID>()
   private let files: FileWatcher
@@ -52,7 +52,7 @@ final class ResolverLoop {
     files = FileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
 
-  /// c-ares 1.18 has no option for another one.
+  /// c-ares 1.18 has no option for another path.
   static let hostsPath = "/etc/hosts"
 
   /// Runs until the mailbox is closed.
@@ -146,7 +146,7 @@ final class ResolverLoop {
     }
   }
 
-  /// Completes a request with the addresses of one family if it has them, else as timed out.
+  /// Completes a request with the addresses of one family if there are any, else as timed out.
   private func requestTimedOut(_ id: UInt64) {
     let addresses = waiters[id].flatMap { queries[$0.query]?.addresses } ?? []
     complete(id, addresses.isEmpty ? .failure(.timeout) : .success(addresses))
@@ -157,8 +157,8 @@ final class ResolverLoop {
     return [timer, dns?.nextTimeout].compactMap(\.self).min()
   }
 
-  /// Empties the cache and repeats what is being asked, because `/etc/resolv.conf`, `/etc/hosts` or the routes to the
-  /// servers have changed; existing sockets keep their source addresses.
+  /// Empties the cache and repeats open queries, because `/etc/resolv.conf`, `/etc/hosts` or the routes to the servers
+  /// have changed; existing sockets keep their source addresses.
   private func discardCache() {
     cache.removeAll()
     reopen()

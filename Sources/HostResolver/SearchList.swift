@@ -1,15 +1,15 @@
-/// Which names a short name may stand for (resolv.conf(5): `search`, `options ndots`).
+/// The full names that a short name may stand for (resolv.conf(5): `search`, `options ndots`).
 ///
-/// c-ares has a search list of its own, but walks it for each family apart: a name could then get its IPv4 address from
-/// one domain and its IPv6 address from another.
+/// c-ares has a search list of its own, but applies it to each family separately: a name could then get its IPv4
+/// address from one domain and its IPv6 address from another.
 struct SearchList: Equatable {
   var domains: [String] = []
   /// Names with fewer dots are tried with the domains first.
   var dots = 1
 
-  /// The full names to ask for, in this order; never empty.
+  /// The full names to query, in this order; never empty.
   ///
-  /// The first that exists counts.
+  /// The first one that exists is used.
   func candidates(_ name: String) -> [String] {
     if name.hasSuffix(".") { return [name] }
     let extended = domains.map { $0 == "." ? name : "\(name).\($0)" }

@@ -1,11 +1,11 @@
 internal import CJansson
 
-/// Turns what jansson has read into a tree of values: the only file that sees its pointers.
+/// Converts jansson's document to a tree of values; only this file uses jansson's pointers.
 enum DocumentReader {
   static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONNode {
     var error = json_error_t()
-    // jansson's root is an array or an object unless it is told that any value will do; what a body must be, its reader
-    // says in better words.
+    // By default jansson accepts only an array or an object as the root. The caller decides which type a body must
+    // have, and gives better messages.
     let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
     let document = unsafe bytes.withUnsafeBytes { bytes in
       unsafe json_loadb(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, flags, &error)
@@ -30,7 +30,7 @@ enum DocumentReader {
 
   private static func checkDepth(_ depth: Int) throws(JSONError) -> Int {
     guard depth < Limits.depth else {
-      // jansson keeps no places: the tree is read already.
+      // jansson keeps no positions, and the text is already parsed.
       throw JSONError(line: 1, column: 1, message: "nested deeper than \(Limits.depth) levels")
     }
     return depth + 1
@@ -66,13 +66,14 @@ enum DocumentReader {
     return unsafe String(decoding: bytes, as: UTF8.self)
   }
 
-  /// jansson's own words about what it could not read; they quote at most some bytes of the text.
+  /// The error as jansson describes it; it quotes at most a few bytes of the text.
   private static func diagnostic(_ error: json_error_t) -> JSONError {
     let message = unsafe withUnsafeBytes(of: error.text) { bytes in
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
-    // An empty text has no place.
+    // The error of an empty text has no position.
     return JSONError(
-      line: max(1, Int(error.line)), column: max(1, Int(error.column)), message: message.isEmpty ? "no JSON" : message)
+      line: max(1, Int(error.line)), column: max(1, Int(error.column)),
+      message: message.isEmpty ? "not JSON text" : message)
   }
 }

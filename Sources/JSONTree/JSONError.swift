@@ -1,15 +1,15 @@
-/// Why a text is not a document that ``JSONNode/parse(_:)`` accepts, and where.
+/// Why and where ``JSONNode/parse(_:)`` rejects a text.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The line of the complaint, counted from 1.
+  /// The line of the error, counted from 1.
   public let line: Int
 
-  /// The column of the complaint in Unicode scalars, counted from 1.
+  /// The column of the error in Unicode scalars, counted from 1.
   public let column: Int
 
-  /// What is wrong, for a person.
+  /// What is wrong.
   public let message: String
 
-  /// Makes a complaint about a place; `line` and `column` count from 1.
+  /// Creates an error at a position; `line` and `column` count from 1.
   public init(line: Int, column: Int, message: String) {
     self.line = line
     self.column = column

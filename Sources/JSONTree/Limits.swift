@@ -1,8 +1,9 @@
-/// What a document may cost.
+/// Limits on one document.
 ///
-/// How long it may be is its reader's business, who knows what it is for.
+/// The caller limits the length, because it depends on the use.
 enum Limits {
-  /// Deepest nesting, in collections: the deepest documented body has 4 levels; 32 keeps recursive readers far away from
-  /// the end of a thread's stack.
+  /// The deepest nesting, in collections.
+  ///
+  /// The deepest documented body has 4 levels. 32 keeps recursive readers within a thread's stack.
   static let depth = 32
 }

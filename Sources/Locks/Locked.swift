@@ -4,7 +4,7 @@
   public import Synchronization
 #endif
 
-/// A value behind a mutual-exclusion lock: the one lock of this package.
+/// A value protected by a mutual-exclusion lock; the only lock type of this package.
 ///
 /// It is `Synchronization.Mutex`, except in sanitizer builds (`SANITIZE=1`), where it is a pthread mutex, because
 /// ThreadSanitizer reports false races on `Mutex` (it does not see its futex).
@@ -33,7 +33,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
   #endif
 
-  /// Puts `value` behind a new lock.
+  /// Creates a lock that protects `value`.
   public init(_ value: consuming sending Value) {
     #if SANITIZE
       box = Box(value)
@@ -44,7 +44,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
 
   /// Runs `body` with exclusive access to the value.
   ///
-  /// Not recursive: taking the same lock again inside `body` is a deadlock. Never call foreign code inside.
+  /// The lock is not recursive: acquiring it again inside `body` deadlocks. Do not call foreign code inside `body`.
   @inlinable public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

@@ -1,20 +1,21 @@
 package import Glibc
 
-/// Which thread waits for a call of foreign code on which other thread to end.
+/// Records which thread waits for which other thread to return from a call of foreign code.
 ///
-/// Two listeners may cancel each other from inside themselves, or stop each other's monitors, or more of them in a circle: each
-/// would wait for a call that cannot end before its own. Who would close such a circle does not wait. There is one such table
-/// for the process, as there is one set of threads: listeners of different monitors can meet.
+/// Two listeners may cancel each other from inside their callbacks, or stop each other's monitors; more listeners may
+/// form a cycle. Each would wait for a call that cannot return before its own. A thread that would close such a cycle
+/// does not wait. There is one table per process, because listeners of different monitors can wait for each other.
 package enum WaitForGraph {
   private static let waits = Locked<[pthread_t: pthread_t]>([:])
 
-  /// Notes that one thread is about to wait for another.
+  /// Records that one thread is about to wait for another.
   ///
-  /// - Returns: false, and nothing is noted, when that one waits for the first already, directly or through others.
+  /// - Returns: false when the other thread already waits for the first one, directly or through others; nothing is
+  ///   recorded then.
   package static func begin(_ thread: pthread_t, for other: pthread_t) -> Bool {
     waits.withLock { waits in
       var next: pthread_t? = other
-      // No circle has ever been closed, so this comes to an end.
+      // A cycle is never recorded, so the loop terminates.
       while let current = next {
         if current == thread { return false }
         next = waits[current]
@@ -24,9 +25,9 @@ package enum WaitForGraph {
     }
   }
 
-  /// The call that a thread waited for has ended.
+  /// Removes a thread's entry when the call that it waits for has returned.
   ///
-  /// To be called before the thread is told so, by the one that it waited for: what that one waits for next is no part of a
-  /// circle with it.
+  /// The thread that was waited for calls this before it wakes the waiting thread. Whatever it waits for next cannot be
+  /// part of a cycle with that thread.
   package static func end(_ thread: pthread_t) { waits.withLock { $0[thread] = nil } }
 }

@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// A timer on CLOCK_REALTIME that never expires, but is cancelled when that clock jumps, which includes the end of a
 /// suspend (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
 ///
-/// It ends the thread's wait after a sleep without periodic wake-ups.
+/// It wakes the thread after a suspend without periodic wake-ups.
 struct ClockChangeTimer {
   private let descriptor: Descriptor
 

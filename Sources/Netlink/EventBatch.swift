@@ -2,9 +2,9 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// What a run of events says about the next reading.
+/// What a sequence of events means for the next reading.
 struct EventBatch {
-  /// What the tables will not show.
+  /// The causes that the tables do not show.
   var causes: Set<Cause> = []
   /// All links and addresses must be read again.
   var needsTables = false
@@ -12,13 +12,13 @@ struct EventBatch {
   private(set) var links: Set<UInt32> = []
   /// All addresses must be read again.
   private(set) var needsAddresses = false
-  /// The kernel may still be carrying out what it announced.
+  /// The kernel may still be making the changes that it announced.
   var needsBarrier = false
-  /// Routes may go another way without an event of their own, wherever they lead.
+  /// The next hop of any route may change without an event for that route.
   var affectsAllRoutes = false
-  /// The blocks of routes and rules that came, went or changed.
+  /// The blocks of routes and rules that were added, removed or changed.
   var blocks: Set<RouteChanges.Block> = []
-  /// Events may be missing: what was listed of routes before may be out of date.
+  /// Events may be missing: the routes that were listed before may be out of date.
   var isAfterLoss = false
   /// When the first datagram was received, on CLOCK_MONOTONIC; nil when none was.
   private(set) var receivedAt: Duration?
@@ -36,13 +36,13 @@ struct EventBatch {
   /// True when links or addresses must be read again.
   var touchesTables: Bool { needsTables || needsAddresses || !links.isEmpty }
 
-  /// True when something must be read; what was received may be of no interest.
+  /// True when something must be read; events without consequences need no reading.
   var needsReading: Bool { !blocks.isEmpty || touchesTables || affectsAllRoutes || !causes.isEmpty }
 
   /// True when nothing must be read: a wake-up for another reason.
   var isIdle: Bool { isEmpty && !needsReading }
 
-  /// Everything is read again, though nothing was lost: the first reading, and polling.
+  /// A batch that reads everything although nothing was lost: for the first reading, and for polling.
   static let everything: EventBatch = {
     var batch = EventBatch()
     batch.needsTables = true
@@ -51,31 +51,31 @@ struct EventBatch {
     return batch
   }()
 
-  /// Takes in that the machine slept: its network may be another now.
+  /// Records that the machine slept: it may now be in another network.
   mutating func addSleep() {
     causes.insert(.resume)
     needsTables = true
     addUnannouncedChange()
   }
 
-  /// Takes in a datagram.
+  /// Adds a datagram.
   ///
   /// - Parameters:
-  ///   - datagram: what was received.
-  ///   - neighbours: what is known of IPv6 routers.
+  ///   - datagram: the received datagram.
+  ///   - neighbours: the IPv6 neighbours that have failed.
   mutating func add(_ datagram: NetlinkBytes, _ neighbours: inout NeighbourTracker) {
     datagrams += 1
     receivedAt = receivedAt ?? KernelClock.uptime
     var added = EventBatch()
-    // A plain copy would make the set of causes be copied at the next insertion.
+    // A plain copy would cause a copy of the set of causes at the next insertion.
     swap(&added, &self)
     let isComplete = NetlinkDecoder.forEachMessage(in: datagram) { added.add($0, &neighbours) }
     swap(&added, &self)
-    // What cannot be read might have been anything.
+    // The part that cannot be read may have contained any event.
     if !isComplete { addLoss() }
   }
 
-  /// Takes in that events were lost.
+  /// Records that events were lost.
   mutating func addLoss() {
     causes.insert(.resync)
     needsTables = true
@@ -83,7 +83,7 @@ struct EventBatch {
     isAfterLoss = true
   }
 
-  /// Takes in what an earlier batch found and nobody has read for yet.
+  /// Adds an earlier batch for which no reading was made yet.
   mutating func merge(_ other: EventBatch) {
     causes.formUnion(other.causes)
     needsTables = needsTables || other.needsTables
@@ -106,7 +106,7 @@ struct EventBatch {
       // struct ifinfomsg: family, padding, type, index.
       if let index: UInt32 = message.body.load(4) { addLink(index) } else { needsTables = true }
       addUnannouncedChange()
-    // Of an address that comes, the kernel tells before it gives dead legs of multipath routes back their life.
+    // The kernel reports a new address before it revives the dead next hops of multipath routes.
     case RTM_NEWADDR, RTM_DELADDR:
       needsAddresses = true
       addUnannouncedChange()
@@ -117,13 +117,13 @@ struct EventBatch {
       }
     case RTM_DELROUTE:
       if addRoute(message.body) { causes.insert(.routeRemoved) }
-      // IPv4 tells of it first and unlinks the route then (fib_table_delete in net/ipv4/fib_trie.c); IPv6 does not.
+      // IPv4 sends the event first and then unlinks the route (fib_table_delete in net/ipv4/fib_trie.c); IPv6 does not.
       if message.body.load(0) == UInt8(AF_INET) { needsBarrier = true }
     case RTM_NEWRULE, RTM_DELRULE:
       causes.insert(.ruleChanged)
       addUnannouncedChange()
       if let block = NetlinkDecoder.ruleBlock(message.body) { blocks.insert(block) }
-    // Of a resilient group whose buckets move, too (ip-nexthop(8)).
+    // A resilient group also reports that its buckets moved (ip-nexthop(8)).
     case RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWNEXTHOPBUCKET:
       causes.insert(.nexthopChanged)
       addUnannouncedChange()
@@ -145,24 +145,24 @@ struct EventBatch {
     if links.count > Limits.linksReadIndividually { needsTables = true }
   }
 
-  /// Notes what the kernel carries out behind its own event, and of whose routes it tells nothing.
+  /// Records a change that the kernel completes after its event, and for whose routes it sends no events.
   private mutating func addUnannouncedChange() {
     needsBarrier = true
     affectsAllRoutes = true
   }
 
-  /// Notes the block of a route.
+  /// Records the block of a route.
   ///
-  /// - Returns: whether it is a cause to name. Routes that come and go with every link and address are none of their own:
-  ///   table local, groups, link-local blocks.
+  /// - Returns: whether the event is a cause to report. Routes that are added and removed with every link and address
+  ///   are not: table local, multicast groups, link-local blocks.
   private mutating func addRoute(_ body: NetlinkBytes) -> Bool {
     guard let block = NetlinkDecoder.routeBlock(body) else {
-      // What cannot be read might have been anything.
+      // An event that cannot be read may concern any route.
       addLoss()
       return false
     }
     blocks.insert(block)
-    // struct rtmsg: the sixth byte says who made it; what the kernel puts there goes with addresses.
+    // struct rtmsg: the sixth byte is the protocol; routes with RTPROT_KERNEL are added and removed with addresses.
     let isKernels = body.load(5) == UInt8(RTPROT_KERNEL)
     if block.table == UInt32(RT_TABLE_LOCAL.rawValue), isKernels { return false }
     let (first, length) = (block.prefix.address, block.prefix.length)

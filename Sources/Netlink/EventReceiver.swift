@@ -12,15 +12,15 @@ struct EventReceiver {
   private let settings: NetlinkSource.Settings
   private let logger: Logger
   private let shared: NetlinkShared
-  /// Nil before the first ``open(in:token:)``, after an error, and where the kernel gives no events.
+  /// Nil before the first ``open(in:token:)``, after an error, and where the kernel provides no events.
   private var socket: NetlinkSocket?
   private var neighbours = NeighbourTracker()
-  /// The filter lets the events of all IPv6 neighbours through, not only of those that failed.
+  /// The filter passes the events of all IPv6 neighbours, not only of those that failed.
   private var receivesAllNeighbours = false
   /// True from a loss until the queue was empty once.
   ///
   /// Until then the kernel discards further events and reports only the first loss (`NETLINK_S_CONGESTED` in
-  /// net/netlink/af_netlink.c): a reading made before then has not seen them all.
+  /// net/netlink/af_netlink.c): a reading made before then does not include all of them.
   private var isOverrunning = false
   private var overrunsToLog: UInt64 = 0
   private var nextOverrunLog = Duration.zero
@@ -37,16 +37,16 @@ struct EventReceiver {
   /// Opens the socket and joins the groups, unless it is open or events are switched off.
   ///
   /// - Returns: whether events begin with this call.
-  /// - Throws: a ``KernelError`` when there can be no socket; a kernel that gives no events is logged instead.
+  /// - Throws: a ``KernelError`` when no socket can be opened; a kernel without events is logged instead.
   mutating func open(in poller: Poller, token: UInt64) throws(KernelError) -> Bool {
     guard socket == nil, settings.listensToEvents else { return false }
     let new = try NetlinkSocket(bufferBytes: settings.receiveBufferBytes)
     do throws(KernelError) {
       try join(new)
     } catch {
-      // gVisor and some seccomp filters have no rtnetlink events.
+      // gVisor and some seccomp filters do not support rtnetlink events.
       logger.warning(
-        "no kernel events here, polling instead",
+        "kernel events are not available, polling instead",
         metadata: ["error": "\(error)", "interval": "\(settings.pollInterval)"])
       return false
     }
@@ -69,7 +69,7 @@ struct EventReceiver {
     try socket.join(RTNLGRP_NEIGH)
   }
 
-  /// Receives what is waiting, up to ``Limits/datagramsPerBatch`` datagrams.
+  /// Receives the queued datagrams, up to ``Limits/datagramsPerBatch``.
   ///
   /// - Parameter hasError: epoll has reported an error of the socket.
   /// - Returns: what the events mean for the next reading.
@@ -120,8 +120,9 @@ struct EventReceiver {
     overrunsToLog = 0
   }
 
-  /// Receives the events of all IPv6 neighbours while one has failed: when it is reachable again, its event need not have
-  /// the flag of a router.
+  /// Receives the events of all IPv6 neighbours while one has failed.
+  ///
+  /// When that neighbour is reachable again, its event may lack the router flag.
   ///
   /// - Parameters:
   ///   - queries: reads the failed neighbours.

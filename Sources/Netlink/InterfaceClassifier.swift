@@ -1,8 +1,8 @@
 internal import ReachabilityModel
 
-/// Says what carries an interface's packets, from what the kernel tells about it.
+/// Determines the type of an interface from what the kernel reports about it.
 ///
-/// The order matters: a modem may look like a TUN device, a Wi-Fi card like Ethernet, a VLAN like anything.
+/// The order matters: a modem may look like a TUN device, a Wi-Fi card like Ethernet, and a VLAN like any device.
 struct InterfaceClassifier {
   private var sysfs: SysfsReader
   private let overrides: [InterfaceOverride]
@@ -10,8 +10,8 @@ struct InterfaceClassifier {
   /// A classifier.
   ///
   /// - Parameters:
-  ///   - sysfsRoot: `/sys/class/net`, or where its like is.
-  ///   - overrides: what a person says, which wins over everything.
+  ///   - sysfsRoot: `/sys/class/net`, or a directory with the same structure.
+  ///   - overrides: the configured types and costs, which take precedence.
   init(sysfsRoot: String, overrides: [InterfaceOverride] = []) {
     sysfs = SysfsReader(root: sysfsRoot)
     self.overrides = overrides
@@ -39,7 +39,7 @@ struct InterfaceClassifier {
     if let type = ownType(of: link) { return type }
     let interface = link.interface
     if let kind = interface.kind, Self.stackedKinds.contains(kind) {
-      // Two devices may name each other (a veth pair within one namespace).
+      // Two devices may refer to each other (a veth pair within one namespace).
       visited.insert(interface.index)
       for lower in lowerLinks(of: link, in: table) where !visited.contains(lower.interface.index) {
         return type(of: lower, in: table, &visited)
@@ -50,7 +50,7 @@ struct InterfaceClassifier {
     return interface.hardwareType == Hardware.ether ? .ethernet : .other
   }
 
-  /// The type that the device shows by itself; nil when that is Ethernet, stacked or nothing known.
+  /// The type that the device itself indicates; nil for Ethernet, stacked and unknown devices.
   private mutating func ownType(of link: LinkMessage) -> InterfaceType? {
     let interface = link.interface
     if let type = overrides.combined(for: interface.name).type { return type }
@@ -70,9 +70,10 @@ struct InterfaceClassifier {
     return Hardware.tunnels.contains(interface.hardwareType) ? .tunnel : nil
   }
 
-  /// What a stacked device stands on: the device beneath, else its members, real devices first.
+  /// The links below a stacked device: its lower device, or else its members, physical devices first.
   ///
-  /// A bridge has the uplink and many taps and veths of guests as members; the uplink is what carries packets away.
+  /// A bridge has the uplink and many taps and veths of guests as members; only the uplink carries packets off the
+  /// host.
   private func lowerLinks(of link: LinkMessage, in table: [UInt32: LinkMessage]) -> [LinkMessage] {
     if let lower = link.interface.lowerIndex.flatMap({ table[$0] }) { return [lower] }
     let members = table.values.filter { member in
@@ -81,31 +82,31 @@ struct InterfaceClassifier {
     return members.sorted { ($0.isVirtual ? 1 : 0, $0.interface.index) < ($1.isVirtual ? 1 : 0, $1.interface.index) }
   }
 
-  /// `ARPHRD_*` of linux/if_arp.h, which cannot be imported beside net/if.h.
+  /// `ARPHRD_*` of linux/if_arp.h, which cannot be imported together with net/if.h.
   private enum Hardware {
     static let ether: UInt16 = 1
     static let ppp: UInt16 = 512
     static let rawIP: UInt16 = 519
-    /// Qualcomm's drivers outside the kernel number it so.
+    /// The number that Qualcomm's out-of-tree drivers use.
     static let outOfTreeRawIP: UInt16 = 530
     static let loopback: UInt16 = 772
     /// TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE, NONE (WireGuard, TUN).
     static let tunnels: Set<UInt16> = [768, 769, 776, 778, 823, 65534]
   }
 
-  /// `IFLA_INFO_KIND` of devices that put packets into other packets, or hand them to a program.
+  /// `IFLA_INFO_KIND` of devices that encapsulate packets or pass them to a program.
   private static let tunnelKinds: Set<String> = [
     "tun", "wireguard", "ipip", "sit", "ip6tnl", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan", "vti",
     "vti6", "xfrm", "ovpn", "vxlan", "geneve", "gtp", "bareudp", "amt",
   ]
 
-  /// `IFLA_INFO_KIND` of devices that stand on others.
+  /// `IFLA_INFO_KIND` of devices that are stacked on other devices.
   private static let stackedKinds: Set<String> = [
     "bridge", "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "bond", "team", "veth", "netkit", "hsr",
     "dsa",
   ]
 
-  /// Names that drivers and systemd give to modems.
+  /// Prefixes of the names that drivers and systemd assign to modems.
   private static let cellularPrefixes = ["wwan", "wwp", "wws", "rmnet", "ccmni"]
 }
 

@@ -1,13 +1,13 @@
 internal import EventLoop
 public import ReachabilityModel
 
-/// The clocks that a reading carries, and the one that shows that the machine slept.
+/// The clocks that a reading contains, and the clock that shows a suspend.
 public enum KernelClock {
   /// One moment, on two clocks.
   public struct Moment: Sendable {
     /// CLOCK_MONOTONIC since its own zero.
     public var uptime: Duration
-    /// How long the machine has slept since its boot: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
+    /// The time that the machine has been suspended since boot: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
     public var asleep: Duration
 
     /// A moment from its two numbers.
@@ -19,7 +19,7 @@ public enum KernelClock {
 
   /// This moment.
   public static var now: Moment {
-    // In this order, so that an interruption between the two makes a sleep look shorter, never longer.
+    // In this order, so that a preemption between the two reads makes a suspend look shorter, never longer.
     let sinceBoot = SystemClock.boottime
     let uptime = uptime
     return Moment(uptime: uptime, asleep: .nanoseconds(sinceBoot) - uptime)

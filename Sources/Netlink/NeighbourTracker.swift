@@ -2,11 +2,11 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// Which IPv6 neighbours do not answer, as neighbour events tell (rtnetlink(7), `RTM_NEWNEIGH`).
+/// The IPv6 neighbours that do not respond, according to neighbour events (rtnetlink(7), `RTM_NEWNEIGH`).
 ///
-/// The kernel passes over an IPv6 route whose router is in state FAILED and takes the next best, without a route event
-/// (`rt6_check_neigh` in net/ipv6/route.c). So does a host whose router fails: nothing but this event tells. Whether a
-/// neighbour is a router is not asked: one that a person wrote into a route need not call itself so.
+/// The kernel skips an IPv6 route whose router is in state FAILED and takes the next best route, without a route event
+/// (`rt6_check_neigh` in net/ipv6/route.c). Only the neighbour event shows this. The router flag is not tested, because
+/// a router in a static route need not announce itself as one.
 struct NeighbourTracker {
   struct Neighbour: Hashable {
     let interfaceIndex: UInt32
@@ -15,18 +15,19 @@ struct NeighbourTracker {
 
   private var failed: Set<Neighbour>
 
-  /// Begins with the neighbours that have failed.
+  /// Starts with the neighbours that have failed.
   init(failed: Set<Neighbour> = []) { self.failed = Set(failed.prefix(Limits.failedNeighbours)) }
 
-  /// True while a neighbour does not answer: then the events of those that do are of interest, too.
+  /// True while a neighbour does not respond: the events of reachable neighbours are needed too.
   var hasFailures: Bool { !failed.isEmpty }
 
-  /// Takes in `RTM_NEWNEIGH` or `RTM_DELNEIGH`.
+  /// Records `RTM_NEWNEIGH` or `RTM_DELNEIGH`.
   ///
-  /// - Returns: whether routes may go another way now: a neighbour has failed, or does no longer.
+  /// - Returns: whether routes may have changed: a neighbour has failed, or has recovered.
   mutating func isChanged(by message: NetlinkMessage) -> Bool {
     guard let (neighbour, hasFailed) = Self.state(message) else { return false }
-    // Whoever makes neighbours fail by the thousand must not fill our memory; any of them may be one that did not fit.
+    // A peer that makes thousands of neighbours fail must not exhaust memory; any of them may be one that was not
+    // stored.
     let isFull = failed.count >= Limits.failedNeighbours
     guard hasFailed else { return failed.remove(neighbour) != nil || isFull }
     return isFull ? !failed.contains(neighbour) : failed.insert(neighbour).inserted
@@ -49,11 +50,11 @@ struct NeighbourTracker {
 }
 
 extension QuerySocket {
-  /// Reads which IPv6 neighbours have failed.
+  /// Reads the IPv6 neighbours that have failed.
   func failedNeighbours() throws(KernelError) -> Set<NeighbourTracker.Neighbour> {
     var failed: Set<NeighbourTracker.Neighbour> = []
     try dump("dump RTM_GETNEIGH", RTM_GETNEIGH) { request in
-      // struct ndmsg, all zero but the family.
+      // struct ndmsg, all zero except the family.
       request.append(UInt32(AF_INET6))
       request.append(UInt64(0))
     } restart: {
@@ -67,24 +68,24 @@ extension QuerySocket {
 }
 
 extension NetlinkSocket {
-  /// Which neighbour events the kernel lets through.
+  /// The neighbour events that the kernel passes.
   enum NeighbourFilter {
     /// IPv6 neighbours that have failed.
     case failed
-    /// All of IPv6.
+    /// All IPv6 neighbours.
     case all
   }
 
-  /// Has the kernel drop neighbour events before they wake anybody (socket(7), `SO_ATTACH_FILTER`).
+  /// Makes the kernel drop neighbour events before they wake the thread (socket(7), `SO_ATTACH_FILTER`).
   ///
-  /// A busy link has thousands a minute. Everything else passes. Replaces the filter before.
+  /// A busy link has thousands a minute. All other events pass. The filter replaces an earlier one.
   func filterNeighbours(_ filter: NeighbourFilter) throws(KernelError) {
-    // Loads are in network order, the message is in host order: the constants are swapped instead.
+    // Loads are in network order and the message is in host order, so the constants are swapped.
     func swapped(_ number: some BinaryInteger) -> UInt32 { UInt32(UInt16(truncatingIfNeeded: number).byteSwapped) }
     let (load16, load8) = (UInt16(BPF_LD | BPF_H | BPF_ABS), UInt16(BPF_LD | BPF_B | BPF_ABS))
     let (equal, anySet) = (UInt16(BPF_JMP | BPF_JEQ | BPF_K), UInt16(BPF_JMP | BPF_JSET | BPF_K))
     let end = UInt16(BPF_RET | BPF_K)
-    // nlmsghdr has 16 bytes, its type at 4; struct ndmsg its state at 8.
+    // nlmsghdr has 16 bytes, with the type at offset 4; struct ndmsg has the state at offset 8.
     var program = [
       sock_filter(code: load16, jt: 0, jf: 0, k: 4),
       sock_filter(code: equal, jt: 1, jf: 0, k: swapped(RTM_NEWNEIGH)),

@@ -2,7 +2,7 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-// Of routes and rules, only which addresses they are about: most of a large table is of no interest beyond that.
+// Decodes only the blocks of routes and rules: most of a large table is not needed beyond that.
 extension NetlinkDecoder {
   /// The block and the table of `RTM_NEWROUTE` and `RTM_DELROUTE`; nil when the body is malformed or of another family.
   static func routeBlock(_ body: NetlinkBytes) -> RouteChanges.Block? {
@@ -19,7 +19,8 @@ extension NetlinkDecoder {
     return RouteChanges.Block(prefix, table: table)
   }
 
-  /// The block that a policy rule is for (`RTM_NEWRULE`, struct fib_rule_hdr); the whole family's when it is for every destination.
+  /// The block of a policy rule (`RTM_NEWRULE`, struct fib_rule_hdr); the whole family if it applies to every
+  /// destination.
   static func ruleBlock(_ body: NetlinkBytes) -> RouteChanges.Block? {
     guard let family = body.load(0).flatMap(IPAddress.Family.init), let length: UInt8 = body.load(1) else { return nil }
     var destination: IPAddress?

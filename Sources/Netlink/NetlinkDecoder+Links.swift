@@ -22,7 +22,7 @@ extension NetlinkDecoder {
       case IFLA_LINK: interface.lowerIndex = value.load(0)
       case IFLA_LINK_NETNSID: lowerIsElsewhere = true
       case IFLA_MASTER: master = value.load(0)
-      // A state that this version does not know is no reason to call the link down.
+      // An operational state that this version does not support must not make the link appear down.
       case IFLA_OPERSTATE:
         interface.operationalState = value.load(0).flatMap(Interface.OperationalState.init) ?? .unknown
       case IFLA_LINKINFO: interface.kind = kind(value)
@@ -31,7 +31,7 @@ extension NetlinkDecoder {
       }
     }
     guard isComplete else { return nil }
-    // Tunnels without a device beneath say 0; some devices name themselves.
+    // Tunnels without a lower device report 0; some devices report their own index.
     if lowerIsElsewhere || interface.lowerIndex == 0 || interface.lowerIndex == index { interface.lowerIndex = nil }
     return LinkMessage(interface: interface, masterIndex: master, parentDevice: parent)
   }
@@ -53,7 +53,7 @@ extension NetlinkDecoder {
     var flags = UInt32(oldFlags)
     let isComplete = body.forEachAttribute(from: 8) { type, value in
       switch type {
-      // On a point-to-point link IFA_ADDRESS is the peer; IFA_LOCAL, when there, is always our own.
+      // On a point-to-point link IFA_ADDRESS is the peer; IFA_LOCAL, if present, is always the local address.
       case IFA_LOCAL: own = value.address
       case IFA_ADDRESS: peer = value.address
       case IFA_FLAGS: flags = value.load(0) ?? flags

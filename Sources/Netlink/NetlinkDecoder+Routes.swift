@@ -4,7 +4,7 @@ internal import ReachabilityModel
 
 // Routes: struct rtmsg of rtnetlink(7).
 extension NetlinkDecoder {
-  /// What the attributes of a route say, before it is known how they fit together.
+  /// The attributes of a route, before they are combined.
   private struct RouteParts {
     var destination: IPAddress?
     var source: IPAddress?
@@ -65,22 +65,22 @@ extension NetlinkDecoder {
     return value.dropFirst(2).address
   }
 
-  /// `struct rta_cacheinfo.rta_expires`: signed ticks of USER_HZ, 0 when the route does not expire, or in less than one.
+  /// The lifetime in `struct rta_cacheinfo.rta_expires`: signed ticks of USER_HZ.
   ///
-  /// The kernel cuts the rest of a tick off and drops the route one tick after its end at the latest: two more make sure
-  /// that it is gone by then.
+  /// The value is 0 when the route does not expire, or expires in less than one tick. The kernel truncates to whole
+  /// ticks and drops the route at most one tick after its expiry: two more ticks ensure that it is gone by then.
   private static func expiry(_ value: NetlinkBytes) -> Duration? {
     guard let ticks: Int32 = value.load(8), ticks != 0 else { return nil }
     return .nanoseconds((Int64(ticks) + (ticks > 0 ? 2 : 0)) * nanosecondsPerTick)
   }
 
-  /// The length of a USER_HZ tick: 10 ms on every port of Linux but a few.
+  /// The length of a USER_HZ tick: 10 ms on all but a few Linux architectures.
   private static let nanosecondsPerTick: Int64 = {
     let hertz = sysconf(Int32(_SC_CLK_TCK))
     return 1_000_000_000 / Int64(hertz > 0 ? hertz : 100)
   }()
 
-  /// `struct rtnexthop`, one after the other, each with attributes of its own.
+  /// The sequence of `struct rtnexthop`, each with attributes of its own.
   private static func multipath(_ value: NetlinkBytes) -> [Route.NextHop]? {
     var hops: [Route.NextHop] = []
     var position = 0

@@ -2,11 +2,11 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// Turns the kernel's bytes into values; never traps, whatever the bytes.
+/// Decodes messages of the kernel; never traps, for any input.
 enum NetlinkDecoder {
   /// Visits the messages of a datagram in order.
   ///
-  /// - Returns: false when a message is cut off or its length is impossible; those before it have been visited.
+  /// - Returns: false when a message is truncated or its length is invalid; the messages before it have been visited.
   @inline(__always)
   @discardableResult
   static func forEachMessage(in datagram: NetlinkBytes, _ body: (NetlinkMessage) -> Void) -> Bool {
@@ -24,7 +24,7 @@ enum NetlinkDecoder {
     return true
   }
 
-  /// Decodes one message of an answer; events only say that something changed (``EventBatch``).
+  /// Decodes one message of a response; events only show that something changed (``EventBatch``).
   static func content(of message: NetlinkMessage) -> NetlinkContent {
     switch message.type {
     case RTM_NEWLINK: link(message.body).map(NetlinkContent.link) ?? .malformed
@@ -36,24 +36,24 @@ enum NetlinkDecoder {
     }
   }
 
-  /// Decodes `NLMSG_ERROR`: the errno, the request's header, perhaps its body, then the extended ack.
+  /// Decodes `NLMSG_ERROR`: the errno, the header of the request, possibly its body, then the extended ack.
   private static func error(_ message: NetlinkMessage) -> NetlinkAck? {
     guard let code: Int32 = message.body.load(0) else { return nil }
     var offset = 4 + NetlinkMessage.headerSize
     if message.flags & Int32(NLM_F_CAPPED) == 0, let length: UInt32 = message.body.load(4) {
-      // The request's whole message stands between.
+      // The whole message of the request precedes the attributes.
       offset = 4 + ((Int(length) + 3) & ~3)
     }
     return NetlinkAck(errno: magnitude(code), text: extendedText(message, from: offset))
   }
 
-  /// Decodes `NLMSG_DONE`: a dump that failed half-way carries a negative errno, a good one 0 or a count.
+  /// Decodes `NLMSG_DONE`: a failed dump has a negative errno, a complete one 0 or a count.
   private static func done(_ message: NetlinkMessage) -> NetlinkAck? {
     guard let code: Int32 = message.body.load(0) else { return nil }
     return NetlinkAck(errno: code < 0 ? magnitude(code) : 0, text: extendedText(message, from: 4))
   }
 
-  /// An errno without its sign; `Int32.min`, which no kernel sends, must not trap either.
+  /// An errno without its sign; `Int32.min`, which the kernel never sends, must not trap.
   private static func magnitude(_ code: Int32) -> Int32 { Int32(clamping: code.magnitude) }
 
   private static func extendedText(_ message: NetlinkMessage, from offset: Int) -> String? {

@@ -5,7 +5,7 @@ internal import Logging
 internal import ReachabilityModel
 internal import Synchronization
 
-/// The loop of the netlink thread: it waits for events and for deadlines, reads, and reports to the observer.
+/// The loop of the netlink thread: it waits for events and deadlines, reads, and reports to the observer.
 ///
 /// Confined to one thread at a time.
 final class NetlinkLoop {
@@ -28,10 +28,10 @@ final class NetlinkLoop {
   /// Nil after a failure, until it is opened again.
   private var queries: QuerySocket?
   private var sleep: SleepDetector
-  /// When to read or to try again even if nothing happens, on CLOCK_MONOTONIC; nil for never.
+  /// The time of the next reading or attempt if no event arrives, on CLOCK_MONOTONIC; nil for never.
   private var deadline: Duration?
 
-  /// Opens everything, and receives events before anything is read, so that no change is missed.
+  /// Opens everything, and receives events before the first reading, so that no change is missed.
   init(
     settings: NetlinkSource.Settings, logger: Logger, shared: NetlinkShared, observer: any KernelObserver
   ) throws(KernelError) {
@@ -60,7 +60,7 @@ final class NetlinkLoop {
   /// Makes the first reading.
   func readFirst() throws(KernelError) { try readPending(isAudit: false) }
 
-  /// Waits and reads until the end is asked for.
+  /// Waits and reads until the source is stopped.
   func run() {
     while !shared.isStopping {
       do throws(KernelError) {
@@ -84,7 +84,7 @@ final class NetlinkLoop {
     try readPending(isAudit: isAudit)
   }
 
-  /// Waits until something happens, at most ``Limits/heartbeat``.
+  /// Waits for an event, at most ``Limits/heartbeat``.
   ///
   /// - Returns: what epoll reports for the event socket; nil for nothing.
   private func wait() -> Poller.Events? {
@@ -99,7 +99,9 @@ final class NetlinkLoop {
       }
     }
     if let duration = sleep.waitEnds(at: settings.clock()) {
-      logger.notice("this machine slept, reading everything again", metadata: ["duration": "\(duration)"])
+      logger.notice(
+        "the machine or this process was suspended, reading everything again",
+        metadata: ["duration": "\(duration)"])
       policy.slept()
     }
     shared.counters.withLock { $0.lastProgress = KernelClock.uptime }
@@ -120,7 +122,7 @@ final class NetlinkLoop {
 
   /// Reads what a batch may have changed and reports it to the observer.
   ///
-  /// - Returns: when to read again even if nothing happens.
+  /// - Returns: when to read again if no event arrives.
   private func read(_ receivedAt: EventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
     var batch = receivedAt
@@ -139,12 +141,14 @@ final class NetlinkLoop {
     if isAudit { try audit(&reading) }
     let next = observer.ingest(reading)
     if let receivedAt = batch.receivedAt { countReaction(KernelClock.uptime - receivedAt) }
-    // Without events every reading is of everything, and there is nothing to audit.
+    // Without events every reading is complete, and an audit is not needed.
     let periodic = receiver.isOpen ? policy.nextAudit : uptime + settings.pollInterval
     return [next, periodic].compactMap(\.self).min()
   }
 
-  /// Reads for the events that the writer of the RTNL lock sent until it released it: they are part of the same change.
+  /// Reads again for the events that the holder of the RTNL lock sent before it released the lock.
+  ///
+  /// They are part of the same change.
   private func readWhatFollowed(_ queries: QuerySocket) throws(KernelError) -> EventBatch {
     let batch = try receiver.receive()
     guard !batch.isIdle else { return batch }
@@ -154,7 +158,7 @@ final class NetlinkLoop {
     return batch
   }
 
-  /// Makes the lookups that the observer wants after a change.
+  /// Makes the lookups that the observer requires after a change.
   private func lookUpRoutes(
     _ batch: EventBatch, isAudit: Bool, _ queries: QuerySocket
   ) throws(KernelError) -> [RouteQuery: RouteAnswer] {
@@ -169,9 +173,9 @@ final class NetlinkLoop {
     return try queries.lookUp(observer.routeQueries(for: survey), bySource: bySource)
   }
 
-  /// Compares the observer's state with what was just read.
+  /// Compares the observer's state with the reading.
   ///
-  /// If events are waiting, they may explain a difference: then nothing is compared, and the next reading is for them.
+  /// If events are queued, they may explain a difference: then nothing is compared, and the next reading handles them.
   private func audit(_ reading: inout KernelReading) throws(KernelError) {
     policy.scheduleAudit(after: reading.uptime)
     let batch = try receiver.receive()
@@ -182,9 +186,9 @@ final class NetlinkLoop {
       counters.auditDifferences += UInt64(differences)
     }
     guard differences > 0 else { return }
-    // This reading corrects them, because everything was read.
+    // This reading corrects the differences, because everything was read.
     reading.causes.insert(.resync)
-    logger.error("the kernel's state differs from what its events said", metadata: ["differences": "\(differences)"])
+    logger.error("the kernel's state differs from its events", metadata: ["differences": "\(differences)"])
   }
 
   private func count(_ batch: EventBatch, _ uptime: Duration) {
@@ -212,12 +216,12 @@ final class NetlinkLoop {
     deadline = uptime + Limits.retryDelay
     let report = policy.readingFailed(error, uptime: uptime, isStopping: shared.isStopping)
     if report.isFirst {
-      logger.error("the kernel cannot be read, trying again", metadata: ["error": "\(error)"])
+      logger.error("cannot read the kernel's state, trying again", metadata: ["error": "\(error)"])
     }
     if report.isForObserver { observer.kernelFailed(error, at: KernelClock.time) }
   }
 
-  /// Opens what is not open.
+  /// Opens the sockets that are not open.
   private func openSockets() throws(KernelError) {
     if try receiver.open(in: poller, token: Token.events) { policy.scheduleAudit(after: KernelClock.uptime) }
     if queries == nil { queries = try QuerySocket() }

@@ -8,33 +8,33 @@ struct NetlinkMessage {
   var type: Int
   /// `NLM_F_*`.
   var flags: Int32
-  /// The number of the request that this answers; 0 in events.
+  /// The sequence number of the request that this message answers; 0 in events.
   var sequence: UInt32
-  /// What follows the header.
+  /// The bytes after the header.
   var body: NetlinkBytes
 
   /// The length of a header.
   static let headerSize = 16
 
-  /// True when a change interrupted the dump that this belongs to, so that it may have holes.
+  /// True when a change interrupted the dump, so that the dump may be inconsistent.
   var isInterrupted: Bool { flags & Int32(NLM_F_DUMP_INTR) != 0 }
 }
 
-/// The answer to a request that brings no object (`struct nlmsgerr`).
+/// A response without an object (`struct nlmsgerr`).
 struct NetlinkAck: Equatable {
   /// The errno, 0 for success.
   var errno: Int32
-  /// What the kernel says about it (`NLMSGERR_ATTR_MSG`); nil when it says nothing.
+  /// The kernel's text for the error (`NLMSGERR_ATTR_MSG`); nil without one.
   var text: String?
 }
 
-/// A link as rtnetlink describes it (`struct ifinfomsg`), with what the classifier needs beside the model's fields.
+/// A link as rtnetlink describes it (`struct ifinfomsg`), with the fields that only the classifier needs.
 struct LinkMessage: Hashable {
-  /// The model's view; its type is not known yet.
+  /// The model's view; its type is not set yet.
   var interface: Interface
-  /// The bridge, bond or VRF that it is a part of.
+  /// The bridge, bond or VRF that the link belongs to.
   var masterIndex: UInt32?
-  /// The bus device that it stands for, such as `virtio2`; nil for virtual devices and old kernels.
+  /// The bus device of the link, such as `virtio2`; nil for virtual devices and old kernels.
   var parentDevice: String?
 }
 
@@ -42,21 +42,21 @@ struct LinkMessage: Hashable {
 struct RouteMessage: Hashable {
   /// The model's view.
   var route: Route
-  /// The nexthop object it uses; nil when the ways out are its own.
+  /// The nexthop object that the route uses; nil when the route has next hops of its own.
   var nexthopObject: UInt32?
 }
 
-/// What a message says.
+/// The decoded content of a message.
 enum NetlinkContent: Equatable {
   case link(LinkMessage)
   case address(InterfaceAddress)
   case route(RouteMessage)
-  /// An answer without an object; success too.
+  /// A response without an object, including success.
   case ack(NetlinkAck)
   /// The end of a dump.
   case done(NetlinkAck)
-  /// A type that is no answer to what we ask.
+  /// A type that no request of ours is answered with.
   case other
-  /// A body too short for its type, or with impossible attributes.
+  /// A body that is too short for its type, or has invalid attributes.
   case malformed
 }

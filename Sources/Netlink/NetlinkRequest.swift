@@ -2,13 +2,13 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// One or more request messages in a buffer that is sent at once.
+/// One or more request messages in a buffer that is sent with one call.
 struct NetlinkRequest {
-  /// The messages as they go to the kernel.
+  /// The encoded messages.
   private(set) var bytes: [UInt8] = []
   private var start = 0
 
-  /// Forgets all messages but keeps the memory.
+  /// Removes all messages but keeps the memory.
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   /// Adds a message.
@@ -16,8 +16,8 @@ struct NetlinkRequest {
   /// - Parameters:
   ///   - type: `RTM_*`.
   ///   - flags: `NLM_F_*`; `NLM_F_REQUEST` is added.
-  ///   - sequence: comes back in every answer.
-  ///   - body: writes what follows the header.
+  ///   - sequence: the number that every response carries.
+  ///   - body: writes the bytes after the header.
   mutating func message(_ type: Int, flags: Int32 = 0, sequence: UInt32, _ body: (inout NetlinkRequest) -> Void) {
     start = bytes.count
     append(UInt32(0))
@@ -26,7 +26,7 @@ struct NetlinkRequest {
     append(sequence)
     append(UInt32(0))
     body(&self)
-    // Every piece is padded to 4 bytes, so the next message is aligned.
+    // Every part is padded to 4 bytes, so the next message is aligned.
     patch(UInt32(bytes.count - start), at: start)
   }
 
@@ -47,7 +47,7 @@ struct NetlinkRequest {
   mutating func attribute(_ type: Int, _ byte: UInt8) {
     append(UInt16(5))
     append(UInt16(type))
-    // Padded to 4.
+    // Padded to 4 bytes.
     append(UInt32(byte).littleEndian)
   }
 

@@ -4,7 +4,7 @@ internal import Locks
 internal import ReachabilityModel
 internal import Synchronization
 
-/// What the thread and the source's callers share.
+/// The state that the thread and the source's callers share.
 final class NetlinkShared: Sendable {
   private enum Phase {
     case idle
@@ -17,30 +17,30 @@ final class NetlinkShared: Sendable {
     var isStopping = false
     /// The thread that calls the observer now, which cannot wait for its own end; nil between two such threads.
     var observerThread: pthread_t?
-    /// Threads that wait for that one.
+    /// Threads that wait for the observer thread.
     var waiters: [pthread_t] = []
-    /// Wakes the thread while there is one.
+    /// Wakes the thread while it runs.
     var waker: Waker?
   }
 
   /// See ``KernelCounters``.
   let counters = Locked(KernelCounters())
-  /// The socket for questions on demand, which the kernel answers at once; nil unless the source runs.
+  /// The socket for lookups that the kernel answers immediately; nil unless the source runs.
   let lookups = Locked<QuerySocket?>(nil)
-  /// The socket for their barriers, apart from it: who waits for the kernel must not keep others from asking.
+  /// A separate socket for lookups behind a barrier: a caller that waits for the kernel must not block other lookups.
   let barriers = Locked<QuerySocket?>(nil)
-  /// Whether the last reading saw IPv4 rules for packets from certain addresses.
+  /// Whether the last reading contained IPv4 rules for packets from certain source addresses.
   let hasSourceRules = Atomic(false)
-  /// Opened when no further call to the observer will be made and everything is closed.
+  /// Opened after the last call to the observer, when everything is closed.
   let latch = Latch()
   private let lifecycle = Locked(Lifecycle())
 
-  /// True once the end was asked for.
+  /// True after the stop was requested.
   var isStopping: Bool { lifecycle.withLock { $0.isStopping } }
 
-  /// Begins the life of the source, with the calling thread as the one that calls the observer.
+  /// Starts the source, with the calling thread as the observer thread.
   ///
-  /// - Returns: false when it began or ended before.
+  /// - Returns: false when the source was started or stopped before.
   func begin() -> Bool {
     lifecycle.withLock { lifecycle in
       guard lifecycle.phase == .idle else { return false }
@@ -50,9 +50,9 @@ final class NetlinkShared: Sendable {
     }
   }
 
-  /// The thread that called ``begin()`` will not call the observer again.
+  /// Ends the calls to the observer from the thread that called ``begin()``.
   ///
-  /// - Returns: false when the end was asked for meanwhile.
+  /// - Returns: false when the stop was requested meanwhile.
   func handOver() -> Bool {
     lifecycle.withLock { lifecycle in
       lifecycle.observerThread = nil
@@ -60,23 +60,23 @@ final class NetlinkShared: Sendable {
     }
   }
 
-  /// The calling thread calls the observer from now on.
+  /// Makes the calling thread the observer thread.
   func adoptThread() {
     lifecycle.withLock { $0.observerThread = pthread_self() }
   }
 
-  /// Sets what ``wake()`` uses.
+  /// Sets the waker that ``wake()`` uses.
   func setWaker(_ waker: Waker) {
     lifecycle.withLock { $0.waker = waker }
   }
 
-  /// Ends the wait of the thread, if there is one.
+  /// Wakes the thread, if it runs.
   func wake() { lifecycle.withLock(\.waker)?.wake() }
 
-  /// Asks for the end.
+  /// Requests the stop.
   ///
-  /// - Returns: true when the caller must wait for the latch: when there is something to end, and it is neither the caller nor
-  ///   waits for it.
+  /// - Returns: true when the caller must wait for the latch: when the source runs, and the observer thread is neither
+  ///   the caller nor waiting for it.
   func requestStop() -> Bool {
     lifecycle.withLock { lifecycle in
       lifecycle.isStopping = true
@@ -92,7 +92,7 @@ final class NetlinkShared: Sendable {
     }
   }
 
-  /// Closes what is shared and says that the end has come.
+  /// Closes what is shared and opens the latch.
   func end() {
     lifecycle.withLock { lifecycle in
       lifecycle.phase = .ended

@@ -4,13 +4,13 @@ internal import ReachabilityModel
 
 /// A NETLINK_ROUTE socket with its receive buffer; used by one thread at a time (netlink(7)).
 @safe final class NetlinkSocket {
-  /// What a receive brought.
+  /// The result of a receive.
   enum Received {
     /// A datagram from the kernel; valid until the next receive.
     case datagram(NetlinkBytes)
-    /// Nothing waits, or nothing came in time.
+    /// No datagram is queued, or none arrived before the timeout.
     case nothing
-    /// The kernel threw messages away because the socket's buffer was full, or one was longer than our buffer.
+    /// The kernel dropped messages because the socket's buffer was full, or a message was longer than our buffer.
     case lost
   }
 
@@ -20,11 +20,11 @@ internal import ReachabilityModel
   /// The descriptor's number, for epoll.
   var number: Int32 { descriptor.number }
 
-  /// Opens a socket that listens to no group.
+  /// Opens a socket that is a member of no group.
   ///
   /// - Parameters:
-  ///   - bufferBytes: the receive buffer asked for; what the kernel's limit allows is taken when that is less.
-  ///   - timeout: how long a waiting receive may take; nil for as long as it takes.
+  ///   - bufferBytes: the requested receive buffer; the kernel's limit applies if it is smaller.
+  ///   - timeout: how long a blocking receive may take; nil for no limit.
   /// - Throws: a ``KernelError`` when the kernel refuses.
   init(bufferBytes: Int, timeout: Duration? = nil) throws(KernelError) {
     let opened = try Syscall.check("socket NETLINK_ROUTE") {
@@ -32,12 +32,12 @@ internal import ReachabilityModel
     }
     descriptor = Descriptor(Int32(opened))
     unsafe buffer = .allocate(byteCount: Limits.datagram, alignment: 16)
-    // Without strict checking the kernel ignores filters and unknown fields silently; without extended acks EINVAL has
-    // no text, and a bad request looks like a blackhole route.
+    // Without strict checking the kernel silently ignores filters and unknown fields; without extended acks EINVAL has
+    // no text, and an invalid request looks like a blackhole route.
     for option in [NETLINK_GET_STRICT_CHK, NETLINK_EXT_ACK] {
       try set("setsockopt netlink \(option)", SOL_NETLINK, option, Int32(1))
     }
-    // The header of a failed request is enough.
+    // Only the header of a failed request is needed.
     try set("setsockopt NETLINK_CAP_ACK", SOL_NETLINK, NETLINK_CAP_ACK, Int32(1))
     setReceiveBuffer(Int32(clamping: bufferBytes))
     if let timeout {
@@ -69,19 +69,20 @@ internal import ReachabilityModel
     }
   }
 
-  /// With CAP_NET_ADMIN the whole size, else as much as net.core.rmem_max allows (the kernel cuts it silently).
+  /// Sets the receive buffer: any size with CAP_NET_ADMIN, else at most net.core.rmem_max, to which the kernel caps it
+  /// silently.
   private func setReceiveBuffer(_ bytes: Int32) {
     do throws(KernelError) {
       try set("setsockopt SO_RCVBUFFORCE", SOL_SOCKET, SO_RCVBUFFORCE, bytes)
     } catch {
-      // A small buffer loses events sooner, which is noticed and mended: no reason to fail.
+      // A small buffer loses events earlier, but the loss is detected and corrected: that is not an error.
       try? set("setsockopt SO_RCVBUF", SOL_SOCKET, SO_RCVBUF, bytes)
     }
   }
 
   /// Joins a multicast group.
   ///
-  /// - Throws: EPERM, EOPNOTSUPP or the like in sandboxes that have no rtnetlink events.
+  /// - Throws: EPERM, EOPNOTSUPP or similar in sandboxes without rtnetlink events.
   func join(_ group: rtnetlink_groups) throws(KernelError) {
     try set("join group \(group.rawValue)", SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, Int32(group.rawValue))
   }
@@ -94,7 +95,7 @@ internal import ReachabilityModel
     guard sent >= 0 else { throw KernelError("send", errno: Int32(-sent)) }
   }
 
-  /// Receives one datagram from the kernel; what other processes send is dropped.
+  /// Receives one datagram from the kernel; datagrams from other processes are dropped.
   ///
   /// - Parameter blocking: whether to wait, up to the socket's timeout.
   /// - Returns: the datagram, or why there is none.
@@ -112,7 +113,7 @@ internal import ReachabilityModel
       // Any process may send to our port (netlink(7)); only the kernel has port 0.
       guard sender.nl_pid == 0 else { continue }
       guard unsafe received <= buffer.count else {
-        // Its rest is gone; the next one of that size will fit.
+        // The rest of the datagram is lost; the next one of that size will fit.
         grow(to: received)
         return .lost
       }

@@ -7,26 +7,27 @@ internal import Synchronization
 
 /// The kernel's network state by rtnetlink(7): one thread that waits for events and reads after each burst of them.
 ///
-/// Needs no privilege. Events only say *that* something changed: many changes (the routes of a link that goes down, of
-/// an address that is deleted last) have none of their own, so everything that a burst may have touched is asked anew.
+/// It needs no privilege. Events only show *that* something changed: many changes (the routes of a link that goes down,
+/// or of an address that is deleted last) have no event of their own, so everything that a burst may have affected is
+/// read again.
 ///
-/// The thread keeps the observer alive until ``stop()``.
+/// The thread keeps a reference to the observer until ``stop()``.
 public final class NetlinkSource: KernelSource {
-  /// What can be set; the defaults suit a host as well as a container.
+  /// The settings; the defaults suit a host as well as a container.
   public struct Settings: Sendable {
-    /// Bytes of receive buffer to ask for; without CAP_NET_ADMIN the kernel grants no more than net.core.rmem_max.
+    /// Bytes requested for the receive buffer; without CAP_NET_ADMIN the kernel grants at most net.core.rmem_max.
     public var receiveBufferBytes = Limits.eventBuffer
-    /// Whether to listen to events; when not, or when the kernel refuses, everything is read every ``pollInterval``.
+    /// Whether to receive events; if not, or if the kernel refuses, everything is read every ``pollInterval``.
     public var listensToEvents = true
     /// How often to read without events.
     public var pollInterval = Duration.seconds(10)
-    /// How often everything is read although nothing was announced, and compared with what is held.
+    /// How often everything is read although no change was announced, and compared with the current state.
     public var auditInterval = Limits.auditInterval
-    /// Tells the time of this machine's life, by which a sleep is found out.
+    /// The clock from which a suspend is detected.
     public var clock: @Sendable () -> KernelClock.Moment = { KernelClock.now }
-    /// Where sysfs describes the network devices; it may be absent.
+    /// The directory where sysfs describes the network devices; it may be absent.
     public var sysfsRoot = "/sys/class/net"
-    /// What a person says about interfaces, against what the kernel shows.
+    /// The configured properties of interfaces, which take precedence over those that the kernel reports.
     public var interfaceOverrides: [InterfaceOverride] = []
 
     /// The defaults.
@@ -34,16 +35,16 @@ public final class NetlinkSource: KernelSource {
   }
 
   private let settings: Settings
-  /// What progress is counted from until the first reading.
+  /// The reference for progress until the first reading.
   private let created = KernelClock.uptime
   private let logger: Logger
   private let shared = NetlinkShared()
 
-  /// A source that is not started.
+  /// Makes a source that is not started.
   ///
   /// - Parameters:
-  ///   - settings: what can be set.
-  ///   - logger: told of failures, lost events and the lack of events.
+  ///   - settings: the settings.
+  ///   - logger: receives failures, lost events and the lack of events.
   public init(settings: Settings = Settings(), logger: Logger) {
     self.settings = settings
     self.logger = logger
@@ -54,15 +55,15 @@ public final class NetlinkSource: KernelSource {
   /// What the source has done so far.
   public var counters: KernelCounters { shared.counters.withLock { $0 } }
 
-  /// How long ago the thread last turned; at rest it turns every ten seconds.
+  /// The time since the thread last completed an iteration; an idle thread completes one every ten seconds.
   public var timeSinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }
 
-  /// Opens the sockets on the calling thread, and so in its network namespace, and delivers the first reading.
+  /// Opens the sockets in the network namespace of the calling thread and delivers the first reading.
   ///
   /// May be called once. The observer may stop the source even during the first reading.
   ///
   /// - Parameter observer: receives every reading; first on the calling thread, then on the thread `netlink`.
-  /// - Throws: a ``KernelError`` when the kernel refuses; nothing is left open then.
+  /// - Throws: a ``KernelError`` when the kernel refuses; everything is closed then.
   public func start(_ observer: any KernelObserver) throws(KernelError) {
     guard shared.begin() else {
       throw KernelError(operation: "start", errno: ECANCELED, message: "the source was stopped or started before")
@@ -101,29 +102,29 @@ public final class NetlinkSource: KernelSource {
     }
   }
 
-  /// Asks for a new reading soon; nothing happens unless the source runs.
+  /// Requests a new reading; no effect unless the source runs.
   public func refresh() { shared.wake() }
 
-  /// Asks the kernel on the calling thread, after all that it has announced is done.
+  /// Looks up routes on the calling thread, after the kernel has completed all changes that it has announced.
   ///
-  /// It waits for whoever holds the kernel's RTNL lock, in any namespace: as long as thousands of interfaces come or go. Nothing
-  /// ends that wait, for the kernel waits inside sendto(2).
+  /// The call waits for the holder of the kernel's RTNL lock, in any namespace: as long as thousands of interfaces are
+  /// added or removed. No timeout ends that wait, because the kernel waits inside sendto(2).
   ///
-  /// - Parameter queries: what to ask, in any number.
-  /// - Returns: an answer to every question.
-  /// - Throws: a ``KernelError`` when the kernel does not answer, or the source does not run.
+  /// - Parameter queries: any number of queries.
+  /// - Returns: an answer for every query.
+  /// - Throws: a ``KernelError`` when the kernel does not respond, or the source does not run.
   public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    // A change that the kernel announced may not be done; a caller who heard of it must not be told the old state.
+    // An announced change may be incomplete; a caller that was notified of it must not receive the old state.
     try use(shared.barriers) { (queries) throws(KernelError) in try queries.barrier() }
     shared.counters.withLock { $0.barriers += 1 }
     return try nonblockingLookup(queries)
   }
 
-  /// Asks the kernel on the calling thread what it would do with packets of this instant, and waits for nobody.
+  /// Looks up routes on the calling thread in the kernel's current state, without waiting for the RTNL lock.
   ///
-  /// - Parameter queries: what to ask, in any number.
-  /// - Returns: an answer to every question.
-  /// - Throws: a ``KernelError`` when the kernel does not answer, or the source does not run.
+  /// - Parameter queries: any number of queries.
+  /// - Returns: an answer for every query.
+  /// - Throws: a ``KernelError`` when the kernel does not respond, or the source does not run.
   public func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let bySource = shared.hasSourceRules.load(ordering: .relaxed)
     return try use(shared.lookups) { (lookups) throws(KernelError) in try lookups.lookUp(queries, bySource: bySource) }
@@ -140,9 +141,9 @@ public final class NetlinkSource: KernelSource {
     }
   }
 
-  /// Ends the source and closes everything; may be called any number of times, from any thread.
+  /// Stops the source and closes everything; may be called any number of times, from any thread.
   ///
-  /// Waits for the call to the observer that is going on, unless that call is the caller.
+  /// Waits for a running call to the observer, unless the caller is inside that call.
   public func stop() {
     guard shared.requestStop() else { return }
     shared.latch.wait()

@@ -3,13 +3,13 @@ internal import Glibc
 internal import ReachabilityModel
 
 extension QuerySocket {
-  /// Reads the blocks of all routes of all tables, and of all policy rules, of both families.
+  /// Reads the blocks of all routes in all tables, and of all policy rules, of both families.
   func routeBlocks() throws(KernelError) -> Set<RouteChanges.Block> {
     var blocks: Set<RouteChanges.Block> = []
     for family in IPAddress.Family.allCases {
-      // A dump that is begun again leaves blocks of routes that went meanwhile; those do no harm.
+      // A repeated dump keeps blocks of routes that were removed meanwhile; they are harmless.
       try dump("dump RTM_GETROUTE", RTM_GETROUTE) { request in
-        // struct rtmsg, all zero but the family.
+        // struct rtmsg, all zero except the family.
         request.append(UInt32(family.rawValue))
         request.append(UInt64(0))
       } body: { message in
@@ -23,7 +23,7 @@ extension QuerySocket {
     return blocks
   }
 
-  /// Whether there is an IPv4 policy rule for packets from certain addresses, which matters to ``lookUp(_:bySource:)``.
+  /// Whether an IPv4 policy rule for certain source addresses exists, which matters to ``lookUp(_:bySource:)``.
   func hasSourceRules() throws(KernelError) -> Bool {
     var isFound = false
     // struct fib_rule_hdr: family, dst_len, src_len.
@@ -34,7 +34,7 @@ extension QuerySocket {
   private func rules(_ family: IPAddress.Family, _ body: (NetlinkBytes) -> Void) throws(KernelError) {
     do throws(KernelError) {
       try dump("dump RTM_GETRULE", RTM_GETRULE) { request in
-        // struct fib_rule_hdr, all zero but the family.
+        // struct fib_rule_hdr, all zero except the family.
         request.append(UInt32(family.rawValue))
         request.append(UInt64(0))
       } body: { message in
@@ -42,7 +42,7 @@ extension QuerySocket {
         return true
       }
     } catch {
-      // A kernel that was built without policy rules, or a sandbox like gVisor, has none.
+      // A kernel without policy rules, or a sandbox such as gVisor, has none.
       guard [EOPNOTSUPP, EAFNOSUPPORT].contains(error.errno) else { throw error }
     }
   }

@@ -1,19 +1,19 @@
 internal import Glibc
 internal import ReachabilityModel
 
-// Questions about routes.
+// Route lookups.
 extension QuerySocket {
-  /// Asks the routing tables as connect(2) does.
+  /// Looks up routes as connect(2) does.
   ///
-  /// IPv4 looks twice (`ip_route_connect` in include/net/route.h): once for the source address, and once more with it, by
-  /// which rules for packets from there apply, and another way of several may be taken. IPv6 looks with a source only
-  /// after a refusal without one.
+  /// IPv4 looks up twice (`ip_route_connect` in include/net/route.h): once for the source address, and again with that
+  /// source. Rules for this source then apply, and another of several next hops may be selected. IPv6 looks up with a
+  /// source only after a refusal without one.
   ///
   /// - Parameters:
-  ///   - queries: what to ask.
-  ///   - bySource: whether there are such rules of IPv4.
-  /// - Returns: an answer to every question.
-  /// - Throws: a ``KernelError`` when answers do not come; a refusal of a destination is an answer.
+  ///   - queries: any number of queries.
+  ///   - bySource: whether IPv4 rules for source addresses exist.
+  /// - Returns: an answer for every query.
+  /// - Throws: a ``KernelError`` when answers are missing; a refusal of a destination is an answer.
   func lookUp(_ queries: [RouteQuery], bySource: Bool) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers = try lookUp(queries)
     var again: [RouteQuery: RouteQuery] = [:]
@@ -30,18 +30,18 @@ extension QuerySocket {
     return answers
   }
 
-  /// The source with which the kernel looks again; nil when the first answer is its last.
+  /// The source for the kernel's second lookup; nil when the first answer is final.
   private func source(of answer: RouteAnswer, to query: RouteQuery, _ bySource: Bool) -> IPAddress? {
     switch (query.destination.family, answer) {
     case (.ipv4, .route(let route)): bySource || route.selectsByDestination ? route.source : nil
-    // What is bound to an interface is asked without a source.
+    // A query that is bound to an interface is sent without a source.
     case (.ipv6, .refused(let refusal)) where query.interfaceIndex == nil:
       if case .failed = refusal { nil } else { sources?.source(towards: query.destination) }
     default: nil
     }
   }
 
-  /// Asks the routing tables once, 64 requests at a time.
+  /// Looks up routes once, 64 requests at a time.
   func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers: [RouteQuery: RouteAnswer] = [:]
     guard !queries.isEmpty else { return answers }
@@ -74,7 +74,7 @@ extension QuerySocket {
     var missing = lookups.count * 2
     while missing > 0 {
       let isComplete = try receive("RTM_GETROUTE") { message in
-        // What an earlier, given-up request left behind has an older number.
+        // Responses to an earlier, abandoned request have a lower number.
         guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
         let answer: RouteLookup.Answer
         switch NetlinkDecoder.content(of: message) {

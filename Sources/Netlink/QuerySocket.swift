@@ -2,17 +2,17 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// A socket on which the kernel is asked: tables, the barrier and (in an extension) routes.
+/// A socket for requests to the kernel: tables, the barrier and (in an extension) routes.
 ///
-/// One thread at a time.
+/// It is used by one thread at a time.
 final class QuerySocket {
   let socket: NetlinkSocket
-  /// Nil where no routes are asked about.
+  /// Nil for a socket that makes no route lookups.
   let sources: SourceAddressLookup?
-  /// Kept between requests so that its memory is.
+  /// Stored between requests to reuse its memory.
   var request = NetlinkRequest()
   private var sequence: UInt32 = 0
-  /// Dumps that were taken though a change interrupted every try: they may have holes.
+  /// Dumps that were used although a change interrupted every attempt: they may be inconsistent.
   private(set) var interruptedDumps: UInt64 = 0
 
   /// Opens the socket, and one more unless it is for barriers only.
@@ -23,7 +23,7 @@ final class QuerySocket {
     sources = forBarriers ? nil : try SourceAddressLookup()
   }
 
-  /// Takes `count` numbers for requests, never 0, which the kernel's events carry.
+  /// Reserves `count` sequence numbers, never 0, which the kernel's events carry.
   func takeSequences(_ count: Int) -> UInt32 {
     if sequence > UInt32.max - UInt32(count) - 1 { sequence = 0 }
     let first = sequence + 1
@@ -31,11 +31,12 @@ final class QuerySocket {
     return first
   }
 
-  /// Waits until every change of links, addresses and IPv4 flushes that the kernel has announced is also done.
+  /// Waits until the kernel has completed every change of links, addresses and IPv4 flushes that it has announced.
   ///
-  /// The kernel sends `RTM_NEWLINK` (down) and `RTM_DELADDR` *before* it flushes the routes, flushes IPv4 routes without
-  /// any event, and answers lookups without the RTNL lock: who asks at once may be told the old state and never hear of
-  /// the new one. A request that needs the lock waits for the writer. One for a link that cannot exist is the cheapest.
+  /// The kernel sends `RTM_NEWLINK` (down) and `RTM_DELADDR` *before* it flushes the routes, flushes IPv4 routes
+  /// without any event, and answers lookups without the RTNL lock. A lookup that does not wait may get the old state,
+  /// and no event announces the new one. A request that needs the lock waits for the writer. A request for a link that
+  /// cannot exist is the cheapest one.
   func barrier() throws(KernelError) {
     let sequence = takeSequences(1)
     request.removeAll()
@@ -43,12 +44,12 @@ final class QuerySocket {
     try socket.send(request)
     var answered = false
     while !answered {
-      // Whatever it says, the lock was ours for a moment.
+      // Any response shows that the request held the lock.
       try receive("barrier") { if $0.sequence == sequence { answered = true } }
     }
   }
 
-  /// Reads one link, under the lock that the barrier waits for; nil when it is gone.
+  /// Reads one link, under the lock that the barrier waits for; nil when it does not exist.
   func link(_ index: UInt32) throws(KernelError) -> LinkMessage? {
     let sequence = takeSequences(1)
     request.removeAll()
@@ -74,7 +75,7 @@ final class QuerySocket {
     var links: [UInt32: LinkMessage] = [:]
     try dump("dump RTM_GETLINK", RTM_GETLINK) { (request) in
       Self.appendLinkHeader(index: 0, to: &request)
-      // The counters would be two thirds of the answer.
+      // The statistics would be two thirds of the response.
       request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     } restart: {
       links.removeAll(keepingCapacity: true)
@@ -98,7 +99,7 @@ final class QuerySocket {
     return Array(addresses)
   }
 
-  /// `struct ifinfomsg`, all zero but the index.
+  /// Appends a `struct ifinfomsg` that is zero except for the index.
   private static func appendLinkHeader(index: UInt32, to request: inout NetlinkRequest) {
     request.append(UInt32(0))
     request.append(index)
@@ -119,11 +120,11 @@ final class QuerySocket {
   /// Reads a table.
   ///
   /// - Parameters:
-  ///   - operation: names it in errors.
+  ///   - operation: the name of the operation in errors.
   ///   - type: `RTM_GET*`.
-  ///   - header: writes what follows the message's header.
+  ///   - header: writes the bytes after the message header.
   ///   - restart: called before every attempt.
-  ///   - body: takes each message; false when it cannot be read.
+  ///   - body: receives each message; returns false when the message cannot be read.
   /// - Throws: a ``KernelError`` when the kernel refuses or does not answer in time.
   func dump(
     _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void = {},
@@ -142,7 +143,7 @@ final class QuerySocket {
 
   /// Receives a dump to its end.
   ///
-  /// - Returns: true when a change interrupted it or a part was lost, so that it must be begun again.
+  /// - Returns: true when a change interrupted it or a part was lost, so that it must be repeated.
   private func dumpWasInterrupted(
     _ operation: String, _ sequence: UInt32, _ body: (NetlinkMessage) -> Bool
   ) throws(KernelError) -> Bool {
@@ -162,7 +163,7 @@ final class QuerySocket {
         default: if !body(message) { isMalformed = true }
         }
       }
-      // Even then the dump must be read to its end: the kernel refuses a second one on the same socket (EBUSY).
+      // The dump must still be read to its end: the kernel refuses a second one on the same socket (EBUSY).
       isInterrupted = isInterrupted || !isComplete
     }
     if let end, end.errno != 0 { throw KernelError(operation, end) }
@@ -173,7 +174,7 @@ final class QuerySocket {
   /// Receives one datagram and visits its messages.
   ///
   /// - Returns: false when something was lost before it.
-  /// - Throws: ETIMEDOUT when nothing comes in time.
+  /// - Throws: ETIMEDOUT when no datagram arrives before the timeout.
   @discardableResult
   func receive(_ operation: String, _ body: (NetlinkMessage) -> Void) throws(KernelError) -> Bool {
     switch try socket.receive(blocking: true) {
@@ -187,7 +188,7 @@ final class QuerySocket {
 }
 
 extension KernelError {
-  /// The kernel's refusal, in its own words when it has some.
+  /// The kernel's refusal, with its own text if it has one.
   init(_ operation: String, _ ack: NetlinkAck) {
     let plain = KernelError(operation, errno: ack.errno)
     self.init(operation: operation, errno: ack.errno, message: ack.text ?? plain.message)

@@ -13,24 +13,24 @@ struct ResyncPolicy {
 
   private enum Health {
     case working
-    /// `busyUntil`: until then a kernel that does not answer counts as busy. `isReported`: the observer knows.
+    /// `busyUntil`: until then a kernel that does not respond counts as busy. `isReported`: the observer was notified.
     case failing(busyUntil: Duration, isReported: Bool)
   }
 
-  /// What a failure leads to.
+  /// The consequences of a failure.
   struct FailureReport: Equatable {
     /// The first failure since the last reading.
     let isFirst: Bool
-    /// The observer must be told.
+    /// The observer must be notified.
     let isForObserver: Bool
   }
 
   private let auditInterval: Duration
-  /// What was received and not read for.
+  /// Received events that no reading includes yet.
   private(set) var pending = EventBatch.everything
-  /// What was received while an audit was made.
+  /// Events received during an audit.
   private var afterAudit = EventBatch()
-  /// When everything is read next although no event asks for it; nil without events, when every reading does that.
+  /// The time of the next complete reading without an event; nil without events, when every reading is complete.
   private(set) var nextAudit: Duration?
   private var health = Health.working
 
@@ -42,28 +42,28 @@ struct ResyncPolicy {
   /// Adds received events.
   mutating func received(_ batch: EventBatch) { pending.merge(batch) }
 
-  /// Adds events that were received while an audit was made, to be read for when it is complete.
+  /// Adds events that were received during an audit, to be handled after it.
   mutating func receivedDuringAudit(_ batch: EventBatch) { afterAudit.merge(batch) }
 
-  /// Everything may have changed while the machine slept.
+  /// Records that the machine slept and that everything may have changed.
   mutating func slept() { pending.addSleep() }
 
-  /// Events begin now, or an audit was made.
+  /// Schedules the next audit: when events start, and after each audit.
   mutating func scheduleAudit(after uptime: Duration) { nextAudit = uptime + auditInterval }
 
   /// Decides what follows a wait.
   ///
   /// - Parameters:
-  ///   - isCalled: another thread has asked for a reading.
+  ///   - isCalled: another thread has requested a reading.
   ///   - isDue: the deadline of the last reading, or of its retry, has passed.
   ///   - hasEvents: the kernel reports changes.
   ///   - uptime: the current time.
   /// - Returns: whether to read, and then whether to compare the result with the observer's state.
   mutating func decide(isCalled: Bool, isDue: Bool, hasEvents: Bool, uptime: Duration) -> Decision {
-    // A failing kernel is asked again after a delay, not with every event.
+    // A failing kernel is queried again after a delay, not with every event.
     if isFailing { return isDue ? .read(isAudit: false) : .wait }
     guard pending.needsReading || isCalled || isDue else {
-      // Events without consequence, such as those of neighbours that are no routers.
+      // Events without consequences, such as those of neighbours that are not routers.
       pending = EventBatch()
       return .wait
     }
@@ -86,12 +86,12 @@ struct ResyncPolicy {
   /// A reading has failed.
   ///
   /// - Parameters:
-  ///   - error: why.
+  ///   - error: the failure.
   ///   - uptime: the current time.
-  ///   - isStopping: the observer is not to be called any more.
-  /// - Returns: who is told of it.
+  ///   - isStopping: the observer must not be called any more.
+  /// - Returns: where to report the failure.
   mutating func readingFailed(_ error: KernelError, uptime: Duration, isStopping: Bool) -> FailureReport {
-    // What was read of these events is incomplete.
+    // The reading for these events is incomplete.
     pending.addLoss()
     let isFirst: Bool
     var (busyUntil, isReported) = (uptime + Limits.busyTimeout, false)
@@ -101,7 +101,7 @@ struct ResyncPolicy {
       isFirst = false
       (busyUntil, isReported) = (until, reported)
     }
-    // While a writer holds the RTNL lock the kernel does not answer, but the last verdict holds.
+    // While a writer holds the RTNL lock the kernel does not respond, but the last verdict stays valid.
     let isBusy = [ETIMEDOUT, EAGAIN].contains(error.errno) && uptime < busyUntil
     let isForObserver = !isBusy && !isReported && !isStopping
     health = .failing(busyUntil: busyUntil, isReported: isReported || isForObserver)

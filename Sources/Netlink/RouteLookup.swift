@@ -2,36 +2,39 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// One query to the routing tables and the two answers from which ours is made.
+/// One query to the routing tables and the two answers that are combined.
 ///
-/// The kernel answers in two ways. With `RTM_F_FIB_MATCH` it shows the route that matched: its block, its real device,
-/// all ways out, carrier loss, its life; but no source address, and no ways out for nexthop objects when
-/// `nexthop_compat_mode` is 0. Without, it shows what a packet would do: one way out and the source address.
+/// The kernel answers in two forms. With `RTM_F_FIB_MATCH` it shows the matching route: its block, its actual device,
+/// all next hops, carrier loss and its lifetime. That answer has no source address, and no next hops of nexthop objects
+/// when `nexthop_compat_mode` is 0. Without the flag the kernel shows what a packet would do: one next hop and the
+/// source address.
 struct RouteLookup {
-  /// An answer as it came.
+  /// An answer as received.
   enum Answer {
     case route(RouteMessage)
     case refused(NetlinkAck)
   }
 
-  /// What was asked.
+  /// The query.
   let query: RouteQuery
-  /// The route that matched.
+  /// The matching route.
   var match: Answer?
   /// What a packet would do.
   var plain: Answer?
 
-  /// The source that the kernel is told.
+  /// The source address in the request.
   ///
-  /// With a source, IPv6 takes the interface for a wish (`ip6_route_output_flags_noref` in net/ipv6/route.c), while a socket that
-  /// is bound to one cannot leave through another. Whose address the source is has been looked at before.
+  /// With a source, IPv6 treats the interface only as a preference (`ip6_route_output_flags_noref` in
+  /// net/ipv6/route.c), but a socket that is bound to an interface cannot leave through another one. The caller has
+  /// already determined which interface has the source address.
   private var source: IPAddress? {
     query.destination.family == .ipv6 && query.interfaceIndex != nil ? nil : query.source
   }
 
   /// Adds the two requests, numbered `sequence` and `sequence + 1`.
   func append(to request: inout NetlinkRequest, sequence: UInt32) {
-    // IPv4 says 254 for every table unless asked for the real one; IPv6 always says it, and refuses to be asked.
+    // IPv4 reports table 254 for every table unless the actual one is requested; IPv6 always reports the actual one,
+    // and refuses the flag.
     let match = RTM_F_FIB_MATCH | (query.destination.family == .ipv4 ? RTM_F_LOOKUP_TABLE : 0)
     for (offset, flags) in [(UInt32(0), UInt32(match)), (1, 0)] {
       request.message(RTM_GETROUTE, sequence: sequence + offset) { message in
@@ -44,7 +47,8 @@ struct RouteLookup {
         message.append(UInt32(0))
         message.append(flags)
         message.attribute(Int(RTA_DST.rawValue), query.destination)
-        // IPv6 chooses among several ways by the protocol, too, and rules may name it: we ask for a connection.
+        // IPv6 also selects among several next hops by the protocol, and rules may match it: the lookup is for a TCP
+        // connection.
         message.attribute(Int(RTA_IP_PROTO.rawValue), UInt8(IPPROTO_TCP))
         if let source { message.attribute(Int(RTA_SRC.rawValue), source) }
         if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
@@ -64,8 +68,9 @@ struct RouteLookup {
     }
   }
 
-  /// Groups and the limited broadcast leave without a route through the interface that the sender names, itself or by its
-  /// address (ip(7)).
+  /// Whether the refused destination is a multicast group or the limited broadcast address, which need no route.
+  ///
+  /// Packets to them leave through the interface that the sender selects, by its index or its address (ip(7)).
   private func isMulticastDestination(_ plain: Route, _ ack: NetlinkAck) -> Bool {
     ack.errno == EHOSTUNREACH && [.multicast, .broadcast].contains(plain.type)
   }
@@ -83,13 +88,13 @@ struct RouteLookup {
     case .prohibit: return .refused(.prohibited)
     default: break
     }
-    // To groups the kernel sends at once, though their addresses match the route with a gateway.
+    // The kernel sends to groups directly, even if their addresses match a route with a gateway.
     if let plain, [.multicast, .broadcast].contains(plain.type) { return multicastAnswer(plain) }
     var route = match
-    // Without hops of its own it uses a nexthop object, which may be a group.
+    // A route without next hops uses a nexthop object, which may be a group.
     route.selectsByDestination = match.type == .unicast && match.hops.count != 1
     if route.hops.isEmpty { route.hops = plain?.hops ?? [] }
-    // Of several legs the plain answer has the one that the kernel takes for this destination, and the source for it.
+    // Of several next hops the plain answer has the one that the kernel selects for this destination, and its source.
     if route.hops.count > 1, let chosen = plain?.hops.first,
       let index = route.hops.firstIndex(where: {
         $0.interfaceIndex == chosen.interfaceIndex && $0.gateway == chosen.gateway
@@ -98,7 +103,7 @@ struct RouteLookup {
       route.taken = index
     }
     route.preferredSource = match.source
-    // The kernel does not repeat a source address that the question named.
+    // The kernel does not repeat a source address that the request contained.
     route.source = query.source ?? plain?.source ?? match.source
     return .route(route)
   }
@@ -106,10 +111,11 @@ struct RouteLookup {
   private func refusal(_ ack: NetlinkAck) -> RouteAnswer.Refusal {
     switch ack.errno {
     case ENETUNREACH, ENODEV: .noRoute
-    // Bound to an interface, IPv4 says the same for "no route of its own" as for an unreachable route.
+    // For a query that is bound to an interface, IPv4 returns the same error for a missing and for an unreachable
+    // route.
     case EHOSTUNREACH: query.interfaceIndex != nil && query.destination.family == .ipv4 ? .noRoute : .unreachable
     case EACCES: .prohibited
-    // A blackhole has no words; a request that the kernel does not understand has.
+    // A blackhole has no error text; a request that the kernel does not understand has one.
     case EINVAL where ack.text == nil: .blackhole
     default: .failed(errno: ack.errno)
     }

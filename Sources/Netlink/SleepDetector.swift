@@ -1,31 +1,31 @@
 internal import ReachabilityModel
 
-/// Finds out that the machine slept, or that this process stood still for long (SIGSTOP, a frozen control group).
+/// Detects that the machine was suspended, or that this process was stopped for long (SIGSTOP, a frozen control group).
 ///
-/// The network after it may be another one, and what the kernel said meanwhile may be lost. CLOCK_BOOTTIME counts the
-/// time of a suspend and CLOCK_MONOTONIC does not (clock_gettime(2)), so their difference grows by exactly that, and
-/// by nothing else: a wall clock that somebody sets moves neither.
+/// Afterwards the machine may be in another network, and events may be lost. CLOCK_BOOTTIME counts the time of a
+/// suspend and CLOCK_MONOTONIC does not (clock_gettime(2)), so their difference grows by exactly that time. Setting the
+/// wall clock changes neither.
 struct SleepDetector {
-  /// How long the machine had slept since its boot when it was last looked at.
+  /// The total suspend time since boot at the last measurement.
   private var asleep: Duration
-  /// When the wait that goes on began.
+  /// When the current wait began.
   private var waitBegan: Duration
 
-  /// A detector that begins to look now.
+  /// Makes a detector that starts at `moment`.
   init(at moment: KernelClock.Moment) {
     asleep = moment.asleep
     waitBegan = moment.uptime
   }
 
-  /// A wait of at most ``Limits/heartbeat`` begins.
+  /// Records that a wait of at most ``Limits/heartbeat`` begins.
   mutating func waitBegins(at moment: KernelClock.Moment) { waitBegan = moment.uptime }
 
-  /// A wait has ended.
+  /// Records that a wait has ended.
   ///
-  /// - Returns: how long the machine slept or this process stood still meanwhile; nil when neither did.
+  /// - Returns: how long the machine was suspended or this process was stopped meanwhile; nil for neither.
   mutating func waitEnds(at moment: KernelClock.Moment) -> Duration? {
     let slept = moment.asleep - asleep
-    // Two clocks cannot be read at once: never backwards, so that no such error adds up.
+    // Two clocks cannot be read at the same instant: the value never decreases, so that the errors do not add up.
     asleep = max(asleep, moment.asleep)
     if slept >= Limits.sleepThreshold { return slept }
     let overtime = moment.uptime - waitBegan - Limits.heartbeat

@@ -2,20 +2,20 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// Asks the kernel from which address it would send to an IPv6 destination that it has refused without one.
+/// Determines the source address for an IPv6 destination that the kernel has refused without one.
 ///
-/// connect(2) does not end with such a refusal: it chooses an address by RFC 6724 and looks again, from there
-/// (`ip6_dst_lookup_tail` in net/ipv6/ip6_output.c), so that routes and rules `from` a prefix apply. `RTM_GETROUTE` looks
-/// once. A connected UDP socket has gone that way, too, and sends nothing.
+/// connect(2) does not fail after such a refusal: it selects an address by RFC 6724 and looks up again with it
+/// (`ip6_dst_lookup_tail` in net/ipv6/ip6_output.c), so that routes and rules `from` a prefix apply. `RTM_GETROUTE`
+/// looks up once. A connected UDP socket follows the same code path and sends nothing.
 final class SourceAddressLookup {
-  /// Made once, in the network namespace of those who listen; nil where there is no IPv6, or a sandbox keeps it from us.
+  /// Opened once, in the network namespace of the source; nil without IPv6, or if a sandbox forbids it.
   private let descriptor: Descriptor?
 
   /// Opens the socket.
   ///
-  /// Where IPv6 sockets are refused as such (no IPv6, seccomp(2), SELinux), verdicts go without: that is no reason to have none.
+  /// Where IPv6 sockets are refused in general (no IPv6, seccomp(2), SELinux), verdicts are made without this lookup.
   ///
-  /// - Throws: a ``KernelError`` for want of descriptors or memory, which may be there with the next try.
+  /// - Throws: a ``KernelError`` for a lack of descriptors or memory; a later attempt may succeed.
   init() throws(KernelError) {
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     do throws(KernelError) {
@@ -31,15 +31,15 @@ final class SourceAddressLookup {
     guard let descriptor, destination.family == .ipv6 else { return nil }
     var address = sockaddr_in6()
     address.sin6_family = sa_family_t(AF_INET6)
-    // Any but zero; nothing is sent there.
+    // Any port except zero; nothing is sent there.
     address.sin6_port = in_port_t(9).bigEndian
     unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.octets) }
     guard connect(descriptor, &address) else { return nil }
     defer {
-      // What was chosen for this destination must not stay for the next (connect(2)).
-      var nobody = sockaddr_in6()
-      nobody.sin6_family = sa_family_t(AF_UNSPEC)
-      _ = connect(descriptor, &nobody)
+      // The source address that was selected for this destination must not be used for the next (connect(2)).
+      var unspecified = sockaddr_in6()
+      unspecified.sin6_family = sa_family_t(AF_UNSPEC)
+      _ = connect(descriptor, &unspecified)
     }
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let named = unsafe withUnsafeMutableBytes(of: &address) { raw in

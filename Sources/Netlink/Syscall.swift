@@ -2,12 +2,12 @@ internal import EventLoop
 internal import Glibc
 internal import ReachabilityModel
 
-/// System calls: interruption retried, our own mistakes stopped, refusals made values.
+/// System calls: interrupted calls are repeated, programming errors stop the process, and refusals become values.
 enum Syscall {
-  /// Makes a call until no signal interrupts it.
+  /// Repeats a call until no signal interrupts it.
   ///
-  /// EBADF and EFAULT are mistakes in this program (a descriptor closed too early, memory that is gone): going on could
-  /// write to somebody else's file, so the process ends.
+  /// EBADF and EFAULT are errors of this program (a descriptor closed too early, freed memory). Continuing could write
+  /// to an unrelated file, so the process ends.
   ///
   /// - Parameter call: a call that returns -1 and sets errno on failure.
   /// - Returns: what the call returned, or the errno negated.
@@ -18,7 +18,7 @@ enum Syscall {
       if result >= 0 { return result }
       let code = errno
       if code == EINTR { continue }
-      precondition(code != EBADF && code != EFAULT, "a descriptor or a buffer was given back too early")
+      precondition(code != EBADF && code != EFAULT, "a descriptor or a buffer was released too early")
       return -Int(code)
     }
   }
@@ -41,9 +41,9 @@ enum Syscall {
 }
 
 extension KernelError {
-  /// An error with strerror's words.
+  /// An error with the text of strerror.
   init(_ operation: String, errno code: Int32) {
-    // glibc's strerror is safe between threads since 2.32.
+    // glibc's strerror is thread-safe since 2.32.
     self.init(
       operation: operation, errno: code, message: unsafe strerror(code).map { unsafe String(cString: $0) } ?? "")
   }
@@ -51,7 +51,7 @@ extension KernelError {
   /// The same failure as an error of the source.
   init(_ error: EventLoopError) { self.init(error.operation, errno: error.errno) }
 
-  /// The kernel answered something that cannot be.
+  /// An error for an invalid response of the kernel.
   static func malformed(_ operation: String) -> KernelError {
     KernelError(operation: operation, errno: 0, message: "the kernel's answer is malformed")
   }

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import ReachabilityModel
 
-/// What `/sys/class/net` says about devices, read once for each (index, name).
+/// The types of devices from `/sys/class/net`, read once for each (index, name).
 ///
-/// It is optional: containers may have none, or the one of another network namespace, which is found out by comparing
-/// the index. (An index and a name that are equal in both namespaces cannot be told apart.)
+/// The directory is optional: containers may have none, or the one of another network namespace, which a comparison of
+/// the index detects. (Devices with the same index and name in both namespaces cannot be distinguished.)
 struct SysfsReader {
-  /// `DEVTYPE` of the device's uevent, as far as it decides something here.
+  /// `DEVTYPE` of the device's uevent, as far as it is used here.
   enum DeviceType {
     case wlan
     case wwan
@@ -23,7 +23,7 @@ struct SysfsReader {
   /// A reader of `root`, usually `/sys/class/net`.
   init(root: String) { self.root = root }
 
-  /// The type of a device; nil when there is none or sysfs cannot be trusted.
+  /// The type of a device; nil when there is none or sysfs belongs to another namespace.
   mutating func deviceType(index: UInt32, name: String) -> DeviceType? {
     if let entry = entries[index], entry.name == name { return entry.type }
     let type = read(index: index, name: name)
@@ -31,7 +31,7 @@ struct SysfsReader {
     return type
   }
 
-  /// Drops what is known about devices that are gone.
+  /// Removes what is stored about devices that no longer exist.
   mutating func removeAll(except links: [LinkMessage]) {
     guard entries.count > links.count else { return }
     let indexes = Set(links.map(\.interface.index))
@@ -39,7 +39,7 @@ struct SysfsReader {
   }
 
   private func read(index: UInt32, name: String) -> DeviceType? {
-    // The kernel forbids both in names; a decoder must not be led out of the directory all the same.
+    // The kernel forbids both in names; the path must nevertheless stay inside the directory.
     guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else { return nil }
     let directory = "\(root)/\(name)"
     guard let own = lines(of: "\(directory)/ifindex")?.first, UInt32(own) == index else { return nil }

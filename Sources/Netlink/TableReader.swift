@@ -1,24 +1,25 @@
 internal import CNetlink
 internal import ReachabilityModel
 
-/// The kernel's interfaces and addresses, read again as far as events ask for it.
+/// The kernel's interfaces and addresses, read again as far as events require it.
 ///
-/// What an event says is never taken for the state: of the links that it names the kernel is asked anew.
+/// The content of an event is never used as state: the links that it names are requested from the kernel.
 struct TableReader {
   private var classifier: InterfaceClassifier
   private var links: [UInt32: LinkMessage] = [:]
   private var addresses: [InterfaceAddress] = []
-  /// The last reading of everything may have holes, for changes went on interrupting it.
+  /// The last complete reading may be inconsistent, because changes interrupted every attempt.
   private var isInterrupted = false
-  /// As of the last reading.
+  /// The tables as of the last reading.
   private(set) var tables = KernelTables()
 
   init(_ classifier: InterfaceClassifier) { self.classifier = classifier }
 
-  /// Waits for the kernel to have done what a batch announces, and reads of the tables what it may have changed.
+  /// Waits until the kernel has completed the changes that a batch announces, and reads the tables that they may
+  /// affect.
   mutating func read(_ batch: EventBatch, _ queries: QuerySocket) throws(KernelError) {
     var needsAll = batch.needsTables || isInterrupted
-    // A link is asked about under the lock that the barrier waits for, and so is one itself.
+    // A request for a link takes the lock that the barrier waits for, and so acts as a barrier.
     if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
     guard batch.touchesTables else { return }
     if !needsAll { needsAll = try !readOnly(batch.links, queries) }
@@ -32,14 +33,14 @@ struct TableReader {
     tables = KernelTables(interfaces: classifier.classify(sorted), addresses: addresses)
   }
 
-  /// Reads these links and no others.
+  /// Reads only the given links.
   ///
-  /// - Returns: false when more than they may have changed. A link that comes or goes may be the lower device of others,
-  ///   which are not told; one that is switched, or becomes a part of another, has addresses that change without a word
-  ///   (`keep_addr_on_down`: they are tentative again).
+  /// - Returns: false when other links may have changed too. A link that is added or removed may be the lower device of
+  ///   others, for which no event is sent. A link that is set up or down, or joins another, has addresses that change
+  ///   without an event (`keep_addr_on_down`: they are tentative again).
   private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: QuerySocket) throws(KernelError) -> Bool {
     for index in indexes {
-      // Asked in any case: others rely on the lock that this waits for.
+      // Requested in any case: other code relies on the lock that this request waits for.
       let asked = try queries.link(index)
       guard let old = links[index], let new = asked else { return false }
       links[index] = new

@@ -1,8 +1,9 @@
 /// Files of certificate authorities, as modules name them.
 public enum AuthorityFile {
-  /// Why checks could not use a file; nil for one that they can.
+  /// The reason why checks could not use a file; nil for a usable file.
   ///
-  /// Checks read it when they begin, and again whenever it has changed; whoever reads a configuration asks here first.
+  /// Checks read the file when they start, and again after it has changed; configuration code calls this function
+  /// first.
   public static func diagnostic(_ path: String) -> String? {
     do throws(TrustStore.Failure) {
       _ = try TrustStore(path)

@@ -1,8 +1,8 @@
 /// Regular expressions as users write them (PCRE2, pcre2pattern(3)).
 public enum PatternSyntax {
-  /// Why a text is no expression that a check could use; nil for one that is.
+  /// The reason why checks could not use a text as an expression; nil for a usable one.
   ///
-  /// Checks compile what they are given; whoever reads a configuration asks here first.
+  /// Checks compile the expressions that they receive; configuration code calls this function first.
   public static func diagnostic(_ text: String) -> String? {
     do throws(PatternError) {
       _ = try Pattern(text)

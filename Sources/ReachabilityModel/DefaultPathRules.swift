@@ -1,9 +1,9 @@
 extension StatusRules {
-  /// The addresses whose lookups stand for "the default path" of a family: one in each half of its unicast space.
+  /// The addresses whose lookups represent the default path of a family: one in each half of its unicast space.
   ///
-  /// Asking for 0.0.0.0 itself does not work: Linux answers "local" whatever the routes. Two addresses, because VPN
-  /// clients split the default route into halves (0.0.0.0/1 and 128.0.0.0/1, 2000::/4 and 3000::/4), so that the route
-  /// with length zero proves nothing. Nothing is sent to them.
+  /// A lookup of 0.0.0.0 itself does not work: Linux answers "local" regardless of the routes. Two addresses are
+  /// needed, because VPN clients split the default route into halves (0.0.0.0/1 and 128.0.0.0/1, 2000::/4 and
+  /// 3000::/4), so a route of length zero proves nothing. No packet is sent to them.
   public static func sentinels(_ family: IPAddress.Family) -> [IPAddress] {
     switch family {
     case .ipv4: [IPAddress(ipv4: 0x0000_0001), IPAddress(ipv4: 0x8000_0001)]
@@ -11,7 +11,7 @@ extension StatusRules {
     }
   }
 
-  /// The questions behind one family's default path.
+  /// The lookups behind one family's default path.
   public static func defaultQueries(
     _ family: IPAddress.Family, source: IPAddress? = nil, interfaceIndex: UInt32? = nil
   ) -> [RouteQuery] {
@@ -20,7 +20,8 @@ extension StatusRules {
 
   /// One family's default path: the better of its two halves, the lower half on a tie.
   ///
-  /// One half alone is reachable too, as a program that talks to that half would find; see ``isPartial(_:_:in:)``.
+  /// It is reachable if only one half is, because programs can reach addresses in that half; see
+  /// ``isPartial(_:_:in:)``.
   public static func defaultPath(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> NetworkPath {
@@ -30,7 +31,7 @@ extension StatusRules {
     } ?? .unknown(.starting)
   }
 
-  /// True when only one half of the address space has a way out.
+  /// Whether only one half of the address space has a route.
   public static func isPartial(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> Bool {
@@ -45,15 +46,15 @@ extension StatusRules {
     }
   }
 
-  /// Whether there is a usable local network, as Apple's sample asked by the address 169.254.0.0.
+  /// Whether there is a usable local network, which Apple's sample looks up as the address 169.254.0.0.
   ///
-  /// That is a wired or Wi-Fi interface that passes packets and has an IPv4 or a link-local IPv6 address.
+  /// It needs a wired or Wi-Fi interface that passes packets and has an IPv4 or a link-local IPv6 address.
   ///
   /// - Parameters:
-  ///   - name: only this interface counts; nil for any.
-  ///   - requirement: which types count.
+  ///   - name: the only interface to consider; nil for all.
+  ///   - requirement: the interface types to consider.
   ///   - tables: the kernel's interfaces and addresses.
-  /// - Returns: the way over the interface that comes furthest, the lowest index on a tie.
+  /// - Returns: the path through the interface with the highest rank, the lowest index on a tie.
   public static func localLink(
     interface name: String? = nil, permitting requirement: InterfaceRequirement = .none, in tables: KernelTables
   ) -> NetworkPath {

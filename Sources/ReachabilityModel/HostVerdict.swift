@@ -1,57 +1,57 @@
-/// The verdict over one target: the best of its addresses.
+/// The verdict for one target: the best of the verdicts for its addresses.
 public struct HostVerdict: Hashable, Sendable {
-  /// What was asked about.
+  /// The target that was evaluated.
   public var target: ReachabilityTarget
-  /// The way to the best address, or why there is none.
+  /// The path to the best address, or why there is none.
   public var path: NetworkPath {
     get { shared.value }
     set { shared = Shared(newValue) }
   }
-  /// Each address with its own way; both families for the default path, none for the local link.
+  /// Each address with its own path; both families for the default path, none for the local link.
   public var addresses: [AddressVerdict]
   /// Whether a name's addresses are known.
   public var phase: Phase
-  /// By reference: of ten thousand verdicts after one change all have the same.
+  /// Stored by reference: after one change, ten thousand verdicts share the same path.
   private var shared: Shared<NetworkPath>
 
-  /// One address with its way.
+  /// One address with its path.
   public struct AddressVerdict: Hashable, Sendable {
     /// The address.
     public var address: IPAddress
-    /// The way to it.
+    /// The path to the address.
     public var path: NetworkPath {
       get { shared.value }
       set { shared = Shared(newValue) }
     }
     private var shared: Shared<NetworkPath>
 
-    /// An address with its way.
+    /// Creates a verdict for an address.
     public init(address: IPAddress, path: NetworkPath) {
       self.init(address: address, path: Shared(path))
     }
 
-    /// An address with a way that others have, too.
+    /// Creates a verdict with a path that other verdicts share.
     package init(address: IPAddress, path: Shared<NetworkPath>) {
       self.address = address
       shared = path
     }
   }
 
-  /// How a name was judged.
+  /// How a name was evaluated.
   public enum Phase: String, Hashable, Sendable {
-    /// By the default path alone, because its addresses are not known.
+    /// By the default path only, because its addresses are not known.
     case optimistic
-    /// By its addresses; also every target that is no name.
+    /// By its addresses; also for every target that is not a name.
     case resolved
   }
 
-  /// A verdict from its parts.
+  /// Creates a verdict from its parts.
   public init(target: ReachabilityTarget, path: NetworkPath, addresses: [AddressVerdict] = [], phase: Phase = .resolved)
   {
     self.init(target: target, path: Shared(path), addresses: addresses, phase: phase)
   }
 
-  /// A verdict with a way that others have, too.
+  /// Creates a verdict with a path that other verdicts share.
   package init(
     target: ReachabilityTarget, path: Shared<NetworkPath>, addresses: [AddressVerdict] = [], phase: Phase = .resolved
   ) {
@@ -63,7 +63,7 @@ public struct HostVerdict: Hashable, Sendable {
 }
 
 extension HostVerdict {
-  /// The verdict over a target from those over its addresses: the one that comes furthest, the first on a tie.
+  /// Creates the verdict for a target from those for its addresses: the highest rank, the first on a tie.
   public init(target: ReachabilityTarget, best addresses: [AddressVerdict], phase: Phase = .resolved) {
     var best = addresses.first?.path ?? .unknown(.starting)
     for address in addresses where address.path.rank > best.rank { best = address.path }
@@ -71,13 +71,13 @@ extension HostVerdict {
   }
 }
 
-/// What the resolver knows about a name.
+/// The resolution state of a name.
 public enum NameResolution: Hashable, Sendable {
-  /// Nothing yet, or it was not asked.
+  /// There is no answer yet, or the name was not looked up.
   case pending
   /// The name's addresses, never empty.
   case addresses([IPAddress])
-  /// The name does not exist, or has no address.
+  /// The name does not exist or has no address.
   case notFound
   /// The servers failed, for this reason; the verdict stays optimistic.
   case failed(Reason)

@@ -1,10 +1,10 @@
-/// A network interface as the kernel describes it (rtnetlink `RTM_NEWLINK`, rtnetlink(7)), and the type we derive.
+/// A network interface as the kernel describes it (rtnetlink `RTM_NEWLINK`, rtnetlink(7)), with a derived type.
 public struct Interface: Hashable, Sendable {
-  /// The interface index, the kernel's own name for it; never reused for another device while it lives.
+  /// The interface index; not reused for another device while this one exists.
   public var index: UInt32
   /// The name, `eth0`; it can change.
   public var name: String
-  /// What carries the packets, see ``InterfaceType``; setting it sets ``isWWAN`` and ``isExpensive`` as they follow from it.
+  /// The medium, see ``InterfaceType``; setting it sets ``isWWAN`` and ``isExpensive`` to match.
   public var type: InterfaceType {
     didSet {
       isWWAN = type == .wwan
@@ -17,22 +17,22 @@ public struct Interface: Hashable, Sendable {
   public var operationalState: OperationalState
   /// Maximum transmission unit in bytes.
   public var mtu: UInt32
-  /// The index of the device beneath (VLAN, MACVLAN …); nil when there is none or it lives in another namespace.
+  /// The index of the lower device (VLAN, MACVLAN …); nil when there is none or it is in another namespace.
   public var lowerIndex: UInt32?
-  /// `IFLA_INFO_KIND`: `veth`, `bridge`, `tun` …; nil for a real device.
+  /// `IFLA_INFO_KIND`: `veth`, `bridge`, `tun` …; nil for a physical device.
   public var kind: String?
   /// The ARPHRD hardware type number (`linux/if_arp.h`).
   public var hardwareType: UInt16
-  /// Whether packets leave over a cellular modem: through one, or through a tunnel whose own packets do.
+  /// Whether packets leave through a cellular modem: directly, or through a tunnel whose packets do.
   public var isWWAN: Bool
-  /// Whether traffic costs by its volume: cellular, unless a configuration says otherwise (NWPath's `isExpensive`).
+  /// Whether traffic is billed by volume: cellular, unless the configuration overrides it (NWPath's `isExpensive`).
   public var isExpensive: Bool
-  /// Whether traffic is to be kept low, which only a configuration says (NWPath's `isConstrained`).
+  /// Whether traffic should be kept low; set by the configuration only (NWPath's `isConstrained`).
   public var isConstrained = false
-  /// Whether a configuration says what traffic costs here, so that a tunnel takes nothing from the device beneath.
+  /// Whether the configuration sets the cost here, so that a tunnel does not inherit it from the lower device.
   public var hasDeclaredCost = false
 
-  /// An interface from its facts.
+  /// Creates an interface from its properties.
   public init(
     index: UInt32, name: String, type: InterfaceType, flags: Flags, operationalState: OperationalState,
     mtu: UInt32 = 1500, lowerIndex: UInt32? = nil, kind: String? = nil, hardwareType: UInt16 = 1
@@ -50,21 +50,21 @@ public struct Interface: Hashable, Sendable {
     isExpensive = type == .wwan
   }
 
-  /// The `IFF_*` bits that decide something here (`linux/if.h`).
+  /// The `IFF_*` bits that affect verdicts (`linux/if.h`).
   public struct Flags: OptionSet, Hashable, Sendable {
     /// The bits as the kernel sends them.
     public let rawValue: UInt32
-    /// Flags from the kernel's bits.
+    /// Creates flags from the kernel's bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// `IFF_UP`: switched on by the administrator.
+    /// `IFF_UP`: enabled by the administrator.
     public static let up = Flags(rawValue: 1 << 0)
     /// `IFF_LOOPBACK`.
     public static let loopback = Flags(rawValue: 1 << 3)
-    /// `IFF_POINTOPOINT`: one peer, no neighbours.
+    /// `IFF_POINTOPOINT`: one peer, no neighbour discovery.
     public static let pointToPoint = Flags(rawValue: 1 << 4)
     /// `IFF_RUNNING`: RFC 2863 operational.
     public static let running = Flags(rawValue: 1 << 6)
-    /// `IFF_LOWER_UP`: the carrier is there.
+    /// `IFF_LOWER_UP`: the device has a carrier.
     public static let lowerUp = Flags(rawValue: 1 << 16)
     /// `IFF_DORMANT`: waits for an external event, such as 802.1X.
     public static let dormant = Flags(rawValue: 1 << 17)
@@ -72,15 +72,15 @@ public struct Interface: Hashable, Sendable {
 
   /// RFC 2863 `ifOperStatus`, numbered as `IFLA_OPERSTATE`.
   public enum OperationalState: UInt8, Hashable, Sendable, CaseIterable {
-    /// The driver does not say; loopback and TUN devices stay here.
+    /// The driver does not report a state; loopback and TUN devices stay in this one.
     case unknown = 0
-    /// A part is missing.
+    /// A component is missing.
     case notPresent = 1
-    /// No carrier, or switched off.
+    /// No carrier, or disabled.
     case down = 2
-    /// The device beneath is down.
+    /// The lower device is down.
     case lowerLayerDown = 3
-    /// In a test mode, passes no packets.
+    /// Test mode; no packets pass.
     case testing = 4
     /// Waits for an external event.
     case dormant = 5
@@ -89,9 +89,9 @@ public struct Interface: Hashable, Sendable {
   }
 }
 
-/// What carries an interface's packets.
+/// The medium of an interface.
 public enum InterfaceType: String, Hashable, Sendable, CaseIterable {
-  /// Wired, or virtual Ethernet that stands for the wire inside a container.
+  /// Wired, or virtual Ethernet as in a container.
   case ethernet
   /// IEEE 802.11.
   case wifi
@@ -101,29 +101,29 @@ public enum InterfaceType: String, Hashable, Sendable, CaseIterable {
   case ppp
   /// A tunnel or VPN device.
   case tunnel
-  /// This machine itself.
+  /// The loopback device.
   case loopback
   /// None of these.
   case other
 }
 
-/// Whether an interface can pass packets now.
+/// Whether an interface can pass packets.
 public enum Usability: Hashable, Sendable {
-  /// It can.
+  /// It can pass packets.
   case usable
-  /// It waits for an event from outside (RFC 2863 dormant): a connection must be made first.
+  /// It waits for an external event (RFC 2863 dormant): a connection must be established first.
   case dormant
-  /// It is switched off.
+  /// It is disabled.
   case adminDown
-  /// It is on but has no carrier, or the device beneath is down.
+  /// It is enabled but has no carrier, or the lower device is down.
   case linkDown
 }
 
 extension Interface {
   /// Whether packets can leave through this interface now.
   ///
-  /// A state of `unknown` counts as usable with a carrier or with `IFF_RUNNING`: drivers without operational states
-  /// (loopback, TUN, many VPN devices) never say more.
+  /// The state `unknown` counts as usable with a carrier or with `IFF_RUNNING`, because drivers without operational
+  /// states (loopback, TUN, many VPN devices) never report another one.
   public var usability: Usability {
     guard flags.contains(.up) else { return .adminDown }
     switch operationalState {
@@ -134,7 +134,7 @@ extension Interface {
     }
   }
 
-  /// True for what SCNetworkReachability calls transient: PPP, cellular, tunnels, any point-to-point device.
+  /// Whether SCNetworkReachability calls it transient: PPP, cellular, tunnels, any point-to-point device.
   public var isTransient: Bool {
     flags.contains(.pointToPoint) || isWWAN || [.ppp, .wwan, .tunnel].contains(type)
   }

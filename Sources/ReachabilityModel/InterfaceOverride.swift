@@ -1,15 +1,15 @@
-/// What a person says about interfaces, against what the kernel shows of them.
+/// Interface properties from the configuration that override those derived from the kernel.
 public struct InterfaceOverride: Hashable, Sendable {
-  /// Which interfaces: a name, in which `*` stands for any characters and `?` for one.
+  /// The interfaces: a name, in which `*` matches any characters and `?` one.
   public var match: String
-  /// What carries their packets; nil for what the kernel shows.
+  /// The medium; nil to derive it from the kernel.
   public var type: InterfaceType?
-  /// Whether traffic costs by its volume; nil for what follows from the type.
+  /// Whether traffic is billed by volume; nil to derive it from the type.
   public var isExpensive: Bool?
-  /// Whether traffic is to be kept low; nil for not.
+  /// Whether traffic should be kept low; nil for no.
   public var isConstrained: Bool?
 
-  /// An override.
+  /// Creates an override.
   public init(match: String, type: InterfaceType? = nil, isExpensive: Bool? = nil, isConstrained: Bool? = nil) {
     self.match = match
     self.type = type
@@ -17,11 +17,11 @@ public struct InterfaceOverride: Hashable, Sendable {
     self.isConstrained = isConstrained
   }
 
-  /// Whether it is about the interface of this name.
+  /// Whether it applies to the interface of this name.
   public func covers(_ name: String) -> Bool {
     let (pattern, name) = (Array(match.unicodeScalars), Array(name.unicodeScalars))
     var (at, place) = (0, 0)
-    // Where the last star stands, and how much of the name it has taken so far.
+    // The position of the last star, and the end of what it has matched in the name.
     var star: (at: Int, place: Int)?
     while place < name.count {
       if at < pattern.count, pattern[at] == "*" {
@@ -42,7 +42,7 @@ public struct InterfaceOverride: Hashable, Sendable {
 }
 
 extension [InterfaceOverride] {
-  /// What all that cover a name say together: of two that say something about the same, the first.
+  /// The combination of all overrides that cover a name; for each property the first one wins.
   public func combined(for name: String) -> InterfaceOverride {
     reduce(into: InterfaceOverride(match: name)) { result, next in
       guard next.covers(name) else { return }

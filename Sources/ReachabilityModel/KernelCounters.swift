@@ -1,32 +1,32 @@
-/// What a ``KernelSource`` has done since it started; every number only grows.
+/// Counters of a ``KernelSource`` since its start; all are monotonic.
 public struct KernelCounters: Sendable, Hashable {
-  /// Event messages of the groups we listen to.
+  /// Event messages of the subscribed groups.
   public var events: UInt64 = 0
-  /// Datagrams that brought them.
+  /// Datagrams with event messages.
   public var datagrams: UInt64 = 0
-  /// Readings that reached the observer.
+  /// Readings that were delivered to the observer.
   public var readings: UInt64 = 0
   /// Readings that failed.
   public var failures: UInt64 = 0
-  /// Times the kernel said that it threw events away because the receive buffer was full.
+  /// Receive buffer overruns that the kernel reported (ENOBUFS); each one loses events.
   public var overruns: UInt64 = 0
-  /// Readings made of everything because events were lost.
+  /// Complete readings after lost events.
   public var resyncs: UInt64 = 0
-  /// Readings made of everything because the machine slept or this process was stopped.
+  /// Complete readings after the machine or this process was suspended.
   public var resumes: UInt64 = 0
   /// Waits for the kernel's RTNL lock before a reading.
   public var barriers: UInt64 = 0
-  /// Comparisons of what is held with what the kernel has, made without an event to ask for them.
+  /// Audits: comparisons of the state with the kernel's, made without an event.
   public var audits: UInt64 = 0
-  /// What those comparisons found to differ: changes that no event had told of.
+  /// Differences that audits found, for which no event was received.
   public var auditDifferences: UInt64 = 0
-  /// Readings that events asked for.
+  /// Readings that events caused.
   public var reactions: UInt64 = 0
-  /// The time from the first of the events until the observer had taken the reading in, summed over those readings.
+  /// The time from the first event to the end of the observer's processing, summed over those readings.
   public var reactionTime: Duration = .zero
-  /// When the source last did something, on CLOCK_MONOTONIC since its own zero; an idle one shows itself every 10 seconds.
+  /// When the source last made progress, on CLOCK_MONOTONIC; an idle source reports progress every 10 seconds.
   public var lastProgress: Duration = .zero
 
-  /// Nothing done yet.
+  /// Creates counters that are all zero.
   public init() {}
 }

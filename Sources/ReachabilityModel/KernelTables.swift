@@ -2,11 +2,12 @@
 public struct KernelTables: Equatable, Sendable {
   /// All interfaces, by ascending index.
   public private(set) var interfaces: [Interface]
-  /// All addresses, by interface, then by value, then by the length of their blocks.
+  /// All addresses, by interface, then by value, then by prefix length.
   public private(set) var addresses: [InterfaceAddress]
 
-  /// Tables from what was read, in any order; of an interface that was read twice, as a dump that was interrupted by a
-  /// change may do, the later reading counts.
+  /// Creates tables from entries in any order.
+  ///
+  /// If an interface occurs twice, as in a dump that a change interrupted, the later entry counts.
   public init(interfaces: [Interface] = [], addresses: [InterfaceAddress] = []) {
     let latest = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
     self.interfaces = latest.values.sorted { $0.index < $1.index }
@@ -31,17 +32,17 @@ public struct KernelTables: Equatable, Sendable {
     interfaces.first { $0.name == name }
   }
 
-  /// The interface that a person means: by its name, or by its index, as the zone of an address may be (RFC 4007 §11.2).
+  /// The interface with this name or index, both of which are valid zones of an address (RFC 4007 §11.2).
   public func interface(scope: String) -> Interface? {
     interface(named: scope) ?? UInt32(scope).flatMap { interface($0) }
   }
 
-  /// The usable addresses of one interface: those the kernel would send from.
+  /// The usable addresses of one interface: those that the kernel can send from.
   public func usableAddresses(of index: UInt32) -> [InterfaceAddress] {
     addresses.filter { $0.interfaceIndex == index && $0.isUsable }
   }
 
-  /// The entries for an address that is our own.
+  /// The entries for an address of this machine.
   public func owners(of address: IPAddress) -> [InterfaceAddress] {
     addresses.filter { $0.address == address }
   }

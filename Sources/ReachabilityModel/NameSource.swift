@@ -1,10 +1,10 @@
-/// What names resolve to, in place of the hosts file and the name servers: a script in tests.
+/// A source of name resolutions: the hosts file and name servers in production, a script in tests.
 public protocol NameSource: AnyObject, Sendable {
-  /// What a name resolves to now; `pending` as long as nobody answers.
+  /// The current resolution of a name; `pending` until there is an answer.
   ///
-  /// It must answer at once, must not block and must not call back into the monitor.
+  /// It must return immediately, must not block and must not call back into the monitor.
   func resolution(of name: String) -> NameResolution
 
-  /// Says what to call whenever an answer may be another; it stays as long as the source, besides those given before.
+  /// Adds a handler for changed answers; it stays for the lifetime of the source, in addition to earlier ones.
   func onChange(_ body: @escaping @Sendable () -> Void)
 }

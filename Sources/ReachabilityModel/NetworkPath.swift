@@ -1,18 +1,19 @@
-/// The way that traffic would go now, or why there is none: one verdict over one address or one family's default.
+/// The path that traffic would take now, or why there is none: the verdict for one address or one family's default
+/// path.
 public struct NetworkPath: Hashable, Sendable {
-  /// What is known about the way; the status follows from these.
+  /// The properties of the path; the status follows from them.
   public var flags: ReachabilityFlags
-  /// False until the kernel has been asked: then the status is unknown whatever the flags.
+  /// False until the kernel has answered; the status is unknown then, regardless of the flags.
   public var isKnown: Bool
   /// Why the status is not reachable; nil when it is.
   public var reason: Reason?
-  /// The interface that packets leave through; nil when none does.
+  /// The interface that packets leave through; nil when there is none.
   public var interface: InterfaceReference?
-  /// The next router; nil when the destination is on the link or there is no way.
+  /// The next router; nil when the destination is on the link or there is no path.
   public var gateway: IPAddress?
-  /// The own address that packets would carry; nil when there is no way.
+  /// The source address that packets would have; nil when there is no path.
   public var source: IPAddress?
-  /// The block of the route that decided; nil when there is none.
+  /// The block of the route that matched; nil when there is none.
   public var prefix: IPPrefix?
   /// The kind of that route; nil when there is none.
   public var routeType: RouteType?
@@ -25,12 +26,12 @@ public struct NetworkPath: Hashable, Sendable {
     public var name: String
     /// The type.
     public var type: InterfaceType
-    /// Whether traffic costs by its volume, see ``Interface/isExpensive``.
+    /// Whether traffic is billed by volume, see ``Interface/isExpensive``.
     public var isExpensive: Bool
-    /// Whether traffic is to be kept low, see ``Interface/isConstrained``.
+    /// Whether traffic should be kept low, see ``Interface/isConstrained``.
     public var isConstrained: Bool
 
-    /// A reference to an interface as it is now.
+    /// Creates a reference to an interface in its current state.
     public init(_ interface: Interface) {
       index = interface.index
       name = interface.name
@@ -40,21 +41,21 @@ public struct NetworkPath: Hashable, Sendable {
     }
   }
 
-  /// A path with flags, and everything else unset.
+  /// Creates a path with flags, and all other properties unset.
   public init(flags: ReachabilityFlags, reason: Reason? = nil) {
     self.flags = flags
     self.reason = reason
     isKnown = true
   }
 
-  /// A path that was not judged, for this reason.
+  /// A path that was not evaluated, for this reason.
   public static func unknown(_ reason: Reason) -> NetworkPath {
     var path = NetworkPath(flags: [], reason: reason)
     path.isKnown = false
     return path
   }
 
-  /// No way, for this reason.
+  /// No path, for this reason.
   public static func none(_ reason: Reason) -> NetworkPath {
     NetworkPath(flags: [], reason: reason)
   }
@@ -64,14 +65,15 @@ public struct NetworkPath: Hashable, Sendable {
     isKnown ? ReachabilityStatus(flags) : .unknown
   }
 
-  /// Whether traffic this way costs by its volume; false when there is no way.
+  /// Whether traffic on this path is billed by volume; false when there is no path.
   public var isExpensive: Bool { interface?.isExpensive ?? false }
-  /// Whether traffic this way is to be kept low; false when there is no way.
+  /// Whether traffic on this path should be kept low; false when there is no path.
   public var isConstrained: Bool { interface?.isConstrained ?? false }
 
-  /// How far a packet comes, the higher the better.
+  /// The rank of the path; the higher the better.
   ///
-  /// 4 reachable, 3 after a connection, 2 there is a route but it is unusable, 1 no route, 0 unknown. SCNetworkReachability ranks the addresses of a name like this.
+  /// 4 reachable, 3 reachable after a connection, 2 a route that is unusable, 1 no route, 0 unknown.
+  /// SCNetworkReachability ranks the addresses of a name in the same order.
   public var rank: Int {
     if status.isReachable { return 4 }
     guard isKnown else { return 0 }
@@ -80,21 +82,20 @@ public struct NetworkPath: Hashable, Sendable {
   }
 }
 
-/// The verdict over this machine: the default path of both families.
+/// The verdict for this machine: the default path of both families.
 public struct MachinePath: Hashable, Sendable {
   /// The IPv4 default path.
   public var ipv4: NetworkPath
   /// The IPv6 default path.
   public var ipv6: NetworkPath
 
-  /// A verdict from its two halves.
+  /// Creates a verdict from its two halves.
   public init(ipv4: NetworkPath, ipv6: NetworkPath) {
     self.ipv4 = ipv4
     self.ipv6 = ipv6
   }
 
-  /// The half that speaks for the whole: IPv4 when reachable, else IPv6 when reachable, else the one that came
-  /// furthest, IPv4 on a tie.
+  /// The path that represents both: the one with the higher rank, IPv4 on a tie.
   public var leading: NetworkPath { ipv6.rank > ipv4.rank ? ipv6 : ipv4 }
 
   /// Reachable if either family is.
@@ -103,8 +104,8 @@ public struct MachinePath: Hashable, Sendable {
   public var flags: ReachabilityFlags { leading.flags }
   /// The reason of the leading family; nil when reachable.
   public var reason: Reason? { leading.reason }
-  /// Whether traffic costs by its volume on the leading family's way.
+  /// Whether traffic on the leading family's path is billed by volume.
   public var isExpensive: Bool { leading.isExpensive }
-  /// Whether traffic is to be kept low on the leading family's way.
+  /// Whether traffic on the leading family's path should be kept low.
   public var isConstrained: Bool { leading.isConstrained }
 }

@@ -1,5 +1,5 @@
 extension ReachabilityFlags {
-  /// The parents' one-letter-a-flag spellings, which differ in order and length.
+  /// The one-letter-per-flag formats of earlier libraries, which differ in order and length.
   public enum CompactStyle: String, Sendable, CaseIterable {
     /// Alamofire: `WR ctiCDlda`, with `a` for the older name of `C`.
     case alamofire = "WR ctiCDlda"
@@ -11,7 +11,7 @@ extension ReachabilityFlags {
 
   /// One letter for each flag that is set, `-` for each that is not: `-R -----l-`.
   ///
-  /// - Parameter style: whose order.
+  /// - Parameter style: the order of the letters.
   /// - Returns: the letters.
   public func compactDescription(_ style: CompactStyle) -> String {
     String(
@@ -21,7 +21,7 @@ extension ReachabilityFlags {
       })
   }
 
-  /// The flags as Alamofire writes them for debugging: `WR ctiCDlda`.
+  /// The flags in Alamofire's debug format: `WR ctiCDlda`.
   public var readableDescription: String { compactDescription(.alamofire) }
 
   private static func flag(for letter: Character) -> ReachabilityFlags? {
@@ -40,7 +40,7 @@ extension ReachabilityFlags {
     }
   }
 
-  /// The flags in the words of macOS's `scutil -r`, joined by commas, `Not Reachable` when none is set.
+  /// The flags as macOS's `scutil -r` writes them, joined by commas; `Not Reachable` when none is set.
   ///
   /// Bits without a name come last, as `0x` and eight hexadecimal digits.
   public var scutilDescription: String {
@@ -54,7 +54,7 @@ extension ReachabilityFlags {
     return words.joined(separator: ",")
   }
 
-  /// In scutil's order, which is not that of the bits.
+  /// The order of scutil, which differs from that of the bits.
   private static let scutilWords: [(flag: ReachabilityFlags, word: String)] = [
     (.reachable, "Reachable"), (.transientConnection, "Transient Connection"),
     (.connectionRequired, "Connection Required"), (.connectionOnTraffic, "Automatic Connection On Traffic"),
@@ -64,9 +64,9 @@ extension ReachabilityFlags {
 }
 
 extension ReachabilityFlags: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The flags in the words of macOS's `scutil -r`: `Reachable,Directly Reachable Address`.
+  /// The flags as macOS's `scutil -r` writes them: `Reachable,Directly Reachable Address`.
   public var description: String { scutilDescription }
 
-  /// The flags in the letters of Apple's sample: `-R ------d`.
+  /// The flags in the format of Apple's sample: `-R ------d`.
   public var debugDescription: String { compactDescription(.appleSample) }
 }

@@ -6,15 +6,15 @@ extension ReachabilityTarget {
   /// `IFNAMSIZ` less the terminating zero: the longest interface name in bytes.
   static let longestInterfaceName = 15
 
-  /// Parses what a person writes for a host: `default`, `local-link`, an address, one of these with a zone
-  /// (`fe80::1%eth0`, `default%eth0`), an address in brackets, or a name.
+  /// Parses a host: `default`, `local-link`, an address, one of these with a zone (`fe80::1%eth0`, `default%eth0`), an
+  /// address in brackets, or a name.
   ///
-  /// `0.0.0.0` and `::` are ``default``, `169.254.0.0` is ``localLink``, as they are in SCNetworkReachability.
+  /// `0.0.0.0` and `::` are ``default``, `169.254.0.0` is ``localLink``, as in SCNetworkReachability.
   ///
   /// - Parameters:
   ///   - text: the host.
-  ///   - source: the own address that packets must carry, without zone.
-  ///   - interface: the interface that packets must leave through; wins over no zone, must equal a zone that is given.
+  ///   - source: the source address of packets, without zone.
+  ///   - interface: the interface that packets must leave through; if the host has a zone, they must be equal.
   /// - Throws: a ``TargetError`` for URLs, ports, empty and over-long names, and addresses that need a zone.
   public init(host text: String, source: String? = nil, interface: String? = nil) throws(TargetError) {
     let sourceAddress = try source.map { (text) throws(TargetError) in try Self.sourceAddress(text) }
@@ -38,19 +38,20 @@ extension ReachabilityTarget {
   private static func sourceAddress(_ text: String) throws(TargetError) -> IPAddress {
     guard let address = IPAddress(text) else {
       throw TargetError(
-        "\(text.debugDescription) is no source address", hint: "give an IPv4 or IPv6 address of this machine")
+        "\(text.debugDescription) is not an IP address", hint: "give an IPv4 or IPv6 address of this machine")
     }
     return address
   }
 
   private static func checkInterfaceName(_ name: String) throws(TargetError) {
-    // The kernel's own rule (dev_valid_name): no slash, no white space, not too long, neither . nor ..
+    // The kernel's rule (dev_valid_name): no slash, no white space, not too long, neither . nor ..
     let valid =
       (1...longestInterfaceName).contains(name.utf8.count) && name != "." && name != ".."
       && name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x2f && $0 != 0x3a && $0 != 0x7f }
     guard valid else {
       throw TargetError(
-        "\(name.debugDescription) is no interface name", hint: "at most 15 bytes without spaces, slashes and colons")
+        "\(name.debugDescription) is not an interface name",
+        hint: "at most 15 bytes without spaces, slashes and colons")
     }
   }
 
@@ -75,7 +76,7 @@ extension ReachabilityTarget {
     if literal.first == "[" {
       guard literal.last == "]", literal.contains(":") else {
         throw TargetError(
-          "\(Redaction.redacted(text).debugDescription) has a bracket too few, or a port",
+          "\(Redaction.redacted(text).debugDescription) has an unbalanced bracket or a port",
           hint: "give the address alone")
       }
       literal = literal.dropFirst().dropLast()
@@ -84,7 +85,7 @@ extension ReachabilityTarget {
     if let address = parts.first.flatMap({ IPAddress($0) }) {
       let zone = parts.count > 1 ? String(parts[1]) : nil
       if let zone { try checkInterfaceName(zone) }
-      // IPv4-mapped spellings are judged as IPv4, so the special addresses are special in them, too.
+      // IPv4-mapped forms are evaluated as IPv4, so the special addresses are special in this form too.
       if address.unmapped.isUnspecified { return (.defaultPath, zone) }
       if address.unmapped == IPAddress(ipv4: 0xa9fe_0000) { return (.localLink, zone) }
       return (.address(address), zone)
@@ -103,8 +104,8 @@ extension ReachabilityTarget {
     guard (1...longestName).contains(name.utf8.count) else {
       throw TargetError("\(quoted) has \(name.utf8.count) bytes", hint: "a host name has 1 to \(longestName)")
     }
-    // Letters, digits and hyphens (RFC 1123 §2.1), and the underscore of service names (RFC 8552); anything else is a
-    // part of a URL or a slip of the keyboard, and would be optimistically reachable for ever.
+    // Letters, digits and hyphens (RFC 1123 §2.1), and the underscore of service names (RFC 8552). Other characters
+    // come from a URL or a typing error; such a name would stay optimistically reachable forever.
     let isInName = { (byte: UInt8) in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -114,14 +115,15 @@ extension ReachabilityTarget {
     }
     guard name.utf8.allSatisfy(isInName) else {
       throw TargetError(
-        "\(quoted) holds characters that no host name has", hint: "write international names in their xn-- form")
+        "\(quoted) has characters that are not allowed in a host name",
+        hint: "write international names in their xn-- form")
     }
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
     guard labels.allSatisfy({ (1...longestLabel).contains($0.utf8.count) }) else {
       throw TargetError("\(quoted) has an empty or over-long label", hint: "each part has 1 to \(longestLabel) bytes")
     }
-    // All-numeric last labels are no names (RFC 1123 §2.1): "1.2.3" or "256.1.1.1" are mistyped addresses. Nor are
-    // hexadecimal ones: inet_aton, and with it getaddrinfo, reads "0x7f000001" as 127.0.0.1.
+    // A name's last label is not numeric (RFC 1123 §2.1): "1.2.3" and "256.1.1.1" are mistyped addresses. It is not
+    // hexadecimal either: inet_aton, and with it getaddrinfo, reads "0x7f000001" as 127.0.0.1.
     guard let last = labels.last, !isNumber(last) else {
       throw TargetError(
         "\(quoted) is neither an address nor a name", hint: "an IPv4 address has four numbers from 0 to 255")
@@ -136,7 +138,7 @@ extension ReachabilityTarget {
 }
 
 extension ReachabilityTarget: CustomStringConvertible {
-  /// The host as it is written in ``init(host:source:interface:)``, without source and interface.
+  /// The host as ``init(host:source:interface:)`` parses it, without source and interface.
   public var host: String {
     switch remote {
     case .defaultPath: "default"
@@ -146,9 +148,9 @@ extension ReachabilityTarget: CustomStringConvertible {
     }
   }
 
-  /// The host with its zone: ``init(host:source:interface:)`` makes the same of it, but for the source.
+  /// The host with its zone; ``init(host:source:interface:)`` parses it to the same target, except for the source.
   public var scopedHost: String { host + (interface.map { "%\($0)" } ?? "") }
 
-  /// The host with its zone and source, for a log.
+  /// The host with its zone and source, for logs.
   public var description: String { scopedHost + (source.map { " from \($0)" } ?? "") }
 }

@@ -1,12 +1,12 @@
-/// Removes from a URL what may be a secret: user information, the values of its query, and its fragment (RFC 3986 §3).
+/// Removes possible secrets from a URL: user information, query values and the fragment (RFC 3986 §3).
 ///
-/// Everything that the service writes goes through it: logs, events, and documents that the scope `read` opens. The path
-/// stays, as the names of query parameters do. A text that is no URL is treated as a path.
+/// All output of the service is redacted: logs, events, and documents that the scope `read` permits. The path and the
+/// names of query parameters stay. A text that is not a URL is treated as a path.
 public enum Redaction {
-  /// What stands in place of a value, as the OpenTelemetry conventions for `url.query` have it.
+  /// The replacement for a value, as in the OpenTelemetry conventions for `url.query`.
   public static let mark = "REDACTED"
 
-  /// The URL, or the target of a request, without its secrets.
+  /// The URL or request target without its secrets.
   ///
   /// - Parameter text: `https://user:password@host/path?key=value#fragment`, or `/check?target=…`.
   /// - Returns: `https://host/path?key=REDACTED`; the result of a second call is the same.
@@ -23,14 +23,14 @@ public enum Redaction {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The name of a parameter; one without `=` may be a secret as a whole.
+  /// The name of a parameter; one without `=` is redacted as a whole.
   private static func parameter(_ part: ArraySlice<UInt8>) -> [UInt8] {
     guard !part.isEmpty else { return [] }
     guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return Array(mark.utf8) }
     return part[...equals] + (equals + 1 < part.endIndex ? Array(mark.utf8) : [])
   }
 
-  /// Everything before the query, whose segments may be URLs themselves: `/hosts/http%3A%2F%2Fuser:password%40host`.
+  /// Everything before the query; its segments may be URLs themselves: `/hosts/http%3A%2F%2Fuser:password%40host`.
   private static func path(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var out: [UInt8] = []
     /// Where the segment begins, in `out`; whether it is an authority, which a double slash precedes.
@@ -45,7 +45,7 @@ public enum Redaction {
         (segment, hasColon) = (out.count, false)
       case UInt8(ascii: "@") where isAuthority || hasColon: out.removeSubrange(segment...)
       case UInt8(ascii: "?"), UInt8(ascii: "#"):
-        // The query of a URL that is encoded as a whole.
+        // This is the query of a URL that is encoded as a whole.
         return out + bytes[index..<next] + (next < bytes.endIndex ? Array(mark.utf8) : [])
       default:
         if byte == UInt8(ascii: ":") { hasColon = true }
@@ -53,12 +53,12 @@ public enum Redaction {
       }
       index = next
     }
-    // The rest of a password with a question mark or a number sign in it stands behind the path.
+    // A password with a question mark or a number sign in it continues after the path.
     if isAuthority, endsInNoPort(out[segment...]) { return out[..<segment] + Array(mark.utf8) }
     return out
   }
 
-  /// Whether what follows the last colon of an authority is no port: then it may be a password with a slash in it.
+  /// Whether the text after an authority's last colon is not a port: it may be a password with a slash in it.
   private static func endsInNoPort(_ authority: ArraySlice<UInt8>) -> Bool {
     let host = String(decoding: authority.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
     guard authority.first != UInt8(ascii: "["), IPAddress(host) == nil,
@@ -67,7 +67,7 @@ public enum Redaction {
     return !authority[decoded(authority, last).next...].allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// The byte at an index, percent-decoded as often as it was encoded (`%40`, `%2540`), and where the next one begins.
+  /// The byte at an index, percent-decoded repeatedly (`%40`, `%2540`), and the index of the next one.
   private static func decoded(_ bytes: ArraySlice<UInt8>, _ index: Int) -> (byte: UInt8, next: Int) {
     guard bytes[index] == UInt8(ascii: "%") else { return (bytes[index], index + 1) }
     var digits = index + 1
@@ -81,13 +81,12 @@ public enum Redaction {
 }
 
 extension CheckTarget {
-  /// The canonical text without the values of the query: what is written wherever a reader without the scope
-  /// `targets:write` may see it.
+  /// The canonical text without query values, for readers without the scope `targets:write`.
   public var redacted: String { redacting(description) }
 
-  /// The same for another text of this target.
+  /// Redacts another text of this target.
   package func redacting(_ text: String) -> String {
-    // The type of a DNS question is part of what is asked, and no secret.
+    // The record type of a DNS question is part of the target and not secret.
     question == nil ? Redaction.redacted(text) : text
   }
 }

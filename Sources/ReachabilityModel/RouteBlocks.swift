@@ -1,27 +1,27 @@
-/// The blocks that routes and policy rules tell apart, and the longest of them that covers an address.
+/// The address blocks of routes and policy rules, with a longest-prefix match.
 ///
-/// All addresses with the same longest block run through the same routes and rules in the same order, whatever their
-/// tables, metrics and types: what the kernel answers for one of them it answers for all. So the blocks alone are
-/// mirrored, not the routes. A block too many, whose route is gone, only asks a question more; one too few would be a
-/// wrong answer, and the kernel announces every new one.
+/// All addresses with the same longest block match the same routes and rules in the same order, whatever their tables,
+/// metrics and types, so the kernel's answer for one of them holds for all. Only the blocks are mirrored, not the
+/// routes. A block whose route is gone costs only an additional lookup. A missing block would give a wrong answer, and
+/// the kernel announces every new one.
 public struct RouteBlocks: Sendable, Equatable {
   private var ipv4 = Lengths<UInt32>()
   private var ipv6 = Lengths<UInt128>()
 
-  /// Just the two blocks that cover everything.
+  /// Creates a set of only the two blocks that cover everything.
   public init() {}
 
-  /// The blocks of a list, and the two that cover everything.
+  /// Creates a set of blocks, in addition to the two that cover everything.
   public init(_ blocks: some Sequence<IPPrefix>) {
     for block in blocks { insert(block) }
   }
 
-  /// How many blocks there are, besides the two that cover everything.
+  /// The number of blocks, without the two that cover everything.
   public var count: Int { ipv4.count + ipv6.count }
 
   /// Adds a block.
   ///
-  /// - Returns: false when it was there already.
+  /// - Returns: false when it was present already.
   @discardableResult
   public mutating func insert(_ block: IPPrefix) -> Bool {
     let first = block.address.masked(to: block.length)
@@ -32,7 +32,7 @@ public struct RouteBlocks: Sendable, Equatable {
     }
   }
 
-  /// Whether there is such a block.
+  /// Whether the set has this block.
   public func contains(_ block: IPPrefix) -> Bool {
     let first = block.address.masked(to: block.length)
     switch first.family {
@@ -41,7 +41,7 @@ public struct RouteBlocks: Sendable, Equatable {
     }
   }
 
-  /// The longest block that covers an address.
+  /// The longest block that contains an address.
   public func longest(covering address: IPAddress) -> IPPrefix {
     let length =
       switch address.family {
@@ -51,17 +51,17 @@ public struct RouteBlocks: Sendable, Equatable {
     return IPPrefix(address.masked(to: UInt8(length)), length: UInt8(length))
   }
 
-  /// How many blocks of another set are not in this one.
+  /// The number of blocks of another set that are not in this one.
   public func countMissing(of other: RouteBlocks) -> Int {
     ipv4.countMissing(of: other.ipv4) + ipv6.countMissing(of: other.ipv6)
   }
 }
 
-/// One set of block beginnings for each length.
+/// One set of first addresses for each prefix length.
 private struct Lengths<Number: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable, Equatable {
-  /// By length; the first one stays empty.
+  /// Indexed by length; the first set stays empty.
   private var sets = [Set<Number>](repeating: [], count: Number.bitWidth + 1)
-  /// The lengths that there are, the longest first: a table has few of the many that there could be.
+  /// The lengths in use, the longest first: a routing table has few of the possible ones.
   private var lengths: [Int] = []
 
   var count: Int { lengths.reduce(0) { $0 + sets[$1].count } }
@@ -87,10 +87,10 @@ private struct Lengths<Number: FixedWidthInteger & UnsignedInteger & Sendable>: 
 }
 
 extension IPAddress {
-  /// The address as one number, most significant bit first; of IPv4 the lower 32 bits.
+  /// The address as one number, most significant bit first; the lower 32 bits for IPv4.
   public var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
-  /// An address from its family and its number.
+  /// Creates an address from its family and its number.
   public init(_ family: Family, number: UInt128) {
     let low = UInt64(truncatingIfNeeded: number)
     switch family {
@@ -99,8 +99,10 @@ extension IPAddress {
     }
   }
 
-  /// False for addresses that the kernel or the rules treat by their own number and not by their route alone: this
-  /// network, loopback, link-local, multicast, limited broadcast, `::/16` with its mapped and compatible forms.
+  /// Whether routes alone decide about the address.
+  ///
+  /// False for addresses that the kernel or the rules treat specially: this network, loopback, link-local, multicast,
+  /// limited broadcast, and `::/16` with its mapped and compatible forms.
   public var isRouted: Bool {
     switch family {
     case .ipv4: low >> 24 != 0 && !isLoopback && !isLinkLocal && !isMulticast && low != 0xffff_ffff

@@ -1,27 +1,27 @@
-/// Which routes may differ from those of the reading before.
+/// The routes that may differ from those of the previous reading.
 public struct RouteChanges: Sendable, Equatable {
-  /// A block whose routes changed, and in which table.
+  /// A block whose routes changed, and the table.
   public struct Block: Hashable, Sendable {
-    /// The block, without the bits of an address in it.
+    /// The block, with the host bits cleared.
     public var prefix: IPPrefix
-    /// The routing table of the route; 0 when it is none's, as for the block of a policy rule.
+    /// The routing table of the route; 0 when there is none, as for the block of a policy rule.
     public var table: UInt32
 
-    /// A block of a table.
+    /// Creates a block of a table.
     public init(_ prefix: IPPrefix, table: UInt32) {
       self.prefix = prefix
       self.table = table
     }
   }
 
-  /// The blocks whose routes came, went or changed.
+  /// The blocks whose routes were added, removed or changed.
   public var blocks: Set<Block>
-  /// Any route may differ: at first, after lost events, and after changes that the kernel carries out without telling.
+  /// Whether any route may differ: at first, after lost events, and after changes that the kernel does not announce.
   public var isAny: Bool
-  /// The blocks of all routes and rules that there are; nil when they were not listed.
+  /// The blocks of all routes and rules; nil when they were not listed.
   public var allBlocks: Set<Block>?
 
-  /// Changes; none when nothing is said.
+  /// Creates changes; by default none.
   public init(blocks: Set<Block> = [], isAny: Bool = false, allBlocks: Set<Block>? = nil) {
     self.blocks = blocks
     self.isAny = isAny
@@ -29,18 +29,18 @@ public struct RouteChanges: Sendable, Equatable {
   }
 }
 
-/// What a source knows before it asks for routes: the basis of the observer's questions.
+/// The state that a source has read before the route lookups; the observer chooses its lookups by it.
 public struct KernelSurvey: Sendable {
-  /// Interfaces and addresses as they were just read.
+  /// Interfaces and addresses of this reading.
   public var tables: KernelTables
-  /// Which routes may differ from those of the reading before.
+  /// The routes that may differ from those of the previous reading.
   public var changes: RouteChanges
-  /// When this is: CLOCK_MONOTONIC since its own zero.
+  /// When it was made, on CLOCK_MONOTONIC.
   public var uptime: Duration
-  /// Nothing was announced since the last reading and everything is read afresh: what differs, no event has told of.
+  /// Whether this is an audit: everything is read again without an event, to find changes that were not announced.
   public var isAudit: Bool
 
-  /// A survey; by default one after which everything is asked.
+  /// Creates a survey; by default one after which everything is looked up.
   public init(
     tables: KernelTables, changes: RouteChanges = RouteChanges(isAny: true), uptime: Duration, isAudit: Bool = false
   ) {

@@ -1,4 +1,4 @@
-/// A value that many hold, by reference; equal when the values are.
+/// A value that several owners hold by reference; equal when the values are equal.
 package final class Shared<Value: Hashable & Sendable>: Hashable, Sendable {
   package let value: Value
 

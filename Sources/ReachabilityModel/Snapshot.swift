@@ -1,17 +1,17 @@
-/// All that is known about this machine at one sequence number.
+/// The state of this machine at one sequence number.
 public struct Snapshot: Hashable, Sendable {
-  /// The number of the last transition that changed anything here; 0 before the first reading.
+  /// The number of the last transition that changed this state; 0 before the first reading.
   ///
-  /// Changes of registered targets have numbers in the same order, and change nothing here.
+  /// Changes of registered targets are numbered in the same sequence, and change nothing here.
   public var sequence: UInt64
   /// When the status last changed; nil before the first reading.
   public var since: Timestamp?
-  /// The verdict over this machine.
+  /// The verdict for this machine.
   public var machine: MachinePath
   /// The interfaces with their usable addresses, by ascending index.
   public var interfaces: [InterfaceState]
 
-  /// A snapshot from its parts.
+  /// Creates a snapshot from its parts.
   public init(sequence: UInt64, since: Timestamp?, machine: MachinePath, interfaces: [InterfaceState]) {
     self.sequence = sequence
     self.since = since
@@ -19,45 +19,45 @@ public struct Snapshot: Hashable, Sendable {
     self.interfaces = interfaces
   }
 
-  /// The snapshot before anything was read: unknown, for this reason.
+  /// The snapshot before the first reading: unknown, for this reason.
   public static func unknown(_ reason: Reason) -> Snapshot {
     Snapshot(
       sequence: 0, since: nil, machine: MachinePath(ipv4: .unknown(reason), ipv6: .unknown(reason)), interfaces: [])
   }
 
-  /// Whether this machine has a way out.
+  /// Whether this machine has a usable default path.
   public var status: ReachabilityStatus { machine.status }
 }
 
-/// An interface with the addresses it can send from.
+/// An interface with its usable addresses.
 public struct InterfaceState: Hashable, Sendable {
   /// The interface.
   public var interface: Interface
   /// Its usable addresses with their prefix lengths, IPv4 first, by value.
   public var addresses: [IPPrefix]
 
-  /// An interface with addresses.
+  /// Creates an interface with addresses.
   public init(interface: Interface, addresses: [IPPrefix]) {
     self.interface = interface
     self.addresses = addresses
   }
 }
 
-/// One change of what we say, with its number in the order of all changes.
+/// One change of the published state, with its number in the sequence of all changes.
 public struct Transition: Hashable, Sendable {
-  /// Its number: 1 for the first, then one more each, without holes.
+  /// The sequence number: consecutive, starting at 1.
   ///
-  /// Changes of watched hosts carry the number of the
-  /// transition before them, because they are not part of the machine's history.
+  /// Changes of watched hosts have the number of the preceding transition, because they are not part of the machine's
+  /// history.
   public var sequence: UInt64
-  /// When the reading that shows it was made.
+  /// When the reading that shows the change was made.
   public var time: Timestamp
-  /// What the kernel said had happened, in the order of ``Cause/inOrder``; empty when it did not say.
+  /// The causes that the kernel reported, in the order of ``Cause/inOrder``; empty when it reported none.
   public var causes: [Cause]
   /// What changed.
   public var change: Change
 
-  /// A transition.
+  /// Creates a transition.
   public init(sequence: UInt64, time: Timestamp, causes: [Cause], change: Change) {
     self.sequence = sequence
     self.time = time
@@ -65,28 +65,28 @@ public struct Transition: Hashable, Sendable {
     self.change = change
   }
 
-  /// What changed, from what, to what.
+  /// The change, with the old and the new state.
   ///
-  /// Indirect, because transitions are handed on by the thousand, and most of their bytes are here.
+  /// The enumeration is indirect, because transitions are copied by the thousand and most of their bytes are here.
   public indirect enum Change: Hashable, Sendable {
     /// The machine's status or kind of connection; `initial` for the first verdict after the start.
     case status(from: MachinePath, to: MachinePath, initial: Bool)
-    /// The same status over another interface, gateway or source, or for another reason.
+    /// The same status over another interface, gateway or source address, or for another reason.
     case path(from: MachinePath, to: MachinePath)
-    /// An interface appeared, went away (`removed`), or changed its state or addresses.
+    /// An interface was added, removed (`removed`), or changed its state or addresses.
     case interface(InterfaceState, removed: Bool)
-    /// A watched target's verdict; no `from` for its first one.
+    /// A watched target's verdict; `from` is nil for the first one.
     case host(from: HostVerdict?, to: HostVerdict)
-    /// A registered target's state, or whether it flaps; or it was registered, changed what it is, or went away
-    /// (`removed`): then `from` is the state that it has.
+    /// A registered target's state or flapping. Also its registration, redefinition or removal (`removed`): then `from`
+    /// is its current state.
     case target(from: TargetState, to: TargetReport, removed: Bool)
   }
 
-  /// The kind of a change, for choosing which to hear.
+  /// The kinds of change, for filters.
   public struct Kinds: OptionSet, Hashable, Sendable {
-    /// One bit a kind.
+    /// One bit per kind.
     public let rawValue: UInt8
-    /// Kinds from their bits.
+    /// Creates kinds from their bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// ``Change/status(from:to:initial:)``.
     public static let status = Kinds(rawValue: 1 << 0)

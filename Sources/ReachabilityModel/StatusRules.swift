@@ -1,16 +1,16 @@
-/// How the kernel's answer becomes a verdict: pure rules over one reading.
+/// Derives verdicts from the kernel's answers: pure rules over one reading.
 ///
-/// The flags follow Apple's SCNetworkReachability as far as Linux knows the same facts.
+/// The flags follow Apple's SCNetworkReachability as far as Linux reports the same facts.
 public enum StatusRules {
-  /// What a verdict is about, where that changes the rule.
+  /// The subject of a verdict, if it affects the rule.
   public enum Subject: Hashable, Sendable {
     /// One address.
     case address
-    /// The way out as such: this machine itself and link-local sources do not count.
+    /// The default path: routes to this machine and link-local sources do not count.
     case defaultPath
   }
 
-  /// Judges the kernel's answer to one question.
+  /// Evaluates the kernel's answer to one lookup.
   public static func evaluate(
     _ answer: RouteAnswer, to query: RouteQuery, as subject: Subject = .address, in tables: KernelTables
   ) -> NetworkPath {
@@ -31,7 +31,7 @@ public enum StatusRules {
     case .unicast: evaluateNextHops(of: route, for: query, as: subject, in: tables)
     case .broadcast, .multicast:
       subject == .address ? evaluateNextHops(of: route, for: query, as: subject, in: tables) : .none(.noRoute)
-    // An IPv6 anycast address is one of this machine's, whatever interface it came with.
+    // An IPv6 anycast address is local to this machine, on whichever interface it is configured.
     case .local, .anycast: subject == .address ? evaluateLocal(route, in: tables) : .none(.noRoute)
     case .blackhole: .none(.blackhole)
     case .unreachable: .none(.unreachableRoute)
@@ -40,8 +40,10 @@ public enum StatusRules {
     }
   }
 
-  /// An own address: answered by this machine itself, whatever the state of the device that owns it (the weak host
-  /// model, RFC 1122 §3.3.4.2), as long as the loopback device, which carries the packets, is on.
+  /// Evaluates a local address.
+  ///
+  /// This machine answers for it regardless of the state of the device that owns it (the weak host model, RFC 1122
+  /// §3.3.4.2), as long as the loopback device, which carries the packets, is up.
   private static func evaluateLocal(_ route: Route, in tables: KernelTables) -> NetworkPath {
     let loopbackIsUp = tables.interfaces.contains { $0.flags.isSuperset(of: [.loopback, .up]) }
     guard loopbackIsUp else { return .none(.noRoute) }
@@ -53,8 +55,10 @@ public enum StatusRules {
     return path
   }
 
-  /// Judges the leg that the kernel takes for an address, wherever it leads; of a default path the first leg that can
-  /// pass packets, else the one that comes furthest, because other destinations take other legs.
+  /// Evaluates the next hops of a route.
+  ///
+  /// For an address, only the next hop that the kernel selects counts. For a default path it is the first one that can
+  /// pass packets, otherwise the one with the highest rank, because other destinations use other next hops.
   private static func evaluateNextHops(
     of route: Route, for query: RouteQuery, as subject: Subject, in tables: KernelTables
   ) -> NetworkPath {
@@ -62,7 +66,7 @@ public enum StatusRules {
     for (position, nextHop) in route.hops.enumerated() where subject == .defaultPath || position == route.taken {
       guard let interface = tables.interface(nextHop.interfaceIndex) else { continue }
       var route = route
-      // The kernel named the source for the leg that it takes.
+      // The kernel reported the source for the next hop that it selects.
       if position != route.taken {
         let found = route.preferredSource ?? source(through: nextHop, like: query.destination, in: tables)
         route.source = found ?? route.source
@@ -74,7 +78,7 @@ public enum StatusRules {
     return best
   }
 
-  /// The source that the kernel most likely takes on a leg: one that is not deprecated, of the router's network
+  /// The source that the kernel most likely selects for a next hop: not deprecated, and in the router's network
   /// (`inet_select_addr` in net/ipv4/devinet.c; RFC 6724).
   private static func source(
     through nextHop: Route.NextHop, like destination: IPAddress, in tables: KernelTables
@@ -94,22 +98,22 @@ public enum StatusRules {
     _ nextHop: Route.NextHop, through interface: Interface, of route: Route, for query: RouteQuery, as subject: Subject,
     in tables: KernelTables
   ) -> NetworkPath {
-    // A way that leads back into this machine is no way out of it.
+    // A route through the loopback device does not leave this machine.
     if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
-    // Addresses of this machine have routes of type `local`: a unicast route over `lo` leads to nobody.
+    // Addresses of this machine have routes of type `local`; a unicast route through `lo` reaches no host.
     if interface.type == .loopback, route.type == .unicast, !query.destination.isLoopback { return .none(.noRoute) }
-    // Bound to an interface, the kernel looks for a loopback address among that one's routes, and finds the default; but
-    // such packets never leave the machine (RFC 1122 §3.2.1.3).
+    // For a lookup bound to an interface, the kernel looks for a loopback address among that interface's routes, and
+    // finds the default route. Such packets never leave the machine (RFC 1122 §3.2.1.3).
     if query.interfaceIndex != nil, query.destination.isLoopback, interface.type != .loopback {
       return .none(.noRoute)
     }
-    // IsWWAN is kept when the cellular link is down, as Apple keeps it.
+    // IsWWAN is kept when the cellular link is down, as Apple does.
     let kept: ReachabilityFlags = interface.isWWAN ? .isWWAN : []
     var path = NetworkPath(flags: kept)
     path.describe(route, nextHop: nextHop, interface: interface)
     switch interface.usability {
     case .adminDown:
-      // The kernel flushes these routes; an answer that still shows one is about to be wrong.
+      // The kernel flushes these routes; an answer that still has one is about to become invalid.
       return .none(.noRoute)
     case .linkDown:
       path.reason = .linkDown
@@ -141,8 +145,8 @@ public enum StatusRules {
     return flags
   }
 
-  /// Whether a packet with this source can be answered from beyond: loopback and link-local sources go no further than
-  /// the machine and the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
+  /// Whether a packet with this source can be answered: packets with loopback or link-local sources do not leave the
+  /// machine or the link (RFC 1122 §3.2.1.3, RFC 3927 §2.7, RFC 4291 §2.5.6).
   private static func isUsable(
     _ source: IPAddress, for query: RouteQuery, through nextHop: Route.NextHop, as subject: Subject,
     in tables: KernelTables
@@ -150,8 +154,9 @@ public enum StatusRules {
     let destination = query.destination
     if source.isUnspecified { return false }
     if source.isLoopback { return destination.isLoopback }
-    // The kernel takes a deprecated IPv6 address only where there is no other (RFC 6724 §5, rule 3), and the network that
-    // gave it has taken it back (RFC 4862 §5.5.4): packets may leave, but it is no way out to count on, unless somebody asks for that very address.
+    // The kernel selects a deprecated IPv6 address only if there is no other (RFC 6724 §5, rule 3), and the network
+    // that assigned it has withdrawn it (RFC 4862 §5.5.4). Packets may leave, but the path is not reliable, so it is a
+    // default path only if the caller requests that source address.
     let isOurChoice = subject == .defaultPath && source.family == .ipv6 && query.source == nil
     let owners = isOurChoice ? tables.owners(of: source) : []
     if !owners.isEmpty, owners.allSatisfy({ $0.flags.contains(.deprecated) }) { return false }
@@ -161,7 +166,7 @@ public enum StatusRules {
 }
 
 extension NetworkPath {
-  /// Fills in what the route says, for verdicts that have one.
+  /// Sets the properties that come from the route.
   fileprivate mutating func describe(_ route: Route, nextHop: Route.NextHop?, interface: Interface?) {
     self.interface = interface.map(InterfaceReference.init)
     gateway = nextHop?.gateway

@@ -1,12 +1,12 @@
-/// From a target to the kernel's questions, and from the answers to its verdict: pure rules over one reading.
+/// Derives a target's lookups, and its verdict from the answers: pure rules over one reading.
 ///
-/// The two steps are one computation made twice: ``queries(for:resolution:permitting:in:)`` lists what
-/// ``verdict(for:resolution:permitting:answers:in:)`` will look up.
+/// Both steps make the same computation: ``queries(for:resolution:permitting:in:)`` lists what
+/// ``verdict(for:resolution:permitting:answers:in:)`` will use.
 ///
-/// A requirement of interface types adds a question for each interface that is permitted, because the kernel's own choice
-/// may not be.
+/// A requirement of interface types adds a lookup for each permitted interface, because the kernel's own choice may not
+/// be permitted.
 public enum TargetRules {
-  /// The questions that must be answered to judge a target.
+  /// The lookups that the verdict for a target needs.
   public static func queries(
     for target: ReachabilityTarget, resolution: NameResolution = .pending,
     permitting requirement: InterfaceRequirement = .none,
@@ -23,12 +23,12 @@ public enum TargetRules {
     }
   }
 
-  /// The verdict over a target.
+  /// The verdict for a target.
   ///
   /// - Parameters:
-  ///   - target: what is judged.
-  ///   - resolution: what is known of its name; ignored for other targets.
-  ///   - requirement: which types of interface count.
+  ///   - target: the target.
+  ///   - resolution: the resolution of its name; ignored for other targets.
+  ///   - requirement: the interface types that count.
   ///   - answers: the kernel's answer to each of ``queries(for:resolution:permitting:in:)``.
   ///   - tables: interfaces and addresses of the same reading.
   /// - Returns: the verdict; unknown where an answer is missing.
@@ -52,7 +52,7 @@ public enum TargetRules {
     }
     let verdicts = parts(of: target, resolution).map { part in
       let paths = indexes.map { path(to: part, of: target, through: $0, answers, in: tables) }
-      // What is bound to one interface has no choice.
+      // A lookup that is bound to one interface has no alternatives.
       let chosen = target.interface == nil ? requirement.choice(of: paths) : paths.first ?? .unknown(.starting)
       return HostVerdict.AddressVerdict(address: part.address, path: chosen)
     }
@@ -64,8 +64,10 @@ public enum TargetRules {
     return combined
   }
 
-  /// The addresses by whose routes alone a target is judged; nil when it must be asked about by itself, because of its
-  /// source, its interface, what its addresses are, because it has none, or because only some interfaces count.
+  /// The addresses whose routes alone decide about a target.
+  ///
+  /// Nil when the target needs lookups of its own: because of its source, its interface, the class of its addresses,
+  /// because it has none, or because interface types are restricted.
   public static func routedAddresses(
     of target: ReachabilityTarget, resolution: NameResolution = .pending,
     permitting requirement: InterfaceRequirement = .none
@@ -82,12 +84,12 @@ public enum TargetRules {
 
   // MARK: - Parts
 
-  /// What one line of a verdict is about.
+  /// The subject of one part of a verdict.
   private enum Part {
     case address(IPAddress)
     case family(IPAddress.Family)
 
-    /// The address, or the one that stands for all of a family.
+    /// The address, or the one that represents a family.
     var address: IPAddress {
       switch self {
       case .address(let address): address
@@ -99,7 +101,7 @@ public enum TargetRules {
   private static func parts(of target: ReachabilityTarget, _ resolution: NameResolution) -> [Part] {
     switch target.remote {
     case .localLink: return []
-    // Asked about 0.0.0.0, Linux answers "local" whatever the routes.
+    // For 0.0.0.0, Linux answers "local" regardless of the routes.
     case .address(let address) where !address.unmapped.isUnspecified: return [.address(address)]
     case .defaultPath, .address: return IPAddress.Family.allCases.map(Part.family)
     case .name:
@@ -126,7 +128,7 @@ public enum TargetRules {
     switch part {
     case .family(let family):
       let queries = defaultQueries(family, target, index)
-      // A source of the other family can send nothing here.
+      // A source of the other family cannot be used here.
       guard !queries.isEmpty else { return .none(.noSource) }
       return StatusRules.defaultPath(queries, answers, in: tables)
     case .address(let address):
@@ -143,8 +145,7 @@ public enum TargetRules {
     case refused(Reason)
   }
 
-  /// The indexes of the interfaces to ask through, nil for the kernel's choice, and whether its source address is ours to
-  /// use.
+  /// The indexes of the interfaces to use, nil for the kernel's choice; or why the target is rejected.
   private static func scopes(
     of target: ReachabilityTarget, _ requirement: InterfaceRequirement, in tables: KernelTables
   ) -> Scopes {
@@ -154,7 +155,7 @@ public enum TargetRules {
     return requirement.permits(interface.type) ? .scopes([interface.index]) : .refused(.noRoute)
   }
 
-  /// The kernel checks the source of IPv4 lookups only, so ownership is checked here for both families.
+  /// Whether an address is usable on this machine; the kernel checks the source of IPv4 lookups only.
   private static func isOwn(_ source: IPAddress, in tables: KernelTables) -> Bool {
     if source.isLoopback { return true }
     return tables.owners(of: source).contains { entry in
@@ -171,7 +172,7 @@ public enum TargetRules {
     return RouteQuery(destination, source: source(of: target, towards: destination), interfaceIndex: index)
   }
 
-  /// A loopback source cannot leave the machine: with a remote elsewhere it is left out, as SCNetworkReachability does.
+  /// The source of a target; nil for a loopback source and a remote elsewhere, as in SCNetworkReachability.
   private static func source(of target: ReachabilityTarget, towards destination: IPAddress) -> IPAddress? {
     guard let source = target.source, source.isLoopback, !destination.isLoopback else { return target.source }
     return nil

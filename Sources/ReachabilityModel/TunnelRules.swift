@@ -1,10 +1,10 @@
-/// What a tunnel takes from the physical device that carries its own packets.
+/// Derives the cost of a tunnel from the physical device that carries its packets.
 ///
-/// A tunnel over a modem is cellular traffic, and costs as much. Which device is beneath, the kernel does not say of most
-/// tunnels (WireGuard, TUN): it is the physical one with the best default route, as SCNetworkReachability takes the flags
-/// towards the VPN's server along.
+/// A tunnel over a modem is cellular traffic, and costs as much. For most tunnels (WireGuard, TUN) the kernel does not
+/// report the lower device: it is taken to be the physical device with the best default route, as SCNetworkReachability
+/// takes over the flags of the path to the VPN server.
 public enum TunnelRules {
-  /// The questions that must be answered to know what is beneath; none when nothing could be taken from there.
+  /// The lookups that determine the lower device; none when the tunnels could inherit nothing.
   public static func queries(in tables: KernelTables) -> [RouteQuery] {
     let physical = physicalInterfaces(in: tables)
     guard tables.interfaces.contains(where: { $0.type == .tunnel && $0.flags.contains(.up) }),
@@ -15,7 +15,7 @@ public enum TunnelRules {
     }
   }
 
-  /// The tables with each tunnel's share of what is beneath it.
+  /// The tables with the properties that each tunnel inherits from its lower device.
   public static func applied(to tables: KernelTables, _ answers: [RouteQuery: RouteAnswer]) -> KernelTables {
     guard !queries(in: tables).isEmpty else { return tables }
     let carrier = carrier(in: tables, answers)
@@ -32,10 +32,10 @@ public enum TunnelRules {
     return KernelTables(interfaces: interfaces, addresses: tables.addresses)
   }
 
-  /// The device at the bottom of a stack, if that is no tunnel, too.
+  /// The device at the bottom of a stack; nil if that is a tunnel too.
   private static func underlyingInterface(_ interface: Interface, in tables: KernelTables) -> Interface? {
     var current = interface
-    // No device stands beneath itself, but tables are read link by link.
+    // The loop is bounded, because links are read one by one and may form a cycle.
     for _ in 0..<tables.interfaces.count {
       guard let lower = current.lowerIndex.flatMap({ tables.interface($0) }) else { return nil }
       guard lower.type == .tunnel else { return lower }
@@ -48,7 +48,7 @@ public enum TunnelRules {
     tables.interfaces.filter { [.ethernet, .wifi, .wwan, .ppp].contains($0.type) && $0.flags.contains(.up) }
   }
 
-  /// The physical interface with the best default route: IPv4's first, for most tunnels' servers have such an address.
+  /// The physical interface with the best default route; IPv4 first, because most tunnel servers have IPv4 addresses.
   private static func carrier(in tables: KernelTables, _ answers: [RouteQuery: RouteAnswer]) -> Interface? {
     for family in IPAddress.Family.allCases {
       let candidates = physicalInterfaces(in: tables).compactMap { interface -> (Interface, metric: UInt32)? in
@@ -67,6 +67,6 @@ public enum TunnelRules {
 }
 
 extension Interface {
-  /// Whether there is anything that a tunnel could take from it.
+  /// Whether a tunnel could inherit anything from it.
   fileprivate var isNotable: Bool { isWWAN || isExpensive || isConstrained }
 }

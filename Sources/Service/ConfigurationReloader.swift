@@ -4,23 +4,24 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import StatusAPI
 
-/// What becomes of SIGHUP: everything is read and checked first, and only then anything changes.
+/// Reloads the configuration on SIGHUP: everything is read and validated before anything changes.
 ///
-/// On any error the configuration before it stays in force, whole. A setting that cannot change while the service runs is
-/// told in the log, in `/readyz?verbose` and in `/metrics` until the restart.
+/// After an error the previous configuration stays in force unchanged. A changed setting that cannot change while the
+/// service runs is reported in the log, in `/readyz?verbose` and in `/metrics` until the restart.
 final class ConfigurationReloader: Sendable {
-  /// A part that takes over its settings.
+  /// A part that applies changed settings.
   struct Participant: Sendable {
-    /// Checks what it will need, such as files that a setting names, without changing anything, and returns what makes
-    /// the change, which cannot fail.
+    /// Validates what the change needs, such as files that a setting names, without changing anything.
+    ///
+    /// It returns the closure that makes the change, which cannot fail.
     var prepare: @Sendable (Configuration) throws(ConfigurationErrors) -> @Sendable () -> Void
 
-    /// A part whose settings need no checking beyond that of the configuration.
+    /// A part whose settings need no validation beyond that of the configuration.
     init(change: @escaping @Sendable (Configuration) -> Void) {
       prepare = { (configuration) throws(ConfigurationErrors) in { change(configuration) } }
     }
 
-    /// A part that must look before it leaps.
+    /// A part that validates its settings before the change.
     init(prepare: @escaping @Sendable (Configuration) throws(ConfigurationErrors) -> @Sendable () -> Void) {
       self.prepare = prepare
     }
@@ -31,22 +32,23 @@ final class ConfigurationReloader: Sendable {
     var successes = 0
     var failures = 0
     var lastSuccess = Timestamp.now
-    /// When the last reload failed; nil when it did not.
+    /// The time of the last reload if it failed, else nil.
     var failed: Timestamp?
-    /// Settings that wait for a restart.
+    /// The changed settings that take effect at the next restart.
     var pending: [String] = []
-    /// What each setting was given as that is not waiting: what is waiting and then taken back never was in force.
+    /// The texts in force of each setting without a pending change, because a pending change that is reverted never
+    /// took effect.
     var activeValues: [String: [String]]
   }
 
   private let sources: ConfigurationSources
-  /// What the service was started with, and what a setting that is not live still is.
+  /// The configuration at the start, which stays in force for settings that are not live.
   private let started: Configuration
   private let participants: [Participant]
   private let logger: Logger
   private let state: Locked<State>
 
-  /// A service that runs with `configuration`, which came from `sources`.
+  /// Creates a reloader for a service that runs with `configuration`, which was read from `sources`.
   init(
     _ configuration: Configuration, from sources: ConfigurationSources, _ logger: Logger, _ participants: [Participant]
   ) {
@@ -57,10 +59,10 @@ final class ConfigurationReloader: Sendable {
     state = Locked(State(configuration: configuration, activeValues: configuration.assigned))
   }
 
-  /// The configuration that is in force, as far as its settings are live.
+  /// The configuration in force, for live settings.
   var configuration: Configuration { state.withLock(\.configuration) }
 
-  /// Reads the sources again and takes over what may change.
+  /// Reads the sources again and applies the settings that may change.
   func reload() {
     do throws(ConfigurationErrors) {
       let loaded = try sources.load(following: started)
@@ -98,48 +100,50 @@ final class ConfigurationReloader: Sendable {
     logger.notice("configuration reloaded", metadata: ["changed": "\(changed.joined(separator: ","))"])
     for warning in loaded.warnings(sources.environment) { logger.warning("\(warning)") }
     if !pending.isEmpty {
-      logger.warning("settings wait for a restart", metadata: ["settings": "\(pending.joined(separator: ","))"])
+      logger.warning("settings need a restart", metadata: ["settings": "\(pending.joined(separator: ","))"])
     }
   }
 
-  /// The paths whose texts are not the same, in order.
+  /// The paths whose texts differ, in order.
   private static func difference(_ old: [String: [String]], _ new: [String: [String]]) -> [String] {
     Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
   }
 
-  // MARK: - Telling
+  // MARK: - Reporting
 
-  /// For `/readyz`: a service that runs by its last good configuration is ready, but somebody should look.
+  /// The result for `/readyz`: a service with its last valid configuration is ready, with a warning.
   var healthCheck: HealthCheck {
     HealthCheck("configuration", isWarning: true) { [self] in
       let state = state.withLock(\.self)
-      // Which file and line is for the log: everybody may read this.
-      if let failed = state.failed { return "the reload of \(failed) failed, the one before is in force; see the log" }
-      return state.pending.isEmpty ? nil : "wait for a restart: \(state.pending.joined(separator: ", "))"
+      // The file and line are in the log only, because any client may read this.
+      if let failed = state.failed {
+        return "the reload of \(failed) failed and the previous configuration is in force; see the log"
+      }
+      return state.pending.isEmpty ? nil : "settings that need a restart: \(state.pending.joined(separator: ", "))"
     }
   }
 
-  /// For `/metrics`.
+  /// The samples for `/metrics`.
   var metricCollector: MetricCollector {
     MetricCollector { [self] page in
       let state = state.withLock(\.self)
       page.add(
-        "reachd_configuration_reloads_total", .counter, "Times that the configuration was to be read again.",
+        "reachd_configuration_reloads_total", .counter, "Reloads of the configuration, by result.",
         [.init(Double(state.successes), ["result": "success"]), .init(Double(state.failures), ["result": "failure"])])
       page.add(
-        "reachd_configuration_last_reload_successful", .gauge, "Whether the last reload was one; 1 before the first.",
+        "reachd_configuration_last_reload_successful", .gauge, "Whether the last reload succeeded; 1 before the first.",
         state.failed == nil ? 1 : 0)
       page.add(
-        "reachd_configuration_success_timestamp_seconds", .gauge, "When the configuration in force was read.",
+        "reachd_configuration_success_timestamp_seconds", .gauge, "Time at which the configuration in force was read.",
         [.init(Double(state.lastSuccess.microseconds) / 1e6)])
       let certificates = state.configuration.listeners.compactMap { listener in
         state.configuration.identity(of: listener).map { ("\(listener.address)", $0.expires) }
       }
       page.add(
-        "reachd_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of an address ends.",
+        "reachd_certificate_expiry_timestamp_seconds", .gauge, "Time at which the certificate of an address expires.",
         certificates.map { .init(Double($1), ["listener": $0]) })
       page.add(
-        "reachd_configuration_pending_settings", .gauge, "Settings that were changed and wait for a restart.",
+        "reachd_configuration_pending_settings", .gauge, "Changed settings that need a restart.",
         state.pending.count)
     }
   }

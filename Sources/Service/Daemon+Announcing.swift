@@ -3,7 +3,7 @@ internal import Logging
 internal import EmbeddedHTTPServer
 
 extension Daemon {
-  /// Says where it can be found: whoever comes from now on is served in a moment.
+  /// Logs the addresses; from now on, a client that connects is served within moments.
   func logListening() {
     for server in servers {
       logger.notice("listening", metadata: ["address": "\(server.boundAddress)", "tls": "\(server.isSecure)"])

@@ -3,27 +3,27 @@ internal import EmbeddedHTTPServer
 internal import StatusAPI
 
 extension MetricCollector {
-  /// What the process takes, by the names that every Prometheus client uses.
+  /// The resources of the process, with the metric names of the Prometheus client libraries.
   static func process() -> MetricCollector {
     let start = ProcessUsage.startTime
     return MetricCollector { page in
       let usage = ProcessUsage.current
       page.add(
-        "process_cpu_seconds_total", .counter, "Processor time spent, in seconds.", [.init(usage.processorSeconds)])
+        "process_cpu_seconds_total", .counter, "CPU time spent, in seconds.", [.init(usage.processorSeconds)])
       if let bytes = usage.residentBytes {
-        page.add("process_resident_memory_bytes", .gauge, "Memory that is really there, in bytes.", bytes)
+        page.add("process_resident_memory_bytes", .gauge, "Resident memory size in bytes.", bytes)
       }
       if let descriptors = usage.openDescriptors {
-        page.add("process_open_fds", .gauge, "Open file descriptors.", descriptors)
+        page.add("process_open_fds", .gauge, "Number of open file descriptors.", descriptors)
       }
-      page.add("process_max_fds", .gauge, "File descriptors that may be open.", usage.descriptorLimit)
+      page.add("process_max_fds", .gauge, "Maximum number of open file descriptors.", usage.descriptorLimit)
       if let start {
-        page.add("process_start_time_seconds", .gauge, "When it was started, in seconds since 1970.", [.init(start)])
+        page.add("process_start_time_seconds", .gauge, "Start time, in seconds since 1970.", [.init(start)])
       }
     }
   }
 
-  /// The servers of this process, and what became of its log.
+  /// The metrics of the servers of this process and of its log.
   static func daemon(_ servers: [HTTPServer], _ writer: LogWriter) -> MetricCollector {
     let counters = MetricCollector.servers { servers.map { ("\($0.boundAddress)", $0.counters) } }
     return MetricCollector { page in

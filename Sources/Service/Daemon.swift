@@ -8,9 +8,7 @@ internal import ServiceLifecycle
 internal import StatusAPI
 internal import UnixSignals
 
-/// The composition of the service: one monitor, one HTTP service, one server an address.
-///
-/// It only composes.
+/// Composes the service: one monitor, one HTTP service and one server per address.
 package struct Daemon {
   private let settings: ServiceConfigurator
   private let reloading: ConfigurationReloader
@@ -21,10 +19,10 @@ package struct Daemon {
   private let manager: ServiceManager
   private let writer: LogWriter
 
-  /// The waits between attempts to open the kernel: they begin short, because a machine that boots settles soon.
+  /// The delays between attempts to open the kernel; the first ones are short, because failures during boot end soon.
   private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
 
-  /// Puts everything together; starts no thread yet.
+  /// Composes all parts without starting a thread.
   package init(
     _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogSettings,
     _ writer: LogWriter
@@ -61,23 +59,23 @@ package struct Daemon {
     }
   }
 
-  /// Binds every address, and then gives up all privileges for good.
+  /// Binds every address, and then drops all privileges permanently.
   ///
-  /// To be called while the process has one thread.
+  /// Call it while the process has one thread.
   package func bind() throws(HTTPServerError) {
     for server in servers { try server.bind() }
     _ = Privileges.drop()
-    // What the policy says of our own ports goes by those that were bound.
+    // The policy for the service's own ports uses the ports that were bound.
     settings.ports.record(servers)
     service.change(to: settings.makeConfiguration(reloading.configuration))
   }
 
-  /// Reserves what the targets of the configuration need, before a caller can register any.
+  /// Reserves the limits that the configuration's targets need, before a client can register a target.
   ///
-  /// - Throws: the limit that they exceed.
+  /// - Throws: the limit that the targets exceed.
   package func reserveTargets() throws(ConfigurationErrors) { try settings.reserve(reloading.configuration, service) }
 
-  /// Writes what is still to be logged, within a second.
+  /// Writes the queued log lines, for at most one second.
   package func flushLog() { writer.flush(seconds: 1) }
 
   /// Serves until SIGTERM or SIGINT, then drains.
@@ -85,7 +83,7 @@ package struct Daemon {
   /// - Throws: an `HTTPServerError` when a server cannot be started.
   package func serve() async throws {
     var quiet = logger
-    // The group tells of its own steps, before the first of ours: the first line is to be the address.
+    // The service group logs its own steps before the first step here, but the address must be the first line.
     quiet.logLevel = max(.notice, logger.logLevel)
     let group = ServiceGroup(
       services: [DaemonTask(daemon: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
@@ -103,13 +101,14 @@ package struct Daemon {
     }
   }
 
-  /// What runs under the service group's signals: everything, because whoever sees the address in the log may send one.
+  /// The services that run under the service group's signals: all of them, because any reader of the logged address
+  /// may send a signal.
   private struct DaemonTask: Service {
     let daemon: Daemon
 
     func run() async throws {
       daemon.logListening()
-      // Not earlier: a schedule with targets has threads, and something to say.
+      // Not earlier: a schedule with targets starts threads and logs.
       ServiceConfigurator.configure(daemon.service.schedule, daemon.reloading.configuration.targets, daemon.logger)
       try daemon.start()
       await withDiscardingTaskGroup { group in
@@ -122,7 +121,7 @@ package struct Daemon {
     }
   }
 
-  /// Opens the kernel, again and again if it refuses, and then waits for the end.
+  /// Opens the kernel, retries until it succeeds, and then waits for the end.
   private func startMonitor() async {
     var retryDelays = Self.retryDelays.makeIterator()
     var wait = Self.retryDelays.last ?? .seconds(30)
@@ -141,20 +140,22 @@ package struct Daemon {
     try? await gracefulShutdown()
   }
 
-  /// Tells the service manager, twice in its interval, that every server's loop has turned and the kernel's is not stuck.
+  /// Notifies the service manager, twice per watchdog interval, that every server's loop runs and the netlink loop is
+  /// not stuck.
   ///
-  /// A loop that is stuck in a callback does not turn, and the manager starts the service anew.
+  /// A loop that is stuck in a callback does not run, and the manager restarts the service.
   private func sendWatchdogHeartbeats() async {
     guard let interval = manager.watchdog else { return }
     var before: [UInt64] = []
     while !Task.isCancelled {
       let turns = servers.map(\.loopTurns)
       let diagnostic = HealthCheck.netlink(monitor).diagnostic()
-      // Servers that are told to stop turn no more once they have, while others still have answers to give.
+      // Servers that are told to stop end their loops, while other servers still have responses to send.
       if service.isDraining || diagnostic == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
         manager.notify("WATCHDOG=1")
       } else {
-        logger.critical("no sign of life", metadata: ["reason": "\(diagnostic ?? "a server does not move")"])
+        logger.critical(
+          "event loop stuck", metadata: ["reason": "\(diagnostic ?? "the event loop of a server does not run")"])
       }
       before = turns
       for server in servers { server.wake() }
@@ -162,10 +163,10 @@ package struct Daemon {
     }
   }
 
-  /// SIGHUP has the configuration read again.
+  /// Reloads the configuration on SIGHUP.
   private func reloadOnSIGHUP() async {
-    // On a queue of its own: a file on a server that is gone is not to hold up the end of this process. What is signalled
-    // while one reload is under way is one more, however often.
+    // On a queue of its own, because a file on an unavailable file server must not delay the shutdown. Any number of
+    // signals during a reload leads to one more reload.
     let source = DispatchSource.makeUserDataOrSource(queue: DispatchQueue(label: "reload"))
     source.setEventHandler { [reloading] in reloading.reload() }
     source.activate()
@@ -173,11 +174,11 @@ package struct Daemon {
     source.cancel()
   }
 
-  /// Not ready, then no new connections, then farewell to the streams, then the last answers.
+  /// Drains: reports not ready, closes the listeners, sends each stream its close event and completes all responses.
   private func drain() async {
     let start = ContinuousClock.now
     let configuration = reloading.configuration
-    // The manager's own patience may be shorter than what was configured here.
+    // The service manager's stop timeout may be shorter than the configured one.
     let timeLimit = (configuration.grace + .seconds(5)).components.seconds * 1_000_000
     manager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(timeLimit)\nSTATUS=Draining.")
     logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
@@ -188,7 +189,7 @@ package struct Daemon {
     for server in servers { server.endStreams(closeEvent: StatusService.closeEvent) }
     for server in servers {
       let left = configuration.grace - (ContinuousClock.now - start)
-      // It ends as soon as nothing is under way; checks take as long as those who asked for them allowed.
+      // It ends as soon as nothing is in progress; a check takes as long as its client allowed.
       server.stop(grace: max(.zero, left))
     }
     service.schedule.stop()

@@ -6,19 +6,19 @@ internal import NetworkReachability
 internal import ReachabilityChecks
 internal import StatusAPI
 
-/// How a configuration becomes the settings of the service's parts: at the start, and again with every reload.
+/// Converts a configuration to the settings of the service's parts, at the start and at each reload.
 struct ServiceConfigurator: Sendable {
   var monitor: ReachabilityMonitor
-  /// Where the servers listen, in their order.
+  /// The addresses of the servers, in order.
   var addresses: [ListenAddress]
   var style: LogSettings
   var writer: LogWriter
-  /// The ports that are this service's own.
+  /// The ports of this service.
   let ports = BoundPortSet()
 
   /// The settings of the HTTP service.
   func makeConfiguration(_ configuration: Configuration) -> StatusService.Configuration {
-    // Whoever wants an access log wants it whatever else is logged.
+    // The access log is written at any log level.
     var access = LineLogHandler.logger(style, writer)
     access.logLevel = .info
     var contacts = configuration.contactPolicy
@@ -32,7 +32,7 @@ struct ServiceConfigurator: Sendable {
       liveChecks: [.netlink(monitor)])
   }
 
-  /// What a reload changes; a part with live settings has its step here (``Setting/reloadable``).
+  /// The changes of a reload; each part with live settings has a step here (``Setting/reloadable``).
   func participants(service: StatusService, servers: [HTTPServer], _ logger: Logger) -> [ConfigurationReloader
     .Participant]
   {
@@ -46,7 +46,7 @@ struct ServiceConfigurator: Sendable {
       ConfigurationReloader.Participant(change: { configuration in
         let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
         for (number, server) in servers.enumerated() {
-          // Its files were read, and found to be good, with the configuration.
+          // The files were read and validated with the configuration.
           let listener = configuration.listener(number, at: addresses[number])
           if let identity = configuration.identity(of: listener) { server.replaceIdentity(identity) }
           server.limit(
@@ -54,7 +54,7 @@ struct ServiceConfigurator: Sendable {
             requestBody: configuration.requestBodyLimit ?? limits.requestBodyLimit)
         }
       }),
-      // The last one: what it reserves would stay so if another step refused the configuration.
+      // The last step, because its reservation would remain if another step rejected the configuration.
       ConfigurationReloader.Participant(prepare: { (configuration) throws(ConfigurationErrors) in
         try reserve(configuration, service)
         return { Self.configure(service.schedule, configuration.targets, logger) }
@@ -62,9 +62,9 @@ struct ServiceConfigurator: Sendable {
     ]
   }
 
-  /// Reserves the share of the limits that the targets of a configuration need.
+  /// Reserves the part of the limits that the targets of a configuration need.
   ///
-  /// - Throws: the limit that they exceed.
+  /// - Throws: the limit that the targets exceed.
   func reserve(_ configuration: Configuration, _ service: StatusService) throws(ConfigurationErrors) {
     do throws(QuotaExcess) {
       try service.reserve(configuration.targets, makeConfiguration(configuration))
@@ -73,35 +73,36 @@ struct ServiceConfigurator: Sendable {
       throw ConfigurationErrors(errors: [
         ConfigurationError(
           location: "configuration", path: "targets",
-          problem: "the \(file) targets do not fit beside the \(callers) targets of callers", hint: "\(error)")
+          problem: "the \(file) targets of the file and the \(callers) targets of clients exceed the limits",
+          hint: "\(error)")
       ])
     }
   }
 
-  /// Has the targets of a configuration checked, and no longer those of the one before.
+  /// Schedules the targets of a configuration in place of those of the previous configuration.
   static func configure(_ schedule: CheckSchedule, _ targets: [TargetDefinition], _ logger: Logger) {
     let found: TargetConfigurationResult
     do throws(QuotaExcess) {
       found = try schedule.configure(targets)
     } catch {
-      // Their share is reserved before: only a mistake of this program comes here.
+      // The limits were reserved before, so only a programming error reaches this line.
       logger.critical("targets not configured", metadata: ["error": "\(error)"])
       return
     }
     for id in found.takenOver {
-      logger.warning("the file takes over a target that a caller had registered", metadata: ["target": "\(id)"])
+      logger.warning("a target of the file replaces a registered target", metadata: ["target": "\(id)"])
     }
   }
 }
 
-/// The ports that the servers have: those of port 0 are known when they are bound.
+/// The ports of the servers; port 0 gets its number when it is bound.
 final class BoundPortSet: Sendable {
   private let ports = Locked<Set<UInt16>>([])
 
-  /// None before they are bound.
+  /// The ports; empty before the servers are bound.
   var all: Set<UInt16> { ports.withLock(\.self) }
 
-  /// Notes those of servers that are bound.
+  /// Stores the ports of servers that are bound.
   func record(_ servers: [HTTPServer]) {
     let bound = Set(servers.map(\.boundAddress.port).filter { $0 > 0 })
     ports.withLock { $0 = bound }
@@ -109,14 +110,14 @@ final class BoundPortSet: Sendable {
 }
 
 extension HealthCheck {
-  /// Three times the thread's rest: a machine that was stopped for seconds is no reason to restart it.
+  /// Three times the loop's longest idle wait: a machine that was suspended for seconds needs no restart.
   private static let stallLimit = Duration.seconds(30)
 
-  /// That the thread which reads the kernel is not stuck; that the HTTP thread is not, the answer itself shows.
+  /// Checks that the netlink thread is not stuck; the response itself proves that the HTTP thread is not.
   static func netlink(_ monitor: ReachabilityMonitor) -> HealthCheck {
     HealthCheck("netlink") {
       guard let silence = monitor.timeSinceProgress, silence > stallLimit else { return nil }
-      return "the kernel's thread has not moved for \(silence.components.seconds) s"
+      return "the netlink thread has made no progress for \(silence.components.seconds) s"
     }
   }
 }

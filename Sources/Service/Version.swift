@@ -1,6 +1,6 @@
-/// The version of this program: the one place that names it.
+/// The version of this program, defined only here.
 ///
-/// CHANGELOG.md's newest entry says the same.
+/// It equals the newest entry of CHANGELOG.md.
 package enum Version {
   package static let current = "0.1.0"
 }

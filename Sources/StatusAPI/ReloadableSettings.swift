@@ -3,21 +3,21 @@ internal import Logging
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// The settings that may change while the service runs.
+/// The settings that can change while the service runs.
 final class ReloadableSettings: Sendable {
-  /// By reference, because every request looks at them more than once.
+  /// A class, because every request reads the values more than once.
   final class Values: Sendable {
     /// Names that `Host` may carry besides literals and `localhost`, in lower case.
     let allowedHosts: [String]
-    /// Which foreign web pages may ask.
+    /// Which foreign web pages may send requests.
     let origins: OriginPolicy
     /// The deadline of a name's resolution when the request does not give one.
     let resolverTimeout: Duration
     /// Modules besides the built-in ones, or in their place.
     let modules: [CheckModule]
-    /// Whom callers may have us contact, without this machine's addresses.
+    /// The addresses that clients may have the service contact, without this machine's own addresses.
     let contactPolicy: ContactPolicy
-    /// Where each answer is logged; nil for nowhere.
+    /// The log of responses; nil disables it.
     let accessLog: Logger?
 
     init(_ configuration: StatusService.Configuration) {
@@ -49,10 +49,10 @@ final class ReloadableSettings: Sendable {
 }
 
 extension [CheckModule] {
-  /// For which targets callers may use a module that they named before these were the modules of the file.
+  /// Returns the targets for which clients may use a module that they named before the last reload.
   ///
-  /// The module that has its name now decides. One that the file no longer has is for no caller, unless it sends nothing of
-  /// the file.
+  /// The module that has the name now decides. A module that the file no longer defines is limited to configured
+  /// targets: clients may use it only if it sends no value from the file.
   func access(to module: CheckModule) -> ModuleAccess {
     first { $0.name == module.name }?.access ?? .configuredTargets
   }

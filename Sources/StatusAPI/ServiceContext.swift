@@ -2,7 +2,7 @@ internal import Logging
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// What the routes work with.
+/// The objects that the routes use.
 final class ServiceContext: Sendable {
   let monitor: ReachabilityMonitor
   let events: EventPublisher
@@ -13,13 +13,13 @@ final class ServiceContext: Sendable {
   let targets: TargetContext
   let metrics: MetricRegistry
   let hostLongPolls: HostLongPolls
-  /// What may change while the service runs.
+  /// The settings that can change while the service runs.
   let settings: ReloadableSettings
-  /// Who may ask what.
+  /// Which client may use which routes.
   let access: AccessControl
-  /// Counts the answers.
+  /// Counts the responses.
   let requests: RequestCounters
-  /// Moves on with everything that the answer to a read may depend on: the documents, the settings, who may ask.
+  /// Advances with every change of what a cached response depends on: the documents, the settings, the access rules.
   let epoch: CacheGeneration
   /// The service's version, for the index.
   let version: String
@@ -49,10 +49,10 @@ final class ServiceContext: Sendable {
     self.logger = logger
   }
 
-  /// Which foreign web pages may ask.
+  /// Which foreign web pages may send requests.
   var origins: OriginPolicy { settings.current.origins }
 
-  /// Logs a failure of ours that a client was told about by its request's id only.
+  /// Logs an internal failure; the client receives only the request id.
   func report(_ error: KernelError, _ requestID: String) {
     logger.error("request failed", metadata: ["request": "\(requestID)", "error": "\(error)"])
   }

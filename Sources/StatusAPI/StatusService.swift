@@ -3,41 +3,41 @@ public import EmbeddedHTTPServer
 public import NetworkReachability
 public import ReachabilityChecks
 
-/// The HTTP face of a monitor: a handler for an HTTP server, and the event log behind its streams.
+/// The HTTP interface of a monitor: a handler for an HTTP server, and the event log behind its streams.
 public final class StatusService: Sendable {
   /// The settings of the service.
   public struct Configuration: Sendable {
     /// Names that `Host` may carry besides literals and `localhost`.
     public var allowedHosts: [String]
-    /// Origins whose web pages may ask, exactly as browsers send them: `https://dash.example`.
+    /// Origins whose web pages may send requests, exactly as browsers send them: `https://dash.example`.
     public var allowedOrigins: [String]
-    /// Who may ask what.
+    /// Which client may use which routes.
     public var access: AccessPolicy
-    /// Where each answer is logged; nil for nowhere.
+    /// The log of responses; nil disables it.
     public var accessLog: Logger?
-    /// Modules besides the built-in ones; one of the same name takes its place.
+    /// Modules besides the built-in ones; a module replaces a built-in one of the same name.
     public var modules: [CheckModule]
-    /// Whom callers may have us contact; this machine's addresses are added as they are.
+    /// The addresses that clients may have the service contact; the machine's own addresses are added.
     public var contactPolicy: ContactPolicy
-    /// The limits of registered targets and checks; those of tokens are in `access`.
+    /// The limits of registered targets and checks; the limits of tokens are in `access`.
     public var limits: ScheduleLimits
-    /// The deadline of a name's resolution when a request does not give one; default 5 s.
+    /// The deadline of a name's resolution when a request gives none; default 5 s.
     public var resolverTimeout: Duration
-    /// This machine's name, by which its registered checks are spread over their intervals.
+    /// The name of this machine, which determines how its checks are spread over their intervals.
     public var machine: String
-    /// Bytes of events to resume from; of them only what was ever written takes memory.
+    /// The size of the event history in bytes; memory is used only as events are written.
     public var historyBytes: Int
     /// The version that the index shows.
     public var version: String
-    /// What must be so for the service to be alive, besides answering.
+    /// Conditions for liveness, in addition to a response.
     public var liveChecks: [HealthCheck]
-    /// What must be so for the service to be ready, besides knowing the kernel's state and not draining.
+    /// Conditions for readiness, in addition to a known kernel state and no drain.
     public var readyChecks: [HealthCheck]
 
-    /// Room for an outage of all of ten thousand targets, some 500 bytes each.
+    /// Enough for an outage of ten thousand targets, at about 500 bytes each.
     public static let defaultHistoryBytes = 8 * 1024 * 1024
 
-    /// Settings with defaults for everything.
+    /// Creates settings; every argument has a default.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [CheckModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
@@ -61,7 +61,7 @@ public final class StatusService: Sendable {
     }
   }
 
-  /// The bytes that end every stream when the service stops: the event `bye` and the advice to come back.
+  /// The bytes that end every stream when the service stops: the event `bye` and a `retry` field.
   public static let closeEvent = SSEFrame.retry + SSEFrame.event("bye", .members([:]))
 
   /// The registered targets.
@@ -73,15 +73,14 @@ public final class StatusService: Sendable {
   private let settings: ReloadableSettings
   private let requests = RequestCounters()
 
-  /// Attaches to `monitor`, before or after it is started; the log begins here.
+  /// Attaches to `monitor`, before or after its start; the event log begins here.
   ///
   /// - Parameters:
-  ///   - monitor: knows the way.
-  ///   - checker: makes the checks that callers ask for.
-  ///   - targetChecker: makes those of registered targets; another than `checker`, so that no caller can keep them
-  ///     waiting.
+  ///   - monitor: the source of verdicts and events.
+  ///   - checker: runs the checks that clients request.
+  ///   - targetChecker: runs the checks of registered targets, separately, so that clients cannot delay them.
   ///   - configuration: the settings.
-  ///   - logger: where our own failures go.
+  ///   - logger: receives internal failures.
   public init(
     monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker,
     configuration: Configuration = Configuration(),
@@ -127,20 +126,20 @@ public final class StatusService: Sendable {
     monitor.attach(verdicts)
   }
 
-  /// Answers one request; from any thread, never blocks.
+  /// Handles one request on any thread, without blocking.
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - listener: the number of the listener that it came in by, for the rules of its own that it may have.
-  /// - Returns: the answer, or the promise of one.
+  ///   - listener: the number of the listener that accepted the connection; it selects the access rules.
+  /// - Returns: the response, or a promise of it.
   public func handle(_ request: HTTPRequest, listener: Int = 0) -> HTTPReply {
     router.handle(request, listener: listener)
   }
 
-  /// Who may ask what from now on; streams that are open stay open.
+  /// Replaces the access rules; open streams stay open.
   public func replaceAccess(_ policy: AccessPolicy) { router.service.access.replace(policy) }
 
-  /// Puts into our words what the HTTP room refused by itself, with what every answer to this request carries.
+  /// Converts a refusal by the HTTP server into a problem document with the headers of every response.
   public func refusal(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
     var response = Problem(refusal).response(requestID: request.map(RequestID.of) ?? RequestID.generate())
     guard let request else { return response }
@@ -148,14 +147,13 @@ public final class StatusService: Sendable {
     return response
   }
 
-  /// Counts an answer, and logs it if that is wanted; for every server to call.
+  /// Counts a response, and logs it if the access log is enabled; every server calls it.
   public func answered(_ answer: HTTPAccess) {
     requests.count(answer)
     if let log = settings.current.accessLog { AccessLog.write(answer, to: log) }
   }
 
-  /// Takes over what may change while the service runs: who may ask (streams that are open stay open), allowed hosts and
-  /// origins, modules and the policy, the resolver's timeout, the access log.
+  /// Applies access rules, limits and all other settings that can change at run time; open streams stay open.
   public func change(to configuration: Configuration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
@@ -163,20 +161,20 @@ public final class StatusService: Sendable {
     schedule.adopt(configuration.modules)
   }
 
-  /// Takes over the limits of a configuration and reserves what its targets need, until `schedule.configure` places them.
+  /// Applies a configuration's limits and reserves its targets' share until `schedule.configure` registers them.
   ///
-  /// - Throws: the limit that they exceed; nothing has changed then.
+  /// - Throws: the limit that the targets exceed; nothing has changed then.
   public func reserve(_ targets: [TargetDefinition], _ configuration: Configuration) throws(QuotaExcess) {
     try schedule.reserve(targets, configuration.allLimits)
   }
 
-  /// Adds a check to those of `/readyz`.
+  /// Adds a check to `/readyz`.
   public func add(_ check: HealthCheck) { health.add(check) }
 
   /// Adds series to `/metrics`.
   public func add(_ source: MetricCollector) { metrics.add(source) }
 
-  /// From now on `/readyz` answers 503; everything else goes on.
+  /// Makes `/readyz` return 503; all other routes continue to work.
   public func beginDrain() { health.beginDrain() }
 
   /// Whether ``beginDrain()`` was called.
@@ -184,7 +182,7 @@ public final class StatusService: Sendable {
 }
 
 extension StatusService.Configuration {
-  /// The limits with those of the tokens.
+  /// The limits, including the limits of tokens.
   var allLimits: ScheduleLimits {
     var limits = limits
     limits.tokens = access.limits
@@ -193,7 +191,7 @@ extension StatusService.Configuration {
 }
 
 extension ContactPolicy {
-  /// The policy with this machine's addresses as they are now.
+  /// Returns the policy with the current addresses of this machine.
   fileprivate func addingLocalAddresses(_ snapshot: Snapshot) -> ContactPolicy {
     var policy = self
     for state in snapshot.interfaces { policy.own.formUnion(state.addresses.map(\.address)) }

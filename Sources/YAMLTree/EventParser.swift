@@ -1,8 +1,8 @@
 internal import CYAML
 
-/// What libyaml reports while it reads, as values: the only file that sees its pointers.
+/// A libyaml event as a value; only this file uses libyaml's pointers.
 struct Event {
-  /// The kinds of event that matter to a tree.
+  /// The kinds of event that the tree needs.
   enum Kind {
     case streamStart, streamEnd, documentStart, documentEnd
     case alias(String)
@@ -16,11 +16,11 @@ struct Event {
   var tag: String?
 }
 
-/// A libyaml parser over bytes that it owns.
+/// A libyaml parser over a copy of its input.
 @safe final class EventParser {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let bytes: [UInt8]
-  /// libyaml keeps the address of its input, so the bytes must not move: hence a copy of our own.
+  /// A copy of the input at a fixed address, because libyaml keeps the address of its input.
   private let input: UnsafeMutablePointer<UInt8>
 
   init(_ bytes: [UInt8]) throws(YAMLError) {
@@ -33,7 +33,7 @@ struct Event {
     guard unsafe yaml_parser_initialize(parser) == 1 else {
       throw YAMLError(line: 1, column: 1, message: "out of memory")
     }
-    // Fixed, because libyaml otherwise guesses UTF-16 from the first bytes.
+    // The encoding is fixed, because libyaml otherwise detects UTF-16 from the first bytes.
     unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     unsafe yaml_parser_set_input_string(parser, input, bytes.count)
   }
@@ -44,7 +44,7 @@ struct Event {
     unsafe input.deallocate()
   }
 
-  /// The next event; must not be called again after a throw or the end of the stream.
+  /// The next event; must not be called after an error or the end of the stream.
   func next() throws(YAMLError) -> Event {
     var event = unsafe yaml_event_t()
     guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw diagnostic() }
@@ -74,7 +74,7 @@ struct Event {
   private typealias ScalarEvent = yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar
 
   private static func scalar(_ scalar: ScalarEvent, _ position: YAMLPosition) -> Event {
-    // By length and not up to a NUL: "\0" is a legal escape in a double-quoted scalar.
+    // The length counts, not the first NUL: "\0" is a legal escape in a double-quoted scalar.
     let bytes = unsafe UnsafeBufferPointer(start: scalar.value, count: scalar.length)
     let isPlain = unsafe scalar.style == YAML_PLAIN_SCALAR_STYLE
     return unsafe Event(
@@ -91,12 +91,12 @@ struct Event {
     YAMLPosition(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
   }
 
-  /// libyaml's own words about what it could not read.
+  /// The error as libyaml describes it.
   private func diagnostic() -> YAMLError {
     let problem = unsafe parser.pointee.problem
     let reason = unsafe problem.map { unsafe String(cString: $0) } ?? "out of memory"
     if unsafe parser.pointee.error == YAML_READER_ERROR {
-      // The reader knows bytes, not lines, and has read ahead of the parser's mark.
+      // The reader counts bytes, not lines, and is ahead of the parser's mark.
       let offset = unsafe Int(parser.pointee.problem_offset)
       return YAMLError(at: YAMLPosition(ofByte: offset, in: bytes), reason)
     }

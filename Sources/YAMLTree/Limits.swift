@@ -1,11 +1,12 @@
-/// What a document may cost.
+/// Limits on one document.
 ///
-/// A configuration file is written by a person; anything above these is a mistake or an attack.
+/// A person writes a configuration file; anything above these limits is a mistake or an attack.
 enum Limits {
-  /// Longest document, in bytes: 4 MiB hold 10,000 targets of 400 bytes each.
+  /// The longest document, in bytes: 4 MiB hold 10,000 targets of 400 bytes each.
   static let documentBytes = 1 << 22
 
-  /// Deepest nesting, in collections: the deepest documented key path has 5 levels; 64 keeps the recursive reader far
-  /// away from the end of a 512 KiB thread stack.
+  /// The deepest nesting, in collections.
+  ///
+  /// The deepest documented key path has 5 levels. 64 keeps the recursive reader within a thread stack of 512 KiB.
   static let depth = 64
 }

@@ -1,17 +1,17 @@
-/// Builds the tree out of events, and refuses what a configuration file has no use for.
+/// Builds the tree from events, and rejects features that a configuration file does not need.
 struct NodeComposer {
   private let parser: EventParser
 
-  /// The tags a plain document would get anyway (YAML 1.1 core types); every other tag asks for code we do not run.
+  /// The tags that plain scalars resolve to (YAML 1.1 core types); every other tag requires application code.
   private static let scalarTags: Set<String> = [
     "tag:yaml.org,2002:str", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:bool",
     "tag:yaml.org,2002:null",
   ]
   private static let stringTag = "tag:yaml.org,2002:str"
-  /// `! text`: the non-specific tag, by which a writer says "not to be guessed".
+  /// `! text`: the non-specific tag, which disables type resolution.
   private static let nonSpecificTag = "!"
 
-  /// Reads the one document in `bytes`, which are UTF-8 without a byte order mark.
+  /// Reads the only document in `bytes`, which are UTF-8 without a byte order mark.
   static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
     let reader = NodeComposer(parser: try EventParser(bytes))
     return try reader.document()
@@ -26,7 +26,7 @@ struct NodeComposer {
     if case .documentStart = after.kind {
       throw YAMLError(at: after.position, "a second document begins here; write one document, without another '---'")
     }
-    // `---` alone is an empty plain scalar to libyaml, and an empty document to a person.
+    // libyaml reads `---` alone as an empty plain scalar; users mean an empty document.
     if case .scalar("", isPlain: true, tag: nil) = root.value { return nil }
     return root
   }

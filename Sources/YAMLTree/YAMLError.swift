@@ -1,22 +1,22 @@
-/// Why a text is not a document that ``YAMLNode/parse(_:)-([UInt8])`` accepts, and where.
+/// Why and where ``YAMLNode/parse(_:)-([UInt8])`` rejects a text.
 public struct YAMLError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The line of the complaint, counted from 1.
+  /// The line of the error, counted from 1.
   public let line: Int
 
-  /// The column of the complaint in Unicode scalars, counted from 1.
+  /// The column of the error in Unicode scalars, counted from 1.
   public let column: Int
 
-  /// What is wrong, for a person, with a hint where there is one.
+  /// What is wrong, with a hint if there is one.
   public let message: String
 
-  /// Makes a complaint about a place; `line` and `column` count from 1.
+  /// Creates an error at a position; `line` and `column` count from 1.
   public init(line: Int, column: Int, message: String) {
     self.line = line
     self.column = column
     self.message = message
   }
 
-  /// `line:column: message`, the form editors jump to.
+  /// `line:column: message`, a form that editors link to.
   public var description: String { "\(line):\(column): \(message)" }
 
   init(at position: YAMLPosition, _ message: String) {

@@ -1,7 +1,7 @@
-/// One node of a YAML document, with the place it was written at.
+/// One node of a YAML document, with its position.
 ///
-/// The tree is the *syntax*: nothing is converted. Whether a plain `no` is a boolean is the reader's business, who
-/// knows what the key wants; a quoted scalar (`isPlain == false`) is always a string.
+/// The tree is the *syntax*: nothing is converted. Whether a plain `no` is a boolean depends on the key, so the code
+/// that uses the node decides. A quoted scalar (`isPlain == false`) is always a string.
 public struct YAMLNode: Sendable, Equatable {
   /// Where the node begins.
   public let position: YAMLPosition
@@ -9,34 +9,34 @@ public struct YAMLNode: Sendable, Equatable {
   /// What the node is.
   public let value: Value
 
-  /// Makes a node; parsing makes them, and tests may.
+  /// Creates a node; for the parser and for tests.
   public init(position: YAMLPosition, value: Value) {
     self.position = position
     self.value = value
   }
 
-  /// What a node is.
+  /// The content of a node.
   public indirect enum Value: Sendable, Equatable {
-    /// A text. `isPlain` is false for quoted, literal (`|`), folded (`>`) scalars and for those tagged `!!str` or `!`:
-    /// these are strings whatever they look like. `tag` is a core-schema tag such as `tag:yaml.org,2002:int`, or nil.
+    /// A text. `isPlain` is false for quoted, literal (`|`) and folded (`>`) scalars and for those tagged `!!str` or
+    /// `!`: these are always strings. `tag` is a core-schema tag such as `tag:yaml.org,2002:int`, or nil.
     case scalar(String, isPlain: Bool, tag: String?)
 
-    /// A list, in the order of the text.
+    /// A list, in document order.
     case sequence([YAMLNode])
 
-    /// Keys (always scalars, each once) and values, in the order of the text.
+    /// Keys (always scalars, each once) and values, in document order.
     case mapping([Entry])
   }
 
-  /// One `key: value` of a mapping.
+  /// One `key: value` pair of a mapping.
   public struct Entry: Sendable, Equatable {
     /// The key: always a scalar.
     public let key: YAMLNode
 
-    /// What the key is given.
+    /// The value of the key.
     public let value: YAMLNode
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(key: YAMLNode, value: YAMLNode) {
       self.key = key
       self.value = value
@@ -52,40 +52,41 @@ public struct YAMLNode: Sendable, Equatable {
     return text
   }
 
-  /// The elements of a sequence; nil for the others.
+  /// The elements of a sequence; nil for other nodes.
   public var elements: [YAMLNode]? {
     guard case .sequence(let nodes) = value else { return nil }
     return nodes
   }
 
-  /// The entries of a mapping; nil for the others.
+  /// The entries of a mapping; nil for other nodes.
   public var entries: [Entry]? {
     guard case .mapping(let entries) = value else { return nil }
     return entries
   }
 
-  /// The value of a key in a mapping; nil if there is none, or for the other kinds.
+  /// The value of a key in a mapping; nil if the key is missing or the node is not a mapping.
   public subscript(name: String) -> YAMLNode? {
     entries?.first { $0.name == name }?.value
   }
 }
 
 extension YAMLNode {
-  /// Reads one YAML 1.1 document (what libyaml understands) as a tree.
+  /// Reads one YAML 1.1 document (as libyaml implements it) as a tree.
   ///
-  /// Refused, each with its place: more than one document, anchors and aliases (a few of them expand to gigabytes),
-  /// a key given twice, keys that are collections, tags outside the core schema, more than 64 levels, more than
-  /// 4 MiB, bytes that are not UTF-8. A byte order mark at the start is skipped.
+  /// Rejects with a position: a second document, anchors and aliases (a few of them expand to gigabytes), duplicate
+  /// keys, keys that are collections, tags outside the core schema, more than 64 levels, more than 4 MiB, bytes that
+  /// are not UTF-8. A byte order mark at the start is skipped.
+  ///
   /// - Parameter bytes: the text, UTF-8.
   /// - Returns: the root, or nil for a document without content (empty, or comments only).
-  /// - Throws: ``YAMLError`` at the first complaint.
+  /// - Throws: ``YAMLError`` for the first error.
   public static func parse(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
     guard bytes.count <= Limits.documentBytes else {
       throw YAMLError(
         line: 1, column: 1,
         message: "the document has \(bytes.count) bytes; at most \(Limits.documentBytes) are read")
     }
-    // libyaml would count the mark as a column of the first line.
+    // libyaml would count the byte order mark as a column of the first line.
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
     if let offset = firstInvalidByte(text) {
@@ -94,10 +95,11 @@ extension YAMLNode {
     return try NodeComposer.read(text)
   }
 
-  /// Reads one YAML document given as a string; see ``parse(_:)-([UInt8])``.
+  /// Reads one YAML document from a string; see ``parse(_:)-([UInt8])``.
+  ///
   /// - Parameter text: the document.
   /// - Returns: the root, or nil for a document without content.
-  /// - Throws: ``YAMLError`` at the first complaint.
+  /// - Throws: ``YAMLError`` for the first error.
   public static func parse(_ text: String) throws(YAMLError) -> YAMLNode? {
     try parse(Array(text.utf8))
   }

@@ -1,4 +1,4 @@
-/// A place in a text, as editors count it.
+/// A position in a text, as editors count it.
 public struct YAMLPosition: Sendable, Hashable, Comparable {
   /// The line, counted from 1.
   public let line: Int
@@ -6,20 +6,20 @@ public struct YAMLPosition: Sendable, Hashable, Comparable {
   /// The column in Unicode scalars, counted from 1.
   public let column: Int
 
-  /// Makes a place; both numbers count from 1.
+  /// Creates a position; both numbers count from 1.
   public init(line: Int, column: Int) {
     self.line = line
     self.column = column
   }
 
-  /// Orders places as they follow each other in the text.
+  /// Orders positions as they follow each other in the text.
   public static func < (left: YAMLPosition, right: YAMLPosition) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
 }
 
 extension YAMLPosition {
-  /// The place of a byte, for complaints that libyaml gives as a byte offset only.
+  /// The position of a byte, for errors that libyaml reports as a byte offset only.
   ///
   /// Line breaks are those of YAML 1.1 section 4.2 in ASCII: LF, CR, and CR LF as one.
   init(ofByte offset: Int, in bytes: [UInt8]) {

@@ -4,47 +4,47 @@ internal import HostProcess
 internal import ReachabilityModel
 internal import Service
 
-/// Where the program begins: with one thread, for as long as that matters.
+/// The entry point of the program, which keeps the process at one thread until `serve` is prepared.
 @main
 enum EntryPoint {
-  /// With fewer, threads of the system's libraries that cannot open what they need end the process without a word.
+  /// With fewer, threads of the system libraries that cannot open what they need end the process without a message.
   private static let minimumDescriptors: UInt64 = 64
-  /// With fewer, Dispatch waits for ever for a thread of its own, deaf to SIGTERM.
+  /// With fewer, Dispatch waits forever for a thread of its own and SIGTERM is not handled.
   private static let minimumThreads = 16
 
-  /// Prepares a service while there is only this thread; everything else is the command's own affair.
+  /// Prepares `serve` while there is only this thread; all other commands run in the runtime.
   ///
-  /// The kernel keeps capabilities and signal masks per thread, so a service must be rid of them before the first thread
-  /// is started; an asynchronous `main` would begin when the runtime has its threads already.
+  /// The kernel keeps capabilities and signal masks per thread, so `serve` must drop them before the first thread
+  /// starts. An asynchronous `main` would begin after the runtime has started its threads.
   static func main() {
     StandardStreams.fill()
-    // Before the probers and the HTTP servers, which are sized by it.
+    // Before the probers and the HTTP servers, whose sizes depend on the limit.
     DescriptorLimit.raise()
     let descriptors = ProcessUsage.maximumDescriptors
     guard descriptors >= minimumDescriptors else {
       Terminal.writeError(
-        "reachd: \(descriptors) open files are too few, it takes \(minimumDescriptors); see ulimit -n")
+        "reachd: the limit of \(descriptors) open files is below the required \(minimumDescriptors); see ulimit -n")
       // Docker reserves the other codes.
       let isHealthcheck = CommandLine.arguments.dropFirst().first == HealthcheckCommand.configuration.commandName
       Reachd.exit(withError: isHealthcheck ? ExitStatus.negative : ExitStatus.unavailable)
     }
-    // Swift reads them in /proc; without them every command would be "help", which ends with 0.
+    // Swift reads them from /proc; without them every command would be "help", which exits with 0.
     guard !CommandLine.arguments.isEmpty else {
-      Terminal.writeError("reachd: the arguments cannot be read: is /proc there?")
+      Terminal.writeError("reachd: the arguments cannot be read: is /proc mounted?")
       Reachd.exit(withError: ExitStatus.unavailable)
     }
     let serve = ServeCommand.configuration.commandName ?? ""
-    // First of all: a service manager may send SIGTERM at any moment, and expects 0 for it.
+    // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
     if CommandLine.arguments.dropFirst().first == serve {
       guard ProcessUsage.canStart(threads: minimumThreads) else {
         Terminal.writeError(
-          "reachd: it takes \(minimumThreads) threads; see ulimit -u, and pids.max of the control group")
+          "reachd: \(minimumThreads) threads are required; see ulimit -u, and pids.max of the control group")
         Reachd.exit(withError: ExitStatus.unavailable)
       }
       ProcessSignals.exitOnTermination()
     }
     do {
-      // Who gives thousands of targets waits for the arguments once, not twice.
+      // Arguments are parsed once, because parsing thousands of targets takes long.
       let maybeServe = CommandLine.arguments.contains(serve)
       guard maybeServe, let command = try Reachd.parseAsRoot() as? ServeCommand else {
         Task { await run() }
@@ -59,15 +59,15 @@ enum EntryPoint {
           end(error)
         }
       }
-      // Not on the main actor, whose thread waits here, and not dispatchMain(), which lets the signals
-      // that we hold through to this thread.
+      // Not on the main actor, whose thread waits here, and not dispatchMain(), which unblocks signals on this thread
+      // that must stay blocked.
       while true { DispatchSemaphore(value: 0).wait() }
     } catch {
       end(error)
     }
   }
 
-  /// Runs a command that is no service, as `Reachd.main()` would, but for its end.
+  /// Runs a command other than `serve` like `Reachd.main()`, with ``end(_:)`` for errors.
   private static func run() async -> Never {
     do {
       var command = try Reachd.parseAsRoot()
@@ -82,10 +82,10 @@ enum EntryPoint {
     }
   }
 
-  /// Ends with an error's code, after its words, in which arguments are quoted: they keep to their line.
+  /// Exits with an error's code after its message, in which control characters of quoted arguments are escaped.
   private static func end(_ error: any Error) -> Never {
     let code = Reachd.exitCode(for: error)
-    // Help, the version and completions, which go to standard output.
+    // Help, the version and completions go to standard output.
     guard !code.isSuccess else { Reachd.exit(withError: error) }
     var message = Reachd.fullMessage(for: error)
     for argument in CommandLine.arguments where argument.withoutControls != argument {

@@ -86,7 +86,7 @@ import Testing
     #expect(check.errors == "reachd: tcp://db.internal:1: no outcome within 500ms\n")
     let route = try Program.run(["wait", "db.internal"] + timeLimit)
     #expect(route.end == .exited(1))
-    #expect(route.errors.hasPrefix("reachd: db.internal: its name is not resolved; the way out: "))
+    #expect(route.errors.hasPrefix("reachd: db.internal: the name is not resolved; default path: "))
     // Before the checks of the name have come to an end.
     let any = ["wait", "tcp://db.internal:1", "route://127.0.0.1", "--any", "--check-timeout", "60s"]
     #expect(try Program.run(any + ["--config", file.path, "--timeout", "50s"]).end == .exited(0))

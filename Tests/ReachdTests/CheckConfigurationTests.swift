@@ -51,14 +51,14 @@ import Testing
     ("targets: db", "FILE:1:10: targets: a list is expected here; write - { id: db, target: \"tcp://db:5432\" }"),
     ("targets: [db]", "FILE:1:11: targets[0]: a mapping is expected here; write key: value"),
     ("targets:\n- target: tcp://a:1", "FILE:2:3: targets[0].id: the id is missing; an id is 1 to 63 of a-z"),
-    ("targets:\n- {id: A, target: 'tcp://a:1'}", "FILE:2:8: targets[0].id: \"A\" is no id"),
+    ("targets:\n- {id: A, target: 'tcp://a:1'}", "FILE:2:8: targets[0].id: \"A\" is not an id"),
     ("targets:\n- id: a\n", "FILE:2:3: targets[0].target: the target is missing; write something like"),
     ("targets:\n- id: a\n  target: tcp://a", "FILE:3:11: targets[0].target: the port is missing"),
-    ("targets:\n- id: a\n  target: [x]", "FILE:3:11: targets[0].target: this is no value; expected a target such as"),
-    ("targets:\n- id: a\n  target:\n", "FILE:3:10: targets[0].target: this is no value"),
+    ("targets:\n- id: a\n  target: [x]", "FILE:3:11: targets[0].target: not a text value; expected a target such as"),
+    ("targets:\n- id: a\n  target:\n", "FILE:3:10: targets[0].target: not a text value"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  module: no",
-      "FILE:4:11: targets[0].module: there is no module \"no\"; those that fit are tcp_connect"
+      "FILE:4:11: targets[0].module: unknown module \"no\"; expected one of tcp_connect"
     ),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  module: icmp",
@@ -73,16 +73,16 @@ import Testing
     ("targets:\n- id: a\n  target: tcp://a:1\n  fastInterval: 1m", "FILE:4:17: targets[0].fastInterval: a fast"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  fall: 0",
-      "FILE:4:9: targets[0].fall: \"0\" is not possible; expected a w"
+      "FILE:4:9: targets[0].fall: \"0\" is invalid; expected an i"
     ),
-    ("targets:\n- id: a\n  target: tcp://a:1\n  rise: two", "FILE:4:9: targets[0].rise: \"two\" is not possible"),
-    ("targets:\n- id: a\n  target: tcp://a:1\n  paused: yes", "FILE:4:11: targets[0].paused: \"yes\" is not possible"),
+    ("targets:\n- id: a\n  target: tcp://a:1\n  rise: two", "FILE:4:9: targets[0].rise: \"two\" is invalid"),
+    ("targets:\n- id: a\n  target: tcp://a:1\n  paused: yes", "FILE:4:11: targets[0].paused: \"yes\" is invalid"),
     ("targets:\n- id: a\n  target: tcp://a:1\n  labels: [x]", "FILE:4:11: targets[0].labels: a mapping is expected"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  labels: {x y: z}",
-      "FILE:4:17: targets[0].labels: \"x y\" is no label's"
+      "FILE:4:17: targets[0].labels: \"x y\" is not a label name"
     ),
-    ("targets:\n- id: a\n  target: tcp://a:1\n  labels: {x: [z]}", "FILE:4:15: targets[0].labels.x: this is no value"),
+    ("targets:\n- id: a\n  target: tcp://a:1\n  labels: {x: [z]}", "FILE:4:15: targets[0].labels.x: not a text value"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  tiemout: 1s", "FILE:4:3: targets[0].tiemout: unknown key; did you mean"
     ),
@@ -94,10 +94,10 @@ import Testing
     ),
     ("target: []", "FILE:1:1: target: unknown key; did you mean targets?"),
     ("policy: strict", "FILE:1:9: policy: a mapping is expected here"),
-    ("policy: {profile: lax}", "FILE:1:19: policy.profile: \"lax\" is not possible; expected one of default, strict"),
+    ("policy: {profile: lax}", "FILE:1:19: policy.profile: \"lax\" is invalid; expected one of default, strict"),
     ("policy: {allow: 10.0.0.0/8}", "FILE:1:17: policy.allow: a list is expected here; write [\"10.0.0.0/8\""),
-    ("policy: {allow: [10.0.0.0/33]}", "FILE:1:18: policy.allow: \"10.0.0.0/33\" is not possible; expected an address"),
-    ("policy: {deny: [db.internal]}", "FILE:1:17: policy.deny: \"db.internal\" is not possible"),
+    ("policy: {allow: [10.0.0.0/33]}", "FILE:1:18: policy.allow: \"10.0.0.0/33\" is invalid; expected an address"),
+    ("policy: {deny: [db.internal]}", "FILE:1:17: policy.deny: \"db.internal\" is invalid"),
     ("policy: {deny: ['10.0.0.0/8/8']}", "FILE:1:17: policy.deny: "), ("policy: {deny: ['/8']}", "policy.deny: "),
     ("policy: {denny: []}", "FILE:1:10: policy.denny: unknown key; did you mean deny?"),
   ])

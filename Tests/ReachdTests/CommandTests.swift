@@ -69,7 +69,7 @@ import Testing
     #expect(
       errors == """
         reachd: /dev/stdin:2:3: log.levle: unknown key; did you mean log.level?
-        reachd: /dev/stdin:3:9: settle: "soon" is not possible; expected a duration from 0s to 1m, such as 500ms or 5s
+        reachd: /dev/stdin:3:9: settle: "soon" is invalid; expected a duration from 0s to 1m, such as 500ms or 5s
 
         """)
   }
@@ -77,7 +77,7 @@ import Testing
   @Test func invalidFlagIsNamed() throws {
     let (end, _, errors) = try Program.run(["serve", "--listen", "here"])
     #expect(end == .exited(78))
-    #expect(errors.hasPrefix("reachd: --listen: listen: \"here\" is not possible; expected an address with port"))
+    #expect(errors.hasPrefix("reachd: --listen: listen: \"here\" is invalid; expected an address with port"))
   }
 
   @Test func usedPortExits69WithAMessage() throws {

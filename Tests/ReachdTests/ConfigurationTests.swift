@@ -53,7 +53,7 @@ import Testing
     for text in ["\(key):\n", "settle: 1s\n\(key): # reads: token\n", "\(key): null", "\(key): ~"] {
       let diagnostics = try Self.diagnostics(text)
       #expect(
-        diagnostics.count == 1 && diagnostics[0].contains(": \(key): nothing is here; leave the key out"), "\(text)")
+        diagnostics.count == 1 && diagnostics[0].contains(": \(key): missing value; leave the key out"), "\(text)")
     }
   }
 
@@ -125,20 +125,20 @@ import Testing
     ),
     ("log.level: debug", "FILE:1:1: log.level: a key has no dots; write it as a mapping in a mapping"),
     ("interfaces:\n- match: usb0\n  typ: wwan", "FILE:3:3: interfaces[0].typ: unknown key; there are match, type, "),
-    ("interfaces:\n- match: usb0\n  type: lte", "FILE:3:9: interfaces[0].type: this is not possible; expected one of"),
-    ("interfaces:\n- expensive: yes\n  match: a", "FILE:2:14: interfaces[0].expensive: this is not possible; expect"),
+    ("interfaces:\n- match: usb0\n  type: lte", "FILE:3:9: interfaces[0].type: the value is invalid; expected one of"),
+    ("interfaces:\n- expensive: yes\n  match: a", "FILE:2:14: interfaces[0].expensive: the value is invalid; expect"),
     ("interfaces:\n- type: wwan", "FILE:2:3: interfaces[0]: match is missing; expected an interface's name"),
-    ("settle:\n  a: 1", "FILE:2:3: settle: this is no value; expected a duration"),
-    ("settle: [1s]", "FILE:1:9: settle: this is no value; expected a duration"),
-    ("settle:", "FILE:1:8: settle: this is no value; expected a duration"),
+    ("settle:\n  a: 1", "FILE:2:3: settle: not a text value; expected a duration"),
+    ("settle: [1s]", "FILE:1:9: settle: not a text value; expected a duration"),
+    ("settle:", "FILE:1:8: settle: not a text value; expected a duration"),
     ("log: info", "FILE:1:6: log: a mapping is expected here; write key: value"),
     ("- listen", "FILE:1:1: a mapping is expected here; write key: value"),
     (
       "settle: soon",
-      "FILE:1:9: settle: \"soon\" is not possible; expected a duration from 0s to 1m, such as"
+      "FILE:1:9: settle: \"soon\" is invalid; expected a duration from 0s to 1m, such as"
     ),
-    ("listen: []", "FILE:1:9: listen: an empty list is not possible; expected an address with port"),
-    ("listen:\n - 127.0.0.1:1\n - here", "FILE:2:2: listen: \"127.0.0.1:1\", \"here\" is not possible; expected an"),
+    ("listen: []", "FILE:1:9: listen: an empty list is invalid; expected an address with port"),
+    ("listen:\n - 127.0.0.1:1\n - here", "FILE:2:2: listen: \"127.0.0.1:1\", \"here\" is invalid; expected an"),
     ("settle: 1s\nsettle: 2s", "FILE:2:1: the key 'settle' is given twice: first on line 1, again here"),
     ("settle: 1s\n---\nsettle: 2s", "FILE:2:1: a second document begins here"),
     ("settle: *x", "FILE:1:9: aliases are not supported"), ("a: [", "FILE:"),

@@ -24,7 +24,7 @@ import Testing
 
   @Test func rulesOfAnOverriddenAddressAreAnError() throws {
     let diagnostics = try ConfigurationTests.diagnostics(Self.guarded, ["REACHD_LISTEN": "127.0.0.1:2"])
-    #expect(diagnostics.count == 1 && diagnostics[0].contains("leaves out 127.0.0.1:1, for which the file has rules"))
+    #expect(diagnostics.count == 1 && diagnostics[0].contains("omits 127.0.0.1:1, for which the file has rules"))
     #expect(try ConfigurationTests.load("listen: '127.0.0.1:1'", ["REACHD_LISTEN": "127.0.0.1:2"]).warnings([:]) == [])
   }
 
@@ -93,7 +93,7 @@ import Testing
 
   @Test func duplicateAddressIsAnError() throws {
     let twice = try ConfigurationTests.diagnostics("listen: ['127.0.0.1:1', '127.0.0.1:1']")
-    #expect(twice == ["configuration: listen: 127.0.0.1:1 is there 2 times; leave all but one out"])
+    #expect(twice == ["configuration: listen: 127.0.0.1:1 is listed 2 times; leave all but one out"])
     #expect(try ConfigurationTests.diagnostics("listen: ['127.0.0.1:0', '127.0.0.1:0']") == [])
   }
 
@@ -120,7 +120,7 @@ import Testing
     let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString)").path
     #expect(unsafe mkfifo(path, 0o600) == 0)
     defer { unsafe unlink(path) }
-    #expect(throws: FileReadError(path: path, reason: "this is no plain file")) {
+    #expect(throws: FileReadError(path: path, reason: "not a regular file")) {
       try FileReader.bytes(of: path, limit: 10, blocking: false)
     }
   }

@@ -89,16 +89,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("listen: [{address: 'unix:/a', certificate: x, key: y}]", "unix:/a cannot speak TLS"),
+    ("listen: [{address: 'unix:/a', certificate: x, key: y}]", "unix:/a does not support TLS"),
     ("listen: [{address: '127.0.0.1:1', mode: '0600'}]", "127.0.0.1:1 has no file"),
-    ("listen: [{address: '127.0.0.1:1', tls: on}]", "listen[0].tls: this is not possible; expected off"),
-    ("listen: [{address: '127.0.0.1:1', reads: none}]", "listen[0].reads: this is not possible; expected open or"),
-    ("listen: [{address: '127.0.0.1'}]", "listen[0].address: this is not possible; expected an address with port"),
+    ("listen: [{address: '127.0.0.1:1', tls: on}]", "listen[0].tls: the value is invalid; expected off"),
+    ("listen: [{address: '127.0.0.1:1', reads: none}]", "listen[0].reads: the value is invalid; expected open or"),
+    ("listen: [{address: '127.0.0.1'}]", "listen[0].address: the value is invalid; expected an address with port"),
     ("listen: ['127.0.0.1:1', {reads: open}]", ": listen[1]: address is missing"),
-    ("listen: [{address: 'unix:/a', mode: '0888'}]", "listen[0].mode: this is not possible; expected permissions"),
-    ("listen: [{address: 'unix:/a', mode: '1777'}]", "listen[0].mode: this is not possible; expected permissions"),
+    ("listen: [{address: 'unix:/a', mode: '0888'}]", "listen[0].mode: the value is invalid; expected permissions"),
+    ("listen: [{address: 'unix:/a', mode: '1777'}]", "listen[0].mode: the value is invalid; expected permissions"),
     ("listen: {address: 'unix:/a'}", "FILE:1:9: listen: a list is expected here"),
-    ("listen: [{address: '127.0.0.1:1', reads: token}]", "nobody could read"),
+    ("listen: [{address: '127.0.0.1:1', reads: token}]", "no client could read"),
     ("tls: {certificate: /nonexistent/a}", "tls: the key is missing"),
     ("tls: {certificate: /nonexistent/a, key: /nonexistent/b}", "/nonexistent/a: tls: No such file"),
     ("tls: {certificate: /etc/hostname, key: /etc/hostname}", "/etc/hostname: tls.certificate: "),

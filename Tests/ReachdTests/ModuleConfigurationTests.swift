@@ -114,59 +114,59 @@ import Testing
   @Test(arguments: [
     ("m: http", "FILE:2:6: modules.m: a mapping is expected here"),
     ("m: {}", "FILE:2:6: modules.m: prober is missing; one of dns, http, icmp, route, tcp, tls"),
-    ("m: {prober: ftp}", "FILE:2:15: modules.m.prober: \"ftp\" is not possible; expected one of dns, http"),
-    ("a b: {prober: tcp}", "FILE:2:3: modules.a b: \"a b\" is no name; a module's name is 1 to 63 of"),
-    ("m: {prober: tcp, ip: 5}", "FILE:2:24: modules.m.ip: \"5\" is not possible; expected one of any, 4, 6"),
+    ("m: {prober: ftp}", "FILE:2:15: modules.m.prober: \"ftp\" is invalid; expected one of dns, http"),
+    ("a b: {prober: tcp}", "FILE:2:3: modules.a b: \"a b\" is not a valid name; a module's name is 1 to 63 of"),
+    ("m: {prober: tcp, ip: 5}", "FILE:2:24: modules.m.ip: \"5\" is invalid; expected one of any, 4, 6"),
     ("m: {prober: tcp, sent: x}", "FILE:2:20: modules.m.sent: unknown key; did you mean send?"),
     ("m: {prober: icmp, method: GET}", "FILE:2:21: modules.m.method: unknown key; there are prober, ip, count"),
-    ("m: {prober: tcp, send: [x]}", "FILE:2:26: modules.m.send: this is no value"),
-    ("m: {prober: tcp, expect: '['}", "FILE:2:28: modules.m.expect: \"[\" is no regular expression: missing termin"),
-    ("m: {prober: icmp, count: 0}", "FILE:2:28: modules.m.count: \"0\" is not possible; expected a whole number from"),
-    ("m: {prober: icmp, count: 101}", "FILE:2:28: modules.m.count: \"101\" is not possible"),
-    ("m: {prober: icmp, spacing: 0s}", "FILE:2:30: modules.m.spacing: \"0s\" is not possible; expected a duration fr"),
-    ("m: {prober: icmp, payloadBytes: 1473}", "FILE:2:35: modules.m.payloadBytes: \"1473\" is not possible"),
-    ("m: {prober: icmp, maximumLoss: 20%}", "FILE:2:34: modules.m.maximumLoss: \"20%\" is not possible; expected a n"),
-    ("m: {prober: icmp, maximumRoundTrip: x}", "FILE:2:39: modules.m.maximumRoundTrip: \"x\" is not possible"),
-    ("m: {prober: http, method: get}", "FILE:2:29: modules.m.method: \"get\" is not possible; expected a method in"),
+    ("m: {prober: tcp, send: [x]}", "FILE:2:26: modules.m.send: not a text value"),
+    ("m: {prober: tcp, expect: '['}", "FILE:2:28: modules.m.expect: \"[\" is not a regular expression: missing termin"),
+    ("m: {prober: icmp, count: 0}", "FILE:2:28: modules.m.count: \"0\" is invalid; expected an integer from"),
+    ("m: {prober: icmp, count: 101}", "FILE:2:28: modules.m.count: \"101\" is invalid"),
+    ("m: {prober: icmp, spacing: 0s}", "FILE:2:30: modules.m.spacing: \"0s\" is invalid; expected a duration fr"),
+    ("m: {prober: icmp, payloadBytes: 1473}", "FILE:2:35: modules.m.payloadBytes: \"1473\" is invalid"),
+    ("m: {prober: icmp, maximumLoss: 20%}", "FILE:2:34: modules.m.maximumLoss: \"20%\" is invalid; expected a n"),
+    ("m: {prober: icmp, maximumRoundTrip: x}", "FILE:2:39: modules.m.maximumRoundTrip: \"x\" is invalid"),
+    ("m: {prober: http, method: get}", "FILE:2:29: modules.m.method: \"get\" is invalid; expected a method in"),
     ("m: {prober: http, headers: [x]}", "FILE:2:30: modules.m.headers: a mapping is expected here"),
-    ("m: {prober: http, headers: {'A B': c}}", "FILE:2:31: modules.m.headers: \"A B\" is no field's name"),
-    ("m: {prober: http, headers: {\"A\\r\\nB\": c}}", "FILE:2:31: modules.m.headers: \"A\\r\\nB\" is no field's name"),
+    ("m: {prober: http, headers: {'A B': c}}", "FILE:2:31: modules.m.headers: \"A B\" is not a field name"),
+    ("m: {prober: http, headers: {\"A\\r\\nB\": c}}", "FILE:2:31: modules.m.headers: \"A\\r\\nB\" is not a field name"),
     (
       "m: {prober: http, headers: {A: \"b\\r\\nHost: evil\"}}",
-      "FILE:2:34: modules.m.headers.A: \"b\\r\\nHost: evil\" is not possible; expected a text without control characters"
+      "FILE:2:34: modules.m.headers.A: \"b\\r\\nHost: evil\" is invalid; expected a text without control characters"
     ),
     ("m: {prober: http, headers: {A: \"b\\tc\\x7f\"}}", "FILE:2:34: modules.m.headers.A: "),
     ("m: {prober: http, headers: {A: \"\\0\"}}", "FILE:2:"),
     ("m: {prober: http, expectStatus: 200}", "FILE:2:35: modules.m.expectStatus: a list is expected here; write [200"),
-    ("m: {prober: http, expectStatus: [99]}", "FILE:2:36: modules.m.expectStatus: \"99\" is not possible; expected a"),
-    ("m: {prober: http, expectStatus: [300-200]}", "FILE:2:36: modules.m.expectStatus: \"300-200\" is not possible"),
-    ("m: {prober: http, expectStatus: [2xx]}", "FILE:2:36: modules.m.expectStatus: \"2xx\" is not possible"),
-    ("m: {prober: http, expectBody: '(a'}", "FILE:2:33: modules.m.expectBody: \"(a\" is no regular expression"),
-    ("m: {prober: http, rejectBody: '*'}", "FILE:2:33: modules.m.rejectBody: \"*\" is no regular expression"),
-    ("m: {prober: http, expectHeaders: {A: '('}}", "FILE:2:40: modules.m.expectHeaders.A: \"(\" is no regular"),
-    ("m: {prober: http, maximumRedirects: 11}", "FILE:2:39: modules.m.maximumRedirects: \"11\" is not possible"),
+    ("m: {prober: http, expectStatus: [99]}", "FILE:2:36: modules.m.expectStatus: \"99\" is invalid; expected a"),
+    ("m: {prober: http, expectStatus: [300-200]}", "FILE:2:36: modules.m.expectStatus: \"300-200\" is invalid"),
+    ("m: {prober: http, expectStatus: [2xx]}", "FILE:2:36: modules.m.expectStatus: \"2xx\" is invalid"),
+    ("m: {prober: http, expectBody: '(a'}", "FILE:2:33: modules.m.expectBody: \"(a\" is not a regular expression"),
+    ("m: {prober: http, rejectBody: '*'}", "FILE:2:33: modules.m.rejectBody: \"*\" is not a regular expression"),
+    ("m: {prober: http, expectHeaders: {A: '('}}", "FILE:2:40: modules.m.expectHeaders.A: \"(\" is not a regular"),
+    ("m: {prober: http, maximumRedirects: 11}", "FILE:2:39: modules.m.maximumRedirects: \"11\" is invalid"),
     (
-      "m: {prober: tls, serverName: 'a b'}", "FILE:2:32: modules.m.serverName: \"a b\" is not possible; expected a host"
+      "m: {prober: tls, serverName: 'a b'}", "FILE:2:32: modules.m.serverName: \"a b\" is invalid; expected a host"
     ),
-    ("m: {prober: tls, verify: no}", "FILE:2:28: modules.m.verify: \"no\" is not possible; expected true or false"),
-    ("m: {prober: tls, authorityFile: own.pem}", "FILE:2:35: modules.m.authorityFile: \"own.pem\" is not possible"),
-    ("m: {prober: tls, minimumValidity: 7d}", "FILE:2:37: modules.m.minimumValidity: \"7d\" is not possible"),
-    ("m: {prober: dns, tcp: 1}", "FILE:2:25: modules.m.tcp: \"1\" is not possible"),
-    ("m: {prober: dns, recursion: [x]}", "FILE:2:31: modules.m.recursion: this is no value"),
+    ("m: {prober: tls, verify: no}", "FILE:2:28: modules.m.verify: \"no\" is invalid; expected true or false"),
+    ("m: {prober: tls, authorityFile: own.pem}", "FILE:2:35: modules.m.authorityFile: \"own.pem\" is invalid"),
+    ("m: {prober: tls, minimumValidity: 7d}", "FILE:2:37: modules.m.minimumValidity: \"7d\" is invalid"),
+    ("m: {prober: dns, tcp: 1}", "FILE:2:25: modules.m.tcp: \"1\" is invalid"),
+    ("m: {prober: dns, recursion: [x]}", "FILE:2:31: modules.m.recursion: not a text value"),
     (
-      "m: {prober: dns, expectCodes: [OK]}", "FILE:2:34: modules.m.expectCodes: \"OK\" is not possible; expected one of"
+      "m: {prober: dns, expectCodes: [OK]}", "FILE:2:34: modules.m.expectCodes: \"OK\" is invalid; expected one of"
     ),
     (
       "m: {prober: dns, queryName: a..b}",
-      "FILE:2:31: modules.m.queryName: \"a..b\" is not possible; expected a name su"
+      "FILE:2:31: modules.m.queryName: \"a..b\" is invalid; expected a name su"
     ),
     ("m: {prober: dns, queryName: a?type=MX}", "FILE:2:31: modules.m.queryName: "),
     (
       "m: {prober: dns, queryName: a, queryType: X}",
-      "FILE:2:45: modules.m.queryType: \"X\" is not possible; expected on"
+      "FILE:2:45: modules.m.queryType: \"X\" is invalid; expected on"
     ),
-    ("m: {prober: dns, queryType: MX}", "FILE:2:31: modules.m.queryType: there is no queryName that it is the type of"),
-    ("m: {prober: dns, expectAnswer: '(?<'}", "FILE:2:34: modules.m.expectAnswer: \"(?<\" is no regular expression"),
+    ("m: {prober: dns, queryType: MX}", "FILE:2:31: modules.m.queryType: queryType requires queryName"),
+    ("m: {prober: dns, expectAnswer: '(?<'}", "FILE:2:34: modules.m.expectAnswer: \"(?<\" is not a regular expression"),
   ])
   func invalidModuleIsReportedWithItsLocation(text: String, diagnostic: String) throws {
     let diagnostics = try ConfigurationTests.diagnostics("modules:\n  " + text)
@@ -204,8 +204,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http, hosts: all", "hosts: \"all\" is not possible; expected any, or a list"),
-    ("http, hosts: ~", "hosts: this is no value"), ("http, hosts: {a: b}", "hosts: a list is expected here"),
+    ("http, hosts: all", "hosts: \"all\" is invalid; expected any, or a list"),
+    ("http, hosts: ~", "hosts: not a text value"), ("http, hosts: {a: b}", "hosts: a list is expected here"),
     ("http, hosts: [any]", "hosts[0]: any is not the name of a host; write hosts: any"),
     ("http, hosts: [a, 'https://b/c']", "hosts[1]: \"b/c\" is not an address block"),
     ("http, hosts: ['tcp://a:1']", "hosts[0]: the module has no tcp:// targets; write http:// or https:// before"),

@@ -66,7 +66,7 @@ import Testing
   @Test func tooFewDescriptorsAreReported() throws {
     let (end, _, errors) = try Program.shell("ulimit -n 12; exec reachd wait default --timeout 1s")
     #expect(end == .exited(69))
-    #expect(errors == "reachd: 12 open files are too few, it takes 64; see ulimit -n\n")
+    #expect(errors == "reachd: the limit of 12 open files is below the required 64; see ulimit -n\n")
     let line = "ulimit -n 64; exec reachd serve --listen 127.0.0.1:0 --drain-delay 0s"
     let child = try Child("/bin/bash", ["-c", line], environment: Program.environment())
     #expect(eventually { child.errors.contains("warning few descriptors") })

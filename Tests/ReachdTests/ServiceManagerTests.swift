@@ -26,7 +26,7 @@ import Testing
     var signs = 0
     while signs < 5, let message = manager.next() { signs += message == "WATCHDOG=1" ? 1 : 0 }
     #expect(signs == 5)
-    #expect(!service.child.errors.contains("no sign of life"))
+    #expect(!service.child.errors.contains("event loop stuck"))
   }
 
   @Test(arguments: [[:], ["REACHD_NONSENSE": "1"]])
@@ -93,7 +93,7 @@ import Testing
     let child = try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "1"]))
     close(descriptor)
     #expect(try child.wait() == .exited(78))
-    #expect(child.errors.contains("sockets leave out 127.0.0.1:1, for which the file has rules; name"))
+    #expect(child.errors.contains("sockets omit 127.0.0.1:1, for which the file has rules; name"))
     #expect(child.errors.contains("127.0.0.1:\(port)\n"))
   }
 

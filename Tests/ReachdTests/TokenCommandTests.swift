@@ -37,20 +37,23 @@ import Testing
     (
       "tokens:\n - { id: a, sha256: \(digest) }", "FILE:2:4: tokens[0]: scopes is missing; expected one or more of read"
     ),
-    ("tokens:\n - { id: A, sha256: \(digest), scopes: [read] }", "FILE:2:10: tokens[0].id: this is not possible"),
+    ("tokens:\n - { id: A, sha256: \(digest), scopes: [read] }", "FILE:2:10: tokens[0].id: the value is invalid"),
     (
       "tokens:\n - { id: a, sha256: rx_a_b, scopes: [read] }",
-      "FILE:2:21: tokens[0].sha256: this is not possible; expect"
+      "FILE:2:21: tokens[0].sha256: the value is invalid; expect"
     ),
-    ("tokens:\n - { id: a, sha256: \(digest), scopes: [all] }", "tokens[0].scopes: this is not possible; expected one"),
-    ("tokens:\n - { id: a, sha256: \(digest), scopes: [] }", "tokens[0].scopes: this is not possible; expected one"),
+    ("tokens:\n - { id: a, sha256: \(digest), scopes: [all] }", "tokens[0].scopes: the value is invalid; expected one"),
+    ("tokens:\n - { id: a, sha256: \(digest), scopes: [] }", "tokens[0].scopes: the value is invalid; expected one"),
     ("tokens:\n - { id: a, sha256: \(digest), scopes: [read], expires: soon }", "tokens[0].expires: this is not pos"),
     (
       "tokens:\n - { id: a, secret: x, sha256: \(digest), scopes: [read] }",
       "tokens[0].secret: unknown key; there are id"
     ),
     ("token: []", "FILE:1:1: token: unknown key; did you mean tokens?"),
-    ("access: {reads: token}", "configuration: access.reads: nobody could read: no token has the scope read; make one"),
+    (
+      "access: {reads: token}",
+      "configuration: access.reads: no client could read: no token has the scope read; make one"
+    ),
     ("tokensFile: /nonexistent/tokens", "/nonexistent/tokens: "),
   ])
   func invalidTokensAreReported(text: String, diagnostic: String) throws {

@@ -10,13 +10,16 @@ import Testing
     ("REACHD_DRAINDELAY", "REACHD_DRAIN_DELAY"),
   ])
   func misspelledVariableIsReported(name: String, meant: String) {
-    #expect(UnknownVariables.warnings([name: "x", "HOME": "/"]) == ["\(name) is no setting; did you mean \(meant)?"])
+    #expect(
+      UnknownVariables.warnings([name: "x", "HOME": "/"]) == [
+        "unknown environment variable \(name) (did you mean \(meant)?)"
+      ])
   }
 
   @Test func unknownVariableIsReported() {
     #expect(
       UnknownVariables.warnings(["REACHD_TARGETS_FOR_ALL": ""]) == [
-        "REACHD_TARGETS_FOR_ALL is no setting and is ignored"
+        "unknown environment variable REACHD_TARGETS_FOR_ALL, which is ignored"
       ])
   }
 
@@ -34,6 +37,6 @@ import Testing
     let (end, output, errors) = try Program.run(["config", "check"], environment: ["REACHD_ACCESS_READ": "token"])
     #expect(end == .exited(0))
     #expect(output.hasPrefix("valid: "))
-    #expect(errors.contains("REACHD_ACCESS_READ is no setting; did you mean REACHD_ACCESS_READS?"), "\(errors)")
+    #expect(errors.contains("REACHD_ACCESS_READ (did you mean REACHD_ACCESS_READS?)"), "\(errors)")
   }
 }

@@ -27,11 +27,11 @@ import Testing
 
   @Test(arguments: [
     (#"{"target": "tcp://a:1"}"#, "/id", "missing"), (#"{"id": 5, "target": "tcp://a:1"}"#, "/id", "a string, found"),
-    (#"{"id": "A", "target": "tcp://a:1"}"#, "/id", "is no id"), (#"{"id": "a"}"#, "/target", "missing"),
+    (#"{"id": "A", "target": "tcp://a:1"}"#, "/id", "is not an id"), (#"{"id": "a"}"#, "/target", "missing"),
     (#"{"id": "a", "target": "tcp://a"}"#, "/target", "port is missing"),
-    (#"{"id": "a", "target": "gopher://a"}"#, "/target", "no scheme"),
+    (#"{"id": "a", "target": "gopher://a"}"#, "/target", "unknown scheme"),
     (#"{"id": "a", "target": {}}"#, "/target", "a string, found an object"),
-    (#"{"id": "a", "target": "tcp://a:1", "module": "no"}"#, "/module", "there is no module"),
+    (#"{"id": "a", "target": "tcp://a:1", "module": "no"}"#, "/module", "unknown module"),
     (#"{"id": "a", "target": "tcp://a:1", "module": "icmp"}"#, "/module", "does not fit"),
     (#"{"id": "a", "target": "tcp://a:1", "module": []}"#, "/module", "a string, found"),
     (#"{"id": "a", "target": "tcp://a:1", "interval": "soon"}"#, "/interval", "found \"soon\""),
@@ -50,8 +50,8 @@ import Testing
     (#"{"id": "a", "target": "tcp://a:1", "paused": 1}"#, "/paused", "true or false"),
     (#"{"id": "a", "target": "tcp://a:1", "labels": ["x"]}"#, "/labels", "an object of strings"),
     (#"{"id": "a", "target": "tcp://a:1", "labels": {"a/b": 5}}"#, "/labels/a~1b", "a string, found the number 5"),
-    (#"{"id": "a", "target": "tcp://a:1", "labels": {"a~b": "x"}}"#, "/labels/a~0b", "is no label's name"),
-    (#"{"id": "a", "target": "tcp://a:1", "labels": {"a": "\n"}}"#, "/labels/a", "is no label's value"),
+    (#"{"id": "a", "target": "tcp://a:1", "labels": {"a~b": "x"}}"#, "/labels/a~0b", "is not a label name"),
+    (#"{"id": "a", "target": "tcp://a:1", "labels": {"a": "\n"}}"#, "/labels/a", "is not a label value"),
     (#"{"id": "a", "target": "tcp://a:1", "intervall": "5s"}"#, "/intervall", "there is no such field"),
     (#""db""#, "", "expected an object"), ("7", "", "expected an object"), ("null", "", "expected an object"),
   ])

@@ -122,10 +122,10 @@ struct CheckerTests {
   @Test("Targets are read from a manifest, orphan files found")
   func targets() {
     let manifest = """
-      func room(_ name: String) -> ReachabilityTarget { .target(name: name) }
-      targets: [ room("A"), room("B", ["A"]), tests("ATests", ["A"]), .target(name: "C"), .systemLibrary(name: "D"),
+      func module(_ name: String) -> ReachabilityTarget { .target(name: name) }
+      targets: [ module("A"), module("B", ["A"]), tests("ATests", ["A"]), .target(name: "C"), .systemLibrary(name: "D"),
         .executableTarget(
-          name: "e", dependencies: ["A"]), room(
+          name: "e", dependencies: ["A"]), module(
           "F", ["A"]) ]
       """
     let targets = Checks.targets(inManifest: manifest)
@@ -138,11 +138,11 @@ struct CheckerTests {
   @Test("Transitive dependencies are read from a manifest")
   func closures() {
     let manifest = """
-      func room(_ name: String, _ dependencies: [ReachabilityTarget.Dependency] = []) -> ReachabilityTarget {
+      func module(_ name: String, _ dependencies: [ReachabilityTarget.Dependency] = []) -> ReachabilityTarget {
         .target(name: name, dependencies: dependencies)
       }
-      targets: [ room("A"), .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["x-dev"])]),
-        room("B", ["A", "CX", logging]), room(
+      targets: [ module("A"), .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["x-dev"])]),
+        module("B", ["A", "CX", logging]), module(
           "C",
           ["B"],
           resources: [.embedInCode("c")]), .systemLibrary(name: "CY") ]

@@ -108,7 +108,7 @@ enum Checks {
   /// The targets that a manifest declares.
   static func targets(inManifest manifest: String) -> Set<String> {
     var names: Set<String> = []
-    for opening in ["room(", "tests(", "arget(", "systemLibrary("] {
+    for opening in ["module(", "tests(", "arget(", "systemLibrary("] {
       for part in manifest.split(separator: opening, omittingEmptySubsequences: false).dropFirst() {
         // The first literal after the parenthesis, with or without its label.
         let head = part.drop { $0.isWhitespace }
@@ -132,7 +132,7 @@ enum Checks {
   /// What each room of a manifest depends on, by its second argument.
   static func dependencies(inManifest manifest: String) -> [String: Set<String>] {
     var found: [String: Set<String>] = [:]
-    for part in manifest.split(separator: "room(", omittingEmptySubsequences: false).dropFirst() {
+    for part in manifest.split(separator: "module(", omittingEmptySubsequences: false).dropFirst() {
       // A call without a list ends before the next begins.
       let call = part.prefix { $0 != "]" && $0 != ")" }
       let literals = call.split(separator: "\"", omittingEmptySubsequences: false).enumerated()

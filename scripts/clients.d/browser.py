@@ -1,4 +1,4 @@
-"""The browser's EventSource reads the stream as the others do (streams.py)."""
+"""Reads the stream with a browser's EventSource, like the other clients (streams.py)."""
 import sys
 
 import streams

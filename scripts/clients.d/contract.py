@@ -1,4 +1,4 @@
-"""The contract's fuzzer against the live service: a bounded number of examples for each operation."""
+"""Runs the fuzzer for openapi.yaml against the service: a limited number of examples for each operation."""
 import os
 import subprocess
 import sys
@@ -7,12 +7,12 @@ import network
 from daemon import Daemon
 
 EXAMPLES = 10
-# The same requests every day; another seed finds what this one does not: SEED=… scripts/test-clients contract
+# A fixed seed makes runs reproducible; for other requests: SEED=… scripts/test-clients contract
 SEED = os.environ.get("SEED", "1")
 
-# A machine that can reach something: `?require=reachable` answers 503 otherwise, as it should.
+# A machine with a default route, because `?require=reachable` returns 503 otherwise.
 network.set_up()
-# The contract's example hosts refuse at once; to be told that nobody is there takes three seconds each time.
+# The example hosts of openapi.yaml refuse connections immediately; the error without a host takes three seconds each time.
 for host in ("10.0.0.9", "10.9.0.1"):
     network.ip("addr", "add", f"{host}/32", "dev", "lo")
 service = Daemon(sys.argv[1], "--log-level", "notice")

@@ -1,4 +1,4 @@
-"""SIGTERM under load and 1,000 streams: what was received before the listener closed is answered, every stream says bye."""
+"""Sends SIGTERM under load with 1,000 streams: requests received before the listener closes get responses, streams get bye."""
 import resource
 import select
 import socket
@@ -19,13 +19,13 @@ REQUEST = b"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Judge(threading.Thread):
-    """Asks one request after the other and remembers what became of each."""
+    """Sends one request after the other and records the result of each."""
 
     def __init__(self, port, keeps):
         super().__init__(daemon=True)
         self.port = port
         self.keeps = keeps
-        # When it was sent, and what is wrong with the answer.
+        # The time of the request, and the error of the response.
         self.asked = []
         self.start()
 
@@ -45,14 +45,14 @@ class Judge(threading.Thread):
                 complaint = repr(error)
             if sent:
                 self.asked.append((sent, complaint))
-            # Who is told that the connection ends with this answer asks no more on it (RFC 9112, 9.6).
+            # After `Connection: close` a client sends no more requests on the connection (RFC 9112, 9.6).
             if complaint or is_last or not self.keeps:
                 connection.close()
                 connection = None
 
 
 def read_answer(connection):
-    """None for a whole answer, else what is missing; and whether the connection ends with it."""
+    """Returns None for a complete response, else what is missing; and whether the connection ends with it."""
     answer = b""
     while b"\r\n\r\n" not in answer:
         block = connection.recv(65536)
@@ -72,7 +72,7 @@ def read_answer(connection):
 
 
 def probe(port, seen):
-    """Notes the last moment at which the listener was open for certain."""
+    """Records the last time at which the listener was certainly open."""
     while True:
         begun = time.monotonic()
         try:
@@ -94,7 +94,7 @@ def open_streams(service):
 
 
 def read_streams(streams, is_done):
-    """Reads until every stream has what it should; nothing is to be read from one whose end has come."""
+    """Reads until every stream has the expected data; a stream that has ended must have no more data."""
     poller = select.epoll()
     waiting = {number for number, (_, bytes_) in streams.items() if not is_done(bytes_)}
     for number in waiting:
@@ -116,7 +116,7 @@ def read_streams(streams, is_done):
 
 
 def said_bye(bytes_):
-    """Whether a stream ended with the event, whole: by its last chunk, or by its end where there are no chunks."""
+    """Returns whether a stream ended with the complete event: after its last chunk, or at its end without chunks."""
     head, _, body = bytes(bytes_).partition(b"\r\n\r\n")
     is_chunked = b"transfer-encoding: chunked" in head.lower()
     return b"\nevent: bye\n" in body and body.endswith(b"\r\n0\r\n\r\n" if is_chunked else b"\n\n")

@@ -1,4 +1,4 @@
-"""A small network in our namespace, and changes to it that each make one event."""
+"""A small network in this namespace, and changes of it that each cause one event."""
 import subprocess
 
 GATEWAYS = ("10.9.0.1", "10.9.0.3")
@@ -9,7 +9,7 @@ def ip(*words):
 
 
 def set_up():
-    """A cable with both ends here, and a way out."""
+    """Creates a veth pair with both ends here, and a default route."""
     ip("link", "add", "c0", "type", "veth", "peer", "name", "r0")
     for end in ("c0", "r0"):
         ip("link", "set", end, "up")
@@ -18,5 +18,5 @@ def set_up():
 
 
 def turn(number):
-    """Takes another gateway: one `path` event, without settle time."""
+    """Changes the gateway: one `path` event, without settle time."""
     ip("route", "replace", "default", "via", GATEWAYS[number % 2], "dev", "c0")

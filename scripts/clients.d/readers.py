@@ -1,10 +1,10 @@
-"""Readers of an event stream: each collects the ids of the numbered events and comes back with the last one it saw."""
+"""Readers of an event stream: each collects the ids of the numbered events and reconnects with the last one it received."""
 import http.client
 import subprocess
 import threading
 import urllib.parse
 
-# A snapshot carries an id, too, and is no event of the history.
+# A snapshot has an id too, but is not an event of the history.
 NUMBERED = {"status", "path", "interface"}
 
 
@@ -16,19 +16,19 @@ class Reader:
         self.ready = False
         self.stopped = False
         self.error = None
-        # Here and not in the threads, which would import what both need at the same time, half of it.
+        # Not in the threads, because concurrent imports of the same module can see a partial module.
         self.load()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
     def load(self):
-        """Imports what only this reader needs."""
+        """Imports the modules that only this reader needs."""
 
     def run(self):
         while not self.stopped:
             try:
                 self.read({"Last-Event-ID": self.last} if self.last else {})
-            # What a cut looks like is each library's own affair; whoever never gets further is found by the ids.
+            # Each library reports a disconnect differently; a reader that stops is detected by its ids.
             except Exception as error:  # pylint: disable=broad-except
                 self.error = error
 
@@ -40,7 +40,7 @@ class Reader:
             self.ids.append(event_id)
 
     def parse(self, lines):
-        """As WHATWG HTML says; only an empty line makes an event."""
+        """Parses as in WHATWG HTML; only an empty line completes an event."""
         fields = {}
         for line in lines:
             line = line.rstrip(b"\r\n")
@@ -101,7 +101,7 @@ class SSEClient(Reader):
 
 
 class EventSource(Reader):
-    """The browser comes back by itself; we only listen."""
+    """Records the events; the browser reconnects itself."""
 
     def run(self):
         from playwright.sync_api import sync_playwright

@@ -1,4 +1,4 @@
-"""A proxy that cuts its first stream in the middle of an event, and no other."""
+"""A proxy that disconnects only its first stream, in the middle of an event."""
 import re
 import socket
 import threading
@@ -11,7 +11,7 @@ class Scissors:
         self.target = target
         self.cut_after = cut_after
         self.cuts = 0
-        # The id with which the reader came back.
+        # The Last-Event-ID of the reader when it reconnected.
         self.resumed = None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -30,7 +30,7 @@ class Scissors:
                 if not block:
                     return
                 head += block
-            # A page of the stream's own origin, for who needs one.
+            # A page of the stream's origin, for browsers.
             if not head.startswith(b"GET /events"):
                 client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n"
                                b"Content-Length: %d\r\n\r\n%s" % (len(PAGE), PAGE))
@@ -46,7 +46,7 @@ class Scissors:
         while block := server.recv(65536):
             events += block.count(b"event: path")
             if not self.cuts and events > self.cut_after:
-                # Up to the middle of an event's data: a reader must not take the half for a whole.
+                # Up to the middle of an event's data: a reader must not treat a partial event as complete.
                 client.sendall(block[:block.rindex(b"event: path") + 40])
                 self.cuts += 1
                 return

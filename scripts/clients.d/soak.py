@@ -22,16 +22,16 @@ READERS = 50
 TARGETS = 200
 # A reader disconnects after 1 to 20 s: each resumes some thousand times in half an hour.
 SESSION_SECONDS = (1, 20)
-# Before the run the history is filled: its ring has at most 8 MiB / 256 B = 32,768 places, and grows until they are taken.
+# Before the run the history is filled: its ring has at most 8 MiB / 256 B = 32,768 entries, and grows until it is full.
 FILL_EVENTS = 33_000
 FILL_PER_SECOND = 1_000
 FILL_SECONDS = 300
 SAMPLE_SECONDS = 5
 # One line of progress a minute.
 SAMPLES_REPORTED = 12
-# The first part of the run fills rings, caches and allocator arenas; it is not judged.
+# The first part of the run fills rings, caches and allocator arenas; it is not evaluated.
 WARM_UP = 1 / 3
-# Growth that is accepted from the first to the last judged third, in KiB: allocator noise.
+# The accepted growth from the first to the last evaluated third, in KiB: allocator noise.
 RSS_GROWTH = 1024
 # Descriptors and threads vary with checks and readers that are open at the sample's moment; medians may differ by this.
 DESCRIPTOR_DRIFT = 8
@@ -57,7 +57,7 @@ class Reader:
         self.resumed += bool(self.last)
         self.connection.sendall(f"GET /events HTTP/1.0\r\nHost: localhost\r\n{resume}\r\n".encode())
         self.connection.setblocking(False)
-        # Nothing that a cut stream had read in part is used: the event comes again with its id.
+        # A partial event of a disconnected stream is discarded, because it is sent again with its id.
         self.buffer = b""
         self.ends = now + random.uniform(*SESSION_SECONDS)
         selector.register(self.connection, selectors.EVENT_READ, self)
@@ -68,7 +68,7 @@ class Reader:
         self.connection = None
 
     def read(self):
-        """Takes what has come; false when the service has closed the stream."""
+        """Reads the available data; returns False when the service has closed the stream."""
         try:
             block = self.connection.recv(READ_BYTES)
         except BlockingIOError:
@@ -82,7 +82,7 @@ class Reader:
         return bool(block)
 
     def take(self, frame):
-        # The head of the answer comes before the first frame; HTTP/1.0 has no transfer coding in between.
+        # The response head precedes the first frame; HTTP/1.0 has no transfer coding.
         frame = frame.rpartition(b"\r\n\r\n")[2]
         fields = dict(line.split(b": ", 1) for line in frame.split(b"\n") if b": " in line)
         name, event_id = fields.get(b"event"), fields.get(b"id")
@@ -97,7 +97,7 @@ class Reader:
                 self.lost += max(0, number - self.number - 1)
                 self.repeated += number <= self.number
         elif self.number is not None and number > self.number:
-            # A snapshot instead of the events that were asked for.
+            # A snapshot instead of the requested events.
             self.lost += number - self.number
         self.number = max(number, self.number or 0)
         self.last = event_id.decode()
@@ -124,7 +124,7 @@ class Flaps(threading.Thread):
 
 
 class Checks(threading.Thread):
-    """On-demand checks, and a registered target that comes and goes."""
+    """Makes on-demand checks, and registers and deletes a target."""
 
     def __init__(self, port, peer, stop):
         super().__init__(daemon=True)
@@ -156,7 +156,7 @@ class Checks(threading.Thread):
 
 
 class Peer(threading.Thread):
-    """Accepts and closes: what the checks connect to."""
+    """Accepts and closes the connections of the checks."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -198,7 +198,7 @@ def median(values):
 
 
 def fill(service):
-    """Makes events until the history's ring is full."""
+    """Causes events until the history's ring is full."""
     stop = threading.Event()
     flaps = Flaps(stop, FILL_PER_SECOND)
     flaps.start()
@@ -256,7 +256,7 @@ def soak(service, peer, seconds):
 
 
 def drain(selector, readers):
-    """Reads on until all readers have the same last event."""
+    """Reads until all readers have the same last event."""
     deadline = time.monotonic() + PATIENCE
     quiet = False
     while time.monotonic() < deadline and not (quiet and len({reader.number for reader in readers}) == 1):
@@ -268,7 +268,7 @@ def drain(selector, readers):
 
 
 def judge(readers, samples, flaps, checks, seconds):
-    """Prints the figures; returns what is wrong."""
+    """Prints the figures; returns the problems."""
     judged = [one for one in samples if one[0] >= seconds * WARM_UP]
     half = len(judged) // 2
     early, late = judged[:half], judged[half:]
@@ -280,7 +280,7 @@ def judge(readers, samples, flaps, checks, seconds):
     print(f"soak: {seconds} s, {flaps.count} route changes, {max(last)} events, {READERS} readers: {events} received, "
           f"{resumed} resumed by id, {lost} lost, {repeated} repeated, {resets} resets")
     print(f"soak: {checks.count} rounds of checks and changes of a target, {len(checks.failures)} refused")
-    print(f"soak: resident {samples[0][1]} KiB at the start, {rss[0]} to {rss[1]} KiB in the judged part, "
+    print(f"soak: resident {samples[0][1]} KiB at the start, {rss[0]} to {rss[1]} KiB in the evaluated part, "
           f"slope {growth:+.1f} KiB/min; descriptors {descriptors[0]} to {descriptors[1]}; "
           f"threads {threads[0]} to {threads[1]}")
     wrong = []
@@ -310,7 +310,7 @@ def main(binary, minutes):
         file.write(configuration(peer.port))
         file.flush()
         service = Daemon(binary, "--log-level", "notice", "--config", file.name)
-        # A full pipe would have log lines dropped.
+        # With a full pipe, log lines would be dropped.
         threading.Thread(target=service.process.stderr.read, daemon=True).start()
         fill(service)
         readers, samples, flaps, checks = soak(service, peer, seconds)

@@ -1,4 +1,4 @@
-"""Independent clients read one stream to the same list of ids, with a cut in the middle of an event."""
+"""Independent clients read one stream with a disconnect in the middle of an event, and must receive the same list of ids."""
 import sys
 import time
 
@@ -15,7 +15,7 @@ PATIENCE = 60
 def main(binary, names):
     network.set_up()
     service = Daemon(binary, "--log-level", "notice")
-    # The reference: a reader that nobody cuts.
+    # The reference: a reader without a disconnect.
     reference = READERS["raw"](f"http://127.0.0.1:{service.port}/events?types=path")
     readers = {}
     for name in names:
@@ -23,7 +23,7 @@ def main(binary, names):
         readers[name] = (READERS[name](f"http://127.0.0.1:{scissors.port}/events?types=path"), scissors)
     wait("every client has a stream", lambda: reference.ready and all(r.ready for r, _ in readers.values()),
          lambda: [f"{name}: {reader.error!r}" for name, (reader, _) in readers.items() if not reader.ready])
-    # Paths alone: what the cable's own beginning still brings to interfaces comes when it likes.
+    # Only `path` events, because interface events of the new veth pair may arrive at any time.
     earlier = set(reference.ids)
     for number in range(CHANGES):
         network.turn(number)
@@ -51,7 +51,7 @@ def wait(what, condition, details=list):
         if time.monotonic() > deadline:
             if what is None:
                 return
-            raise SystemExit(f"streams: it never happened that {what} {details()}")
+            raise SystemExit(f"streams: timeout: {what} {details()}")
         time.sleep(0.01)
 
 

@@ -1,10 +1,10 @@
-"""Applies a manifest's probes to a container as the kubelet does: periods, thresholds, and what follows from them."""
+"""Applies a manifest's probes to a container as the kubelet does: periods, thresholds and their effects."""
 import subprocess
 import time
 
 
 class Probe:
-    """One probe of the manifest, with the kubelet's defaults and counting."""
+    """One probe of the manifest, with the kubelet's defaults and counters."""
 
     def __init__(self, spec, container, address):
         get = spec["httpGet"]
@@ -28,7 +28,7 @@ class Probe:
         return code.isdigit() and 200 <= int(code) < 400
 
     def observe(self, is_success):
-        """Counts an answer: True or False when a threshold is reached, None before."""
+        """Counts a result: returns True or False when a threshold is reached, None before."""
         self.passed = self.passed + 1 if is_success else 0
         self.failed = 0 if is_success else self.failed + 1
         if self.passed >= self.success_threshold:
@@ -37,7 +37,7 @@ class Probe:
 
 
 class Kubelet:
-    """The state of one container as the kubelet would hold it; a tick is a second."""
+    """The kubelet's state of one container; a tick is a second."""
 
     def __init__(self, container, namespace, address):
         def probe(name):
@@ -51,7 +51,7 @@ class Kubelet:
         self.second = 0
 
     def tick(self):
-        """Asks what is due in this second; until the startup probe has passed nothing else is asked."""
+        """Runs the probes that are due in this second; only the startup probe until it has passed."""
         begun = time.monotonic()
         if not self.is_started:
             answer = self._answer(self.startup)
@@ -74,7 +74,7 @@ class Kubelet:
         return probe.observe(probe.ask(self.namespace))
 
     def until(self, condition, seconds):
-        """Ticks until something is so; False when it never is."""
+        """Ticks until a condition holds; returns False after the timeout."""
         for _ in range(seconds):
             if condition():
                 return True

@@ -1,4 +1,4 @@
-"""Namespaces and containers for the image's test: everything made here is removed at the end."""
+"""Namespaces and containers for the image test; all of them are removed at the end."""
 import json
 import os
 import subprocess
@@ -13,7 +13,7 @@ LEASH = ["setpriv", "--pdeathsig", "KILL"]
 
 
 def run(*command, check=True, timeout=120):
-    """Runs a command and gives back its standard output."""
+    """Runs a command and returns its standard output."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     if check and done.returncode != 0:
         raise SystemExit(f"FAILED: {' '.join(command)}: {done.stdout}{done.stderr}")
@@ -21,7 +21,7 @@ def run(*command, check=True, timeout=120):
 
 
 def eventually(condition, seconds=20):
-    """Whether something becomes so."""
+    """Returns whether a condition becomes true."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         if condition():
@@ -31,14 +31,14 @@ def eventually(condition, seconds=20):
 
 
 def check(is_so, what):
-    """A line of the report; the first thing that is not so ends the test."""
+    """Prints a line of the report; the first failed condition ends the test."""
     if not is_so:
         raise SystemExit(f"FAILED: {what}")
     print(f"ok: {what}", flush=True)
 
 
 class Network:
-    """A pod's namespace with eth0 and a way out, and the node's end of the cable in another."""
+    """A pod's namespace with eth0 and a default route, and the node's end of the veth pair in another namespace."""
 
     address, gateway = "10.99.0.2", "10.99.0.1"
 
@@ -54,7 +54,7 @@ class Network:
         self.plug()
 
     def plug(self):
-        """The link up, with the route that its fall took away."""
+        """Sets the link up and restores the route that was removed when it went down."""
         run("ip", "-n", self.pod, "link", "set", "eth0", "up")
         run("ip", "-n", self.pod, "route", "replace", "default", "via", self.gateway)
 
@@ -62,7 +62,7 @@ class Network:
         run("ip", "-n", self.pod, "link", "set", "eth0", "down")
 
     def get(self, path, port, host="127.0.0.1"):
-        """Status code and body of a request from inside the pod; code 000 when there is no answer."""
+        """Returns the status code and body of a request from inside the pod; code 000 without a response."""
         out = run("ip", "netns", "exec", self.pod, "curl", "-s", "--max-time", "5", "-w", "\n%{http_code}",
                   f"http://{host}:{port}{path}", check=False)
         body, _, code = out.rpartition("\n")
@@ -89,7 +89,7 @@ class Stream:
             return output.read()
 
     def end(self):
-        """Waits for its end and gives back everything."""
+        """Waits for its end and returns the whole output."""
         self.curl.wait(timeout=20)
         text = self.text
         os.unlink(self.path)
@@ -122,7 +122,7 @@ class Container:
         run(PODMAN, "kill", "--signal", name, self.name)
 
     def health(self):
-        """Runs HEALTHCHECK once, as the engine's timer would."""
+        """Runs HEALTHCHECK once, like the engine's timer."""
         run(PODMAN, "healthcheck", "run", self.name, check=False)
         state = self.inspect()["State"]
         return (state.get("Health") or state.get("Healthcheck"))["Status"]
@@ -132,7 +132,7 @@ class Container:
         return done.stdout + done.stderr
 
     def end(self):
-        """Waits for its end and gives back the exit code."""
+        """Waits for its end and returns the exit code."""
         return int(run(PODMAN, "wait", self.name))
 
     def remove(self):
@@ -140,14 +140,14 @@ class Container:
 
 
 def workload(path):
-    """The first object of a manifest with its pod's specification and first container."""
+    """Returns the first object of a manifest, its pod's specification and its first container."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as text:
         pod = yaml.safe_load(text)["spec"]["template"]["spec"]
     return pod, pod["containers"][0]
 
 
 def podman_arguments(pod, container):
-    """What podman needs to run a container of a pod as the manifest says."""
+    """Returns podman's arguments for a container of a pod, according to the manifest."""
     security, user = container["securityContext"], pod["securityContext"]
     words = ["--user", f"{user['runAsUser']}:{user['runAsGroup']}", "--memory", container["resources"]["limits"]["memory"].lower().rstrip("i")]
     if security["readOnlyRootFilesystem"]:

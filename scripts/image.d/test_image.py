@@ -1,4 +1,4 @@
-"""Runs the image as orchestrators do, and looks whether it does what deploy/ and README promise."""
+"""Runs the image as orchestrators do, and verifies the behaviour that deploy/ and the documentation describe."""
 import re
 import subprocess
 import time
@@ -12,7 +12,7 @@ NO_CAPABILITIES = {"0000000000000000"}
 
 
 def image():
-    """The image itself: how large, what it says, and what is in it."""
+    """The image itself: its size, metadata and content."""
     size = int(run(PODMAN, "image", "inspect", "--format", "{{.Size}}", IMAGE))
     check(size <= LARGEST_IMAGE, f"the image has {size / 2**20:.1f} MiB, at most 40")
     packed = subprocess.run(f"{PODMAN} save {IMAGE} | gzip -6 | wc -c", shell=True, capture_output=True, text=True)
@@ -25,7 +25,7 @@ def image():
 
 
 def start_time(network):
-    """From `run` to the first 200, and the memory of the idle service."""
+    """The time from `run` to the first 200, and the memory of the idle service."""
     times = []
     for _ in range(5):
         poll = "until curl -sf -o /dev/null http://127.0.0.1:8080/status; do sleep 0.005; done"
@@ -43,13 +43,13 @@ def start_time(network):
 
 
 def node(network):
-    """The DaemonSet's pod: it hears the node's kernel, and a pulled cable is no reason to restart it."""
+    """The DaemonSet's pod: it receives the node's kernel events, and a link that goes down causes no restart."""
     pod, spec = workload("deploy/kubernetes/node/daemonset.yaml")
     port = spec["ports"][0]["containerPort"]
     container = Container(
         "reachd-node", "--network", f"ns:/run/netns/{network.pod}", *podman_arguments(pod, spec), IMAGE)
     try:
-        # A hostNetwork pod is asked in the node's own namespace.
+        # Requests to a hostNetwork pod come from the node's namespace.
         kubelet = Kubelet(spec, network.pod, network.address)
         check(kubelet.until(lambda: kubelet.is_started and kubelet.is_ready, 60), "node: started, then ready")
         privileges(container)
@@ -73,7 +73,7 @@ def node(network):
 
 
 def frozen(container, kubelet):
-    """A process that does not move: unhealthy, not ready, restarted; and well again when it moves."""
+    """A stopped process: unhealthy, not ready, restarted; and healthy after it continues."""
     container.signal("STOP")
     check(any(container.health() == "unhealthy" for _ in range(4)), "frozen: HEALTHCHECK turns unhealthy")
     check(kubelet.until(lambda: not kubelet.is_ready, 5), "frozen: no longer ready")
@@ -84,7 +84,7 @@ def frozen(container, kubelet):
 
 
 def privileges(container):
-    """What the kernel says of every thread."""
+    """The kernel's status of every thread."""
     check(container.status("Uid") == {"65532 65532 65532 65532"}, "user 65532 in every thread")
     for field in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
         check(container.status(field) == NO_CAPABILITIES, f"{field} is empty in every thread")
@@ -97,16 +97,16 @@ def privileges(container):
 
 
 def termination(container, network, port, stream):
-    """SIGTERM with an open stream: not ready first, alive to the end, farewell, exit 0."""
+    """SIGTERM with an open stream: not ready first, live until the end, close event, exit 0."""
     container.signal("TERM")
     check(eventually(lambda: network.get("/readyz", port)[0] == "503", 2), "SIGTERM: /readyz turns 503 first")
     check(network.get("/livez", port)[0] == "200", "SIGTERM: /livez stays 200")
     check(container.end() == 0, "SIGTERM: exit 0")
-    check("event: bye" in stream.end(), "SIGTERM: the open stream got its farewell")
+    check("event: bye" in stream.end(), "SIGTERM: the open stream received its close event")
 
 
 def service(network):
-    """The Deployment's pod: it is asked by its address, over the cable."""
+    """The Deployment's pod: requests use its address, over the veth pair."""
     pod, spec = workload("deploy/kubernetes/service/deployment.yaml")
     container = Container(
         "reachd-service", "--network", f"ns:/run/netns/{network.pod}", *podman_arguments(pod, spec), IMAGE)
@@ -127,7 +127,7 @@ def service(network):
 
 
 def first_process(network):
-    """As root with every capability and as process 1: it gives all up, and orphans leave no zombies."""
+    """As root with every capability and as process 1: the service drops all, and orphans leave no zombies."""
     container = Container(
         "reachd-root", "--network", f"ns:/run/netns/{network.pod}", "--privileged", "--user", "0:0",
         "--env", "REACHD_LISTEN=127.0.0.1:80", DEBUG)
@@ -147,7 +147,7 @@ def first_process(network):
 
 
 def children(pid):
-    """The direct children of a process, zombies among them."""
+    """The direct children of a process, including zombies."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children_of_main:
         return children_of_main.read().split()
 
@@ -162,7 +162,7 @@ def main():
         first_process(network)
     finally:
         network.remove()
-    print("test-image: all well")
+    print("test-image: passed")
 
 
 main()

@@ -1,5 +1,5 @@
-# Stands in for the official Swift image: what a toolchain needs around it. The toolchain itself is mounted while
-# something is built, because copying it would make an image of 4 GB.
+# Replaces the official Swift image: the packages that a toolchain needs. The toolchain itself is mounted during a
+# build, because a copy would make an image of 4 GB.
 FROM debian:bookworm-slim
 ARG TOOLCHAIN
 ENV PATH=${TOOLCHAIN}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

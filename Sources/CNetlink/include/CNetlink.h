@@ -1,4 +1,4 @@
-// The kernel's rtnetlink headers, for Swift: Glibc's module has no sockaddr_nl, and the NLMSG_/RTA_ macros are not imported.
+// The kernel's rtnetlink headers. Swift's Glibc module has no sockaddr_nl, and the NLMSG_/RTA_ macros are not imported.
 #pragma once
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -23,18 +23,18 @@ int gettid(void);
 int pipe2(int *ends, int flags);
 extern char **environ;
 
-// Function-like macros (_IOW) are not imported; these are the requests of linux/if_tun.h.
+// Swift does not import function-like macros (_IOW). These are the requests of linux/if_tun.h.
 static inline unsigned long CNetlink_TUNSETIFF(void) { return TUNSETIFF; }
 static inline unsigned long CNetlink_TUNSETLINK(void) { return TUNSETLINK; }
 static inline unsigned long CNetlink_TUNSETCARRIER(void) { return TUNSETCARRIER; }
 
-// A variable of C is shared mutable state to Swift; a function that returns it is not.
+// Swift treats a C variable as shared mutable state, but not a function that returns it.
 static inline char **CNetlink_environment(void) { return environ; }
 
-// ioctl(2) is variadic, which Swift cannot call.
+// ioctl(2) is variadic, so Swift cannot call it.
 static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *argument) {
   return ioctl(descriptor, request, argument);
 }
 
-// sched.h's constants are under _GNU_SOURCE too.
+// The constants of sched.h require _GNU_SOURCE too.
 enum { CNetlink_CLONE_FILES = 0x400, CNetlink_CLONE_NEWNET = 0x40000000 };

@@ -5,7 +5,7 @@ internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
 
-// Over TCP.
+// DNS over TCP.
 extension DNSExchange {
   func retryOverTCP() {
     loop.close(descriptor)
@@ -20,7 +20,7 @@ extension DNSExchange {
 
   func connectStream() throws(SocketFailure) {
     step = .connecting
-    // A truncated answer may have come before.
+    // A truncated answer over UDP may precede.
     begun = .now
     let socket = try StreamSocket(to: peer, check.request)
     self.socket = socket
@@ -37,7 +37,7 @@ extension DNSExchange {
       check.note(.connect, since: begun)
       begun = .now
       step = .stream
-      // A length stands before each message (RFC 1035 §4.2.2).
+      // A length precedes each message (RFC 1035 §4.2.2).
       unsent = ([UInt8(question.count >> 8), UInt8(question.count & 0xFF)] + question)[...]
     }
   }
@@ -59,7 +59,7 @@ extension DNSExchange {
         received += bytes
         guard let length = DNSPacket.number(received, 0), received.count >= Int(length) + 2 else { continue }
         guard let reply = DNSResponse(Array(received.dropFirst(2).prefix(Int(length))), to: question) else {
-          return loop.conclude(check, Finding(.down, .noReply, detail: "what came back is no answer to the question"))
+          return loop.conclude(check, Finding(.down, .noReply, detail: "the response does not answer the query"))
         }
         return judge(reply)
       }
@@ -67,6 +67,6 @@ extension DNSExchange {
   }
 
   private func broken() {
-    loop.conclude(check, Finding(.down, .reset, detail: "the server closed the connection before it had answered"))
+    loop.conclude(check, Finding(.down, .reset, detail: "the server closed the connection before it answered"))
   }
 }

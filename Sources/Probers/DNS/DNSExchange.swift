@@ -5,7 +5,7 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// One question to one DNS server: over UDP, asked again while it is silent, and over TCP if the answer does not fit.
+/// One query to one DNS server: over UDP, repeated until the server answers, and over TCP if the answer does not fit.
 final class DNSExchange: Exchange, DescriptorHandler {
   enum Step {
     case datagram, connecting, stream
@@ -24,7 +24,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
   var begun = MonotonicInstant.now
   private var retransmitInterval = Limits.dnsRepeat
   private var hasSent = false
-  /// Packets came that are no answer to this question.
+  /// The number of received packets that do not answer this query.
   private var unmatchedResponses = 0
 
   init(_ check: Check, _ peer: Peer, _ options: DNSOptions, _ loop: ProberLoop) {
@@ -36,7 +36,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
 
   func begin() {
     guard let question = packet() else {
-      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "the name cannot be asked about"))
+      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "the name cannot be encoded in a DNS query"))
     }
     self.question = question
     do throws(SocketFailure) {
@@ -66,7 +66,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
     descriptor = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
     guard descriptor >= 0 else { throw .immediate(errno) }
     try ProberSocket.bind(descriptor, check.request, family: family)
-    // Connected, so that only its packets come in, and ICMP's errors as well.
+    // Connected, so that the socket receives only packets of this peer, and ICMP errors.
     guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
     try loop.watch(descriptor, self)
     guard let other = Peer.remote(of: descriptor), other.address == peer.address.unmapped else {
@@ -79,7 +79,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
   private func sendQuery() {
     let sent = unsafe send(descriptor, question, question.count, Int32(MSG_NOSIGNAL))
     if sent < 0, errno != EAGAIN {
-      // An error of the packet before this one, if there was any: nobody listens there.
+      // An error of an earlier packet, if there was one: no server listens on the port.
       let failure = hasSent ? SocketFailure.later(errno) : .immediate(errno)
       return loop.found(check, failure.finding)
     }
@@ -87,7 +87,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
     loop.wake(check, at: .now.advanced(by: retransmitInterval))
   }
 
-  /// Silent so far: perhaps a packet was lost.
+  /// Repeats the query: a packet may have been lost.
   func awake() {
     guard step == .datagram else { return }
     retransmitInterval = retransmitInterval * 2
@@ -109,10 +109,10 @@ final class DNSExchange: Exchange, DescriptorHandler {
         return judge(reply)
       }
     }
-    loop.conclude(check, Finding(.down, .noReply, detail: "a flood of packets that are no answer"))
+    loop.conclude(check, Finding(.down, .noReply, detail: "too many packets that do not answer the query"))
   }
 
-  // MARK: The answer
+  // MARK: Response
 
   func ready(_ event: Poller.Event) {
     if step == .datagram {
@@ -137,7 +137,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
     do throws(PatternError) {
       let pattern = try loop.patterns.pattern(text)
       let isThere = try pattern.matches(anyOf: reply.answers)
-      let message = "none of \(reply.answers.count) answers is as expected"
+      let message = "none of \(reply.answers.count) answers matches the expectation"
       loop.conclude(check, isThere ? .up : Finding(.down, .noReply, detail: message))
     } catch {
       loop.conclude(check, error.finding)
@@ -148,10 +148,11 @@ final class DNSExchange: Exchange, DescriptorHandler {
     switch step {
     case .datagram:
       let message =
-        unmatchedResponses == 0 ? "the server did not answer" : "\(unmatchedResponses) packets came that are no answer"
+        unmatchedResponses == 0
+        ? "the server did not answer" : "\(unmatchedResponses) packets received, none of which answers the query"
       return Finding(.down, .noReply, detail: message)
-    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
-    case .stream: return Finding(.down, .timeout, detail: "connected, but no whole answer came in time")
+    case .connecting: return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .stream: return Finding(.down, .timeout, detail: "connected, but no complete answer before the timeout")
     }
   }
 

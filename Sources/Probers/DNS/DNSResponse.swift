@@ -3,17 +3,17 @@ internal import CSockets
 internal import Glibc
 internal import ReachabilityModel
 
-/// A DNS answer as it came (RFC 1035 §4.1): its code, its counts, and the data of its answers as zone files write them.
+/// A received DNS answer (RFC 1035 §4.1): its code, its counts, and the data of its answers in zone file format.
 ///
-/// Names are read by c-ares, which follows compression no further than the packet goes.
+/// c-ares decodes the names, and follows compression pointers only within the packet.
 struct DNSResponse: Equatable {
   let code: String
   let counts: [Int]
   let answers: [String]
-  /// The answer did not fit (TC): it is to be had over TCP.
+  /// The answer did not fit (TC): it is available over TCP.
   let isTruncated: Bool
 
-  /// Reads the answer to `question`, a whole packet; nil if these bytes are another's, or no answer at all.
+  /// Decodes the answer to `question` from a whole packet; nil if the bytes are not an answer to it.
   init?(_ bytes: [UInt8], to question: [UInt8]) {
     guard bytes.count >= DNSPacket.headerBytes, question.count > DNSPacket.headerBytes else { return nil }
     // QR and the opcode; the id.
@@ -21,12 +21,12 @@ struct DNSResponse: Equatable {
     isTruncated = bytes[2] & 0x02 != 0
     code = DNSPacket.codes[bytes[3] & 0x0F] ?? "RCODE\(bytes[3] & 0x0F)"
     counts = [6, 8, 10].map { Int(DNSPacket.number(bytes, $0) ?? 0) }
-    // A server that cannot read a question, or wants none, need not repeat it.
+    // A server that cannot parse or refuses a query need not repeat the question.
     if DNSPacket.number(bytes, 4) == 0, code != "NOERROR", counts == [0, 0, 0] {
       answers = []
       return
     }
-    // The same question, whose letters may come back in another case.
+    // The same question, possibly with letters in another case.
     let asked = question[DNSPacket.headerBytes...].map(DNSPacket.lowercased)
     guard DNSPacket.number(bytes, 4) == 1, bytes.count >= question.count,
       bytes[DNSPacket.headerBytes..<question.count].map(DNSPacket.lowercased) == asked
@@ -35,7 +35,7 @@ struct DNSResponse: Equatable {
     var answers: [String] = []
     for _ in 0..<min(counts[0], Limits.dnsAnswers) {
       guard let record = reader.record() else {
-        // Broken, unless it was cut on purpose.
+        // The packet is malformed, unless it was truncated on purpose.
         if isTruncated { break }
         return nil
       }
@@ -45,7 +45,7 @@ struct DNSResponse: Equatable {
   }
 }
 
-/// A packet that is read from front to back.
+/// A packet that is decoded sequentially.
 struct DNSPacket {
   static let headerBytes = 12
 
@@ -70,7 +70,7 @@ struct DNSPacket {
 
   static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
-  /// The data of the record that comes next; nil if it goes beyond the packet.
+  /// The data of the next record; nil if it extends beyond the packet.
   mutating func record() -> String? {
     guard name() != nil, let type = number(), number() != nil, skip(4), let length = number().map(Int.init) else {
       return nil
@@ -79,7 +79,7 @@ struct DNSPacket {
     guard end <= bytes.count else { return nil }
     defer { index = end }
     let known = DNSQuestion.RecordType(rawValue: type).flatMap { data($0, end) }
-    // Data that is not as its type says, or of a type that is unknown here (RFC 3597 §5).
+    // Data that does not conform to its type, or of an unknown type (RFC 3597 §5).
     return known ?? "\\# \(length) " + bytes[(end - length)..<end].prefix(Limits.unknownDataBytes).hexadecimal
   }
 
@@ -144,7 +144,7 @@ struct DNSPacket {
     return unsafe String(cString: text) + "."
   }
 
-  /// A length and so many bytes (RFC 1035 §3.3).
+  /// A length, then that number of bytes (RFC 1035 §3.3).
   private mutating func string(_ end: Int) -> ArraySlice<UInt8>? {
     let from = index + 1
     guard index < end, from + Int(bytes[index]) <= end else { return nil }
@@ -152,7 +152,7 @@ struct DNSPacket {
     return bytes[from..<index]
   }
 
-  /// As zone files write it (RFC 1035 §5.1): what is no printable ASCII as `\DDD`.
+  /// The text in zone file format (RFC 1035 §5.1): bytes that are not printable ASCII as `\DDD`.
   private func quoted(_ text: ArraySlice<UInt8>) -> String {
     var result = "\""
     for byte in text {

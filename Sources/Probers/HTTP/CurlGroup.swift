@@ -3,12 +3,13 @@ internal import Glibc
 internal import EventLoop
 internal import HostResolver
 
-/// Some of libcurl's transfers on the prober's thread, as many as fit into one of its "multi" handles: its sockets are
-/// watched by the loop's poller, its one timer is one of the loop's timers.
+/// A group of libcurl transfers on the prober's thread: the contents of one "multi" handle.
+///
+/// The loop's poller watches the sockets, and a timer of the loop is the handle's only timer.
 @safe final class CurlGroup: DescriptorHandler {
   private let multi: UnsafeMutableRawPointer
   private unowned let loop: ProberLoop
-  /// Which of the groups it is.
+  /// The number of the group.
   let number: Int
   private var count = 0
 
@@ -20,7 +21,7 @@ internal import HostResolver
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe ccurl_multi_set_socket_callback(multi, curlSocketCallback, context)
     unsafe ccurl_multi_set_timer_callback(multi, curlTimerCallback, context)
-    // A check says how it is now: nothing of an earlier one is used again.
+    // A check reports the current state: no connection of an earlier check is used again.
     unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1)
     unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
   }
@@ -34,7 +35,7 @@ internal import HostResolver
     return unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
   }
 
-  /// Ends a transfer that was started, well or not, and its connection.
+  /// Ends a transfer that was started, whether or not it is complete, and its connection.
   func end(_ handle: UnsafeMutableRawPointer) {
     count -= 1
     unsafe curl_multi_remove_handle(multi, handle)
@@ -45,7 +46,7 @@ internal import HostResolver
     act(event.descriptor, mask)
   }
 
-  /// The timer that libcurl has asked for has expired.
+  /// Handles the expiry of the timer that libcurl has set.
   func timerExpired() {
     act(curl_socket_t(CURL_SOCKET_TIMEOUT), 0)
   }
@@ -53,8 +54,8 @@ internal import HostResolver
   private func act(_ descriptor: Int32, _ mask: Int32) {
     var running: Int32 = 0
     unsafe curl_multi_socket_action(multi, descriptor, mask, &running)
-    // Only now, outside of libcurl's callbacks, handles may be taken away; and only when all messages are read, for
-    // taking one away libcurl looks for it in each that is not.
+    // Handles may be removed only here, outside of libcurl's callbacks, and only when all messages are read: for each
+    // removal libcurl searches all unread messages.
     var finished: [(exchange: HTTPExchange, result: CURLcode)] = []
     var left: Int32 = 0
     while let message = unsafe curl_multi_info_read(multi, &left) {
@@ -82,7 +83,7 @@ internal import HostResolver
     loop.setTimer(self, at: milliseconds < 0 ? nil : .now.advanced(by: .milliseconds(milliseconds)))
   }
 
-  /// For libcurl: a connection is over.
+  /// Called by libcurl: a connection is closed.
   func close(_ descriptor: Int32) { loop.close(descriptor) }
 }
 

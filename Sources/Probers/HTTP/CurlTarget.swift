@@ -1,14 +1,14 @@
 internal import CCurl
 internal import ReachabilityModel
 
-/// What libcurl is told about whom it talks to, where that is not the target's own name.
+/// The URL and the `Host` field for libcurl.
 ///
-/// libcurl takes the name of the TLS handshake from the URL: where a recipe gives another, that stands in the URL, and the
-/// target's own in the field `Host`.
+/// libcurl takes the name for the TLS handshake from the URL. If the options contain another name, the URL contains
+/// that name, and the field `Host` contains the target's own.
 struct CurlTarget {
-  /// What libcurl takes for the target.
+  /// The target that libcurl receives.
   let url: CheckTarget
-  /// The field `Host`, if it is not what the URL says.
+  /// The field `Host`, if it differs from the URL.
   let host: String?
   private let target: CheckTarget
 
@@ -24,12 +24,12 @@ struct CurlTarget {
     host = Self.authority(target)
   }
 
-  /// The status codes that send a client on by `Location` (RFC 9110 §15.4); 300 and 304 do not.
+  /// The status codes that redirect a client by `Location` (RFC 9110 §15.4); 300 and 304 do not.
   static let redirects = [301, 302, 303, 307, 308]
 
-  /// Where an answer leads (RFC 3986 §5.2): its `Location` as a whole URL.
+  /// The target of a redirect as a whole URL (RFC 3986 §5.2).
   ///
-  /// In one that cannot be read nothing is changed: whoever reads it says so.
+  /// A `Location` that cannot be parsed is returned unchanged: the code that parses the URL reports the error.
   func redirect(_ location: String) -> String {
     guard let url = unsafe curl_url() else { return location }
     defer { unsafe curl_url_cleanup(url) }
@@ -43,7 +43,7 @@ struct CurlTarget {
     return unsafe String(cString: text)
   }
 
-  /// Host and port as the target's text has them.
+  /// Host and port as in the target's text.
   private static func authority(_ target: CheckTarget) -> String {
     String(target.description.dropFirst("\(target.scheme.rawValue)://".count).prefix { $0 != "/" && $0 != "?" })
   }

@@ -3,20 +3,21 @@ internal import Glibc
 
 /// A blocking HTTP GET for the command line: a status page, a health check.
 ///
-/// It asks exactly the server in the URL: no proxy (a health check that goes through `HTTP_PROXY` tells about the
+/// It sends the request only to the server in the URL: no proxy (a health check through `HTTP_PROXY` would test the
 /// proxy), no redirect, no `.netrc`, no cookie, http and https only.
 public enum HTTPClient {
-  /// Asks for `url` once and waits for the whole answer.
+  /// Requests `url` once and waits for the whole answer.
   ///
   /// Blocks the calling thread for up to `timeout`: never call it on the cooperative pool's threads.
+  ///
   /// - Parameters:
   ///   - url: an absolute `http:` or `https:` URL.
-  ///   - headers: sent as they are; control characters in them are refused.
-  ///   - timeout: for everything: resolving, connecting, the whole body. At least 1 ms, at most an hour.
+  ///   - headers: sent unchanged; control characters in them are refused.
+  ///   - timeout: the limit for resolving, connecting and the whole body. At least 1 ms, at most an hour.
   ///   - maximumBody: the longest body accepted, in bytes.
   ///   - authorities: a file of the certificate authorities to trust, PEM; nil for those of the system.
   ///   - unixSocket: the path of a Unix socket to connect to instead of the URL's host; nil for TCP.
-  ///   - allowsUntrusted: whether any certificate will do; only where nothing secret is sent and nobody else can
+  ///   - allowsUntrusted: whether to accept any certificate; only where nothing secret is sent and no other server can
   ///     answer.
   /// - Returns: the final status code (any: 503 is an answer), the `Content-Type` field if there is one, the body.
   /// - Throws: ``HTTPClientError`` if there is no complete answer.
@@ -32,7 +33,7 @@ public enum HTTPClient {
     var list: UnsafeMutablePointer<curl_slist>?
     defer { unsafe curl_slist_free_all(list) }
     for (name, value) in headers {
-      // "Name;" is curl's way to send a header without a value; "Name:" would remove it.
+      // "Name;" makes curl send a header without a value; "Name:" would remove it.
       unsafe list = curl_slist_append(list, value.isEmpty ? "\(name);" : "\(name): \(value)")
     }
     let sink = BodyBuffer(limit: max(0, maximumBody))
@@ -46,7 +47,7 @@ public enum HTTPClient {
       for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST] { unsafe ccurl_set_long(handle, option, 0) }
     }
 
-    // curl has its own room for the words of an error, which are better than those of the code.
+    // curl writes its error text to a separate buffer; that text is more precise than the one of the code.
     let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     defer { unsafe words.deallocate() }
@@ -55,7 +56,7 @@ public enum HTTPClient {
     unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     guard outcome == CURLE_OK else {
       var text = unsafe String(cString: words)
-      // It would name the host and the port that the socket stands for.
+      // curl's text would contain the placeholder host and port instead of the socket.
       var number = 0
       if unixSocket != nil, outcome == CURLE_COULDNT_CONNECT,
         unsafe ccurl_get_long(handle, CURLINFO_OS_ERRNO, &number) == CURLE_OK, number != 0
@@ -71,7 +72,7 @@ public enum HTTPClient {
     return unsafe (status, type.map { unsafe String(cString: $0) }, sink.bytes)
   }
 
-  /// libcurl's one-time initialisation, which must happen before any handle and only once.
+  /// libcurl's one-time initialization, which must happen before any handle and only once.
   static let globalCode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
   private static func check(url: String, headers: [String: String], unixSocket: String?) throws(HTTPClientError) {
@@ -79,7 +80,7 @@ public enum HTTPClient {
       HTTPClientError(reason: .badRequest, url: url, message: message)
     }
     if url.utf8.count > Limits.urlBytes { throw refuse("the URL is longer than \(Limits.urlBytes) bytes") }
-    if hasControl(url) { throw refuse("the URL has a control character in it") }
+    if hasControl(url) { throw refuse("the URL contains a control character") }
     let scheme = url.lowercased()
     guard scheme.hasPrefix("http://") || scheme.hasPrefix("https://") else {
       throw refuse("the URL must begin with http:// or https://")  // curl would guess a scheme from the host's name
@@ -88,7 +89,7 @@ public enum HTTPClient {
       throw refuse("the header '\(name)' is empty or has a control character or a colon in its name")
     }
     if let unixSocket, unixSocket.isEmpty || hasControl(unixSocket) {
-      throw refuse("the socket path is empty or has a control character in it")
+      throw refuse("the socket path is empty or contains a control character")
     }
   }
 
@@ -129,7 +130,8 @@ public enum HTTPClient {
     }
     let reason: HTTPClientError.Reason =
       switch code {
-      // Not CURLE_UNSUPPORTED_PROTOCOL: the scheme is checked above, and curl says that of an HTTP/0.9 answer too.
+      // Not CURLE_UNSUPPORTED_PROTOCOL: the scheme is checked above, and curl also returns that code for an HTTP/0.9
+      // answer.
       case CURLE_URL_MALFORMAT: .badRequest
       case CURLE_COULDNT_RESOLVE_HOST: .notResolved
       case CURLE_COULDNT_CONNECT: .notConnected
@@ -144,7 +146,7 @@ public enum HTTPClient {
   }
 }
 
-/// Where a body is collected, up to its limit.
+/// Collects a body, up to its limit.
 private final class BodyBuffer {
   let limit: Int
   var bytes: [UInt8] = []
@@ -153,7 +155,7 @@ private final class BodyBuffer {
   init(limit: Int) { self.limit = limit }
 }
 
-/// libcurl's write callback: any count but the one given ends the transfer.
+/// libcurl's write callback: any count except the given one ends the transfer.
 private func receiveBody(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {

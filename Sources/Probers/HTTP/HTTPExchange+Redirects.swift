@@ -2,15 +2,15 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-// Redirects: each is a target of its own, judged and connected like the first.
+// Redirects: each is a target of its own, authorized and connected like the first.
 extension HTTPExchange {
-  /// Goes where the answer leads, if that is a host that may be contacted, and no step back from TLS.
+  /// Follows a redirect if the policy allows its host, and if it does not lead from TLS to plain text.
   func follow(_ location: String, after status: Int) {
     endTransfer()
     redirects += 1
-    // What is wrong with it is not told: the words would be the peer's.
+    // The message omits the error, because it would contain text from the peer.
     guard let next = try? CheckTarget(Self.encoded(location.prefix { $0 != "#" })) else {
-      let message = "the redirect leads nowhere: its Location is no URL that can be asked"
+      let message = "the Location of the redirect is not a usable URL"
       return loop.conclude(check, Finding(.down, .httpStatus, detail: message))
     }
     guard next.scheme == target.scheme || next.scheme == .https else {
@@ -19,10 +19,10 @@ extension HTTPExchange {
         Finding(.down, .httpStatus, detail: "the redirect leads from \(target.scheme.rawValue) to another scheme"))
     }
     guard request.redirect(status, toSameOrigin: next.hasOrigin(of: target)) else {
-      let message = "the redirect (\(status)) leads to another server, and the body is for the first one only"
+      let message = "the redirect (\(status)) leads to another server, which must not receive the body"
       return loop.conclude(check, Finding(.down, .httpStatus, detail: message))
     }
-    // Before the name is resolved: a query would go to a name server that the first server chose.
+    // Before the name is resolved: a query would go to a name server that the first server selected.
     guard check.request.moduleVerdict(on: next) != .denied else { return loop.conclude(check, .redirectOutsideHosts) }
     target = next
     answer = HTTPResponseReader(options)
@@ -36,7 +36,7 @@ extension HTTPExchange {
     }
   }
 
-  /// The resolver's answer for a redirect's name.
+  /// Handles the resolver's answer for the name of a redirect.
   func resolved(_ outcome: Result<[Peer], Finding>) {
     guard step == .resolving else { return }
     resolution = nil
@@ -48,7 +48,7 @@ extension HTTPExchange {
     }
   }
 
-  /// Spaces and letters beyond ASCII as %XX, as browsers have them: many servers send them as they are.
+  /// Encodes spaces and non-ASCII characters as %XX, as browsers do: many servers send them unencoded.
   private static func encoded(_ location: Substring) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     let bytes = location.utf8.flatMap { byte in
@@ -64,7 +64,7 @@ extension HTTPExchange {
     switch check.request.choose(permitted) {
     case .failure(let finding): loop.conclude(check, finding)
     case .success(let allowed):
-      let message = "there is no way to any address of the host that the redirect leads to"
+      let message = "no route to any address of the redirect's host"
       switch check.open(allowed, otherwise: message) {
       case .failure(let finding): loop.conclude(check, finding)
       case .success(let open):
@@ -83,7 +83,7 @@ extension Finding {
 }
 
 extension CheckTarget {
-  /// Whether scheme, host and port are those of another one (RFC 6454 §5).
+  /// Whether scheme, host and port equal those of another target (RFC 6454 §5).
   fileprivate func hasOrigin(of other: CheckTarget) -> Bool {
     scheme == other.scheme && host.withoutFinalDot.lowercased() == other.host.withoutFinalDot.lowercased()
       && port == other.port

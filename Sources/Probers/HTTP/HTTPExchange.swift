@@ -6,13 +6,13 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// One HTTP request, over TLS if the target says so, and as many redirects as the recipe allows.
+/// One HTTP request, over TLS if the target requires it, and as many redirects as the options allow.
 ///
-/// We connect ourselves, as for every other protocol, and hand the connected socket to libcurl.
+/// The exchange connects the socket itself, as for every other protocol, and passes it to libcurl.
 final class HTTPExchange: Exchange, DescriptorHandler {
   enum Step {
     case connecting, transferring
-    /// The name that a redirect leads to.
+    /// The name of a redirect is being resolved.
     case resolving
   }
 
@@ -52,7 +52,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     }
   }
 
-  /// After a redirect there is an answer for the name already: its other addresses are not asked.
+  /// After a redirect the name has an answer already: its other addresses are not tried.
   private func onFirst(_ finding: Finding) -> Finding {
     var finding = finding
     if redirects > 0 { finding.allowsNextAddress = false }
@@ -61,7 +61,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
 
   func awake() {}
 
-  /// Only while connecting: afterwards the descriptor is libcurl's.
+  /// Used only while connecting: afterwards libcurl owns the descriptor.
   func ready(_ event: Poller.Event) {
     guard step == .connecting, let socket else { return }
     switch socket.progress() {
@@ -87,19 +87,19 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     else { return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
-  // MARK: For libcurl's callbacks; none of them may end the check
+  // MARK: Called by libcurl's callbacks, which must not end the check
 
-  /// Gives the connected socket away, once.
+  /// Passes the connected socket to libcurl, once.
   func handOver() -> curl_socket_t {
     defer { socket = nil }
     return socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
   }
 
-  /// Judges the certificate, if there is one, before the request is sent.
+  /// Verifies the certificate, if there is one, before the request is sent.
   func maySend() -> Bool {
     guard target.scheme == .https else { return true }
     guard let session = unsafe transfer?.session else {
-      fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be looked at")
+      fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be inspected")
       return false
     }
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
@@ -108,7 +108,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     return fault == nil
   }
 
-  /// The name in the certificate; one that the recipe gives is the first host's.
+  /// The name in the certificate; the configured name applies to the first host only.
   private var tlsName: String {
     redirects == 0 ? check.request.tlsName(options.tls) : target.host.withoutFinalDot
   }
@@ -117,9 +117,9 @@ final class HTTPExchange: Exchange, DescriptorHandler {
 
   func take(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(body: bytes) }
 
-  // MARK: The end of a transfer
+  // MARK: End of a transfer
 
-  /// The transfer is over, well or not.
+  /// Handles the end of a transfer, successful or not.
   func finished(_ code: CURLcode) {
     guard let transfer else { return }
     note(transfer)
@@ -138,7 +138,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     }
   }
 
-  /// Notes what is known of an answer, whole or not.
+  /// Records the known parts of an answer, complete or not.
   private func note(_ transfer: HTTPTransfer) {
     if answer.hasHead {
       check.evidence.http = CheckResult.HTTP(
@@ -156,7 +156,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     if let headError = answer.headError { return Finding(.down, .noReply, detail: headError) }
     let message =
       switch code {
-      // Its own words for these would be read as ours.
+      // libcurl's texts for these codes would seem to describe errors of this program.
       case CURLE_OUT_OF_MEMORY: "the answer's head has a line that is too long"
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
       default: unsafe String(cString: curl_easy_strerror(code))
@@ -172,11 +172,12 @@ final class HTTPExchange: Exchange, DescriptorHandler {
 
   func overdue() -> Finding {
     switch step {
-    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .connecting: return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
     case .resolving: return Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
     case .transferring:
       if let transfer { note(transfer) }
-      let message = answer.hasStarted ? "the answer was not complete in time" : "connected, but no answer came in time"
+      let message =
+        answer.hasStarted ? "the answer was incomplete at the timeout" : "connected, but no answer before the timeout"
       return Finding(.down, .timeout, detail: message)
     }
   }
@@ -187,7 +188,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
       unsafe loop.transfers.recycle(transfer.handle)
     }
     transfer = nil
-    // Not taken by libcurl.
+    // libcurl has not taken it.
     if let socket { loop.close(socket.descriptor) }
     socket = nil
   }

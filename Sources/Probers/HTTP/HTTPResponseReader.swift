@@ -1,48 +1,48 @@
 internal import ReachabilityModel
 
-/// What came of an HTTP answer, within bounds, and whether it is what was expected.
+/// The received part of an HTTP answer, within limits, and its comparison with the expectations.
 struct HTTPResponseReader {
   private let options: HTTPOptions
   private var fields: [(name: String, value: String)] = []
   private var body: [UInt8] = []
   private(set) var bodyBytes = 0
   private var headerBytes = 0
-  /// The body is longer than is read.
+  /// The body is longer than the limit.
   private(set) var isTruncated = false
-  /// What is wrong with the head, so that the rest is not read; nil for nothing.
+  /// The error in the head that ends the transfer; nil for none.
   private(set) var headError: String?
-  /// The head of the last answer is there: none that is provisional (RFC 9110 §15.2).
+  /// The head of the final answer is complete, not one of a provisional answer (RFC 9110 §15.2).
   private(set) var hasHead = false
   private var status = 0
-  /// Whether the last line was a field that is wanted: the next one may go on with it.
+  /// Whether the last line was a required field: the next line may continue it.
   private var isOpen = false
 
   init(_ options: HTTPOptions) { self.options = options }
 
-  /// Whether any of it has come.
+  /// Whether any byte was received.
   var hasStarted: Bool { headerBytes > 0 }
 
   private var needsBody: Bool { options.expectBody != nil || options.rejectBody != nil }
 
-  /// Where the answer leads, as it says so itself: for several that is the first, as for libcurl.
+  /// The target of a redirect as the answer states it; of several fields the first counts, as in libcurl.
   var location: String? { fields.first { $0.name == "location" && !$0.value.isEmpty }?.value }
 
-  /// Whether we have ended the transfer, because there is nothing more to learn.
+  /// Whether the reader has ended the transfer, because the remaining bytes are not needed.
   var isFinished: Bool { isTruncated || isSwitchingProtocols }
 
-  /// After 101, which nobody asked for, the peer speaks another protocol.
+  /// After an unrequested 101 the peer uses another protocol.
   private var isSwitchingProtocols: Bool { hasHead && status == 101 }
 
   private var isProvisional: Bool { status / 100 == 1 && status != 101 }
 
-  /// Takes a header line; false: enough.
+  /// Processes a header line; false to end the transfer.
   mutating func take(header bytes: some Collection<UInt8>) -> Bool {
     headerBytes += bytes.count
     guard headerBytes <= Limits.httpHeadBytes else {
       headError = "the answer's head is longer than \(Limits.httpHeadBytes) bytes"
       return false
     }
-    // What comes behind the body is no part of the head (RFC 9110 §6.5).
+    // Trailer fields are not part of the head (RFC 9110 §6.5).
     guard !hasHead, wants(bytes) else {
       isOpen = false
       return true
@@ -59,7 +59,7 @@ struct HTTPResponseReader {
   private static let firstBytes = Array("HLl\r\n".utf8)
   private static let length = Array("content-length:".utf8)
 
-  /// Whether a line has to be looked at: of most fields nothing is wanted, and the first byte tells.
+  /// Whether a line must be parsed: most fields are not needed, and the first byte distinguishes them.
   private func wants(_ bytes: some Collection<UInt8>) -> Bool {
     guard let first = bytes.first else { return false }
     if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { return isOpen }
@@ -71,7 +71,7 @@ struct HTTPResponseReader {
   private mutating func begin(_ line: String) {
     isOpen = false
     if line.hasPrefix("HTTP/") {
-      // What came before was provisional.
+      // The fields so far belong to a provisional answer.
       fields = []
       status = line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
     } else if let colon = line.firstIndex(of: ":") {
@@ -80,7 +80,7 @@ struct HTTPResponseReader {
     }
   }
 
-  /// A line that begins with a space or a tab goes on with the field before it (RFC 9112 §5.2, obs-fold).
+  /// Appends a line that begins with a space or a tab to the preceding field (RFC 9112 §5.2, obs-fold).
   private mutating func appendFolded(with line: String) {
     guard let last = fields.popLast() else { return }
     fields.append((last.name, "\(last.value) \(line.trimmed)".trimmed))
@@ -90,7 +90,7 @@ struct HTTPResponseReader {
     isOpen = false
     guard !isProvisional else { return true }
     guard hasNoBody || hasLength else {
-      headError = "the answer's Content-Length is no number of bytes"
+      headError = "the answer's Content-Length is not a number of bytes"
       return false
     }
     hasHead = true
@@ -99,7 +99,7 @@ struct HTTPResponseReader {
 
   private var hasNoBody: Bool { options.method == "HEAD" || status == 204 || status == 304 }
 
-  /// Whether all that is said of the body's length is one number (RFC 9112 §6.3); also if nothing is.
+  /// Whether the length of the body is one number or is absent (RFC 9112 §6.3).
   private var hasLength: Bool {
     let lengths = fields.filter { $0.name == "content-length" }.flatMap { field in
       field.value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
@@ -110,7 +110,7 @@ struct HTTPResponseReader {
     return numbers.allSatisfy { $0 != nil && $0 == numbers[0] }
   }
 
-  /// Takes a piece of the body; false: enough.
+  /// Processes a part of the body; false to end the transfer.
   mutating func take(body bytes: some Collection<UInt8>) -> Bool {
     let buffer = Limits.httpBodyBytes - bodyBytes
     isTruncated = bytes.count > buffer
@@ -119,7 +119,7 @@ struct HTTPResponseReader {
     return !isTruncated
   }
 
-  /// What is not as expected; nil for nothing.
+  /// The first unmet expectation; nil for none.
   func fault(status: Int, _ patterns: PatternCache) throws(PatternError) -> Finding? {
     let expected = options.expectStatus.isEmpty ? [200...299] : options.expectStatus
     guard expected.contains(where: { $0.contains(status) }) else {
@@ -128,14 +128,14 @@ struct HTTPResponseReader {
     for field in options.expectHeaders {
       let pattern = try patterns.pattern(field.value)
       let isThere = try pattern.matches(anyOf: fields.lazy.filter { $0.name == field.name.lowercased() }.map(\.value))
-      if !isThere { return Finding(.down, .httpBody, detail: "the header field \(field.name) is not as expected") }
+      if !isThere { return Finding(.down, .httpBody, detail: "the header field \(field.name) does not match") }
     }
     let extent = isTruncated ? "the first \(Limits.httpBodyBytes) bytes of the body do" : "the body does"
     if let text = options.expectBody, try !patterns.pattern(text).matches(body) {
-      return Finding(.down, .httpBody, detail: "\(extent) not match what is expected")
+      return Finding(.down, .httpBody, detail: "\(extent) not match the expectation")
     }
     if let text = options.rejectBody, try patterns.pattern(text).matches(body) {
-      return Finding(.down, .httpBody, detail: "\(extent) match what must not be in it")
+      return Finding(.down, .httpBody, detail: "\(extent) match an expression that must not match")
     }
     return nil
   }

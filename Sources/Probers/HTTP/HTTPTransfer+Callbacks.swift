@@ -1,20 +1,20 @@
 internal import CCurl
 internal import Glibc
 
-// What libcurl calls, on the prober's thread and from inside of our own calls to it.
+// Callbacks that libcurl calls on the prober's thread, inside our calls to it.
 
 private func exchange(_ context: UnsafeMutableRawPointer?) -> HTTPExchange? {
   unsafe context.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// CURLOPT_OPENSOCKETFUNCTION: hands over the connected socket; a second one there is not.
+/// CURLOPT_OPENSOCKETFUNCTION: passes the connected socket; there is no second one.
 func curlOpenSocketCallback(
   _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
   unsafe exchange(context)?.handOver() ?? curl_socket_t(CURL_SOCKET_BAD)
 }
 
-/// CURLOPT_SOCKOPTFUNCTION: there is nothing to connect any more.
+/// CURLOPT_SOCKOPTFUNCTION: the socket is already connected.
 func curlSocketOptionCallback(
   _ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 { CURL_SOCKOPT_ALREADY_CONNECTED }
@@ -27,7 +27,7 @@ func curlCloseSocketCallback(_ context: UnsafeMutableRawPointer?, _ descriptor: 
   return 0
 }
 
-/// CURLOPT_PREREQFUNCTION: the connection is ready, TLS included, and the request is not sent yet.
+/// CURLOPT_PREREQFUNCTION: the connection is ready, including TLS, and the request is not sent yet.
 func curlPrerequestCallback(
   _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
   _ remotePort: Int32, _ localPort: Int32
@@ -35,7 +35,7 @@ func curlPrerequestCallback(
   unsafe exchange(context)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// CURLOPT_WRITEFUNCTION: any count but the one given ends the transfer.
+/// CURLOPT_WRITEFUNCTION: any count except the given one ends the transfer.
 func curlWriteCallback(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -44,7 +44,7 @@ func curlWriteCallback(
   return unsafe exchange(context)?.take(body: buffer) == true ? total : 0
 }
 
-/// CURLOPT_HEADERFUNCTION: one line, also of answers before the last (1xx).
+/// CURLOPT_HEADERFUNCTION: one line, including those of provisional answers (1xx).
 func curlHeaderCallback(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {

@@ -3,10 +3,10 @@ internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
 
-/// One request and its answer over a connection that stands: what libcurl is told, and what it tells.
+/// One request and its answer over an established connection.
 ///
-/// libcurl resolves nothing and connects to nothing: it is handed the connected socket, once. Before it sends the
-/// request, ``HTTPExchange`` looks at the certificate.
+/// libcurl neither resolves nor connects: it receives the connected socket once. Before it sends the request,
+/// ``HTTPExchange`` verifies the certificate.
 @safe final class HTTPTransfer {
   let handle: UnsafeMutableRawPointer
   private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
@@ -23,25 +23,25 @@ internal import ReachabilityModel
 
   deinit { unsafe lists.forEach { unsafe curl_slist_free_all($0) } }
 
-  /// Begins the transfer; false if libcurl refuses.
+  /// Starts the transfer; false if libcurl refuses.
   func start() -> Bool {
     isStarted = true
     return unsafe group.start(handle)
   }
 
-  /// Ends the transfer, if it was begun, and its connection.
+  /// Ends the transfer, if it was started, and its connection.
   func end() {
     if isStarted { unsafe group.end(handle) }
     isStarted = false
   }
 
-  /// Sets everything up; false if libcurl refuses.
+  /// Sets all options; false if libcurl refuses.
   func prepare(_ target: CheckTarget, _ peer: Peer, _ request: OutgoingRequest, _ curlTarget: CurlTarget) -> Bool {
     self.curlTarget = curlTarget
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
     let address = peer.address.unmapped
-    // Any host and port of the URL is at this address: so that nothing is resolved. The socket is ours all the same.
+    // Maps every host and port of the URL to this address, so that libcurl resolves nothing. The socket is ours anyway.
     let place = unsafe list(["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"])
     var codes = [
       unsafe ccurl_set_string(handle, CURLOPT_URL, curlTarget.url.description),
@@ -55,8 +55,9 @@ internal import ReachabilityModel
       unsafe ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
       unsafe ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
       unsafe ccurl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0),
-      // We judge the certificate ourselves, before the request: libcurl would tell nothing of one that it refuses. It
-      // reads the authorities for each connection, some 30 ms on this thread, unless it knows of none.
+      // The exchange verifies the certificate before the request, because libcurl reports no details of a certificate
+      // that it refuses. libcurl would also read the authorities for each connection, some 30 ms on this thread, unless
+      // their paths are nil.
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0),
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0),
       unsafe ccurl_set_string(handle, CURLOPT_CAINFO, nil),
@@ -65,8 +66,7 @@ internal import ReachabilityModel
       unsafe ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
       unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, place),
-      // The addresses that were "resolved" so need no remembering: at the end of each transfer libcurl walks through all
-      // that it remembers.
+      // The mapped addresses must not be cached: at the end of each transfer libcurl scans its whole cache.
       unsafe ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
       unsafe ccurl_set_pointer(handle, CURLOPT_PRIVATE, context),
       unsafe ccurl_set_open_socket_callback(handle, curlOpenSocketCallback),
@@ -85,7 +85,7 @@ internal import ReachabilityModel
     return codes.allSatisfy { $0 == CURLE_OK }
   }
 
-  /// Method, headers and body.
+  /// Sets the method, the header fields and the body.
   private func set(_ request: OutgoingRequest, _ curlTarget: CurlTarget) -> [CURLcode] {
     var codes: [CURLcode] = []
     if request.method == "HEAD" {
@@ -99,10 +99,10 @@ internal import ReachabilityModel
         codes.append(unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method))
       }
     }
-    // No waiting for 100 Continue, and no media type but the caller's.
+    // Do not wait for 100 Continue, and send no media type except the caller's.
     var fields = ["Expect:", "Content-Type:"]
     fields.removeAll { field in request.fields.contains { $0.name.lowercased() + ":" == field.lowercased() } }
-    // "Name;" is curl's way to send a header without a value; "Name:" would remove it.
+    // "Name;" makes curl send a header without a value; "Name:" would remove it.
     fields += request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     if let host = curlTarget.host, !request.fields.contains(where: { $0.name.lowercased() == "host" }) {
       fields.append("Host: \(host)")
@@ -138,7 +138,7 @@ internal import ReachabilityModel
     }
   }
 
-  /// Bytes of the body, as the answer's head announces them; nil if it does not.
+  /// The length of the body in bytes, according to the answer's head; nil if it is absent.
   var contentLength: Int? {
     var length: curl_off_t = -1
     guard unsafe ccurl_get_large(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK, length >= 0
@@ -146,16 +146,16 @@ internal import ReachabilityModel
     return length
   }
 
-  /// Where the answer sends us.
+  /// The target of a redirect.
   ///
-  /// - Parameter location: the answer's own words for it.
-  /// - Returns: the whole URL; nil if nowhere.
+  /// - Parameter location: the text of the `Location` field.
+  /// - Returns: the whole URL; nil without a redirect.
   func redirect(_ location: String?) -> String? {
     guard CurlTarget.redirects.contains(status), let location else { return nil }
     return curlTarget?.redirect(location)
   }
 
-  /// When a step was done, from the start of the transfer; nil if it was not reached.
+  /// When a phase was complete, from the start of the transfer; nil if it was not reached.
   func moment(_ key: CURLINFO) -> Duration? {
     var microseconds: curl_off_t = 0
     guard unsafe ccurl_get_large(handle, key, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }

@@ -1,6 +1,6 @@
 internal import ReachabilityModel
 
-/// What is asked of a server: at first what the recipe says, and after a redirect what is left of it (RFC 9110 §15.4).
+/// The request to a server: first as the options define it, and after a redirect reduced by RFC 9110 §15.4.
 struct OutgoingRequest {
   private(set) var method: String
   private(set) var fields: [HTTPOptions.Field]
@@ -12,9 +12,10 @@ struct OutgoingRequest {
     body = options.method == "HEAD" ? nil : options.body
   }
 
-  /// Becomes what a redirect makes of it; false if the redirect may not be followed, because a body is for one server.
+  /// Changes the request for a redirect; false if the redirect must not be followed, because a body is for one server
+  /// only.
   ///
-  /// The caller's header fields were written for the first server, too: no other one gets them.
+  /// The caller's header fields are for the first server too: no other server receives them.
   mutating func redirect(_ status: Int, toSameOrigin isSameOrigin: Bool) -> Bool {
     if status == 307 || status == 308 {
       if isSameOrigin { return true }

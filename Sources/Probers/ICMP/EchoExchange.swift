@@ -5,25 +5,25 @@ internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
 
-/// A number of echo requests to one address, and what their replies come to.
+/// A sequence of echo requests to one address, and the evaluation of their replies.
 final class EchoExchange: Exchange {
   private unowned let check: Check
   private unowned let loop: ProberLoop
-  /// Where the requests go, as the kernel names it.
+  /// The destination of the requests, as the kernel represents it.
   let peer: Peer
   private let options: ICMPOptions
   private let count: Int
   private var socket: EchoSocket?
-  /// The interface to leave through; 0 for any.
+  /// The outgoing interface; 0 for any.
   private(set) var interface: UInt32 = 0
-  /// The address to send from; nil for any.
+  /// The source address; nil for any.
   let source: IPAddress?
   private var sent = 0
   private var failures = 0
   private var failure: SocketFailure?
   private var trips = RoundTrips()
   private var hopLimit: Int?
-  /// The numbers of its requests, those that are answered included.
+  /// The sequence numbers of its requests, including answered ones.
   var sequences: [UInt16] = []
   private(set) var hasEnded = false
 
@@ -54,8 +54,9 @@ final class EchoExchange: Exchange {
     awake()
   }
 
-  /// Asks the kernel whether the interface and the source can be had, as other protocols' own sockets do: a packet of
-  /// the shared socket that cannot have them is refused in other words.
+  /// Tests whether the interface and the source are available, with a socket of its own as other protocols have.
+  ///
+  /// For a packet of the shared socket that cannot use them the kernel returns other errors.
   private func checkBinding() throws(SocketFailure) {
     guard check.request.interface != nil || source != nil else { return }
     let family = peer.address.family
@@ -73,7 +74,7 @@ final class EchoExchange: Exchange {
     loop.wake(check, at: sent < count ? loop.now.advanced(by: pause) : nil)
   }
 
-  /// A reply has come.
+  /// Handles a reply.
   func received(_ roundTrip: Duration, hopLimit: Int?, local: IPAddress?) {
     trips.add(roundTrip)
     self.hopLimit = hopLimit ?? self.hopLimit
@@ -81,7 +82,7 @@ final class EchoExchange: Exchange {
     checkConnection()
   }
 
-  /// A request could not be sent, or somebody said that it will not arrive.
+  /// Handles a request that could not be sent, or for which an ICMP error was received.
   func failed(_ failure: SocketFailure) {
     failures += 1
     self.failure = failure
@@ -98,7 +99,7 @@ final class EchoExchange: Exchange {
   private func verdict() -> Finding {
     check.evidence.icmp = evidence
     guard let average = check.evidence.icmp?.average else {
-      return failure?.finding ?? Finding(.down, .noReply, detail: "\(sent) echo requests, and no reply")
+      return failure?.finding ?? Finding(.down, .noReply, detail: "\(sent) echo requests without a reply")
     }
     check.phases.append(CheckResult.Phase(.rtt, average))
     let loss = check.evidence.icmp?.loss ?? 0
@@ -128,7 +129,7 @@ final class EchoExchange: Exchange {
     socket = nil
   }
 
-  /// Why there is no socket, and what to do about it.
+  /// Why the socket cannot be opened, with a hint.
   private static func refused(_ code: Int32) -> Finding {
     guard code == EPERM || code == EACCES else {
       return Finding(.unknown, .prohibited, detail: "no ICMP socket: \(SocketFailure.message(code))")
@@ -138,13 +139,13 @@ final class EchoExchange: Exchange {
   }
 }
 
-/// What round trips come to, without keeping each.
+/// Statistics of round trips, without storing each.
 private struct RoundTrips {
   var count = 0
   var sum = Duration.zero
   var minimum = Duration.zero
   var maximum = Duration.zero
-  /// The differences between each and the one before.
+  /// The sum of the differences between consecutive round trips.
   var steps = Duration.zero
   private var last = Duration.zero
 

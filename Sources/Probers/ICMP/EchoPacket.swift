@@ -1,7 +1,9 @@
 internal import Glibc
 internal import ReachabilityModel
 
-/// Echo requests and replies as bytes (RFC 792, RFC 4443 §4.1): type, code, checksum, identifier, sequence, payload.
+/// Encodes and decodes echo requests and replies.
+///
+/// The fields are type, code, checksum, identifier, sequence and payload (RFC 792, RFC 4443 §4.1).
 enum EchoPacket {
   static let request4: UInt8 = 8
   static let request6: UInt8 = 128
@@ -10,7 +12,7 @@ enum EchoPacket {
   static let headerBytes = 8
   static let cookieBytes = 8
 
-  /// What is read of a packet.
+  /// The decoded fields of a packet.
   struct Head: Equatable {
     let type: UInt8
     let identifier: UInt16
@@ -21,7 +23,7 @@ enum EchoPacket {
 
   /// Writes a request and returns its length.
   ///
-  /// The checksum is that of IPv4; for IPv6 the kernel puts its own, as it does for datagram sockets.
+  /// The checksum is that of IPv4; for IPv6 and for datagram sockets the kernel writes its own.
   static func write(
     into buffer: UnsafeMutableRawBufferPointer, isIPv6: Bool, identifier: UInt16, sequence: UInt16, cookie: UInt64,
     payload: Int
@@ -41,7 +43,7 @@ enum EchoPacket {
     return length
   }
 
-  /// Reads a packet; `skipsHeader` if an IPv4 header stands before it, as raw sockets have it.
+  /// Decodes a packet; `skipsHeader` if an IPv4 header precedes it, as in raw sockets.
   static func read(_ bytes: UnsafeRawBufferPointer, skipsHeader: Bool) -> Head? {
     var start = 0
     if skipsHeader {

@@ -12,7 +12,7 @@ extension EchoSocket {
       let count = Int(unsafe csockets_receive(descriptor, incoming))
       if count < 0 {
         if errno == EAGAIN { return }
-        // An error that the socket owes: what is to be read stands behind it.
+        // A pending socket error must be read before further replies can be received.
         takeErrors()
         continue
       }
@@ -22,13 +22,13 @@ extension EchoSocket {
     }
   }
 
-  /// A reply finds its request by its number; identifier, cookie and address must be right as well.
+  /// Assigns a reply to its request by its sequence number; identifier, cookie and address must match too.
   private func take(_ index: Int32, _ now: MonotonicInstant) {
     guard let (head, peer) = packet(index, skipsHeader: isRaw && !isIPv6) else { return }
     guard head.type == (isIPv6 ? EchoPacket.reply6 : EchoPacket.reply4),
       let asked = pending[head.sequence]?.exchange, asked.peer.address == peer.address
     else { return }
-    // What was sent must come back (RFC 792); a request that had no room for the cookie proves less.
+    // A reply must return the sent data (RFC 792); a request without space for the cookie proves less.
     guard head.cookie == cookie || head.cookie == nil && asked.payload < EchoPacket.cookieBytes,
       let request = pending.complete(head.sequence)
     else { return }
@@ -38,7 +38,7 @@ extension EchoSocket {
       hopLimit: ancillary.hop_limit < 0 ? nil : Int(ancillary.hop_limit), local: Self.local(ancillary))
   }
 
-  /// The own address that a packet came to.
+  /// The local address that received a packet.
   private static func local(_ ancillary: csockets_ancillary) -> IPAddress? {
     unsafe withUnsafeBytes(of: ancillary.local) { octets in
       switch ancillary.local_length {
@@ -49,8 +49,9 @@ extension EchoSocket {
     }
   }
 
-  /// Errors on the way, told by ICMP or by a neighbour's silence (ip(7), IP_RECVERR): with the request that they are
-  /// about, and to whom it went.
+  /// Handles errors from ICMP messages and from neighbours that do not respond (ip(7), IP_RECVERR).
+  ///
+  /// Each error carries the request that it concerns and its destination.
   func takeErrors() {
     for _ in 0..<Limits.echoErrors {
       guard unsafe csockets_receive_error(descriptor, incoming) == 0 else { return }
@@ -76,9 +77,9 @@ extension EchoSocket {
 }
 
 extension PendingEchoRequests.Request {
-  /// From the sending to the arrival: the kernel's time stamp if it lies between, else when this thread saw it.
+  /// The time from sending to arrival: the kernel's time stamp if it is between the two, else the time of reading.
   ///
-  /// The stamp does not count how long this thread took to look; the realtime clock may jump.
+  /// The time stamp excludes the delay of this thread, but the realtime clock may jump.
   func roundTrip(arrived: Int64, seen: MonotonicInstant) -> Duration {
     let ours = sent.duration(to: seen)
     let kernels = Duration.nanoseconds(arrived - sentRealtime)

@@ -7,25 +7,25 @@ internal import ReachabilityModel
 
 // Sending.
 extension EchoSocket {
-  /// Sends a request of the exchange with the next ``flush()``.
+  /// Sends a request of the exchange at the next ``flush()``.
   func send(_ exchange: EchoExchange) { waiting.append(exchange) }
 
-  /// Forgets what an exchange has under way.
+  /// Removes the pending requests of an exchange.
   func forget(_ exchange: EchoExchange) {
     for sequence in exchange.sequences where pending[sequence]?.exchange === exchange { pending.complete(sequence) }
   }
 
-  /// Sends what is waiting, in batches, and takes replies in between: the receive buffer holds a few hundred.
+  /// Sends queued requests in batches, and receives replies in between: the receive buffer holds a few hundred.
   func flush() {
     var next = 0
-    // What comes of a batch may let others wait.
+    // Handling a batch may add requests to the queue.
     while next < waiting.count {
       let end = min(next + Int(CSOCKETS_BATCH), waiting.count)
       let unsent = sendBatch(fillBatch(next..<end))
       next = end
       receive()
       guard unsent.isEmpty else {
-        // The socket's buffer is full: they wait until there is room.
+        // The socket's send buffer is full: they wait until it has space.
         waiting.replaceSubrange(..<next, with: unsent)
         watch([.readable, .writable])
         return
@@ -34,7 +34,7 @@ extension EchoSocket {
     waiting.removeAll(keepingCapacity: waiting.count <= Limits.echoSlots)
   }
 
-  /// Lays out a batch; returns the sequence numbers of those that are still wanted.
+  /// Encodes a batch; returns the sequence numbers of the requests that are still needed.
   private func fillBatch(_ turn: Range<Int>) -> [UInt16] {
     var sequences: [UInt16] = []
     sequences.reserveCapacity(turn.count)
@@ -67,7 +67,7 @@ extension EchoSocket {
     }
   }
 
-  /// Sends the batch; returns what the socket's buffer has no room for now.
+  /// Sends the batch; returns the requests for which the socket's buffer has no space.
   private func sendBatch(_ sequences: [UInt16]) -> [EchoExchange] {
     var done = 0
     var tries = 0
@@ -82,7 +82,7 @@ extension EchoSocket {
       } else if code == EAGAIN {
         return sequences[done...].compactMap { pending.complete($0)?.exchange }
       } else if code != EINTR {
-        // It may be the error of an earlier packet to another target, which the socket owes to the next call.
+        // This may be the error of an earlier packet to another target, which the kernel reports with the next call.
         takeErrors()
         tries += 1
         guard tries == Limits.echoSendTries else { continue }
@@ -94,7 +94,7 @@ extension EchoSocket {
     return []
   }
 
-  /// Records when they were sent: evenly between the call's begin and end, by the clock of the kernel's time stamps.
+  /// Records the send times: evenly between the begin and end of the call, by the clock of the kernel's time stamps.
   private func note(_ sequences: ArraySlice<UInt16>, _ before: (MonotonicInstant, Int64)) {
     let step = (SystemClock.realtime - before.1) / Int64(sequences.count)
     for (offset, sequence) in sequences.enumerated() {

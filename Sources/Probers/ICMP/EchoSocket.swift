@@ -5,13 +5,13 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// The one ICMP socket of a family, for all targets (icmp(7)): requests leave and replies come in batches, and each
-/// reply finds its request by its sequence number.
+/// The one ICMP socket of a family, for all targets (icmp(7)).
 ///
-/// A datagram socket needs no privilege where `net.ipv4.ping_group_range` lets our group in; a raw socket needs
+/// Requests are sent and replies received in batches, and the sequence number assigns each reply to its request. A
+/// datagram socket needs no privilege if `net.ipv4.ping_group_range` includes our group; a raw socket needs
 /// CAP_NET_RAW, but only to be opened.
 @safe final class EchoSocket: DescriptorHandler {
-  /// What the kernel gave us.
+  /// The result of opening a socket.
   enum Opened {
     case datagram(Int32)
     case raw(Int32)
@@ -31,15 +31,15 @@ internal import ReachabilityModel
   unowned let loop: ProberLoop
   let outgoing: UnsafeMutablePointer<csockets_batch>
   let incoming: UnsafeMutablePointer<csockets_batch>
-  /// Ours in raw packets; in those of a datagram socket the kernel puts its own.
+  /// The identifier in raw packets; for a datagram socket the kernel writes its own.
   let identifier = UInt16.random(in: 0...UInt16.max)
-  /// What a reply must bring back, so that nobody can answer who did not hear the question.
+  /// A value that a reply must return, so that only hosts that received the request can answer it.
   let cookie = UInt64.random(in: 1...UInt64.max)
-  /// Whose requests are to be sent next: an exchange for each request.
+  /// The exchanges that send next, one entry for each request.
   var waiting: [EchoExchange] = []
   var pending = PendingEchoRequests()
 
-  /// Opens a socket of a family: before privileges are given up, if it is to be a raw one.
+  /// Opens a socket of a family; a raw socket must be opened before privileges are dropped.
   static func open(ipv6: Bool) -> Opened {
     let family = ipv6 ? AF_INET6 : AF_INET
     let number = Int32(ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP)
@@ -83,7 +83,7 @@ internal import ReachabilityModel
       for option in [csockets_ipv6_recvhoplimit, csockets_ipv6_recvpktinfo, csockets_ipv6_recverr] {
         set(level, Int32(option), 1)
       }
-      // Everything is blocked but echo replies (RFC 3542 §3.2, ICMP6_FILTER).
+      // Blocks everything except echo replies (RFC 3542 §3.2, ICMP6_FILTER).
       guard isRaw else { return }
       var filter = [UInt32](repeating: .max, count: 8)
       filter[Int(EchoPacket.reply6) / 32] &= ~(1 << UInt32(EchoPacket.reply6 % 32))
@@ -105,9 +105,9 @@ internal import ReachabilityModel
     }
   }
 
-  /// Sets what to watch the socket for.
+  /// Sets the events to watch the socket for.
   ///
-  /// If the kernel has no memory for it, the checks end with their deadlines.
+  /// If the kernel has no memory for it, the checks end at their deadlines.
   func watch(_ events: Poller.Events) {
     try? loop.poller.set(descriptor, events)
   }

@@ -2,13 +2,14 @@ internal import EventLoop
 
 /// The echo requests that await their replies, by sequence number.
 ///
-/// Numbers are assigned consecutively, so that a late reply is not taken for one to a newer request. The low bits of a
-/// number are its index in a table that doubles when it is half full: nothing is hashed and nothing is moved.
+/// Numbers are assigned consecutively, so that a late reply is not mistaken for one to a newer request. The low bits of
+/// a number are its index in a table that doubles when it is half full, so that no number is hashed and no entry is
+/// moved.
 struct PendingEchoRequests {
   struct Request {
     let sequence: UInt16
     let exchange: EchoExchange
-    /// When it was sent.
+    /// When the request was sent.
     var sent: MonotonicInstant
     /// The same time in nanoseconds of CLOCK_REALTIME.
     var sentRealtime: Int64 = 0
@@ -58,7 +59,8 @@ struct PendingEchoRequests {
 
   private func index(_ sequence: UInt16) -> Int { Int(sequence) & (table.count - 1) }
 
-  /// Requests with different indexes keep different ones: an index in the larger table has the smaller one's bits.
+  /// Doubles the table: requests with different indexes keep different ones, because an index in the larger table has
+  /// the smaller one's bits.
   private mutating func grow() {
     let requests = table
     table = Array(repeating: nil, count: requests.count * 2)

@@ -5,48 +5,48 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// One check on its way from the request to the result.
+/// One check, from the request to the result.
 ///
-/// Confined to the prober's thread, to which whoever made it hands it over (``ProberInbox``).
+/// Confined to the prober's thread, to which the caller passes it (``ProberInbox``).
 final class Check: @unchecked Sendable {
-  /// Where it stands.
+  /// The state of the check.
   enum Step {
-    /// Its turn has not come: too many are asked already.
+    /// It is in the queue of a limiter, because the limit is reached.
     case waiting
     /// A limiter has admitted it, and it will continue.
     case admitted
-    /// The resolver has its name.
+    /// The resolver is resolving its name.
     case resolving
     /// Its name has addresses; the limiter of its protocol is next.
     case resolved
-    /// An address is being asked.
+    /// An exchange with an address is running.
     case asking
   }
 
   let id: UInt64
   let request: CheckRequest
-  /// Whether an address may be asked.
+  /// Whether an address may be contacted.
   let decision: @Sendable (IPAddress, UInt16?) -> ContactDecision
   let completion: @Sendable (CheckResult) -> Void
 
   var step = Step.waiting
-  /// When its turn came; before that, when it was handed in.
+  /// When a limiter admitted it; before that, when it was submitted.
   private(set) var begun: MonotonicInstant
   private(set) var startedAt = Timestamp.now
-  /// When the target's time is over.
+  /// The end of the target's time.
   private(set) var deadline: MonotonicInstant
   private var hasStarted = false
-  /// Since when it waits for a limiter.
+  /// When it joined the queue of a limiter.
   private var waitingSince: MonotonicInstant
-  /// When the exchange wants to be woken, nil for never.
+  /// When the exchange must be called; nil for never.
   var wakeTime: MonotonicInstant?
-  /// Whether its addresses are known and judged.
+  /// Whether its addresses are known and authorized.
   var isResolved = false
-  /// The address that the limiter counts it for.
+  /// The address for which the limiter counts it.
   var limitedAddress: IPAddress?
-  /// The addresses that may be asked, the next one first.
+  /// The addresses that may be contacted, the next one first.
   var candidates: ArraySlice<Peer> = []
-  /// The address that is asked.
+  /// The current address.
   var peer: Peer?
   var source: IPAddress?
   var phases: [CheckResult.Phase] = []
@@ -69,13 +69,13 @@ final class Check: @unchecked Sendable {
     deadline = now.advanced(by: request.boundedTimeout)
   }
 
-  /// It waits for a limiter.
+  /// Records that it waits for a limiter.
   func enqueue(_ now: MonotonicInstant) {
     step = .waiting
     waitingSince = now
   }
 
-  /// A limiter has admitted it: the target's time starts, or continues without the time of the wait.
+  /// Records that a limiter has admitted it: the target's time starts, or continues without the wait.
   func enter(_ step: Step, _ now: MonotonicInstant) {
     if !hasStarted {
       hasStarted = true
@@ -97,17 +97,17 @@ final class Check: @unchecked Sendable {
     deadline = deadline.advanced(by: lost)
   }
 
-  /// When its time is over: its timeout does not include the wait for a turn, which has a limit of its own.
+  /// When it expires: its timeout excludes the wait in a queue, which has a limit of its own.
   var due: MonotonicInstant { isQueued ? waitingSince.advanced(by: Limits.longestTurn) : deadline }
 
-  /// When it must be looked at again.
+  /// When its timer must fire.
   var nextMoment: MonotonicInstant { min(due, wakeTime ?? due) }
 
   func note(_ phase: CheckResult.Phase.Name, since start: MonotonicInstant, _ now: MonotonicInstant = .now) {
     phases.append(CheckResult.Phase(phase, start.duration(to: now)))
   }
 
-  /// Adds to a phase that there may be several of, one for each redirect.
+  /// Adds to a phase that can occur several times, once for each redirect.
   func add(_ phase: CheckResult.Phase.Name, _ duration: Duration) {
     if let index = phases.firstIndex(where: { $0.name == phase }) {
       phases[index].duration += duration
@@ -120,10 +120,10 @@ final class Check: @unchecked Sendable {
     var result = CheckResult(
       finding.state, finding.reason, detail: finding.detail?.withoutControls, startedAt: startedAt,
       duration: begun.duration(to: now))
-    // Whoever is denied learns neither what was resolved nor how long that took.
+    // A client that is denied must not learn what was resolved or how long that took.
     if finding.reason == .policyDenied {
       result.duration = .zero
-      // The answer of the server that redirected: it was contacted.
+      // The answer of the redirecting server, which was contacted.
       result.evidence.http = evidence.http
       return result
     }
@@ -136,10 +136,10 @@ final class Check: @unchecked Sendable {
 }
 
 extension CheckRequest {
-  /// The timeout, within what the kernel's clocks can be asked for.
+  /// The timeout, limited to values that the kernel's clocks support.
   var boundedTimeout: Duration { min(max(timeout, .milliseconds(1)), Limits.longestTimeout) }
 
-  /// Where a literal address is asked.
+  /// The peer of a literal address.
   func peer(_ address: IPAddress) -> Peer {
     Peer(address: address, port: target.port ?? 0, scope: address.isLinkLocal && address.family == .ipv6 ? scope : 0)
   }

@@ -1,9 +1,9 @@
 internal import DequeModule
 internal import ReachabilityModel
 
-/// Limits how many checks run at the same time, in total and per address; the others wait in order.
+/// Limits the number of concurrent checks, in total and per address; the others wait in order.
 ///
-/// It counts the running checks and knows the waiting ones by their identifiers.
+/// It counts the running checks and stores the identifiers of the waiting ones.
 struct ConcurrencyLimiter {
   enum Admission: Equatable {
     case granted, queued
@@ -21,9 +21,9 @@ struct ConcurrencyLimiter {
   private let queueLimit: Int
   private var running = 0
   private var runningAt: [IPAddress: Int] = [:]
-  /// Those that wait for the capacity only.
+  /// The checks that wait only for the total limit.
   private var queue: Deque<Waiter> = []
-  /// Those that wait for an address.
+  /// The checks that wait for an address.
   private var addressQueues: [IPAddress: Deque<UInt64>] = [:]
   private var waiting = 0
 
@@ -42,10 +42,10 @@ struct ConcurrencyLimiter {
     return .queued
   }
 
-  /// Returns a slot, and grants what becomes free to waiting checks.
+  /// Releases a slot, and grants the free slots to waiting checks.
   ///
   /// - Parameters:
-  ///   - address: the one that the slot was requested for.
+  ///   - address: the address that the slot was requested for.
   ///   - isWaiting: false for a check that was cancelled while it waited.
   /// - Returns: the checks that have a slot now.
   mutating func release(_ address: IPAddress? = nil, isWaiting: (UInt64) -> Bool) -> [UInt64] {
@@ -55,7 +55,7 @@ struct ConcurrencyLimiter {
     while running < capacity, let waiter = queue.popFirst() {
       guard isWaiting(waiter.id) else {
         waiting -= 1
-        // It was also the next one for its address.
+        // This check was also the next one for its address.
         promote(waiter.address)
         continue
       }
@@ -66,7 +66,7 @@ struct ConcurrencyLimiter {
       waiting -= 1
       granted.append(waiter.id)
     }
-    // Frees the storage that a burst has left.
+    // Frees the storage of a burst.
     if queue.isEmpty { queue = [] }
     return granted
   }
@@ -91,9 +91,9 @@ struct ConcurrencyLimiter {
     queue.append(Waiter(id: next, address: address))
   }
 
-  /// Counts one more running check; false if its address has no room.
+  /// Counts one more running check; false if the limit of its address is reached.
   private mutating func count(in address: IPAddress?) -> Bool {
-    // One dictionary access, because every check comes here.
+    // One dictionary access, because every check executes this code.
     if let address, !Self.increase(&runningAt[address, default: 0], to: perAddress) { return false }
     running += 1
     return true

@@ -2,23 +2,24 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// The asking of one address, by one protocol.
+/// The communication with one address by one protocol.
 ///
-/// Confined to the prober's thread. It concludes by ``ProberLoop/conclude(_:_:)``, once, from any of these calls.
+/// Confined to the prober's thread. It ends with exactly one call of ``ProberLoop/conclude(_:_:)``, from any of these
+/// functions.
 protocol Exchange: AnyObject {
-  /// Sends what comes first.
+  /// Starts the exchange.
   func begin()
-  /// The moment that it asked for has come (``ProberLoop/wake(_:at:)``).
+  /// Called at the requested time (``ProberLoop/wake(_:at:)``).
   func awake()
-  /// What it came to, now that the time is over.
+  /// The result at the end of the check's time.
   func overdue() -> Finding
-  /// Lets go of every descriptor; nothing is called after it.
+  /// Releases every descriptor; no function is called after it.
   func end()
 }
 
-/// Whoever owns a descriptor that the loop watches.
+/// The owner of a descriptor that the loop watches.
 ///
-/// A call may come without cause: after a descriptor's number was given to another owner within one round.
+/// A call may be spurious: when the number of a closed descriptor is assigned to another owner within one iteration.
 protocol DescriptorHandler: AnyObject {
   func ready(_ event: Poller.Event)
 }

@@ -1,11 +1,11 @@
 internal import ReachabilityModel
 
-/// What asking one address came to.
+/// The result of an exchange with one address.
 struct Finding: Error {
   var state: CheckResult.State
   var reason: Reason?
   var detail: String?
-  /// Whether the next address of the name may be asked: this one could not be reached at all.
+  /// Whether the next address of the name may be tried: this one was unreachable.
   var allowsNextAddress = false
 
   init(_ state: CheckResult.State, _ reason: Reason? = nil, detail: String? = nil, allowsNextAddress: Bool = false) {
@@ -17,8 +17,8 @@ struct Finding: Error {
 
   static let up = Finding(.up)
 
-  static let cancelled = Finding(.unknown, .cancelled, detail: "the check was ended before it had a result")
+  static let cancelled = Finding(.unknown, .cancelled, detail: "the check was cancelled before it had a result")
 
-  /// Says the same whatever was resolved, found or missing: a denial is no means to explore with.
+  /// The same for every resolution result: a denial must not reveal which names exist.
   static let denied = Finding(.unknown, .policyDenied, detail: "the policy does not allow to contact this target")
 }

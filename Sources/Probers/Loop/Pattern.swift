@@ -1,16 +1,16 @@
 internal import CPCRE2
 internal import ReachabilityModel
 
-/// Why a text is no regular expression.
+/// Why a text is not a regular expression.
 struct PatternError: Error, Equatable {
   let message: String
 
   var finding: Finding { Finding(.unknown, .cancelled, detail: message) }
 }
 
-/// A regular expression of PCRE2 over bytes, with a bound on what one match may cost (pcre2api(3)).
+/// A PCRE2 regular expression over bytes, with a limit on the cost of one match (pcre2api(3)).
 ///
-/// Bytes that are no UTF-8 match nothing, and everything around them as usual.
+/// Bytes that are not UTF-8 match nothing; the text around them matches as usual.
 @safe final class Pattern {
   private let code: OpaquePointer
   private let matchData: OpaquePointer
@@ -32,7 +32,7 @@ struct PatternError: Error, Equatable {
       unsafe pcre2_code_free_8(compiled)
       throw PatternError(message: "no memory for a regular expression")
     }
-    // One pair is enough to know that there was a match.
+    // One pair is enough to detect a match.
     guard let matchData = unsafe pcre2_match_data_create_8(1, nil) else {
       unsafe pcre2_match_context_free_8(matchContext)
       unsafe pcre2_code_free_8(compiled)
@@ -52,18 +52,18 @@ struct PatternError: Error, Equatable {
     unsafe pcre2_code_free_8(code)
   }
 
-  /// Whether it occurs anywhere in `bytes`.
+  /// Whether the expression matches anywhere in `bytes`.
   ///
-  /// - Throws: ``PatternError`` if finding that out costs more than it may: neither yes nor no would be true.
+  /// - Throws: ``PatternError`` if the match exceeds its limits: the result is unknown.
   func matches(_ bytes: some Sequence<UInt8>) throws(PatternError) -> Bool {
     let subject = Array(bytes)
     let code = unsafe pcre2_match_8(code, subject, subject.count, 0, 0, matchData, matchContext)
-    // 0: a match with more groups than there is room for.
+    // 0: a match with more groups than the match data can hold.
     guard code < 0, code != PCRE2_ERROR_NOMATCH else { return code >= 0 }
     throw PatternError(message: "whether the expression matches cannot be found out: \(Self.message(code))")
   }
 
-  /// Whether it occurs in any of some texts.
+  /// Whether the expression matches in any of some texts.
   func matches(anyOf texts: some Sequence<String>) throws(PatternError) -> Bool {
     for text in texts where try matches(text.utf8) { return true }
     return false
@@ -76,7 +76,7 @@ struct PatternError: Error, Equatable {
   }
 }
 
-/// The expressions that were used lately, compiled.
+/// The recently used expressions, compiled.
 ///
 /// Confined to the prober's thread.
 final class PatternCache {
@@ -85,7 +85,7 @@ final class PatternCache {
   func pattern(_ text: String) throws(PatternError) -> Pattern {
     if let known = kept[text] { return known }
     let new = try Pattern(text)
-    // Full only if somebody sends ever new expressions: then nothing in it is worth keeping.
+    // The cache is full only if a client sends many different expressions: then no entry is worth keeping.
     if kept.count >= Limits.patternsKept { kept.removeAll() }
     kept[text] = new
     return new

@@ -3,15 +3,15 @@ internal import CSockets
 internal import Glibc
 internal import ReachabilityModel
 
-/// One end of a socket: an address, its port, and the link that a link-local address belongs to.
+/// One endpoint of a socket: an address, its port, and the link of a link-local address.
 struct Peer: Hashable {
   var address: IPAddress
-  /// 0 where the protocol has none.
+  /// 0 if the protocol has no ports.
   var port: UInt16
   /// The interface index (RFC 4007); 0 for none.
   var scope: UInt32 = 0
 
-  /// Runs `body` with the address as the socket calls want it; mapped addresses as the IPv4 addresses that they are.
+  /// Calls `body` with the address as the socket calls require it; IPv4-mapped addresses are passed as IPv4 addresses.
   func withSocketAddress<Outcome>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Outcome) -> Outcome {
     let plain = address.unmapped
     guard plain.family == .ipv4 else {
@@ -40,7 +40,7 @@ struct Peer: Hashable {
     }
   }
 
-  /// Reads what a socket call wrote; nil for other families and for addresses that were cut.
+  /// Decodes the result of a socket call; nil for other families and for truncated addresses.
   init?(_ bytes: UnsafeRawPointer, length: Int) {
     guard length >= MemoryLayout<sa_family_t>.size else { return nil }
     switch Int32(unsafe bytes.loadUnaligned(as: sa_family_t.self)) {
@@ -62,7 +62,7 @@ struct Peer: Hashable {
     self.scope = scope
   }
 
-  /// The other end of a connected socket (getpeername(2)); nil, with errno set, if it is not connected.
+  /// The remote end of a connected socket (getpeername(2)); nil, with errno set, if it is not connected.
   static func remote(of descriptor: Int32) -> Peer? {
     var buffer = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -74,7 +74,7 @@ struct Peer: Hashable {
     }
   }
 
-  /// Our own end (getsockname(2)).
+  /// The local end (getsockname(2)).
   static func local(of descriptor: Int32) -> Peer? {
     var buffer = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)

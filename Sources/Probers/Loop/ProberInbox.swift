@@ -5,7 +5,7 @@ internal import Locks
 internal import HostResolver
 internal import ReachabilityModel
 
-/// What callers on any thread share with a prober's thread.
+/// The state that callers on any thread share with a prober's thread.
 final class ProberInbox: Sendable {
   enum Command: Sendable {
     case check(Check)
@@ -15,7 +15,7 @@ final class ProberInbox: Sendable {
 
   private struct State {
     var lastID: UInt64 = 0
-    /// Opened with the prober, because the process may lose the privilege; the thread takes them.
+    /// Opened with the prober, because the process may drop the privilege; the thread takes ownership.
     var echoSockets: [EchoSocket.Opened]
   }
 
@@ -23,7 +23,7 @@ final class ProberInbox: Sendable {
   private let thread: MailboxThread<Command>
   private let state: Locked<State>
 
-  /// The inbox of a thread that starts with the first check.
+  /// Makes the inbox of a thread that starts with the first check.
   ///
   /// - Parameters:
   ///   - name: the thread's name.
@@ -40,7 +40,7 @@ final class ProberInbox: Sendable {
     for descriptor in state.withLock({ $0.echoSockets.compactMap(\.descriptor) }) { Glibc.close(descriptor) }
   }
 
-  /// For the thread, which owns the socket from then on.
+  /// Called by the thread, which owns the socket from then on.
   func takeEchoSocket(ipv6: Bool) -> EchoSocket.Opened {
     state.withLock { state in
       defer { state.echoSockets[ipv6 ? 1 : 0] = .refused(EBADF) }
@@ -68,7 +68,7 @@ final class ProberInbox: Sendable {
     } catch {
       switch error {
       case .stopped: return "the prober is stopped"
-      case .full: return "too many checks are waiting for their turn"
+      case .full: return "too many checks are queued"
       case .unavailable(let cause): return "\(cause)"
       }
     }
@@ -76,7 +76,7 @@ final class ProberInbox: Sendable {
 
   func cancel(_ id: UInt64) { thread.postIfRunning(.cancel(id)) }
 
-  /// For the resolver's completion, which runs on its thread or, for a refused request, on the prober's.
+  /// Called by the resolver's completion, on its thread or, for a refused request, on the prober's.
   func resolved(_ id: UInt64, _ outcome: Result<[ResolvedAddress], ResolutionFailure>) {
     thread.postIfRunning(.resolved(id, outcome))
   }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import ReachabilityModel
 
 extension ProberLoop {
-  /// The protocol's part of a check; nil for one that there is no prober for.
+  /// The exchange for a check's protocol; nil for a protocol without a prober.
   func exchange(_ check: Check, _ peer: Peer) -> (any Exchange)? {
     switch check.request.module.options {
     case .tcp(let options): TCPExchange(check, peer, options, self)
@@ -14,7 +14,7 @@ extension ProberLoop {
     }
   }
 
-  /// The ICMP socket of a family: the one that was opened with the prober, or one that can be opened by now.
+  /// The ICMP socket of a family: the one that was opened with the prober, or a new one.
   func echoSocket(ipv6: Bool) throws(SocketFailure) -> EchoSocket {
     if let known = ipv6 ? echoSocket6 : echoSocket4 { return known }
     var opened = inbox.takeEchoSocket(ipv6: ipv6)
@@ -27,7 +27,7 @@ extension ProberLoop {
     return socket
   }
 
-  /// Sends the echo requests of this round.
+  /// Sends the echo requests of this iteration.
   func flushEchoes() {
     echoSocket4?.flush()
     echoSocket6?.flush()

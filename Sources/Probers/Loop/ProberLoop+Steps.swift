@@ -12,7 +12,7 @@ extension ProberLoop {
     }
   }
 
-  /// Continues, queues or refuses a check, as a limiter has decided.
+  /// Continues, queues or refuses a check, according to a limiter's decision.
   private func proceed(_ check: Check, _ admission: ConcurrencyLimiter.Admission, _ onward: () -> Void) {
     switch admission {
     case .granted: onward()
@@ -21,7 +21,7 @@ extension ProberLoop {
       setTimer(check)
     case .refused:
       check.enqueue(now)
-      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are waiting for their turn"))
+      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are queued"))
     }
   }
 
@@ -39,7 +39,7 @@ extension ProberLoop {
     check.resolution = resolve(name, for: check)
   }
 
-  /// Asks for a name; the answer comes by the mailbox.
+  /// Requests the addresses of a name; the answer arrives through the mailbox.
   func resolve(_ name: String, for check: Check) -> Resolver.Cancellation {
     let id = check.id
     return inbox.resolver.resolve(name, timeout: check.request.boundedTimeout) { [inbox] outcome in
@@ -52,9 +52,9 @@ extension ProberLoop {
     check.note(.resolve, since: check.begun, now)
     releaseResolver()
     check.step = .resolved
-    // Some addresses may have come in the last moment: there is no time left in which a target could be blamed.
+    // Some addresses may have arrived at the last moment: no time is left that could count as the target's.
     if case .success = outcome, check.deadline <= now {
-      let message = "the DNS servers took all the time there was"
+      let message = "the DNS servers used the whole timeout"
       return conclude(check, Finding(.unknown, .dnsTimeout, detail: message))
     }
     switch Self.peers(outcome, check.request) {
@@ -63,7 +63,7 @@ extension ProberLoop {
     }
   }
 
-  /// Where a name's addresses are asked, or what it means that there are none.
+  /// The peers of a name's addresses, or the finding if there are none.
   static func peers(
     _ outcome: Result<[ResolvedAddress], ResolutionFailure>, _ request: CheckRequest
   ) -> Result<[Peer], Finding> {
@@ -99,7 +99,7 @@ extension ProberLoop {
 
   private func selectPeers(_ check: Check, _ peers: [Peer]) {
     check.isResolved = true
-    let message = "there is no way to any of its addresses"
+    let message = "no route to any of its addresses"
     let verdict = check.request.moduleVerdict
     let permitted = peers.filter { verdict.allows($0.address) }
     guard !permitted.isEmpty || peers.isEmpty else { return conclude(check, .denied) }
@@ -116,7 +116,7 @@ extension ProberLoop {
 
   private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
 
-  /// The limiter of its protocol has admitted it.
+  /// Starts the exchange after the limiter of its protocol has admitted the check.
   private func startExchange(_ check: Check) {
     check.enter(.asking, now)
     setTimer(check)
@@ -133,7 +133,7 @@ extension ProberLoop {
     exchange.begin()
   }
 
-  /// Takes what an exchange came to: it is the result, or a reason to ask the next address.
+  /// Handles an exchange's finding: it is the result, or the next address is tried.
   func found(_ check: Check, _ finding: Finding) {
     guard finding.allowsNextAddress, !check.candidates.isEmpty else { return conclude(check, finding) }
     check.exchange?.end()
@@ -141,7 +141,7 @@ extension ProberLoop {
     tryNextAddress(check)
   }
 
-  /// Lets go of what a check holds, and lets in who waited for that.
+  /// Releases what a check holds, and admits the checks that waited for it.
   func release(_ check: Check) {
     check.exchange?.end()
     check.exchange = nil
@@ -162,33 +162,33 @@ extension ProberLoop {
 }
 
 extension Check {
-  /// Those of some addresses that may be asked as of this moment, never none; without one, what that means.
+  /// The peers that the policy allows now, never none; a finding if it allows none.
   func open(_ peers: ArraySlice<Peer>, otherwise message: String) -> Result<[Peer], Finding> {
     let judged = peers.map { (peer: $0, decision: decision($0.address, $0.port == 0 ? nil : $0.port)) }
     let allowed = judged.filter { $0.decision != .denied }
     guard let first = allowed.first else { return .failure(.denied) }
     let open = allowed.filter { $0.decision == .allowed }.map(\.peer)
     guard open.isEmpty else { return .success(open) }
-    // It is this one that cannot be reached.
+    // The finding concerns this address.
     peer = first.peer
     return .failure(Finding(.unreachable, .noRoute, detail: message))
   }
 }
 
 extension CheckRequest {
-  /// The addresses that may and can be asked, in the resolver's order; never none.
+  /// The addresses that the policy, the family and the source allow, in the resolver's order; never none.
   func choose(_ peers: [Peer]) -> Result<ArraySlice<Peer>, Finding> {
     let allowed = policy.map { policy in
       peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
     }
     if allowed?.isEmpty == true { return .failure(.denied) }
-    // The kernel would call the packet invalid, in the words that it has for a blackhole.
+    // The kernel would call the packet invalid, with the same error as for a blackhole.
     if let source, source.isLoopback, !peers.contains(where: \.address.isLoopback) {
       return .failure(Finding(.unreachable, .noSource, detail: "\(source) can send to this machine only"))
     }
     let fitting = (allowed ?? peers).filter { peer in
       let its = peer.address.unmapped.family
-      // An own address to send from decides as well.
+      // The configured source address also determines the family.
       if let source, source.unmapped.family != its { return false }
       return family == .any || (family == .ipv4) == (its == .ipv4)
     }

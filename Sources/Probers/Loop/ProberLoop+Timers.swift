@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import ReachabilityModel
 
-// Timers: the deadlines of checks, what exchanges ask for, libcurl's timers.
+// Timers: the deadlines of checks, the wake times of exchanges, libcurl's timers.
 extension ProberLoop {
   /// Calls the check's exchange at `moment`; nil for never.
   func wake(_ check: Check, at moment: MonotonicInstant?) {
@@ -10,7 +10,7 @@ extension ProberLoop {
     setTimer(check)
   }
 
-  /// Sets the timer of a check to the next time that concerns it.
+  /// Sets the timer of a check to the next time at which it must be handled.
   func setTimer(_ check: Check) { timers.set(.check(check.id), at: check.nextMoment) }
 
   /// Sets the timer of a group of libcurl's transfers; nil for none.
@@ -45,7 +45,7 @@ extension ProberLoop {
     switch check.step {
     case .waiting, .admitted:
       let seconds = Limits.longestTurn.components.seconds
-      let message = "too many checks are under way: its turn did not come within \(seconds) s"
+      let message = "too many checks are running: the check did not start within \(seconds) s"
       conclude(check, Finding(.unknown, .cancelled, detail: message))
     case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
     case .resolved: break
@@ -53,7 +53,7 @@ extension ProberLoop {
     }
   }
 
-  /// Adds to all deadlines the time in which this thread did not run although it should have: after SIGSTOP, and on an
+  /// Adds to all deadlines the time in which this thread should have run but did not: after SIGSTOP, and on an
   /// overloaded machine.
   func compensateForStall(since before: MonotonicInstant, _ wait: Duration?) {
     guard let wait else { return }

@@ -6,14 +6,13 @@ internal import ReachabilityModel
 
 /// The loop of a prober's thread.
 ///
-/// Confined to that thread.
-/// A check passes the limiter of names, if its host is a name, then the limiter of its protocol; then its exchange owns
-/// descriptors, which this loop watches, and timers. Ready descriptors are handled before timers, so that a process that
-/// was stopped finds the answers that arrived meanwhile.
+/// Confined to that thread. A check passes the limiter of names, if its host is a name, then the limiter of its
+/// protocol. Then its exchange owns descriptors, which this loop watches, and timers. Ready descriptors are handled
+/// before timers, so that a process that was stopped reads the answers that arrived meanwhile.
 final class ProberLoop {
   let inbox: ProberInbox
   enum TimerID: Hashable, Sendable {
-    /// The deadline of a check, or the time that its exchange asked for.
+    /// The deadline of a check, or the wake time of its exchange.
     case check(UInt64)
     /// The timer of a ``CurlGroup``, by its number.
     case transfers(Int)
@@ -36,7 +35,7 @@ final class ProberLoop {
     capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
   /// Received commands that are not handled yet.
   private var commands: Deque<ProberInbox.Command> = []
-  /// Checks that a limiter has admitted and that have not continued: one after the other, without recursion.
+  /// Checks that a limiter has admitted and that have not continued: processed in sequence, without recursion.
   private var admitted: Deque<UInt64> = []
   var timers = TimerQueue<TimerID>()
   /// The owners of descriptors, by descriptor.
@@ -84,18 +83,19 @@ final class ProberLoop {
     return count == poller.capacity
   }
 
-  /// Starts some of the checks that are to be started; false if the thread is to end.
+  /// Starts some of the received checks; false if the thread must end.
   ///
-  /// Not all of them: while this thread starts checks it reads no answers, and would count that as the targets' time.
+  /// The number is limited: while this thread starts checks it reads no answers, and that time would count as the
+  /// targets'.
   private func begin() -> Bool {
     for _ in 0..<Limits.startsPerTurn {
       guard let id = admitted.popFirst() else { break }
       if let check = checks[id] { enter(check) }
     }
-    // Frees the storage that a burst has left.
+    // Frees the storage of a burst.
     if admitted.isEmpty { admitted = [] }
     guard !mailbox.isClosed else { return false }
-    // What is not taken stays in the mailbox, which has a limit.
+    // Remaining messages stay in the mailbox, which has a limit.
     if commands.isEmpty { commands = mailbox.take().messages }
     for _ in 0..<Limits.startsPerTurn {
       guard let command = commands.popFirst() else { break }
@@ -104,7 +104,7 @@ final class ProberLoop {
     return true
   }
 
-  /// Cancels all checks, those that are not started included.
+  /// Cancels all checks, including those that are not started.
   private func cancelAll() {
     for case .check(let check) in commands + mailbox.take().messages { checks[check.id] = check }
     for check in Array(checks.values) { conclude(check, .cancelled) }
@@ -142,7 +142,7 @@ final class ProberLoop {
     completed.removeAll(keepingCapacity: completed.count <= Limits.proberEvents)
   }
 
-  /// Ends a check with what was found, and admits others.
+  /// Ends a check with a finding, and admits others.
   func conclude(_ check: Check, _ finding: Finding) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
     timers.cancel(.check(check.id))

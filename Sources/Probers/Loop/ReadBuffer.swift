@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What one recv(2) on a socket that does not block came to.
+/// The result of one recv(2) on a non-blocking socket.
 enum ReadBuffer {
   case bytes([UInt8])
   case end
-  /// Not now.
+  /// No data is available now.
   case nothing
   case failed(Int32)
 

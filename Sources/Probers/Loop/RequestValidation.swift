@@ -1,8 +1,8 @@
 internal import ReachabilityModel
 
-/// Which requests cannot be carried out at all: what whoever made them should have seen.
+/// Detects requests that cannot be performed.
 enum RequestValidation {
-  /// What is wrong with it; nil for nothing.
+  /// The error in a request; nil for none.
   static func refusal(of request: CheckRequest) -> String? {
     let scheme = request.target.scheme
     guard scheme != .route else { return "a route is looked up, not checked" }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// How many checks with a socket of their own one prober runs at the same time; the others wait in its queue.
+/// The number of concurrent checks with a socket of their own in one prober; the others wait in its queue.
 enum SocketCapacity {
   /// The capacity under a limit of open files.
   static func of(descriptorLimit limit: Int) -> Int {

@@ -3,23 +3,23 @@ internal import Locks
 public import HostResolver
 public import ReachabilityModel
 
-/// Makes checks with real sockets: TCP, HTTP, TLS and DNS on one thread (`checks`), ICMP echo on one or two of its own
-/// (`echoes`).
+/// Performs checks with real sockets: TCP, HTTP, TLS and DNS on one thread (`checks`), ICMP echo on one or two threads
+/// of its own (`echoes`).
 ///
-/// Names are resolved by the given ``Resolver`` and by nobody else; the connection goes to an address that it gave and
-/// that the request's policy allows. How many checks are under way at once is bounded, all together and for one address;
-/// the others wait in line, and what they wait is not taken from the time that the target has.
+/// The given ``Resolver`` resolves all names; the connection is made to an address that it returned and that the
+/// request's policy allows. The number of concurrent checks is limited, in total and per address. The others wait in a
+/// queue, and the wait is not part of the target's time.
 ///
-/// It says `unreachable` only where the kernel refused to send: whoever has the engine's verdict may know better, also
-/// for a check that is `down` because the way out went away while it was under way.
+/// It reports `unreachable` only where the kernel refused to send. A caller with the engine's verdict may know more,
+/// including for a check that is `down` because the local route was lost during the check.
 public final class SocketProber: Prober {
   private let checks: ProberInbox
   private let echoes: [ProberInbox]
   private let isStopped = Locked(false)
 
-  /// Makes a prober that resolves by `resolver`; no thread runs before the first check.
+  /// Makes a prober that uses `resolver`; no thread runs before the first check.
   ///
-  /// The ICMP sockets are opened here, so that a process can make the prober, and then give its privileges up.
+  /// The ICMP sockets are opened here, so that a process can make the prober and then drop its privileges.
   public init(resolver: Resolver) {
     checks = ProberInbox("checks", resolver: resolver, opensEchoSockets: false)
     echoes = (0..<min(Limits.echoThreads, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))).map { _ in
@@ -29,16 +29,16 @@ public final class SocketProber: Prober {
 
   deinit { stop() }
 
-  /// The thread for a check; the same for all of one kind to one host, because the limiter is there.
+  /// The inbox of the thread for a check; the same for all checks of one kind to one host, because it has the limiter.
   private func inbox(_ target: CheckTarget) -> ProberInbox {
     guard target.scheme == .icmp else { return checks }
     return echoes[Int(UInt(bitPattern: target.host.hashValue) % UInt(echoes.count))]
   }
 
-  /// Begins one check, as ``Prober`` promises.
+  /// Starts one check, as ``Prober`` specifies.
   ///
-  /// Refused at once, on the caller's thread: a module that does not fit the target, a target that is no host, a source
-  /// that cannot reach the target's family, and everything after ``stop()``.
+  /// Refused immediately, on the caller's thread: a module that does not fit the target, a target that is not a host, a
+  /// source that cannot reach the target's family, and everything after ``stop()``.
   @discardableResult
   public func check(
     _ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void
@@ -46,7 +46,7 @@ public final class SocketProber: Prober {
     check(request, where: { _, _ in .allowed }, completion)
   }
 
-  /// The same for the addresses to which there is a way, as ``Prober`` promises.
+  /// Starts one check of the addresses that have a route, as ``Prober`` specifies.
   @discardableResult
   public func check(
     _ request: CheckRequest, where decision: @escaping @Sendable (IPAddress, UInt16?) -> ContactDecision,
@@ -62,11 +62,12 @@ public final class SocketProber: Prober {
     return Cancellation(inbox: inbox, id: id)
   }
 
-  /// Ends what is under way with ``Reason/cancelled`` and then the threads; every later check is cancelled.
+  /// Ends running checks with ``Reason/cancelled`` and then the threads; every later check is cancelled.
   ///
-  /// Waits for the threads, except for the one that it is called on (from a completion). Called again, it returns at once.
+  /// Waits for the threads, except for the one that it is called on (from a completion). A second call returns
+  /// immediately.
   public func stop() {
-    // Completions on two of the threads that both stop would wait for each other's.
+    // Two completions on different threads that both wait for the threads would wait for each other.
     let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }
       return !isStopped

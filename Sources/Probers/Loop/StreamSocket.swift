@@ -3,25 +3,25 @@ internal import CSockets
 internal import Glibc
 internal import ReachabilityModel
 
-/// A TCP socket on its way to one peer, without blocking (tcp(7), connect(2)).
+/// A non-blocking TCP socket that connects to one peer (tcp(7), connect(2)).
 struct StreamSocket {
   enum Progress {
     case pending
-    /// Our own address of the connection.
+    /// The local address of the connection.
     case connected(IPAddress?)
     case failed(SocketFailure)
-    /// The peer is not whom we connected to.
+    /// The remote address is not the one that was requested.
     case peerMismatch
   }
 
-  /// What a connection is for.
+  /// The purpose of a connection.
   enum Purpose {
-    /// To see whether somebody listens, and no more.
+    /// To test whether a server listens.
     ///
-    /// The handshake's last packet, its acknowledgement, is held back (tcp(7), TCP_QUICKACK): ``setResetOnClose()``
-    /// makes it a reset. The server's program is not woken for a connection that says nothing, its queue of new
-    /// connections stays free, and no port of ours is kept in TIME-WAIT: with 10,000 checks in 10 seconds that would be
-    /// all of them.
+    /// The last packet of the handshake, its acknowledgement, is held back (tcp(7), TCP_QUICKACK), and
+    /// ``setResetOnClose()`` makes it a reset. The connection carries no data, so the server's program is not woken,
+    /// its queue of new connections stays free, and no local port stays in TIME-WAIT: 10,000 checks in 10 seconds would
+    /// occupy all ports.
     case connectOnly
     case dialogue
   }
@@ -29,7 +29,7 @@ struct StreamSocket {
   let descriptor: Int32
   let peer: Peer
 
-  /// Begins to connect; throws what the kernel refuses at once.
+  /// Starts to connect; throws if the kernel refuses immediately.
   init(to peer: Peer, _ request: CheckRequest, for purpose: Purpose = .dialogue) throws(SocketFailure) {
     self.peer = peer
     let family = peer.address.unmapped.family
@@ -41,7 +41,7 @@ struct StreamSocket {
       if purpose == .connectOnly { ProberSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 0) }
       let code = unsafe peer.withSocketAddress { unsafe connect(descriptor, $0, $1) }
       guard code == 0 || errno == EINPROGRESS else {
-        // The kernel has found a source, and no port that is free there: what connect(2) calls EAGAIN.
+        // The kernel has found a source, but no free port for it: connect(2) calls that EAGAIN.
         let isPortless = errno == EADDRNOTAVAIL && family == .ipv4 && request.source == nil
         throw .immediate(isPortless ? EAGAIN : errno)
       }
@@ -51,7 +51,7 @@ struct StreamSocket {
     }
   }
 
-  /// How far the connection is; one call for one that stands, which is what most of them come to.
+  /// The progress of the connection; one system call if it is established, which is the most frequent case.
   func progress() -> Progress {
     guard let other = Peer.remote(of: descriptor) else {
       var code: Int32 = 0
@@ -62,26 +62,26 @@ struct StreamSocket {
       return code == 0 ? .pending : .failed(.later(code))
     }
     let local = Peer.local(of: descriptor)
-    // On this machine a connection to a port that nobody listens on can meet itself, if the kernel picks that very port
+    // On this machine a connection to a port without a listener can connect to itself, if the kernel selects that port
     // as its source (RFC 9293 §3.5, simultaneous open).
     if local?.port == other.port, local?.address == other.address { return .failed(.later(ECONNREFUSED)) }
     guard other.port == peer.port, other.address == peer.address.unmapped else { return .peerMismatch }
     return .connected(local?.address)
   }
 
-  /// Makes closing a reset (socket(7), SO_LINGER): only for a connection on which nothing was said.
+  /// Makes closing send a reset (socket(7), SO_LINGER): only for a connection without data.
   func setResetOnClose() {
     var lingering = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Whether there is something to be read, be it the end or an error (recv(2), MSG_PEEK).
+  /// Whether a read returns data, the end or an error (recv(2), MSG_PEEK).
   var isReadable: Bool {
     var byte: UInt8 = 0
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
   }
 
-  /// What the socket failed with (SO_ERROR); nil if it did not.
+  /// The error of the socket (SO_ERROR); nil for none.
   var failure: SocketFailure? {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -90,11 +90,11 @@ struct StreamSocket {
   }
 }
 
-/// What all sockets of checks have in common.
+/// Options that all sockets of checks share.
 enum ProberSocket {
   static let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
 
-  /// Sets an option that is a number (setsockopt(2)).
+  /// Sets an integer option (setsockopt(2)).
   static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
@@ -111,9 +111,9 @@ enum ProberSocket {
       }
     }
     guard let source = request.source?.unmapped else { return }
-    // A source of the other family cannot be had.
+    // A source of the other family is not available.
     guard source.family == family else { throw .immediate(EADDRNOTAVAIL) }
-    // The port is chosen when connecting, so that one port can serve many peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
+    // connect(2) selects the port, so that one port can serve many peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
     set(descriptor, Int32(IPPROTO_IP), 24, 1)
     let code = unsafe Peer(address: source, port: 0).withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) }
     guard code == 0 else { throw .immediate(errno) }

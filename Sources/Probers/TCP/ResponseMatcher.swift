@@ -1,7 +1,7 @@
-/// An answer that is collected until it matches, up to a limit.
+/// Collects an answer until it matches, up to a limit.
 ///
-/// Matching costs as much as the answer is long, so an answer that comes in drops is matched each time that it has grown
-/// by an eighth, and otherwise when ``match()`` is called.
+/// The cost of a match grows with the length of the answer. An answer that arrives in small parts is therefore matched
+/// each time that it has grown by an eighth, and otherwise when ``match()`` is called.
 struct ResponseMatcher {
   enum Outcome { case matched, more, full }
 
@@ -17,7 +17,7 @@ struct ResponseMatcher {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Whether there is something that was not matched yet.
+  /// Whether bytes have been received since the last match.
   var hasUnmatchedBytes: Bool { tried < bytes.count }
 
   mutating func take(_ more: [UInt8]) throws(PatternError) -> Outcome {
@@ -26,7 +26,7 @@ struct ResponseMatcher {
     return bytes.count == limit ? .full : .more
   }
 
-  /// Matches now, unless nothing has come since the last time.
+  /// Matches now, unless no byte has been received since the last match.
   mutating func match() throws(PatternError) -> Bool {
     guard hasUnmatchedBytes else { return false }
     tried = bytes.count

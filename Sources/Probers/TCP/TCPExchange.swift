@@ -5,7 +5,7 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// A TCP connection, and perhaps a short dialogue: something is sent, and what comes back must match.
+/// A TCP connection, optionally with a short dialogue: data is sent, and the answer must match.
 final class TCPExchange: Exchange, DescriptorHandler {
   private enum Step {
     case connecting
@@ -22,7 +22,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
   private var unsent: ArraySlice<UInt8> = []
   private var answer: ResponseMatcher?
 
-  /// Whether the connection alone is the answer.
+  /// Whether the connection alone decides the result.
   private var isConnectOnly: Bool { options.send == nil && options.expect == nil }
 
   init(_ check: Check, _ peer: Peer, _ options: TCPOptions, _ loop: ProberLoop) {
@@ -47,7 +47,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
     if case .dialogue(let since) = step { runDialogue(since) }
   }
 
-  /// Looks whether the connection stands.
+  /// Tests whether the connection is established.
   private func checkConnection() {
     guard let socket else { return }
     switch socket.progress() {
@@ -103,7 +103,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
       case .end:
         if matches(since) { return }
         check.note(.processing, since: since)
-        let message = answer?.isEmpty == true ? "without a word" : "after an answer that does not match"
+        let message = answer?.isEmpty == true ? "without sending data" : "after an answer that does not match"
         return loop.conclude(
           check,
           Finding(
@@ -115,13 +115,13 @@ final class TCPExchange: Exchange, DescriptorHandler {
       }
       break
     }
-    // An answer in drops is not matched anew with each of them.
+    // An answer in small parts is not matched again for each part.
     if answer?.hasUnmatchedBytes == true, check.wakeTime == nil {
       loop.wake(check, at: .now.advanced(by: Limits.matchPause))
     }
   }
 
-  /// Takes a piece of the answer; true when no more is needed, and the check has its end.
+  /// Processes a part of the answer; true when no more is needed and the check has ended.
   private func isDecided(by bytes: [UInt8], _ since: MonotonicInstant) -> Bool {
     do throws(PatternError) {
       switch try answer?.take(bytes) {
@@ -138,7 +138,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
     return true
   }
 
-  /// Matches what has come; true when that is the end of the check.
+  /// Matches the received bytes; true if that ends the check.
   private func matches(_ since: MonotonicInstant) -> Bool {
     do throws(PatternError) {
       guard try answer?.match() == true else { return false }
@@ -164,7 +164,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
 
   func overdue() -> Finding {
     switch step {
-    case .connecting: return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+    case .connecting: return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
     case .dialogue(let since):
       do throws(PatternError) {
         if try answer?.match() == true {
@@ -177,7 +177,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
       let isSilent = answer?.isEmpty != false
       return Finding(
         .down, isSilent ? .noReply : .timeout,
-        detail: isSilent ? "connected, but nothing came back" : "what came back in time does not match")
+        detail: isSilent ? "connected, but no data received" : "the answer received before the timeout does not match")
     }
   }
 

@@ -2,11 +2,11 @@ internal import CGnuTLS
 internal import Glibc
 internal import ReachabilityModel
 
-/// The certificates that a peer has shown, its own first.
+/// The certificates that a peer has sent, its own first.
 @safe final class CertificateChain {
   private var certificates: [gnutls_x509_crt_t?] = unsafe []
 
-  /// What the session's peer has shown; nil if it was nothing that can be read.
+  /// Reads the certificates of the session's peer; nil if none can be decoded.
   init?(of session: gnutls_session_t) {
     var count: UInt32 = 0
     guard let list = unsafe gnutls_certificate_get_peers(session, &count), count > 0 else { return nil }
@@ -20,15 +20,15 @@ internal import ReachabilityModel
 
   deinit { unsafe certificates.forEach { unsafe gnutls_x509_crt_deinit($0) } }
 
-  /// The end of the first to expire of all that were shown, whether or not they are needed.
+  /// The earliest expiry of all certificates that the peer sent, whether or not they are needed.
   var earliestExpiry: Timestamp? {
     unsafe certificates.map { unsafe Timestamp(second: gnutls_x509_crt_get_expiration_time($0)) }.min()
   }
 
-  /// The ways from the peer's own certificate upwards, in the order of what was shown; as a rule there is one.
+  /// The paths from the peer's own certificate upwards, in the order in which they were sent; usually there is one.
   ///
-  /// An authority may have several certificates for one key, by others and by itself, and servers show what old clients
-  /// need, too (RFC 4158 §2): only on one of the ways must all be in order.
+  /// An authority may have several certificates for one key, issued by others and by itself, and servers also send
+  /// those that old clients need (RFC 4158 §2): one valid path is sufficient.
   func certificationPaths() -> [CertificationPath] {
     var found: [CertificationPath] = []
     var open = unsafe certificates.isEmpty ? [] : [[0]]
@@ -40,7 +40,7 @@ internal import ReachabilityModel
     return found
   }
 
-  /// The places of those who may have signed the last certificate of a way, and are not on it.
+  /// The indexes of possible issuers of the last certificate of a path that are not in the path.
   private func issuers(after path: [Int]) -> [Int] {
     guard let last = path.last, let certificate = unsafe certificates[last],
       unsafe gnutls_x509_crt_check_issuer(certificate, certificate) == 0
@@ -50,10 +50,10 @@ internal import ReachabilityModel
     }
   }
 
-  /// The subject of the peer's own (RFC 4514).
+  /// The subject of the peer's own certificate (RFC 4514).
   var subject: String { unsafe text(gnutls_x509_crt_get_dn3) }
 
-  /// Who signed it.
+  /// The issuer of the peer's own certificate.
   var issuer: String { unsafe text(gnutls_x509_crt_get_issuer_dn3) }
 
   private func text(_ read: (gnutls_x509_crt_t?, UnsafeMutablePointer<gnutls_datum_t>?, UInt32) -> Int32) -> String {
@@ -63,7 +63,7 @@ internal import ReachabilityModel
     return unsafe String(decoding: UnsafeBufferPointer(start: datum.data, count: Int(datum.size)), as: UTF8.self)
   }
 
-  /// The names and addresses that it is for (RFC 5280 §4.2.1.6).
+  /// The names and addresses in the peer's own certificate (RFC 5280 §4.2.1.6).
   var names: [String] {
     guard let first = unsafe certificates.first else { return [] }
     var names: [String] = []
@@ -82,7 +82,7 @@ internal import ReachabilityModel
     return names
   }
 
-  /// SHA-256 of the peer's own, in hexadecimal digits.
+  /// SHA-256 of the peer's own certificate, in hexadecimal digits.
   var fingerprint: String {
     var bytes = [UInt8](repeating: 0, count: 32)
     var size = bytes.count
@@ -92,12 +92,12 @@ internal import ReachabilityModel
     return bytes.hexadecimal
   }
 
-  /// Whether it is for that name or address (RFC 9525 §6).
+  /// Whether the certificate is valid for a name or address (RFC 9525 §6).
   func isFor(_ name: String) -> Bool {
     guard let first = unsafe certificates.first ?? nil, unsafe gnutls_x509_crt_check_hostname(first, name) != 0 else {
       return false
     }
-    // Where it has no such name, GnuTLS takes the subject's common name, which is none (§6.3).
+    // Without such a name GnuTLS accepts the subject's common name, which RFC 9525 §6.3 does not allow.
     return unsafe IPAddress(name) != nil || Self.hasName(first)
   }
 
@@ -114,7 +114,7 @@ internal import ReachabilityModel
 }
 
 extension Timestamp {
-  /// A certificate's moment, as far as it can be told.
+  /// A time in a certificate, within the reported range.
   init(second: time_t) {
     self.init(microseconds: Int64(clamping: min(second, Limits.latestSecond)) * 1_000_000)
   }

@@ -2,15 +2,15 @@ internal import CGnuTLS
 internal import Glibc
 internal import ReachabilityModel
 
-/// One way from a peer's own certificate upwards, through some of those that it has shown.
+/// One path from a peer's own certificate upwards, through some of the certificates that it has sent.
 @safe struct CertificationPath {
-  /// From when to when a certificate is valid.
+  /// The validity period of a certificate.
   struct Validity {
     let begin: Timestamp
     let end: Timestamp
   }
 
-  /// Keeps the certificates.
+  /// Keeps the certificates alive.
   private let chain: CertificateChain
   private let certificates: [gnutls_x509_crt_t?]
 
@@ -19,7 +19,7 @@ internal import ReachabilityModel
     unsafe self.certificates = unsafe certificates
   }
 
-  /// The validity of each of its certificates, and of the authority's if `store` has it.
+  /// The validity periods of its certificates, and of the authority's if `store` has it.
   func validities(upTo store: TrustStore) -> [Validity] {
     var found: [Validity] = []
     for place in unsafe certificates.indices {
@@ -43,9 +43,10 @@ internal import ReachabilityModel
       end: Timestamp(second: gnutls_x509_crt_get_expiration_time(certificate)))
   }
 
-  /// Whether it leads to an authority of `store` and is meant for servers, whatever its dates are; if not, why.
+  /// Why the path to an authority of `store` is not valid for servers, regardless of dates; nil if it is valid.
   ///
-  /// Dates are judged apart, so that an expired certificate of a known authority is not called untrusted.
+  /// Dates are evaluated separately, so that an expired certificate of a trusted authority is not reported as
+  /// untrusted.
   func untrustedReason(by store: TrustStore) -> String? {
     let flags = UInt32(GNUTLS_VERIFY_DISABLE_TIME_CHECKS.rawValue | GNUTLS_VERIFY_DISABLE_TRUSTED_TIME_CHECKS.rawValue)
     let (code, status) = verify(by: store, flags)
@@ -63,7 +64,7 @@ internal import ReachabilityModel
       .replacing("\0", with: "").trimmed
   }
 
-  /// Whether what GnuTLS makes of it up to an authority of `store` is in order now, dates included.
+  /// Whether GnuTLS accepts the path to an authority of `store` now, including all dates.
   func isValidNow(by store: TrustStore) -> Bool { verify(by: store, 0) == (0, 0) }
 
   private func verify(by store: TrustStore, _ flags: UInt32) -> (code: Int32, status: UInt32) {

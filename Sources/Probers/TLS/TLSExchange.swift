@@ -6,7 +6,7 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// A TLS handshake, and what its certificate is worth (RFC 8446, RFC 5246).
+/// A TLS handshake and the verification of the peer's certificate (RFC 8446, RFC 5246).
 @safe final class TLSExchange: Exchange, DescriptorHandler {
   private unowned let check: Check
   private unowned let loop: ProberLoop
@@ -70,7 +70,7 @@ internal import ReachabilityModel
       unsafe gnutls_set_default_priority_append(new, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0),
       unsafe gnutls_credentials_set(new, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.handle)),
     ]
-    // An address is no server name (RFC 6066 §3).
+    // An address is not allowed as a server name (RFC 6066 §3).
     if IPAddress(name) == nil {
       codes.append(unsafe gnutls_server_name_set(new, GNUTLS_NAME_DNS, name, name.utf8.count))
     }
@@ -87,16 +87,16 @@ internal import ReachabilityModel
     for _ in 0..<Limits.handshakeSteps {
       let code = unsafe gnutls_handshake(session)
       if code == GNUTLS_E_AGAIN {
-        // GnuTLS says so after each record of a message that is not complete, too, with the next one in the socket; and
-        // we hear of what comes only when the socket was empty (EPOLLET).
+        // GnuTLS also returns EAGAIN after each record of an incomplete message, with the next one in the socket; epoll
+        // reports further data only after the socket was empty (EPOLLET).
         guard unsafe gnutls_record_get_direction(session) == 0, socket?.isReadable == true else { return }
         continue
       }
-      // A warning of the peer's, or a signal: on with it.
+      // A warning of the peer, or a signal: continue.
       if code < 0, gnutls_error_is_fatal(code) == 0 {
         warnings += 1
         guard warnings < Limits.handshakeWarnings else {
-          return loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends warnings without end"))
+          return loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends too many TLS warnings"))
         }
         continue
       }
@@ -104,18 +104,18 @@ internal import ReachabilityModel
       check.note(.tls, since: begun)
       let verdict = unsafe TLSVerification(session, options, name: check.request.tlsName(options), loop.trust)
       check.evidence.tls = verdict.evidence
-      // So that its end is not an error in the server's log.
+      // So that the server does not log an error when the connection ends.
       unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
       return loop.conclude(check, verdict.fault ?? .up)
     }
-    // The rest when the others have had their turn.
+    // Continues after other checks have been handled.
     loop.wake(check, at: .now)
   }
 
   private func fail(_ session: gnutls_session_t, _ code: Int32) {
     check.evidence.tls = unsafe TLSVerification.evidence(session)
     if [GNUTLS_E_PREMATURE_TERMINATION, GNUTLS_E_PULL_ERROR, GNUTLS_E_PUSH_ERROR].contains(code) {
-      return loop.conclude(check, Finding(.down, .reset, detail: "the connection broke in the TLS handshake"))
+      return loop.conclude(check, Finding(.down, .reset, detail: "the connection was closed during the TLS handshake"))
     }
     var message = unsafe String(cString: gnutls_strerror(code))
     if code == GNUTLS_E_FATAL_ALERT_RECEIVED, let alert = unsafe gnutls_alert_get_name(gnutls_alert_get(session)) {
@@ -126,9 +126,9 @@ internal import ReachabilityModel
 
   func overdue() -> Finding {
     if unsafe session == nil {
-      return Finding(.down, .connectTimeout, detail: "nobody answered the attempt to connect")
+      return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
     }
-    return Finding(.down, .timeout, detail: "connected, but the TLS handshake was not done in time")
+    return Finding(.down, .timeout, detail: "connected, but the TLS handshake was incomplete at the timeout")
   }
 
   func end() {
@@ -139,9 +139,9 @@ internal import ReachabilityModel
   }
 }
 
-/// What every session needs: here, that we have no certificate of our own.
+/// The credentials of every session, without a client certificate.
 ///
-/// What peers are worth is judged apart, after the handshake, so that a certificate that is refused can be told about.
+/// Certificates of peers are verified separately, after the handshake, so that a refused certificate can be reported.
 @safe final class TLSCredentials {
   let handle: gnutls_certificate_credentials_t
 
@@ -155,11 +155,11 @@ internal import ReachabilityModel
 }
 
 extension CheckRequest {
-  /// The name that is asked for in the handshake and looked for in the certificate.
+  /// The name that is sent in the handshake and required in the certificate.
   func tlsName(_ options: TLSOptions) -> String { options.serverName ?? target.host.withoutFinalDot }
 }
 
 extension ReachabilityTarget {
-  /// The host as certificates name it.
+  /// The host in the form that certificates use.
   var withoutFinalDot: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }

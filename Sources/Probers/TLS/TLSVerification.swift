@@ -2,13 +2,15 @@ internal import CGnuTLS
 internal import Glibc
 internal import ReachabilityModel
 
-/// What a TLS session and its certificate come to: for `tls` targets, and for `https` before the request is sent.
+/// The result of verifying a TLS session and its certificate: for `tls` targets, and for `https` before the request is
+/// sent.
 ///
-/// Way, dates and name are judged apart, and all that is wrong is told; the reason is that of the first, in this order.
+/// Path, dates and name are verified separately, and all faults are reported; the reason is that of the first, in this
+/// order.
 struct TLSVerification {
-  /// What the session tells, of a certificate that is refused, too.
+  /// The data of the session, including those of a refused certificate.
   private(set) var evidence: CheckResult.TLS
-  /// What is wrong with the certificate; nil for nothing, and where nothing is asked of it.
+  /// The faults of the certificate; nil for none, and if no certificate is required.
   private(set) var fault: Finding?
 
   init(_ session: gnutls_session_t, _ options: TLSOptions, name: String, _ stores: TrustStores) {
@@ -16,7 +18,7 @@ struct TLSVerification {
     evidence = unsafe Self.evidence(session, chain)
     guard options.verify else { return }
     guard let chain else {
-      fault = Finding(.down, .certificateUntrusted, detail: "the peer has shown no certificate that can be read")
+      fault = Finding(.down, .certificateUntrusted, detail: "the peer sent no readable certificate")
       return
     }
     do throws(TrustStore.Failure) {
@@ -26,14 +28,14 @@ struct TLSVerification {
     }
   }
 
-  /// What a session tells whose handshake came to nothing.
+  /// The data of a session whose handshake failed.
   static func evidence(_ session: gnutls_session_t) -> CheckResult.TLS {
     unsafe evidence(session, CertificateChain(of: session))
   }
 
   private static func evidence(_ session: gnutls_session_t, _ chain: CertificateChain?) -> CheckResult.TLS {
     var evidence = CheckResult.TLS()
-    // Before the handshake there is a version all the same: the one that was offered.
+    // Before the handshake GnuTLS also returns a version: the one that was offered.
     if let cipher = unsafe gnutls_ciphersuite_get(session) {
       evidence.cipher = unsafe String(cString: cipher)
       if let name = unsafe gnutls_protocol_get_name(gnutls_protocol_get_version(session)) {
@@ -58,7 +60,8 @@ struct TLSVerification {
     if let message = path?.dates { faults.append((.certificateExpired, message)) }
     if !chain.isFor(name) {
       let names = chain.names.prefix(Limits.namesReported).joined(separator: ", ")
-      faults.append((.certificateNameMismatch, "it is not for \(name), but for: \(names.isEmpty ? "nobody" : names)"))
+      faults.append(
+        (.certificateNameMismatch, "it is not valid for \(name), only for: \(names.isEmpty ? "no name" : names)"))
     }
     fault = faults.first.map { first in
       Finding(.down, first.0, detail: "the certificate: " + faults.map(\.1).joined(separator: "; "))
@@ -66,16 +69,16 @@ struct TLSVerification {
   }
 }
 
-/// What one of the ways from a certificate to an authority is worth.
+/// The verification of one path from a certificate to an authority.
 private struct PathVerification {
-  /// Why nobody who is trusted stands at its end; nil if somebody does.
+  /// Why the path does not end at a trusted authority; nil if it does.
   let untrustedReason: String?
-  /// What is wrong with its dates; nil for nothing.
+  /// The faults of its dates; nil for none.
   let dates: String?
-  /// When it ends; nil if it is no good now.
+  /// When it expires; nil if it is not valid now.
   let expiry: Timestamp?
 
-  /// The first of a chain's ways that is in order; if there is none, the first of those that are trusted, or of all.
+  /// The first valid path of a chain; without one, the first trusted path, or else the first path.
   static func best(of chain: CertificateChain, _ store: TrustStore, _ options: TLSOptions) -> PathVerification? {
     var best: PathVerification?
     for path in chain.certificationPaths() {
@@ -90,7 +93,7 @@ private struct PathVerification {
     untrustedReason = path.untrustedReason(by: store)
     let now = Timestamp.now
     let all = path.validities(upTo: store)
-    // An authority may be there twice: what has expired is no matter if GnuTLS finds the other.
+    // The chain may contain an authority twice: an expired one is irrelevant if GnuTLS finds the other.
     let isOver =
       all.contains { $0.end <= now || $0.begin > now } && (untrustedReason != nil || !path.isValidNow(by: store))
     let end = all.map(\.end).filter { $0 > now }.min()
@@ -110,6 +113,6 @@ private struct PathVerification {
   private static func message(_ end: Timestamp?, _ now: Timestamp, _ options: TLSOptions) -> String? {
     guard let end else { return nil }
     let left = Duration.microseconds(end.microseconds - now.microseconds)
-    return left < options.minimumValidity ? "it expires at \(end), sooner than it may" : nil
+    return left < options.minimumValidity ? "it expires at \(end), earlier than the minimum validity allows" : nil
   }
 }

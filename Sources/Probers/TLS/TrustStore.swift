@@ -2,9 +2,9 @@ internal import CGnuTLS
 internal import Glibc
 internal import HostResolver
 
-/// Authorities that are trusted, read once from their file: for the system's, a hundred and more certificates.
+/// Trusted authorities, read once from their file: for the system's, more than a hundred certificates.
 @safe final class TrustStore {
-  /// Why there is none.
+  /// Why the authorities cannot be read.
   struct Failure: Error {
     var path: String?
     let cause: String
@@ -12,7 +12,7 @@ internal import HostResolver
     var message: String { "the authorities of \(path ?? "the system") cannot be read: \(cause)" }
   }
 
-  /// Debian's and most others' file of all authorities, which GnuTLS reads for the system's.
+  /// The file of all authorities on Debian and most other distributions, which GnuTLS reads as the system's.
   static let systemFile = "/etc/ssl/certs/ca-certificates.crt"
 
   let list: gnutls_x509_trust_list_t
@@ -21,7 +21,7 @@ internal import HostResolver
   /// Reads a PEM file; nil for the system's authorities.
   init(_ path: String?) throws(Failure) {
     signature = FileSignature(path ?? Self.systemFile)
-    // GnuTLS would wait for whoever writes into a pipe, and every check with it.
+    // Reading from a pipe would block GnuTLS, and every check with it, until a process writes to the pipe.
     if path != nil, signature.exists, !signature.isRegular { throw Failure(path: path, cause: "this is no plain file") }
     var new: gnutls_x509_trust_list_t?
     guard unsafe gnutls_x509_trust_list_init(&new, 0) == 0, let new = unsafe new else {
@@ -34,20 +34,20 @@ internal import HostResolver
       } else {
         unsafe gnutls_x509_trust_list_add_system_trust(new, 0, 0)
       }
-    // Without any authority nothing can be trusted, and that would look as if it were the peer's fault.
+    // Without any authority every certificate is untrusted, which would look like a fault of the peer.
     guard count > 0 else {
-      let cause = count < 0 ? unsafe String(cString: gnutls_strerror(count)) : "it has no certificates in it"
+      let cause = count < 0 ? unsafe String(cString: gnutls_strerror(count)) : "the file contains no certificates"
       throw Failure(path: path, cause: cause)
     }
   }
 
   deinit { unsafe gnutls_x509_trust_list_deinit(list, 1) }
 
-  /// Whether the file is still the one that was read.
+  /// Whether the file is unchanged since it was read.
   func isCurrent(_ path: String?) -> Bool { FileSignature(path ?? Self.systemFile) == signature }
 }
 
-/// The stores that were used lately; their files are followed.
+/// The recently used stores; changes of their files are detected.
 ///
 /// Confined to the prober's thread.
 final class TrustStores {

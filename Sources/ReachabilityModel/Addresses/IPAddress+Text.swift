@@ -1,10 +1,10 @@
-// Text forms: dotted decimal for IPv4, RFC 4291 in and RFC 5952 out for IPv6.
+// Text forms: dotted decimal for IPv4; RFC 4291 input and RFC 5952 output for IPv6.
 
 extension IPAddress: CustomStringConvertible {
-  /// Parses `a.b.c.d` or an RFC 4291 §2.2 IPv6 literal; nil for anything else, also for zones, brackets and ports.
+  /// Parses `a.b.c.d` or an RFC 4291 §2.2 IPv6 literal; nil for anything else, including zones, brackets and ports.
   ///
-  /// IPv4 is strict: four decimal octets without leading zeros. The octal, hexadecimal and short spellings of `inet_aton`
-  /// are refused, because two programs read them as two different hosts.
+  /// IPv4 is strict: four decimal octets without leading zeros. The octal, hexadecimal and short forms of `inet_aton`
+  /// are rejected, because two programs can read them as two different hosts.
   public init?(_ text: String) {
     if text.utf8.contains(UInt8(ascii: ":")) {
       self.init(ipv6Text: text)
@@ -14,7 +14,7 @@ extension IPAddress: CustomStringConvertible {
     }
   }
 
-  /// The same, of part of a text.
+  /// Parses part of a text.
   public init?(_ text: some StringProtocol) { self.init(String(text)) }
 
   private static func ipv4Bits(_ text: some Sequence<UInt8>) -> UInt32? {
@@ -36,7 +36,7 @@ extension IPAddress: CustomStringConvertible {
   }
 
   private init?(ipv6Text text: String) {
-    // At most 8 groups of 4 digits and an embedded IPv4 tail: nothing longer can be an address.
+    // 8 groups of 4 digits and an embedded IPv4 tail: no address is longer.
     guard text.utf8.count <= 45 else { return nil }
     let halves = Self.splitAtDoubleColon(text)
     guard let halves, let front = Self.groups(halves.front, endsAddress: halves.back == nil) else { return nil }
@@ -90,7 +90,7 @@ extension IPAddress: CustomStringConvertible {
     return groups
   }
 
-  /// Swift's integer parser takes a sign; an address has none.
+  /// Whether a byte is a hexadecimal digit; Swift's integer parser also accepts a sign.
   private static func isHexDigit(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }

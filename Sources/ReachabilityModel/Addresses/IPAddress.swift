@@ -1,9 +1,9 @@
 /// An IPv4 or IPv6 address, without port and without zone.
 ///
-/// IPv4-mapped IPv6 addresses (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2) keep their IPv6 form here; ``unmapped`` gives the
-/// IPv4 address that the kernel would really talk to.
+/// IPv4-mapped IPv6 addresses (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2) keep their IPv6 form. ``unmapped`` returns the IPv4
+/// address that the kernel sends packets to.
 public struct IPAddress: Hashable, Sendable {
-  /// The two families that have routes here.
+  /// The supported address families.
   public enum Family: UInt8, Hashable, Sendable, CaseIterable {
     /// IPv4, `AF_INET`.
     case ipv4 = 2
@@ -21,21 +21,21 @@ public struct IPAddress: Hashable, Sendable {
   /// The lower 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
   public let low: UInt64
 
-  /// An IPv4 address from its 32 bits, most significant octet first.
+  /// Creates an IPv4 address from its 32 bits, most significant octet first.
   public init(ipv4 bits: UInt32) {
     family = .ipv4
     high = 0
     low = UInt64(bits)
   }
 
-  /// An IPv6 address from its two halves, most significant first.
+  /// Creates an IPv6 address from its two halves, most significant first.
   public init(ipv6 high: UInt64, _ low: UInt64) {
     family = .ipv6
     self.high = high
     self.low = low
   }
 
-  /// An address from 4 or 16 octets in network order; nil for any other count.
+  /// Creates an address from 4 or 16 octets in network order; nil for any other count.
   public init?(octets: some Collection<UInt8>) {
     func number(_ part: some Sequence<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
     switch octets.count {
@@ -66,7 +66,7 @@ extension IPAddress: Comparable {
   }
 }
 
-// What an address is by its number alone (RFC 6890, RFC 4291).
+// Address classes that follow from the number alone (RFC 6890, RFC 4291).
 extension IPAddress {
   /// `0.0.0.0` or `::`.
   public var isUnspecified: Bool { high == 0 && low == 0 }
@@ -86,7 +86,7 @@ extension IPAddress {
     family == .ipv4 ? low >> 28 == 0xe : high >> 56 == 0xff
   }
 
-  /// Multicast that never leaves a link, so that it names no peer without an interface: `ff01::/16`, `ff02::/16`.
+  /// Multicast that never leaves a link, so that it needs an interface: `ff01::/16`, `ff02::/16`.
   public var isLinkLocalMulticast: Bool {
     family == .ipv6 && isMulticast && (high >> 48) & 0xf <= 2
   }

@@ -2,10 +2,10 @@
 public struct IPPrefix: Hashable, Sendable, CustomStringConvertible {
   /// The first address of the block, or, for an interface's address, the address itself.
   public let address: IPAddress
-  /// How many leading bits the block fixes: 0…32 or 0…128.
+  /// The number of leading bits that the block fixes: 0…32 or 0…128.
   public let length: UInt8
 
-  /// A block of `length` bits; a longer length than the family has is cut to it.
+  /// Creates a block of `length` bits, limited to the family's length.
   public init(_ address: IPAddress, length: UInt8) {
     self.address = address
     self.length = min(length, address.family.bitCount)
@@ -14,10 +14,10 @@ public struct IPPrefix: Hashable, Sendable, CustomStringConvertible {
   /// `address/length`.
   public var description: String { "\(address)/\(length)" }
 
-  /// The block itself, without the bits of an address in it.
+  /// The block itself, with the host bits cleared.
   public var block: IPPrefix { IPPrefix(address.masked(to: length), length: length) }
 
-  /// Whether an address lies in the block; an IPv4 block never covers an IPv6 address, mapped ones included.
+  /// Whether an address is in the block; an IPv4 block never contains an IPv6 address, mapped or not.
   public func contains(_ other: IPAddress) -> Bool {
     address.family == other.family && address.masked(to: length) == other.masked(to: length)
   }
@@ -29,7 +29,7 @@ public struct IPPrefix: Hashable, Sendable, CustomStringConvertible {
       let host: UInt64 = length >= 32 ? 0 : 0xffff_ffff >> UInt64(length)
       return first...IPAddress(ipv4: UInt32(truncatingIfNeeded: first.low | host))
     }
-    // Shifts by a word's width and more give zero (Swift's smart shift).
+    // Swift's smart shift gives zero for shifts by the bit width or more.
     let high = first.high | (UInt64.max >> UInt64(min(length, 64)))
     let low = first.low | (length <= 64 ? UInt64.max : UInt64.max >> UInt64(length - 64))
     return first...IPAddress(ipv6: high, low)
@@ -37,9 +37,9 @@ public struct IPPrefix: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension IPAddress {
-  /// The address with all but its leading bits zero.
+  /// The address with all but its leading bits cleared.
   ///
-  /// - Parameter length: how many bits to keep; all when that is more than there are.
+  /// - Parameter length: how many bits to keep; all if the address has fewer.
   /// - Returns: the first address of the block of that length.
   public func masked(to length: UInt8) -> IPAddress {
     guard family == .ipv6 else {

@@ -1,19 +1,19 @@
-/// A named recipe: how a target is asked and what counts as an answer.
+/// A named check configuration: the protocol, its options and the expectations for the answer.
 ///
-/// The names of the built-in ones, and of most fields, are those that users of blackbox_exporter know.
+/// The names of the built-in modules, and of most fields, are those of blackbox_exporter.
 public struct CheckModule: Hashable, Sendable {
-  /// The name: `tcp_connect`, `http_2xx`, or what the configuration calls it.
+  /// The name: `tcp_connect`, `http_2xx`, or a name of the configuration.
   public var name: String
-  /// What is done.
+  /// The protocol and its options.
   public var options: Options
-  /// Which family is asked when the caller does not say.
+  /// The address family that is used when the caller does not choose one.
   public var family: FamilyChoice
-  /// For which targets a caller may use it.
+  /// The targets for which a caller may use it.
   public var access: ModuleAccess
 
-  /// What is done, by kind.
+  /// The options of each protocol.
   public enum Options: Hashable, Sendable {
-    /// The kernel is asked for the way.
+    /// A route lookup.
     case route
     /// A TCP connection.
     case tcp(TCPOptions)
@@ -23,11 +23,11 @@ public struct CheckModule: Hashable, Sendable {
     case http(HTTPOptions)
     /// A TLS handshake.
     case tls(TLSOptions)
-    /// One DNS question.
+    /// One DNS query.
     case dns(DNSOptions)
   }
 
-  /// A module.
+  /// Creates a module.
   public init(
     name: String, options: Options, family: FamilyChoice = .any, access: ModuleAccess = .configuredTargets
   ) {
@@ -37,7 +37,7 @@ public struct CheckModule: Hashable, Sendable {
     self.access = access
   }
 
-  /// Whether this recipe is one for a target of that scheme.
+  /// Whether this module applies to targets of that scheme.
   public func fits(_ scheme: CheckTarget.Scheme) -> Bool {
     switch (options, scheme) {
     case (.route, .route), (.tcp, .tcp), (.icmp, .icmp), (.tls, .tls), (.dns, .dns): true
@@ -46,7 +46,7 @@ public struct CheckModule: Hashable, Sendable {
     }
   }
 
-  /// The modules that are always there; a configuration may give others the same name.
+  /// The built-in modules; a configuration may redefine them.
   public static let builtIn: [CheckModule] = [
     CheckModule(name: "route", options: .route),
     CheckModule(name: "tcp_connect", options: .tcp(TCPOptions())),
@@ -57,7 +57,7 @@ public struct CheckModule: Hashable, Sendable {
     CheckModule(name: "dns_udp", options: .dns(DNSOptions())),
   ]
 
-  /// The built-in module that a scheme picks when none is named.
+  /// The built-in module that a scheme uses by default.
   public static func standard(for scheme: CheckTarget.Scheme) -> CheckModule {
     let name =
       switch scheme {
@@ -73,9 +73,9 @@ public struct CheckModule: Hashable, Sendable {
   }
 }
 
-/// Which of a name's addresses are asked.
+/// The addresses of a name that are checked.
 public enum FamilyChoice: String, Hashable, Sendable, CaseIterable {
-  /// The first that can be reached, IPv6 before IPv4 as the resolver orders them.
+  /// The first one with a route, IPv6 before IPv4 in the resolver's order.
   case any
   /// IPv4 only.
   case ipv4 = "4"
@@ -83,43 +83,43 @@ public enum FamilyChoice: String, Hashable, Sendable, CaseIterable {
   case ipv6 = "6"
 }
 
-/// A TCP connection, and perhaps a short dialogue.
+/// A TCP connection, optionally with a short dialogue.
 public struct TCPOptions: Hashable, Sendable {
-  /// Sent once connected; nil for nothing.
+  /// The text to send after connecting; nil for none.
   public var send: String?
-  /// A regular expression (PCRE2) that what comes back must match; nil if connecting is enough.
+  /// A regular expression (PCRE2) that the received data must match; nil if connecting is enough.
   public var expect: String?
 
-  /// A connection; with `send` and `expect`, a dialogue.
+  /// Creates options for a connection; with `send` and `expect`, for a dialogue.
   public init(send: String? = nil, expect: String? = nil) {
     self.send = send
     self.expect = expect
   }
 }
 
-/// A number of ICMP echo requests.
+/// The parameters of an ICMP echo check.
 public struct ICMPOptions: Hashable, Sendable {
-  /// The most echo requests of one check.
+  /// The maximum number of echo requests per check.
   public static let maximumCount = 100
-  /// The most bytes of payload: an IPv4 packet of 1,500 bytes.
+  /// The largest payload in bytes: an IPv4 packet of 1,500 bytes.
   public static let largestPayload = 1_472
 
-  /// How many are sent, 1…100.
+  /// The number of echo requests, 1…100.
   public var count: Int
-  /// The time between two.
+  /// The time between two requests.
   public var spacing: Duration
-  /// Bytes of payload in each, 0…1,472.
+  /// Payload bytes per request, 0…1,472.
   public var payloadBytes: Int
-  /// The share of them that may be lost, 0…1; more is `down` with `packetLoss`.
+  /// The tolerated loss ratio, 0…1; a higher one is `down` with `packetLoss`.
   ///
-  /// By default only the loss of all counts.
+  /// By default only the loss of all requests counts.
   public var maximumLoss: Double
-  /// The longest average round trip; more is `down` with `slow`.
+  /// The longest average round trip; a longer one is `down` with `slow`.
   ///
-  /// Nil for any.
+  /// Nil for no limit.
   public var maximumRoundTrip: Duration?
 
-  /// A number of echo requests.
+  /// Creates the parameters of an echo check.
   public init(
     count: Int = 1, spacing: Duration = .milliseconds(100), payloadBytes: Int = 28, maximumLoss: Double = 0.99,
     maximumRoundTrip: Duration? = nil
@@ -132,59 +132,59 @@ public struct ICMPOptions: Hashable, Sendable {
   }
 }
 
-/// One HTTP request and what its answer must be.
+/// One HTTP request and the expectations for its response.
 public struct HTTPOptions: Hashable, Sendable {
   /// A header field.
   public struct Field: Hashable, Sendable {
-    /// Its name.
+    /// The name of the field.
     public var name: String
-    /// Its value; in an expectation a regular expression (PCRE2).
+    /// The value of the field; in an expectation a regular expression (PCRE2).
     public var value: String
 
-    /// A header field.
+    /// Creates a header field.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The most redirects that are followed.
+  /// The maximum number of redirects.
   public static let redirectLimit = 10
 
   /// The method.
   public var method = "GET"
-  /// Sent besides `Host`, `User-Agent` and `Accept`, or in their place.
+  /// Fields that are sent in addition to `Host`, `User-Agent` and `Accept`, or that replace them.
   public var headers: [Field] = []
   /// The body to send; nil for none.
   public var body: String?
-  /// The status codes that count as an answer; empty for 200…299.
+  /// The status codes that count as success; empty for 200…299.
   public var expectStatus: [ClosedRange<Int>] = []
   /// A regular expression that the body must match.
   public var expectBody: String?
   /// A regular expression that the body must not match.
   public var rejectBody: String?
-  /// Header fields that the answer must have.
+  /// Header fields that the response must have.
   public var expectHeaders: [Field] = []
-  /// How many redirects are followed, each checked by the policy again; 0…10.
+  /// The number of redirects that are followed, each one subject to the policy; 0…10.
   public var maximumRedirects = 0
-  /// What is asked of the certificate when the target says `https`.
+  /// The requirements for the certificate of an `https` target.
   public var tls = TLSOptions()
 
-  /// A GET that expects 200…299.
+  /// Creates options for a GET that expects 200…299.
   public init() {}
 }
 
-/// A TLS handshake and what its certificate must be.
+/// A TLS handshake and the requirements for its certificate.
 public struct TLSOptions: Hashable, Sendable {
-  /// The name in the handshake (RFC 6066 §3) and in the certificate; nil for the target's host.
+  /// The name in the handshake (RFC 6066 §3) and the certificate; nil for the target's host.
   public var serverName: String?
-  /// Whether chain, name and dates must be right; if not, they are reported all the same.
+  /// Whether chain, name and dates must be valid; they are reported in both cases.
   public var verify = true
-  /// A PEM file of authorities to trust in place of the system's; nil for the system's.
+  /// A PEM file of trusted authorities; nil for the system's.
   public var authorityFile: String?
-  /// The certificate must be good for at least so much longer.
+  /// The minimum remaining validity of the certificate.
   public var minimumValidity: Duration = .zero
 
-  /// A handshake that must be right in every respect.
+  /// Creates options for a handshake that must be fully valid.
   public init() {}
 }

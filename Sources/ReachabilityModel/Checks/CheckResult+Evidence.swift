@@ -1,35 +1,35 @@
 extension CheckResult {
-  /// What the protocols told, as far as the check came.
+  /// The results of the protocols that the check reached.
   public struct Evidence: Hashable, Sendable {
-    /// The HTTP answer.
+    /// The HTTP response.
     public var http: HTTP?
     /// The TLS session and its certificate.
     public var tls: TLS?
-    /// The echoes.
+    /// The ICMP echoes.
     public var icmp: ICMP?
     /// The DNS answer.
     public var dns: DNS?
 
-    /// Nothing yet.
+    /// Creates empty evidence.
     public init() {}
   }
 
-  /// An HTTP answer's head.
+  /// The head of an HTTP response.
   public struct HTTP: Hashable, Sendable {
-    /// The status code of the last answer.
+    /// The status code of the last response.
     public var status: Int
     /// `1.0`, `1.1`, `2`.
     public var version: String
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     public var redirects: Int
     /// The bytes of the body that were read, decoded.
     public var bodyBytes: Int
-    /// What `Content-Length` says; nil when it is absent.
+    /// The value of `Content-Length`; nil when it is absent.
     public var contentLength: Int?
-    /// Whether it leads elsewhere itself, followed or not.
+    /// Whether the last response is a redirect, followed or not.
     public var isRedirect: Bool
 
-    /// An HTTP answer's head.
+    /// Creates the head of a response.
     public init(
       status: Int, version: String, redirects: Int = 0, bodyBytes: Int = 0, contentLength: Int? = nil,
       isRedirect: Bool = false
@@ -43,28 +43,28 @@ extension CheckResult {
     }
   }
 
-  /// A TLS session and its certificate; also of a certificate that was refused.
+  /// A TLS session and its certificate, including a certificate that was rejected.
   public struct TLS: Hashable, Sendable {
-    /// `TLSv1.2`, `TLSv1.3`; empty if the handshake did not come so far.
+    /// `TLSv1.2`, `TLSv1.3`; empty if the handshake did not reach it.
     public var version: String
-    /// The cipher suite's name; empty if the handshake did not come so far.
+    /// The name of the cipher suite; empty if the handshake did not reach it.
     public var cipher: String
-    /// The end of the first certificate of the chain to expire.
+    /// The earliest expiry of the certificates in the chain.
     public var earliestExpiry: Timestamp?
-    /// The certificate's subject and issuer (RFC 4514).
+    /// The subject of the certificate (RFC 4514).
     public var subject: String
-    /// Who signed it.
+    /// The issuer of the certificate (RFC 4514).
     public var issuer: String
-    /// The names it is for (RFC 5280 §4.2.1.6).
+    /// The subject alternative names (RFC 5280 §4.2.1.6).
     public var names: [String]
-    /// SHA-256 of the certificate in hexadecimal digits.
+    /// The SHA-256 fingerprint of the certificate in hexadecimal digits.
     public var fingerprint: String
-    /// The end of the first certificate to expire on the way to an authority that was found in order.
+    /// The earliest expiry on a certification path that was validated.
     ///
-    /// Nil where there is none, and where none was looked for.
+    /// Nil if there is no such path, or if none was searched for.
     public var pathExpiry: Timestamp?
 
-    /// A TLS session.
+    /// Creates a TLS session.
     public init(
       version: String = "", cipher: String = "", earliestExpiry: Timestamp? = nil, subject: String = "",
       issuer: String = "", names: [String] = [], fingerprint: String = "", pathExpiry: Timestamp? = nil
@@ -80,24 +80,24 @@ extension CheckResult {
     }
   }
 
-  /// Echo requests and their replies.
+  /// The statistics of ICMP echo requests and replies.
   public struct ICMP: Hashable, Sendable {
-    /// How many were sent.
+    /// The number of requests.
     public var sent: Int
-    /// How many came back.
+    /// The number of replies.
     public var received: Int
-    /// The shortest round trip; nil if none came back.
+    /// The shortest round trip; nil without replies.
     public var minimum: Duration?
     /// The average round trip.
     public var average: Duration?
     /// The longest round trip.
     public var maximum: Duration?
-    /// The mean difference between one round trip and the next (RFC 3550 §6.4.1, without smoothing).
+    /// The mean difference between consecutive round trips (RFC 3550 §6.4.1, without smoothing).
     public var jitter: Duration?
     /// The hop limit of the last reply; nil if unknown.
     public var hopLimit: Int?
 
-    /// Echo requests and their replies.
+    /// Creates the statistics of an echo check.
     public init(
       sent: Int, received: Int, minimum: Duration? = nil, average: Duration? = nil, maximum: Duration? = nil,
       jitter: Duration? = nil, hopLimit: Int? = nil
@@ -111,20 +111,20 @@ extension CheckResult {
       self.hopLimit = hopLimit
     }
 
-    /// The share that was lost, 0…1.
+    /// The loss ratio, 0…1.
     public var loss: Double { sent == 0 ? 0 : Double(sent - received) / Double(sent) }
   }
 
-  /// A DNS answer.
+  /// A DNS response.
   public struct DNS: Hashable, Sendable {
     /// The response code in upper case: `NOERROR`, `NXDOMAIN`.
     public var code: String
-    /// How many records each section had: answer, authority, additional.
+    /// The number of records per section: answer, authority, additional.
     public var counts: [Int]
-    /// The data of the answers as zone files write them.
+    /// The data of the answers in zone file format.
     public var answers: [String]
 
-    /// A DNS answer.
+    /// Creates a DNS response.
     public init(code: String, counts: [Int] = [0, 0, 0], answers: [String] = []) {
       self.code = code
       self.counts = counts

@@ -1,54 +1,54 @@
-/// What one check found: a value, also when the network says no.
+/// The result of one check; network failures are results, not errors.
 public struct CheckResult: Hashable, Sendable {
-  /// Whether it answered.
+  /// Whether the target answered.
   public var state: State
   /// Why it is not `up`; nil when it is.
   public var reason: Reason?
-  /// The evidence in words, for a person: what came in place of what was expected.
+  /// A description of the evidence: what arrived instead of what was expected.
   ///
-  /// Never the content of a body.
+  /// It never contains body content.
   public var detail: String?
-  /// The address that was asked; nil when there was none to ask.
+  /// The address that was contacted; nil when there was none.
   public var address: IPAddress?
-  /// The own address that was used; nil if it came to no connection.
+  /// The source address that was used; nil if there was no connection.
   public var source: IPAddress?
-  /// When it began.
+  /// When the check began.
   public var startedAt: Timestamp
-  /// How long it took, all phases together.
+  /// The duration of all phases together.
   public var duration: Duration
-  /// How long each phase took, in the order in which they happened; those that were not reached are absent.
+  /// The duration of each phase, in order; phases that were not reached are absent.
   public var phases: [Phase]
-  /// What the protocol told besides.
+  /// Further results of the protocol.
   public var evidence: Evidence
 
   /// Whether the target answered.
   public enum State: String, Hashable, Sendable, CaseIterable {
     /// It answered as expected.
     case up
-    /// It did not, and our own way out is not to blame.
+    /// It did not answer, and the path to it is not the cause.
     case down
-    /// Our own way to it is missing: nothing is said about the target.
+    /// There is no path to it; the result does not describe the target.
     case unreachable
-    /// It could not be told: a DNS server did not answer, the check was cancelled or not allowed.
+    /// The result is unknown: a DNS server did not answer, or the check was cancelled or denied.
     case unknown
   }
 
-  /// A span of a check.
+  /// A timed part of a check.
   public struct Phase: Hashable, Sendable {
-    /// Which.
+    /// The phase.
     public var name: Name
-    /// How long.
+    /// Its duration.
     public var duration: Duration
 
-    /// The spans, in their order.
+    /// The phases, in their order.
     public enum Name: String, Hashable, Sendable, CaseIterable {
-      /// The name's addresses.
+      /// Name resolution.
       case resolve
       /// The TCP handshake.
       case connect
       /// The TLS handshake.
       case tls
-      /// From the request sent to the first byte of the answer; for a dialogue, until it matched or ended without that.
+      /// From the last byte of the request to the first byte of the answer; for a dialogue, until it matched or ended.
       case processing
       /// From the first byte of the answer to the last.
       case transfer
@@ -56,14 +56,14 @@ public struct CheckResult: Hashable, Sendable {
       case rtt
     }
 
-    /// A span.
+    /// Creates a phase.
     public init(_ name: Name, _ duration: Duration) {
       self.name = name
       self.duration = duration
     }
   }
 
-  /// A result.
+  /// Creates a result.
   public init(
     _ state: State, _ reason: Reason? = nil, detail: String? = nil, address: IPAddress? = nil,
     source: IPAddress? = nil, startedAt: Timestamp, duration: Duration, phases: [Phase] = [],
@@ -80,6 +80,6 @@ public struct CheckResult: Hashable, Sendable {
     self.evidence = evidence
   }
 
-  /// The time of one phase; nil if it was not reached.
+  /// The duration of one phase; nil if it was not reached.
   public func duration(of name: Phase.Name) -> Duration? { phases.first { $0.name == name }?.duration }
 }

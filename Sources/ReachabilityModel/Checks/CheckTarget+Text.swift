@@ -1,14 +1,14 @@
 extension CheckTarget: CustomStringConvertible {
-  /// The longest target in bytes: a request line that the service accepts has room for it.
+  /// The longest target in bytes: it fits into a request line that the service accepts.
   static let longestText = 2_048
 
   /// Parses `scheme://host[:port][/path][?query]`.
   ///
-  /// A host alone is `route://`; IPv6 addresses stand in brackets where a port follows, with their zone inside
+  /// A host alone means `route://`. IPv6 addresses are in brackets if a port follows, with their zone inside
   /// (`tcp://[fe80::1%eth0]:22`).
   ///
-  /// - Throws: a ``TargetError`` that says what is wrong and what to write: for unknown schemes, missing ports, user
-  ///   names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` refuses.
+  /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for unknown schemes, missing ports,
+  ///   user names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` rejects.
   public init(_ text: String) throws(TargetError) {
     guard text.utf8.count <= Self.longestText else {
       throw TargetError(
@@ -34,7 +34,7 @@ extension CheckTarget: CustomStringConvertible {
     do throws(TargetError) {
       place = try Self.hostAndPort(authority, scheme)
     } catch {
-      // A password with a slash, of which the error would quote the part before it.
+      // This is a password with a slash; the error would quote the part before it.
       throw rest.contains("@") ? userInformation : error
     }
     try self.init(scheme, host: ReachabilityTarget(host: place.host), port: place.port, tail: rest[end...])
@@ -61,7 +61,7 @@ extension CheckTarget: CustomStringConvertible {
     let name = text[..<colon.lowerBound].lowercased()
     guard let scheme = Scheme(rawValue: name) else {
       let known = Scheme.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
-      throw TargetError("there is no scheme \(Redaction.redacted(name).debugDescription)", hint: "known are \(known)")
+      throw TargetError("unknown scheme \(Redaction.redacted(name).debugDescription)", hint: "write one of \(known)")
     }
     return (scheme, text[colon.upperBound...])
   }
@@ -79,14 +79,14 @@ extension CheckTarget: CustomStringConvertible {
       host = authority[...bracket]
       let rest = authority[authority.index(after: bracket)...]
       guard rest.isEmpty || rest.first == ":" else {
-        throw TargetError("\(String(rest).debugDescription) stands behind the bracket", hint: "only :port may")
+        throw TargetError("\(String(rest).debugDescription) follows the bracket", hint: "only :port may follow")
       }
       digits = rest.isEmpty ? nil : rest.dropFirst()
     } else if authority.count(where: { $0 == ":" }) == 1, let colon = authority.firstIndex(of: ":") {
       host = authority[..<colon]
       digits = authority[authority.index(after: colon)...]
     } else if authority.contains(":"), scheme.hasPort {
-      // "::1:80" could be an address or an address and a port: two programs would read two hosts.
+      // "::1:80" can be an address, or an address and a port; two programs could read two different hosts.
       throw TargetError(
         "\(String(authority).debugDescription) needs brackets", hint: "write \(scheme.rawValue)://[address]:port")
     }
@@ -107,7 +107,7 @@ extension CheckTarget: CustomStringConvertible {
       return port
     }
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0 else {
-      throw TargetError("\(String(digits).debugDescription) is no port", hint: "a port is a number from 1 to 65535")
+      throw TargetError("\(String(digits).debugDescription) is not a port", hint: "a port is a number from 1 to 65535")
     }
     return port
   }
@@ -120,11 +120,11 @@ extension CheckTarget: CustomStringConvertible {
       throw TargetError("\(address) is a multicast address", hint: "check one host")
     case .defaultPath, .localLink:
       guard scheme != .route else { return }
-      throw TargetError("\(host.host) is no host that could answer", hint: "write route://\(host.host)")
+      throw TargetError("\(host.host) is not a host that can be checked", hint: "write route://\(host.host)")
     }
   }
 
-  /// The canonical text: the scheme in lower case, the port only where it is not the scheme's own.
+  /// The canonical text: the scheme in lower case, the port only if it is not the default one.
   public var description: String {
     var text = "\(scheme.rawValue)://"
     let name = host.host + (host.interface.map { "%\($0)" } ?? "")
@@ -146,7 +146,7 @@ extension DNSQuestion {
     self.init(name: try Self.name(path.dropFirst()), type: parts.count > 1 ? try Self.type(parts[1]) : .a)
   }
 
-  /// The name in a text, without its final dot.
+  /// Parses a name and removes its trailing dot.
   package static func name(_ text: Substring) throws(TargetError) -> String {
     let name = text.last == "." ? text.dropLast() : text
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -156,7 +156,7 @@ extension DNSQuestion {
       name.isEmpty || labels.allSatisfy({ (1...ReachabilityTarget.longestLabel).contains($0.utf8.count) })
     else {
       throw TargetError(
-        "\(String(name).debugDescription) is no name",
+        "\(String(name).debugDescription) is not a DNS name",
         hint:
           "a name has at most \(ReachabilityTarget.longestName) bytes in labels of 1 to \(ReachabilityTarget.longestLabel)"
       )
@@ -169,15 +169,16 @@ extension DNSQuestion {
     let prefix = "type="
     guard query.hasPrefix(prefix) else {
       throw TargetError(
-        "\(Redaction.redacted("?" + query).debugDescription) is unknown here", hint: "write ?type= and one of \(known)")
+        "\(Redaction.redacted("?" + query).debugDescription) is not a query of dns://",
+        hint: "write ?type= and one of \(known)")
     }
     let text = query.dropFirst(prefix.count)
     guard let type = RecordType(String(text)) else {
-      throw TargetError("there is no such record type", hint: "known are \(known)")
+      throw TargetError("unknown record type", hint: "write one of \(known)")
     }
     return type
   }
 
-  /// The question as a target writes it: `/name?type=AAAA`.
+  /// The question as part of a target: `/name?type=AAAA`.
   package var pathAndQuery: String { "/\(name.isEmpty ? "." : name)" + (type == .a ? "" : "?type=\(type.name)") }
 }

@@ -1,10 +1,10 @@
-/// What an active check is aimed at: `tcp://db:5432`, `icmp://10.0.0.1`, `https://api/health`, `dns://10.0.0.53/name`.
+/// The target of an active check: `tcp://db:5432`, `icmp://10.0.0.1`, `https://api/health`, `dns://10.0.0.53/name`.
 public struct CheckTarget: Hashable, Sendable {
-  /// How it is asked.
+  /// The protocol of the check.
   public enum Scheme: String, Hashable, Sendable, CaseIterable {
-    /// The way to the host alone: no packet is sent.
+    /// A route lookup for the host; no packet is sent.
     case route
-    /// A TCP connection (RFC 9293), perhaps with a dialogue.
+    /// A TCP connection (RFC 9293), optionally with a dialogue.
     case tcp
     /// ICMP echo (RFC 792, RFC 4443).
     case icmp
@@ -14,10 +14,10 @@ public struct CheckTarget: Hashable, Sendable {
     case https
     /// A TLS handshake (RFC 8446, RFC 5246).
     case tls
-    /// One DNS question (RFC 1035).
+    /// One DNS query (RFC 1035).
     case dns
 
-    /// The port that the scheme stands for; nil where one must be given, or there is none.
+    /// The default port of the scheme; nil where one is required, or where there are no ports.
     public var defaultPort: UInt16? {
       switch self {
       case .http: 80
@@ -27,24 +27,24 @@ public struct CheckTarget: Hashable, Sendable {
       }
     }
 
-    /// Whether there are ports at all.
+    /// Whether the scheme has ports.
     public var hasPort: Bool { self != .route && self != .icmp }
   }
 
-  /// How it is asked.
+  /// The protocol of the check.
   public var scheme: Scheme
-  /// Who is asked: a name, an address, or one of the tokens that ``ReachabilityTarget/init(host:source:interface:)`` knows.
+  /// The host: a name, an address, or one of the keywords of ``ReachabilityTarget/init(host:source:interface:)``.
   public var host: ReachabilityTarget
-  /// The port that is asked; nil where the scheme has none.
+  /// The port; nil where the scheme has none.
   public var port: UInt16?
-  /// `http`, `https`: path and query as they are sent, beginning with a slash.
+  /// The path and query of `http` and `https` as they are sent, beginning with a slash.
   ///
-  /// Empty otherwise.
+  /// Empty for other schemes.
   public var pathAndQuery: String
-  /// `dns`: what is asked; nil otherwise.
+  /// The question of `dns`; nil for other schemes.
   public var question: DNSQuestion?
 
-  /// A target from its parts, which are not checked.
+  /// Creates a target from its parts, which are not validated.
   public init(
     _ scheme: Scheme, host: ReachabilityTarget, port: UInt16? = nil, pathAndQuery: String = "",
     question: DNSQuestion? = nil
@@ -59,7 +59,7 @@ public struct CheckTarget: Hashable, Sendable {
 
 /// A question to a DNS server (RFC 1035 §4.1.2), class IN.
 public struct DNSQuestion: Hashable, Sendable {
-  /// The types of records that can be asked for (RFC 1035 §3.2.2, RFC 3596, RFC 2782, RFC 8659).
+  /// The supported record types (RFC 1035 §3.2.2, RFC 3596, RFC 2782, RFC 8659).
   public enum RecordType: UInt16, Hashable, Sendable, CaseIterable {
     /// IPv4 addresses.
     case a = 1
@@ -69,7 +69,7 @@ public struct DNSQuestion: Hashable, Sendable {
     case cname = 5
     /// The start of authority.
     case soa = 6
-    /// The name behind an address.
+    /// The name of an address.
     case ptr = 12
     /// Mail exchangers.
     case mx = 15
@@ -79,25 +79,25 @@ public struct DNSQuestion: Hashable, Sendable {
     case aaaa = 28
     /// Services.
     case srv = 33
-    /// Which authorities may issue certificates.
+    /// The authorities that may issue certificates.
     case caa = 257
 
     /// The type as zone files write it: `A`, `AAAA`.
     public var name: String { "\(self)".uppercased() }
 
-    /// The type of this name, in capitals or not; nil for one that cannot be asked for.
+    /// Creates the type of this name, case-insensitively; nil for unsupported types.
     public init?(_ name: String) {
       guard let type = Self.allCases.first(where: { $0.name == name.uppercased() }) else { return nil }
       self = type
     }
   }
 
-  /// The name that is asked about, without a final dot; empty for the root.
+  /// The name of the question, without a trailing dot; empty for the root.
   public var name: String
-  /// The type of record.
+  /// The record type.
   public var type: RecordType
 
-  /// A question.
+  /// Creates a question.
   public init(name: String, type: RecordType = .a) {
     self.name = name
     self.type = type

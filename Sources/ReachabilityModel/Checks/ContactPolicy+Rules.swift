@@ -1,12 +1,12 @@
 extension ContactPolicy {
-  /// Whether this caller may have us send anything to `address`.
+  /// Whether this caller may make the service send anything to `address`.
   ///
-  /// What decides, in this order: our own ports, ``deny``, ``allow``, and what the address is by its number. An IPv6
-  /// address that only wraps an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) must pass in both forms.
+  /// The rules apply in this order: the service's own ports, ``deny``, ``allow``, and the address's class. An IPv6
+  /// address that embeds an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) must pass in both forms.
   ///
   /// - Parameters:
-  ///   - address: where the packet would go.
-  ///   - port: the port there; nil where there is none, as with ICMP.
+  ///   - address: the destination of the packet.
+  ///   - port: the destination port; nil where there is none, as with ICMP.
   /// - Returns: whether it may be contacted.
   public func allows(_ address: IPAddress, port: UInt16?) -> Bool {
     let faces = [address.unmapped] + address.embeddedIPv4
@@ -14,12 +14,13 @@ extension ContactPolicy {
     return faces.allSatisfy(allows)
   }
 
-  /// Whether this caller may have us send anything to an address that the kernel delivers to this machine, or to
-  /// everybody on a network: it counts as one of our own though no interface may have it.
+  /// Whether this caller may make the service send to an address that routes to this machine or to a broadcast.
+  ///
+  /// Such an address counts as one of this machine's, even if no interface has it.
   ///
   /// - Parameters:
-  ///   - address: where the packet would go, by a route of type `local`, `anycast` or `broadcast`.
-  ///   - port: the port there; nil where there is none.
+  ///   - address: the destination of the packet, by a route of type `local`, `anycast` or `broadcast`.
+  ///   - port: the destination port; nil where there is none.
   /// - Returns: whether it may be contacted.
   public func allowsLocal(_ address: IPAddress, port: UInt16?) -> Bool {
     var policy = self
@@ -27,7 +28,7 @@ extension ContactPolicy {
     return policy.allows(address, port: port)
   }
 
-  /// One form of an address, by the lists and by its number.
+  /// Evaluates one form of an address, by the lists and by its class.
   private func allows(_ address: IPAddress) -> Bool {
     if deny.contains(where: { $0.contains(address) }) { return false }
     let length = address.family.bitCount
@@ -40,40 +41,40 @@ extension ContactPolicy {
     return profile != .strict || !Self.privateNetworks.contains { $0.contains(address) }
   }
 
-  /// Whether it leads back to this machine.
+  /// Whether the address is this machine's.
   private func isLocal(_ address: IPAddress) -> Bool {
     address.isLoopback || address.isUnspecified || own.contains(address)
   }
 
-  /// The addresses where clouds tell a machine, or a container on it, its secrets.
+  /// The addresses of cloud metadata services, which give a machine or a container its secrets.
   ///
-  /// No block that is larger than the address opens them.
+  /// Only an entry of exactly that address permits one, not a larger block.
   static let metadata: Set<IPAddress> = [
     IPAddress(ipv4: 0xa9fe_a9fe),  // 169.254.169.254: Amazon, Google, Azure and others
     IPAddress(ipv6: 0xfd00_0ec2_0000_0000, 0x254),  // fd00:ec2::254: Amazon
-    IPAddress(ipv4: 0xa9fe_aa02),  // 169.254.170.2: Amazon's tasks
-    IPAddress(ipv4: 0xa9fe_aa17),  // 169.254.170.23: Amazon's pods
-    IPAddress(ipv6: 0xfd00_0ec2_0000_0000, 0x23),  // fd00:ec2::23: Amazon's pods
+    IPAddress(ipv4: 0xa9fe_aa02),  // 169.254.170.2: Amazon ECS tasks
+    IPAddress(ipv4: 0xa9fe_aa17),  // 169.254.170.23: Amazon EKS pods
+    IPAddress(ipv6: 0xfd00_0ec2_0000_0000, 0x23),  // fd00:ec2::23: Amazon EKS pods
     IPAddress(ipv6: 0xfd20_00ce_0000_0000, 0x254),  // fd20:ce::254: Google
     IPAddress(ipv6: 0xfe80_0000_0000_0000, 0xa9fe_a9fe),  // fe80::a9fe:a9fe: OpenStack
     IPAddress(ipv6: 0xfd00_00c1_0000_0000, 0xa9fe_a9fe),  // fd00:c1::a9fe:a9fe: Oracle
-    IPAddress(ipv4: 0xc000_00c0),  // 192.0.0.192: Oracle, of old
+    IPAddress(ipv4: 0xc000_00c0),  // 192.0.0.192: Oracle, formerly
     IPAddress(ipv6: 0xfd00_0042_0000_0000, 0x42),  // fd00:42::42: Scaleway
     IPAddress(ipv4: 0x6464_64c8),  // 100.100.100.200: Alibaba
-    IPAddress(ipv4: 0xa83f_8110),  // 168.63.129.16: Azure's wire server
+    IPAddress(ipv4: 0xa83f_8110),  // 168.63.129.16: Azure's WireServer
   ]
 
-  /// What is no ordinary host: the registries of RFC 6890 (as IANA keeps them), and multicast.
+  /// The blocks that are not ordinary hosts: the registries of RFC 6890 (as IANA keeps them), and multicast.
   static let special: [IPPrefix] =
     ipv4Blocks([
-      (0x0000_0000, 8),  // this network (RFC 791): the kernel takes 0.0.0.0 for itself
-      (0x6440_0000, 10),  // shared by carriers (RFC 6598)
+      (0x0000_0000, 8),  // this network (RFC 791): the kernel treats 0.0.0.0 as this machine
+      (0x6440_0000, 10),  // shared address space of carriers (RFC 6598)
       (0x7f00_0000, 8),  // loopback
       (0xa9fe_0000, 16),  // link-local (RFC 3927)
       (0xc000_0000, 24),  // protocol assignments (RFC 6890)
       (0xc000_0200, 24),  // documentation (RFC 5737)
       (0xc058_6300, 24),  // 6to4 relays (RFC 7526)
-      (0xc612_0000, 15),  // benchmarks (RFC 2544)
+      (0xc612_0000, 15),  // benchmarking (RFC 2544)
       (0xc633_6400, 24),  // documentation
       (0xcb00_7100, 24),  // documentation
       (0xe000_0000, 4),  // multicast
@@ -85,9 +86,9 @@ extension ContactPolicy {
       (0x3fff_0000_0000_0000, 20),  // documentation (RFC 9637)
     ])
 
-  /// Where ordinary IPv6 hosts are: global unicast, unique local addresses, and the NAT64 of RFC 6052.
+  /// The blocks of ordinary IPv6 hosts: global unicast, unique local addresses, and the NAT64 prefix of RFC 6052.
   ///
-  /// Everything else is loopback, link-local, multicast, or reserved for what we do not know yet.
+  /// Everything else is loopback, link-local, multicast, or reserved.
   static let ordinary: [IPPrefix] =
     ipv6Blocks([(0x2000_0000_0000_0000, 3), (0xfc00_0000_0000_0000, 7), (0x0064_ff9b_0000_0000, 96)])
 
@@ -106,7 +107,7 @@ extension ContactPolicy {
 }
 
 extension IPAddress {
-  /// The IPv4 addresses that a packet to this IPv6 address may end at, where that can be read from its number.
+  /// The IPv4 addresses that a packet to this IPv6 address may be delivered to, as far as the address shows them.
   ///
   /// NAT64 `64:ff9b::/96` (RFC 6052), 6to4 `2002::/16` (RFC 3056), Teredo's server and client (RFC 4380), ISATAP
   /// (RFC 5214), `::a.b.c.d` (RFC 4291 §2.5.5.1), and mapped addresses.

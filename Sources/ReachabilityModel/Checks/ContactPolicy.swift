@@ -1,29 +1,31 @@
-/// Whom a caller may have us contact: the guard against server-side request forgery.
+/// The addresses that a caller may make the service contact: protection against server-side request forgery.
 ///
-/// It judges addresses, never names: whoever resolves applies it to every address that a name has, connects to just the
-/// address that passed, and asks again what the socket is connected to. A denial tells nothing about the DNS.
+/// It applies to addresses, never to names. After resolution it is applied to every address of a name; the connection
+/// goes to exactly the address that passed, and the peer of the connected socket is checked again. A denial discloses
+/// nothing about the DNS.
 public struct ContactPolicy: Hashable, Sendable {
-  /// How much is allowed that no list names.
+  /// The default for addresses that are in no list.
   public enum Profile: String, Hashable, Sendable, CaseIterable {
-    /// Everything but what is special, ours, or a cloud's metadata: private networks (RFC 1918, RFC 4193) are what
-    /// people monitor.
+    /// Everything except special addresses, this machine's, and cloud metadata.
+    ///
+    /// Private networks (RFC 1918, RFC 4193) are permitted, because they are commonly monitored.
     case `default`
     /// As ``default``, without private networks.
     case strict
   }
 
-  /// How much is allowed that no list names.
+  /// The default for addresses that are in no list.
   public var profile: Profile
-  /// Blocks that are allowed besides; never metadata addresses, unless a block is exactly that address.
+  /// Blocks that are permitted in addition; for a metadata address, only a block of exactly that address.
   public var allow: [IPPrefix]
-  /// Blocks that are denied, whatever else allows them.
+  /// Blocks that are denied, regardless of other rules.
   public var deny: [IPPrefix]
-  /// This machine's own addresses: denied unless allowed, because what listens there trusts this machine.
+  /// This machine's addresses: denied unless permitted, because local services may trust local clients.
   public var own: Set<IPAddress>
-  /// The ports we listen on ourselves: denied on own and loopback addresses, whatever allows these.
+  /// The service's own listening ports: denied on this machine's and loopback addresses, regardless of other rules.
   public var ownPorts: Set<UInt16>
 
-  /// A policy.
+  /// Creates a policy.
   public init(
     profile: Profile = .default, allow: [IPPrefix] = [], deny: [IPPrefix] = [], own: Set<IPAddress> = [],
     ownPorts: Set<UInt16> = []

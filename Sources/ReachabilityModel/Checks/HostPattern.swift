@@ -1,30 +1,30 @@
-/// One entry of a module's `hosts`: which servers may receive what the module sends.
+/// One entry of a module's `hosts`: the servers that may receive what the module sends.
 ///
-/// `[scheme://]host[:port]`, where `host` is a name, `.suffix` for all names below one, an address, or an address block.
-/// Without a scheme it is `https`, without a port the port of the scheme: like a source expression of a
-/// Content-Security-Policy (CSP level 3 §2.3.1), it never matches more than it says.
+/// The form is `[scheme://]host[:port]`, where `host` is a name, `.suffix` for all names below one, an address, or an
+/// address block. The default scheme is `https`, the default port that of the scheme. Like a source expression of a
+/// Content-Security-Policy (CSP level 3 §2.3.1), it never matches more than it states.
 public struct HostPattern: Hashable, Sendable {
-  /// Which hosts.
+  /// The hosts of an entry.
   public enum Host: Hashable, Sendable {
-    /// This name, in lower case and without a final dot.
+    /// This name, in lower case and without a trailing dot.
     case name(String)
-    /// All names that end with this suffix, which begins with a dot; not the name behind the dot itself.
+    /// All names that end with this suffix, which begins with a dot; not the name after the dot itself.
     case suffix(String)
-    /// All addresses of a block, however the target names them.
+    /// All addresses of a block, whether the target is a name or an address.
     case block(IPPrefix)
   }
 
   /// The scheme of the target.
   public var scheme: CheckTarget.Scheme
-  /// Which hosts.
+  /// The hosts.
   public var host: Host
   /// The port of the target.
   public var port: UInt16
 
   /// Parses an entry.
   ///
-  /// - Throws: a ``TargetError`` that says what is wrong and what to write: for schemes without ports, missing ports, user
-  ///   names, paths, wildcards, zones and names that no target can have.
+  /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for schemes without ports, missing
+  ///   ports, user names, paths, wildcards, zones, and names that no target can have.
   public init(_ text: String) throws(TargetError) {
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       throw TargetError(
@@ -38,7 +38,7 @@ public struct HostPattern: Hashable, Sendable {
     port = try Self.port(digits, scheme, text)
   }
 
-  /// Whether scheme and port of a target are those of the entry.
+  /// Whether scheme and port of a target equal those of the entry.
   func hasEndpoint(of target: CheckTarget) -> Bool { scheme == target.scheme && port == target.port }
 
   private static func scheme(of text: String) throws(TargetError) -> (CheckTarget.Scheme, Substring) {
@@ -51,7 +51,7 @@ public struct HostPattern: Hashable, Sendable {
     return (scheme, text[separator.upperBound...])
   }
 
-  /// Separates the port; an IPv6 address with a port must stand in brackets.
+  /// Separates the port; an IPv6 address with a port must be in brackets.
   private static func split(_ rest: Substring, _ text: String) throws(TargetError) -> (Substring, Substring?) {
     if rest.first == "[" {
       let parts = rest.dropFirst().split(separator: "]", maxSplits: 1, omittingEmptySubsequences: false)
@@ -90,14 +90,15 @@ public struct HostPattern: Hashable, Sendable {
     guard case .name = target.remote, let name = target.normalizedName else {
       throw TargetError("\(quoted) is not the name of a host", hint: form)
     }
-    // A list with the word that means every host would be read as one host of that name.
+    // In a list, the keyword for all hosts would be read as a host name.
     guard name != "any" else { throw TargetError("any is not the name of a host", hint: "write hosts: any") }
     return isSuffix ? .suffix(".\(name)") : .name(name)
   }
 }
 
 extension ReachabilityTarget {
-  /// The name in lower case and without a final dot: two spellings of one name (RFC 4343) are equal; nil for an address.
+  /// The name in lower case and without a trailing dot, so that equal names (RFC 4343) compare equal; nil for an
+  /// address.
   var normalizedName: String? {
     guard case .name(let name) = remote else { return nil }
     return (name.hasSuffix(".") ? String(name.dropLast()) : name).lowercased()
@@ -105,9 +106,9 @@ extension ReachabilityTarget {
 }
 
 extension IPPrefix {
-  /// Parses `10.0.0.0/8`, or an address as the block of this one address; nil for anything else.
+  /// Parses `10.0.0.0/8`, or an address as a block of this one address; nil for anything else.
   ///
-  /// IPv4-mapped IPv6 addresses are IPv4 addresses here, because sockets use them as such.
+  /// IPv4-mapped IPv6 addresses become IPv4 addresses, because sockets treat them as such.
   init?(blockOrAddress text: Substring) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = parts.first.flatMap({ IPAddress($0) }) else { return nil }

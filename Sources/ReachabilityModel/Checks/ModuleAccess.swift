@@ -1,10 +1,9 @@
-/// For which targets a caller may use a module that sends something of the configuration file: a header field, a body, a
-/// text, a name.
+/// The targets for which a caller may use a module that sends data of the configuration file.
 ///
-/// What a module sends may be a secret, and a caller may choose the server. Targets of the configuration file may use every
-/// module (``CheckRequest/policy`` is nil).
+/// Such data is a header field, a body, a text or a name. It may be a secret, and a caller may choose the server.
+/// Targets of the configuration file may use every module (``CheckRequest/policy`` is nil).
 public enum ModuleAccess: Hashable, Sendable {
-  /// Targets of the configuration file only, unless the module sends nothing of the file.
+  /// Targets of the configuration file only, unless the module sends no data of the file.
   case configuredTargets
   /// Targets that one of these patterns matches.
   case hosts([HostPattern])
@@ -13,14 +12,14 @@ public enum ModuleAccess: Hashable, Sendable {
 
   /// Whether a module may be used for a target.
   public enum Verdict: Hashable, Sendable {
-    /// It may.
+    /// It may be used.
     case allowed
-    /// It may not.
+    /// It may not be used.
     case denied
-    /// It may where the address that is connected to is in one of these blocks.
+    /// It may be used if the address of the connection is in one of these blocks.
     case inBlocks([IPPrefix])
 
-    /// Whether the module may send to an address of the target.
+    /// Whether the module may be used with an address of the target.
     public func allows(_ address: IPAddress) -> Bool {
       switch self {
       case .allowed: true
@@ -32,7 +31,8 @@ public enum ModuleAccess: Hashable, Sendable {
 
   /// Decides about a target before it is resolved.
   ///
-  /// A name matches by what the target's URL says; blocks decide by the address. Unicode needs no rule: targets are ASCII.
+  /// A name is matched against the target's URL; blocks are matched against the address. Unicode needs no rule: targets
+  /// are ASCII.
   func verdict(on target: CheckTarget) -> Verdict {
     switch self {
     case .any: return .allowed
@@ -59,9 +59,9 @@ public enum ModuleAccess: Hashable, Sendable {
 }
 
 extension CheckModule {
-  /// Whether its requests contain something that the configuration file gave.
+  /// Whether its requests contain data of the configuration file.
   ///
-  /// Not a secret: the method, which is letters only, the sizes and counts, and what is expected of answers.
+  /// The method (letters only), sizes, counts and expectations for answers are not secrets.
   var sendsConfiguredData: Bool {
     switch options {
     case .route, .icmp: false
@@ -74,10 +74,10 @@ extension CheckModule {
 }
 
 extension CheckRequest {
-  /// Whether whoever asks may use the module for a target: for the request's own, or for where a redirect leads.
+  /// Whether the caller may use the module for a target: the request's own, or that of a redirect.
   ///
-  /// A caller that chooses the interface or the source address chooses the network: an address there may be another host.
-  /// Entries of `hosts` are therefore for the kernel's own choice only.
+  /// A caller that chooses the interface or the source address chooses the network, where an address may be another
+  /// host. Entries of `hosts` therefore apply only to the kernel's own choice.
   public func moduleVerdict(on target: CheckTarget) -> ModuleAccess.Verdict {
     if policy == nil || module.access == .any { return .allowed }
     if module.access == .configuredTargets, !module.sendsConfiguredData { return .allowed }
@@ -85,6 +85,6 @@ extension CheckRequest {
     return module.access.verdict(on: target)
   }
 
-  /// The same for the request's own target.
+  /// Whether the caller may use the module for the request's own target.
   public var moduleVerdict: ModuleAccess.Verdict { moduleVerdict(on: target) }
 }

@@ -1,21 +1,21 @@
-/// One check to make: a target, how, and within which bounds.
+/// One check to perform: a target, a module, and limits.
 public struct CheckRequest: Hashable, Sendable {
-  /// Who is asked.
+  /// The target.
   public var target: CheckTarget
-  /// How; it must fit the target's scheme (``CheckModule/fits(_:)``).
+  /// The module; it must fit the target's scheme (``CheckModule/fits(_:)``).
   public var module: CheckModule
-  /// The time for everything, names included.
+  /// The time limit, including name resolution.
   public var timeout: Duration
-  /// Which family is asked.
+  /// The address family that is used.
   public var family: FamilyChoice
-  /// The own address to ask from; nil for the kernel's choice.
+  /// The source address; nil for the kernel's choice.
   public var source: IPAddress?
-  /// The interface to leave through, by name (SO_BINDTODEVICE); nil for the kernel's choice.
+  /// The outgoing interface, by name (SO_BINDTODEVICE); nil for the kernel's choice.
   public var interface: String?
-  /// Whom the caller may contact; nil for a target that we trust, because it stands in the configuration.
+  /// The addresses that the caller may contact; nil for a target of the configuration, which is trusted.
   public var policy: ContactPolicy?
 
-  /// A check of `target`; without a module by the one its scheme picks.
+  /// Creates a check of `target`; the default module is that of its scheme.
   public init(
     _ target: CheckTarget, module: CheckModule? = nil, timeout: Duration = .seconds(5), family: FamilyChoice? = nil,
     source: IPAddress? = nil, interface: String? = nil, policy: ContactPolicy? = nil
@@ -31,40 +31,41 @@ public struct CheckRequest: Hashable, Sendable {
   }
 }
 
-/// Whether an address may be asked, as of this moment.
+/// Whether an address may be contacted at this moment.
 public enum ContactDecision: Hashable, Sendable {
-  /// It may.
+  /// It may be contacted.
   case allowed
-  /// There is no way to it.
+  /// There is no route to it.
   case noRoute
-  /// It leads to this machine, which the request's policy does not let the caller contact.
+  /// It leads to this machine, which the request's policy denies.
   case denied
 }
 
-/// Makes checks: sockets in production, a script in tests.
+/// Performs checks: with sockets in production, a script in tests.
 ///
-/// `route` targets are not its business: the engine answers them.
+/// It does not handle `route` targets: the engine evaluates them.
 public protocol Prober: AnyObject, Sendable {
-  /// Begins one check; never blocks, from any thread.
+  /// Starts one check; never blocks, from any thread.
   ///
   /// - Parameters:
-  ///   - request: what to do.
-  ///   - completion: takes the result, exactly once, on the prober's own thread or, for a request that is refused at
-  ///     once, on the caller's; it must not block.
-  /// - Returns: the means to end it early; letting it go does nothing.
+  ///   - request: the check.
+  ///   - completion: receives the result exactly once and must not block. It runs on the prober's thread, or on the
+  ///     caller's if the request is rejected immediately.
+  /// - Returns: a handle to cancel the check; releasing it has no effect.
   @discardableResult
   func check(_ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void) -> any CheckCancellation
 
-  /// The same, but of a name only the addresses are asked that may be: a packet to one without a way would be sent for
-  /// nothing, and the whole timeout waited for.
+  /// Starts one check that contacts only the addresses of a name that are permitted.
+  ///
+  /// A packet to an address without a route would be wasted, and the check would wait for the whole timeout.
   ///
   /// - Parameters:
-  ///   - request: what to do.
-  ///   - decision: whether an address may be asked, at a port where there is one; asked on the prober's thread before
-  ///     anything is sent there, and must not block.
-  ///   - completion: as with ``probe(_:_:)``; the result of a name without such an address is `unreachable`, with the first
-  ///     of its addresses that is not denied, or ``Reason/policyDenied`` when all are.
-  /// - Returns: the means to end it early.
+  ///   - request: the check.
+  ///   - decision: whether an address may be contacted, at a port where there is one; called on the prober's thread
+  ///     before anything is sent there, and must not block.
+  ///   - completion: as with ``check(_:_:)``. If no address is permitted, the result is `unreachable` with the first
+  ///     address that is not denied, or ``Reason/policyDenied`` when all are.
+  /// - Returns: a handle to cancel the check.
   @discardableResult
   func check(
     _ request: CheckRequest, where decision: @escaping @Sendable (IPAddress, UInt16?) -> ContactDecision,
@@ -73,7 +74,7 @@ public protocol Prober: AnyObject, Sendable {
 }
 
 extension Prober {
-  /// Asks every address.
+  /// By default every address is contacted.
   @discardableResult
   public func check(
     _ request: CheckRequest, where decision: @escaping @Sendable (IPAddress, UInt16?) -> ContactDecision,
@@ -83,8 +84,8 @@ extension Prober {
   }
 }
 
-/// The means to end one check early.
+/// A handle to cancel one check.
 public protocol CheckCancellation: Sendable {
-  /// Completes the check with `unknown` and ``Reason/cancelled``, unless it is complete; from any thread, at any time.
+  /// Completes the check with `unknown` and ``Reason/cancelled`` unless it is complete; from any thread, at any time.
   func cancel()
 }

@@ -1,29 +1,29 @@
-/// A registered target: what is checked again and again, how, and how many results it takes to change its state.
+/// A registered target: what is checked periodically, how, and how many results change its state.
 ///
-/// ``TargetSpec/definition(modules:)`` makes valid ones.
+/// ``TargetSpec/definition(modules:)`` creates valid ones.
 public struct TargetDefinition: Hashable, Sendable {
-  /// Its name, unique: `[a-z0-9._-]{1,63}`.
+  /// The name, which is unique: `[a-z0-9._-]{1,63}`.
   public var id: String
-  /// Who is asked.
+  /// The target of the checks.
   public var target: CheckTarget
-  /// How; it fits the target's scheme.
+  /// The module; it fits the target's scheme.
   public var module: CheckModule
-  /// What its owner knows it by: `env: prod`.
+  /// Labels of the user: `env: prod`.
   public var labels: [String: String]
   /// The time from the start of one check to the start of the next.
   public var interval: Duration
-  /// The time for one check; shorter than ``interval``.
+  /// The time limit of one check; shorter than ``interval``.
   public var timeout: Duration
   /// The time from one check to the next while a change of state is pending; not longer than ``interval``.
   public var fastInterval: Duration
-  /// How many results in a row it takes to go down.
+  /// How many consecutive results change the state to down.
   public var fall: Int
-  /// How many results in a row it takes to come up again.
+  /// How many consecutive results change the state to up.
   public var rise: Int
-  /// Whether it is not checked for now.
+  /// Whether checks are suspended.
   public var isPaused: Bool
 
-  /// A definition from its parts, which are not checked; times that are not given fit the interval.
+  /// Creates a definition from its parts, which are not validated; omitted times are derived from the interval.
   public init(
     id: String, target: CheckTarget, module: CheckModule? = nil, labels: [String: String] = [:],
     interval: Duration = Default.interval, timeout: Duration? = nil, fastInterval: Duration? = nil,
@@ -42,25 +42,26 @@ public struct TargetDefinition: Hashable, Sendable {
     self.isPaused = isPaused
   }
 
-  /// What holds when nothing is said.
+  /// The default values.
   public enum Default {
-    /// Seconds are for the route, which tells of itself; half a minute is often enough for the rest.
+    /// Changes of routes are reported without checks, so 30 seconds are enough for the rest.
     public static let interval = Duration.seconds(30)
-    /// The longest default timeout; of shorter intervals it is four fifths.
+    /// The longest default timeout; for shorter intervals it is four fifths of the interval.
     public static let timeout = Duration.seconds(5)
 
-    /// The timeout for an interval, which it stays below.
+    /// The default timeout for an interval, always shorter than it.
     static func timeout(of interval: Duration) -> Duration { timeout < interval ? timeout : interval / 5 * 4 }
 
     /// The longest default fast interval.
     public static let fastInterval = Duration.seconds(1)
-    /// One lost packet is no outage, and neither are two.
+    /// One or two lost packets are not an outage.
     public static let fall = 3
-    /// One answer may be luck.
+    /// One answer may be a coincidence.
     public static let rise = 2
   }
 
-  /// The same with what a schedule can work with: times above zero and of days at the most, counts from one on.
+  /// The definition limited to values that a schedule can use: times above zero and at most a day, counts of at least
+  /// one.
   package var bounded: TargetDefinition {
     var bounded = self
     let longest = TargetSpec.Bounds.interval.upperBound
@@ -72,15 +73,15 @@ public struct TargetDefinition: Hashable, Sendable {
     return bounded
   }
 
-  /// Whether a check of `other` asks the same question, so that what is known of one holds for the other.
+  /// Whether a check of `other` is the same, so that results for one are valid for the other.
   public func isSameCheck(as other: TargetDefinition) -> Bool { target == other.target && module == other.module }
 }
 
-/// Who registered a target.
+/// The origin of a registered target.
 public enum TargetOrigin: String, Hashable, Sendable {
-  /// The configuration file: it is trusted, and changed there only.
+  /// The configuration file: it is trusted, and can be changed there only.
   case configuration
-  /// A caller, while the service runs; it may contact what the policy allows.
+  /// An API caller, at run time; it may contact what the policy permits.
   case runtime
 }
 
@@ -88,16 +89,16 @@ public enum TargetOrigin: String, Hashable, Sendable {
 public struct TargetReport: Hashable, Sendable {
   /// What is checked.
   public var definition: TargetDefinition
-  /// Who registered it.
+  /// The origin of its registration.
   public var origin: TargetOrigin
-  /// How often its definition has changed, over all targets: never the same for two definitions.
+  /// The revision of its definition, from a counter over all targets: never the same for two definitions.
   public var revision: UInt64
-  /// How often a change of its state has been told since then.
+  /// The number of state changes that were published since then.
   public var changes: UInt64
-  /// What is known.
+  /// The current status.
   public var status: TargetStatus
 
-  /// A report from its parts.
+  /// Creates a report from its parts.
   public init(
     definition: TargetDefinition, origin: TargetOrigin, revision: UInt64, changes: UInt64 = 0, status: TargetStatus
   ) {

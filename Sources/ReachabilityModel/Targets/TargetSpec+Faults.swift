@@ -1,22 +1,22 @@
 extension TargetSpec {
-  /// The field of a definition, as files and bodies call it.
+  /// A field of a definition, as in files and request bodies.
   public enum Field: String, Hashable, Sendable, CaseIterable {
     /// The fields.
     case id, target, module, interval, timeout, fastInterval, fall, rise, labels, paused
   }
 
-  /// What is wrong with one field, and what to write instead.
+  /// One invalid field: what is wrong, and what would be right.
   public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Which field.
+    /// The field.
     public var field: Field
-    /// Which label, when ``field`` is `labels`; nil for all of them.
+    /// The label, when ``field`` is `labels`; nil for all of them.
     public var label: String?
     /// What is wrong.
     public var problem: String
-    /// What to write instead.
+    /// What would be right.
     public var hint: String
 
-    /// A fault.
+    /// Creates a fault.
     public init(_ field: Field, label: String? = nil, _ problem: String, hint: String) {
       self.field = field
       self.label = label
@@ -28,22 +28,22 @@ extension TargetSpec {
     public var description: String { "\(problem); \(hint)" }
   }
 
-  /// All that is wrong with a draft.
+  /// All faults of a specification.
   public struct Faults: Error, Hashable, Sendable {
-    /// In the order of the fields; never empty.
+    /// The faults in the order of the fields; never empty.
     public var faults: [Fault]
 
-    /// All that is wrong.
+    /// Creates an error from faults.
     public init(_ faults: [Fault]) { self.faults = faults }
   }
 
-  /// The bounds of a definition.
+  /// The limits of a definition's fields.
   public enum Bounds {
-    /// Below a tenth of a second checks are load, not knowledge.
+    /// The interval; below a tenth of a second, checks only cause load.
     public static let interval = Duration.milliseconds(100)...Duration.seconds(86_400)
-    /// Nobody waits longer for an answer.
+    /// The timeout.
     public static let timeout = Duration.milliseconds(1)...Duration.seconds(60)
-    /// Results in a row.
+    /// Consecutive results.
     public static let count = 1...100
     /// Bytes of an id.
     public static let id = 1...63

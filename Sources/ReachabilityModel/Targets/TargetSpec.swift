@@ -1,10 +1,10 @@
-/// A target's definition as somebody wrote it: some fields, not checked yet.
+/// A target's definition as specified by a user: some fields, not validated.
 public struct TargetSpec: Hashable, Sendable {
-  /// Its name.
+  /// The name.
   public var id: String?
   /// `tcp://db:5432`.
   public var target: String?
-  /// The module's name; nil for the one that the scheme picks.
+  /// The module's name; nil for the default of the scheme.
   public var module: String?
   /// Labels.
   public var labels: [String: String] = [:]
@@ -18,17 +18,17 @@ public struct TargetSpec: Hashable, Sendable {
   public var fall: Int?
   /// See ``TargetDefinition/rise``.
   public var rise: Int?
-  /// Whether it is not checked for now.
+  /// Whether checks are suspended.
   public var isPaused = false
 
-  /// Nothing written yet.
+  /// Creates an empty specification.
   public init() {}
 
-  /// The definition that is meant, with the defaults for what is not given.
+  /// The definition with defaults for omitted fields.
   ///
-  /// - Parameter modules: the modules that may be named besides the built-in ones; of two with one name the first wins.
+  /// - Parameter modules: further modules in addition to the built-in ones; of two with one name the first wins.
   /// - Returns: a valid definition.
-  /// - Throws: everything that is wrong.
+  /// - Throws: all faults.
   public func definition(modules: [CheckModule] = []) throws(Faults) -> TargetDefinition {
     var faults: [Fault] = []
     func value<Value>(_ result: Result<Value, Fault>) -> Value? {
@@ -60,11 +60,11 @@ public struct TargetSpec: Hashable, Sendable {
   private func checkedID() -> Result<String, Fault> {
     let form = "an id is 1 to 63 of a-z, 0-9, dot, underscore and hyphen, and more than dots"
     guard let id else { return .failure(Fault(.id, "the id is missing", hint: form)) }
-    guard Self.isID(id) else { return .failure(Fault(.id, "\(id.shortened) is no id", hint: form)) }
+    guard Self.isID(id) else { return .failure(Fault(.id, "\(id.shortened) is not an id", hint: form)) }
     return .success(id)
   }
 
-  /// Whether a text could be a target's id: not `.` or `..`, which no client leaves in a path (RFC 3986 §5.2.4).
+  /// Whether a text is a valid id; `.` and `..` are not, because clients remove them from a path (RFC 3986 §5.2.4).
   public static func isID(_ text: String) -> Bool {
     text != "." && text != ".." && Bounds.id.contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
@@ -95,13 +95,13 @@ public struct TargetSpec: Hashable, Sendable {
     }
     let fitting = known.filter { $0.fits(target.scheme) }.map(\.name).joined(separator: ", ")
     guard let found = known.first(where: { $0.name == module }) else {
-      return .failure(Fault(.module, "there is no module \(module.shortened)", hint: "those that fit are \(fitting)"))
+      return .failure(Fault(.module, "unknown module \(module.shortened)", hint: "expected one of \(fitting)"))
     }
     guard found.fits(target.scheme) else {
       return .failure(
         Fault(
           .module, "the module \(module) does not fit \(target.scheme.rawValue)://",
-          hint: "those that fit are \(fitting)"))
+          hint: "expected one of \(fitting)"))
     }
     return .success(found)
   }
@@ -153,12 +153,12 @@ public struct TargetSpec: Hashable, Sendable {
       let isName = Bounds.label.contains(name.utf8.count) && name.utf8.allSatisfy(Self.isInLabel)
       guard isName else {
         return Fault(
-          .labels, label: name, "\(name.shortened) is no label's name",
+          .labels, label: name, "\(name.shortened) is not a label name",
           hint: "1 to 63 of letters, digits, dot, underscore, hyphen and slash")
       }
       guard Bounds.labelValue.contains(value.utf8.count), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
         return Fault(
-          .labels, label: name, "\(value.shortened) is no label's value",
+          .labels, label: name, "\(value.shortened) is not a label value",
           hint: "at most \(Bounds.labelValue.upperBound) bytes without control characters")
       }
       return nil
@@ -176,6 +176,6 @@ public struct TargetSpec: Hashable, Sendable {
 }
 
 extension String {
-  /// The text in quotes, cut where it gets long: what strangers wrote can be of any length.
+  /// The text in quotes, limited in length, because untrusted text can have any length.
   fileprivate var shortened: String { count > 80 ? String(prefix(80)).debugDescription + "…" : debugDescription }
 }

@@ -1,17 +1,17 @@
-/// What is known of a registered target.
+/// The state of a registered target.
 public enum TargetState: String, Hashable, Sendable, CaseIterable {
   /// It answers.
   case up
-  /// It does not answer, and our own way out is not to blame.
+  /// It does not answer, and the path to it is not the cause.
   case down
-  /// Our own way to it is missing: nothing is said about the target.
+  /// There is no path to it; the state does not describe the target.
   case unreachable
-  /// It was not checked yet, or checks cannot tell.
+  /// It was not checked yet, or checks are inconclusive.
   case unknown
-  /// It is not checked.
+  /// Checks are suspended.
   case paused
 
-  /// The state that a result speaks for.
+  /// Creates the state that corresponds to a result.
   init(_ state: CheckResult.State) {
     switch state {
     case .up: self = .up
@@ -22,42 +22,42 @@ public enum TargetState: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The state of a registered target and what leads to the next: a pure machine.
+/// The state of a registered target with its transitions: a pure state machine.
 ///
-/// One result against the state makes a change *pending*; ``TargetDefinition/fall`` or ``TargetDefinition/rise`` of them
-/// in a row make it. Where nothing is known yet, the first result decides, and so does the first good one after our own way
-/// was missing: a bad one then may still be our own network's, a port that does not forward yet or a router that starts. A
-/// missing way of our own waits for nothing.
+/// One result against the state makes a change *pending*; ``TargetDefinition/fall`` or ``TargetDefinition/rise``
+/// consecutive ones complete it. In the state `unknown` the first result decides. After `unreachable` the first good
+/// result decides; a bad one may still be caused by the local network, such as a port that does not forward yet or a
+/// router that starts. A missing path takes effect immediately.
 public struct TargetStatus: Hashable, Sendable {
-  /// What is known.
+  /// The current state.
   public private(set) var state: TargetState
   /// Why it is not `up`; nil when it is, and when it is paused.
   public private(set) var reason: Reason?
-  /// Since when it has been in this state.
+  /// When it entered this state.
   public private(set) var since: Timestamp
-  /// How many results in a row were not `up`; those of a missing way do not count.
+  /// The number of consecutive results that were not `up`; `unreachable` ones do not count.
   public private(set) var consecutiveFailures = 0
-  /// What the last check found; nil before the first.
+  /// The result of the last check; nil before the first.
   public private(set) var lastResult: CheckResult?
-  /// How many results in a row have spoken against the state.
+  /// The number of consecutive results against the state.
   private var contraryResults = 0
-  /// What they said.
+  /// Whether these results are `up`.
   private var contraryResultsAreUp = false
   private var flaps = FlapWindow()
 
-  /// Whether the last results speak against the state, but not yet enough of them.
+  /// Whether the last results contradict the state, but not yet enough of them.
   public var isPending: Bool { contraryResults > 0 }
-  /// Whether it goes up and down so often that its state says little.
+  /// Whether the state changes so often that it is not meaningful.
   public var isFlapping: Bool { flaps.isFlapping }
 
-  /// The status before the first check, or of a target that is not checked.
+  /// Creates the status before the first check, or of a paused target.
   public init(at time: Timestamp, isPaused: Bool = false) {
     state = isPaused ? .paused : .unknown
     reason = isPaused ? nil : .starting
     since = time
   }
 
-  /// Takes in a result; nothing happens while it is paused.
+  /// Processes a result; ignored while paused.
   public mutating func take(_ result: CheckResult, _ definition: TargetDefinition, at time: Timestamp) {
     guard state != .paused else { return }
     lastResult = result
@@ -77,13 +77,13 @@ public struct TargetStatus: Hashable, Sendable {
     if contraryResults >= (isUp ? definition.rise : definition.fall) { transition(next, result.reason, at: time) }
   }
 
-  /// Our own way to the target is missing, says the kernel: no check is needed to know.
+  /// Handles the loss of the path to the target, which the kernel reports; no check is needed.
   public mutating func loseRoute(_ reason: Reason?, at time: Timestamp) {
     guard state != .paused else { return }
     transition(.unreachable, reason, at: time)
   }
 
-  /// Stops or resumes; what was known is forgotten then, for it gets old.
+  /// Pauses or resumes checks; the state is reset, because it would be out of date.
   public mutating func pause(_ isPaused: Bool, at time: Timestamp) {
     guard isPaused != (state == .paused) else { return }
     let last = lastResult
@@ -99,23 +99,23 @@ public struct TargetStatus: Hashable, Sendable {
   }
 }
 
-/// How often the last results differed from the ones before them.
+/// The frequency of changes among the last results.
 ///
-/// Two thresholds, so that flapping itself does not flap: an outage is two changes, a second one four; the sixth among
-/// ``size`` results is a pattern.
+/// Two thresholds (hysteresis) keep the flapping state stable: an outage is two changes, a second one four; the sixth
+/// change among ``size`` results starts flapping.
 struct FlapWindow: Hashable, Sendable {
-  /// Results that are looked at.
+  /// The number of results in the window.
   static let size = 20
-  /// The share of changes that begins flapping, and the one that ends it, in percent.
+  /// The shares of changes that start and end flapping, in percent.
   static let high = 30
   static let low = 15
 
-  /// One bit a result, the latest lowest: set when it differed from the one before.
+  /// One bit per result, the latest lowest: set when it differed from the previous one.
   private var changes: UInt32 = 0
   private var last: Bool?
   private(set) var isFlapping = false
 
-  /// The share of changes among the last results, in percent.
+  /// The share of changes in the window, in percent.
   var percentage: Int { changes.nonzeroBitCount * 100 / Self.size }
 
   mutating func note(isUp: Bool) {

@@ -1,8 +1,7 @@
 extension Timestamp {
-  /// Reads RFC 3339: `2027-01-01T00:00:00Z`, `2027-01-01T01:00:00.5+01:00`, or a date alone, which is its first moment
-  /// in UTC.
+  /// Parses RFC 3339: `2027-01-01T00:00:00Z`, `2027-01-01T01:00:00.5+01:00`, or a date alone (its start in UTC).
   ///
-  /// Nil for anything else, for days that are in no calendar, and for leap seconds, which CLOCK_REALTIME does not count.
+  /// Nil for anything else, for dates that do not exist, and for leap seconds, which CLOCK_REALTIME does not count.
   public init?(_ text: some StringProtocol) {
     var reader = DigitReader(text.utf8)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
@@ -23,9 +22,9 @@ extension Timestamp {
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
-  /// The number of a date counted from 1970-01-01: the way back from what `description` writes.
+  /// The number of a date counted from 1970-01-01; the inverse of the computation in `description`.
   private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    // Years are counted from 1 March, so that the leap day comes last. No year here is below 0.
+    // Years start on 1 March, so that the leap day comes last. No year here is below 0.
     let years = year - (month <= 2 ? 1 : 0) + 400
     let monthFromMarch = month > 2 ? month - 3 : month + 9
     return years * 365 + years / 4 - years / 100 + years / 400 + (153 * monthFromMarch + 2) / 5 + day - 1
@@ -33,7 +32,7 @@ extension Timestamp {
   }
 }
 
-/// Reads fixed numbers of digits, one after the other.
+/// Reads fixed numbers of digits in sequence.
 private struct DigitReader<Bytes: Collection<UInt8>> {
   private var rest: Bytes.SubSequence
 
@@ -54,7 +53,7 @@ private struct DigitReader<Bytes: Collection<UInt8>> {
     return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
 
-  /// Hours, minutes, seconds and their fraction, in microseconds; digits beyond microseconds are left out.
+  /// Hours, minutes, seconds and their fraction, in microseconds; digits beyond microseconds are dropped.
   mutating func clock() -> Int64? {
     guard let hours = number(2), take(":"), let minutes = number(2), take(":"), let seconds = number(2),
       hours < 24, minutes < 60, seconds < 60

@@ -1,12 +1,12 @@
-/// A moment in UTC, in microseconds since 1970-01-01, as CLOCK_REALTIME tells it.
+/// A time in UTC, in microseconds since 1970-01-01, from CLOCK_REALTIME.
 public struct Timestamp: Hashable, Sendable, Comparable {
   /// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
   public let microseconds: Int64
 
-  /// A moment from its microseconds since 1970.
+  /// Creates a timestamp from microseconds since 1970.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
-  /// Earlier before later.
+  /// Orders timestamps by time.
   public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 }
 
@@ -14,12 +14,12 @@ extension Timestamp: CustomStringConvertible {
   /// RFC 3339 in UTC with microseconds: `2026-11-21T01:02:03.123456Z`.
   public var description: String {
     let day: Int64 = 86_400_000_000
-    // Rounded down, not towards 1970; written so that no moment overflows.
+    // Rounded down, not towards 1970, and without overflow for any timestamp.
     let days = microseconds / day - (microseconds % day < 0 ? 1 : 0)
     let rest = (microseconds % day + day) % day
     let date = Self.civil(days)
     let seconds = rest / 1_000_000
-    // Written once, and not put together from a dozen strings: every event has two or three moments.
+    // One buffer instead of a dozen strings: every event contains two or three timestamps.
     var text: [UInt8] = []
     text.reserveCapacity(32)
     func write(_ number: Int64, _ width: Int, then end: Unicode.Scalar) {
@@ -40,7 +40,7 @@ extension Timestamp: CustomStringConvertible {
 
   /// The proleptic Gregorian date of a day number counted from 1970-01-01.
   ///
-  /// Years are counted from 1 March, so that the leap day comes last; 146,097 days make 400 years.
+  /// Years start on 1 March, so that the leap day comes last; 400 years have 146,097 days.
   private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

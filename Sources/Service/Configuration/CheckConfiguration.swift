@@ -1,18 +1,18 @@
 internal import ReachabilityChecks
 internal import YAMLTree
 
-/// The sections `targets`, `modules` and `policy` of a file: what is checked, how, and whom callers may have us contact.
+/// The sections `targets`, `modules` and `policy` of a file: what is checked and how, and what clients may check.
 struct CheckConfiguration {
   static let keys = ["targets", "modules", "policy"]
 
   private(set) var modules: [CheckModule] = []
   private(set) var policy = ContactPolicy()
-  /// The names of modules that are wrong: who names one of them is not to blame.
+  /// The names of invalid modules, so that a target that names one of them is not reported too.
   private var invalidModules: Set<String> = []
-  /// The targets as written; which module a name means is known at the end of the file only.
+  /// The targets as written; their modules are known only at the end of the file.
   private var drafts: [(draft: TargetSpec, node: YAMLNode, path: String, fields: [String: YAMLNode])] = []
 
-  /// What the sections say, for telling a change of them.
+  /// The texts of the sections, to detect changes.
   func assigned(_ targets: [TargetDefinition]) -> [String: [String]] {
     var given: [String: [String]] = [:]
     if !targets.isEmpty { given["targets"] = targets.map { "\($0)" } }
@@ -99,7 +99,7 @@ struct CheckConfiguration {
     if reader.errors.count == before, node.entries != nil { drafts.append((draft, node, path, fields)) }
   }
 
-  /// The targets, all checked; what is wrong with one is told with the place of the field.
+  /// Returns the validated targets; each problem is reported with the place of the field.
   func definitions(_ reader: inout SectionReader) -> [TargetDefinition] {
     var first: [String: Int] = [:]
     return drafts.compactMap { draft, node, path, fields in

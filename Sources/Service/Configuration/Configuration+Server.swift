@@ -1,7 +1,7 @@
 internal import EmbeddedHTTPServer
 
 extension Configuration {
-  /// One of `count` servers, with the limits of all and the rules of its own address.
+  /// Returns the settings of one of `count` servers, with the general limits and the rules of its own address.
   func server(_ listener: HTTPServer.Configuration, _ number: Int, of count: Int) -> HTTPServer.Configuration {
     var server = listener
     let own = self.listener(number, at: listener.address)

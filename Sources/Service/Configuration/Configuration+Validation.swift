@@ -6,21 +6,21 @@ internal import ReachabilityModel
 internal import StatusAPI
 
 extension Configuration {
-  /// What is possible and still may be a mistake.
+  /// The settings that are valid but may be mistakes.
   package func warnings(_ environment: [String: String]) -> [String] {
     var warnings = expiredCertificateWarnings
-    if drainDelay > grace { warnings.append("drainDelay is longer than grace, and is cut to it") }
+    if drainDelay > grace { warnings.append("drainDelay is longer than grace and is reduced to it") }
     let readers = tokens.filter { !$0.scopes.isDisjoint(with: [.read, .admin]) }
     if requiresTokens, !readers.isEmpty, readers.allSatisfy({ $0.expires.map { $0 <= .now } ?? false }) {
-      warnings.append("nobody can read: every token with the scope read has expired")
+      warnings.append("no client can read: every token with the scope read has expired")
     }
     warnings += modules.filter { $0.access == .any }.map { module in
-      "modules.\(module.name).hosts is any: callers may have what the module sends sent to every host"
+      "modules.\(module.name).hosts is any: clients can send the content of this module to every host"
     }
     return warnings + UnknownVariables.warnings(environment)
   }
 
-  /// What is wrong with the files of authorities that modules name.
+  /// The problems of the CA files that modules name.
   var authorityErrors: [ConfigurationError] {
     modules.compactMap { module in
       let file: String? =
@@ -36,17 +36,17 @@ extension Configuration {
     }
   }
 
-  /// Rules of the file that would hold nowhere: whoever wrote them counts on them.
+  /// The rules of the file that would have no effect, although the operator relies on them.
   var unusedRuleErrors: [ConfigurationError] {
     unusedRules.map { address in
       ConfigurationError(
         location: "configuration", path: "listen",
-        problem: "a variable or a flag leaves out \(address), for which the file has rules",
-        hint: "give that address, too, or none at all")
+        problem: "a variable or a flag omits \(address), for which the file has rules",
+        hint: "give that address too, or none")
     }
   }
 
-  /// Certificates whose time is over.
+  /// The certificates that have expired.
   var expiredCertificateWarnings: [String] {
     let now = Timestamp.now.microseconds / 1_000_000
     return identities.filter { $0.value.expires <= now }.map { files, identity in
@@ -55,13 +55,13 @@ extension Configuration {
     }.sorted()
   }
 
-  /// Somewhere only tokens read.
+  /// Whether any address requires a token for reads.
   private var requiresTokens: Bool { access.reads == .token || listeners.contains { $0.reads == .token } }
 
-  /// An old token and its replacement.
+  /// Whether two tokens are an old token and its replacement.
   static let tokensPerIDLimit = 2
 
-  /// Addresses that stand for every one, each with another of the same port, which the kernel does not give out twice.
+  /// Finds wildcard addresses together with another address of the same port, which the kernel does not bind twice.
   private var overlaps: [(wildcard: ListenAddress, other: ListenAddress, families: String)] {
     let addresses = listen.filter { $0.path == nil && $0.port != 0 }
     return addresses.flatMap { wildcard in
@@ -77,7 +77,7 @@ extension Configuration {
     }
   }
 
-  /// What is wrong with settings that are each possible by themselves.
+  /// The conflicts between settings that are valid separately.
   var conflicts: [ConfigurationError] {
     var errors: [ConfigurationError] = []
     func addError(_ path: String, _ problem: String, _ hint: String) {
@@ -85,7 +85,7 @@ extension Configuration {
     }
     for (id, tokens) in Dictionary(grouping: tokens, by: \.id) where tokens.count > Self.tokensPerIDLimit {
       addError(
-        "tokens", "the id \(id) is there \(tokens.count) times",
+        "tokens", "the id \(id) is listed \(tokens.count) times",
         "an old and a new token may share one id, \(Self.tokensPerIDLimit) at the most")
     }
     for (id, tokens) in Dictionary(grouping: tokens, by: \.id) where Set(tokens.map(\.limits)).count > 1 {
@@ -99,13 +99,13 @@ extension Configuration {
     }
     if requiresTokens, !tokens.contains(where: { !$0.scopes.isDisjoint(with: [.read, .admin]) }) {
       addError(
-        "access.reads", "nobody could read: no token has the scope read",
+        "access.reads", "no client could read: no token has the scope read",
         "make one by `reachd token create --scope read`")
     }
     for (address, listeners) in Dictionary(grouping: listeners, by: \.address.description) {
-      // Of free ports there are many.
+      // Port 0 is a different free port for each address.
       guard listeners.count > 1, listeners[0].address.path != nil || listeners[0].address.port != 0 else { continue }
-      addError("listen", "\(address) is there \(listeners.count) times", "leave all but one out")
+      addError("listen", "\(address) is listed \(listeners.count) times", "leave all but one out")
     }
     for (wildcard, other, families) in overlaps {
       addError("listen", "\(wildcard) is for \(families)", "leave \(other) out")
@@ -113,7 +113,7 @@ extension Configuration {
     for listener in listeners {
       let isUnix = listener.address.path != nil
       if isUnix, listener.tls.isPresent {
-        addError("listen", "\(listener.address) cannot speak TLS", "leave certificate and key out")
+        addError("listen", "\(listener.address) does not support TLS", "leave certificate and key out")
       }
       if !isUnix, listener.mode != nil {
         addError("listen", "\(listener.address) has no file", "mode is for unix:/path")

@@ -3,76 +3,76 @@ package import EmbeddedHTTPServer
 package import NetworkReachability
 internal import StatusAPI
 
-/// The settings of the service, valid: what `reachd serve` runs with.
+/// The valid settings of the service, with which `reachd serve` runs.
 ///
-/// ``ConfigurationSources`` makes it.
+/// ``ConfigurationSources`` creates it.
 package struct Configuration: Sendable {
-  /// Where to listen; at least one address.
+  /// The addresses to listen on; at least one.
   package var listeners: [ListenerConfiguration]
   package var logLevel = Logger.Level.info
   package var logFormat = LineLogHandler.Format.text
-  /// Whether each answer leaves a line in the log.
+  /// Whether the log contains a line for each response.
   var logsAccess = false
-  /// How long a loss waits before it is told.
+  /// The delay before a loss is reported.
   package var settle = Duration.milliseconds(10)
-  /// How long after SIGTERM new connections are still taken, so that an orchestrator sees `/readyz` turn first.
+  /// How long new connections are accepted after SIGTERM, so that an orchestrator sees the change of `/readyz` first.
   var drainDelay = Duration.seconds(2)
-  /// The most that stopping may take in all.
+  /// The time limit of the whole shutdown.
   var grace = Duration.seconds(10)
-  /// Names that `Host` may carry besides literals and `localhost`.
+  /// The names that `Host` may contain besides address literals and `localhost`.
   var allowedHosts: [String] = []
-  /// Origins whose web pages may ask.
+  /// The origins whose web pages may send requests.
   var allowedOrigins: [String] = []
-  /// Who may ask what, where a listener has no rules of its own.
+  /// The access rules for listeners without rules of their own.
   var access = AccessPolicy.Rules()
-  /// The tokens that open something.
+  /// The configured tokens.
   var tokens: [AccessToken] = []
-  /// A file with more tokens; nil for none.
+  /// The path of a file with more tokens; nil for none.
   var tokensFile: String?
-  /// Connections at once; nil for what the descriptor limit allows.
+  /// The limit of concurrent connections; nil for what the descriptor limit allows.
   var connectionLimit: Int?
-  /// Connections at once from one address; nil or 0 for any number.
+  /// The limit of concurrent connections from one address; nil or 0 for no limit.
   var connectionsPerAddress: Int?
-  /// Event streams at once; nil for the server's default.
+  /// The limit of concurrent event streams; nil for the server's default.
   var streamLimit: Int?
-  /// How event streams reach their clients.
+  /// How event streams are sent to their clients.
   var streams = StreamMode.auto
-  /// Bytes of a request body; nil for the server's default.
+  /// The limit of a request body in bytes; nil for the server's default.
   var requestBodyLimit: Int?
-  /// Registered targets at most, the file's included.
+  /// The limit of registered targets, including those of the file.
   var targetLimit: Int?
-  /// Checks a second at most, scheduled and on demand; 0 for any number.
+  /// The limit of checks per second, scheduled and on demand; 0 for no limit.
   var checksPerSecond: Int?
   /// The targets that are checked on a schedule.
   var targets: [TargetDefinition] = []
-  /// Modules besides the built-in ones, or in their place.
+  /// The modules besides the built-in ones, or in place of them.
   package var modules: [CheckModule] = []
-  /// Whom callers may have us contact.
+  /// The rules for the targets that clients may check.
   var contactPolicy = ContactPolicy()
-  /// Name servers; empty for those of the system.
+  /// The name servers; empty for those of the system.
   package var nameServers: [String] = []
-  /// What is known better about interfaces than the kernel shows.
+  /// The properties of interfaces that the kernel does not report.
   package var interfaces: [InterfaceOverride] = []
-  /// The deadline of a name's resolution, which sets its pace, too.
+  /// The deadline for the resolution of a name, which also sets the retransmission interval.
   package var resolverTimeout = Duration.seconds(5)
 
-  /// Certificate and key of every TCP address that has none of its own.
+  /// The certificate and key of every TCP address without its own.
   var tls = TLSFiles()
-  /// How long clients are told, under TLS, to come by TLS only; nil to tell them nothing.
+  /// The `max-age` of `Strict-Transport-Security` under TLS; nil to omit the field.
   var strictTransport: Duration?
   /// The certificates and keys that were read.
   var identities: [TLSFiles: TLSIdentity] = [:]
 
-  /// Addresses with rules of their own that a file gives and a variable or a flag leaves out.
+  /// The addresses with rules of their own in the file that a variable or flag leaves out.
   var unusedRules: [ListenAddress] = []
 
-  /// The addresses alone.
+  /// The addresses without their rules.
   package var listen: [ListenAddress] { listeners.map(\.address) }
 
-  /// The default address: loopback, so that nothing is exposed by accident.
+  /// The default address: loopback, so that the service is not exposed by default.
   package static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
 
-  /// What was given by file, environment or flags: the path of each setting with its texts.
+  /// The texts that the file, the environment or flags give, by setting path.
   var assigned: [String: [String]] = [:]
 
   init() { listeners = [ListenerConfiguration(Self.defaultListen)] }

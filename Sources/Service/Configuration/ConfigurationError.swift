@@ -1,45 +1,45 @@
 internal import ReachabilityModel
 
-/// What is wrong with a configuration: where, what, and what to do.
+/// A problem in a configuration: the place, the problem and the remedy.
 struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// `reachd.yaml:3:8`, `REACHD_LISTEN`, `--listen`.
   var location: String
-  /// The key path, empty for the whole.
+  /// The key path; empty for the whole file.
   var path = ""
-  /// What is wrong.
+  /// The problem.
   var problem: String
-  /// What to do about it; empty when the problem says it.
+  /// The remedy; empty when the problem implies it.
   var hint = ""
 
-  /// Bytes of a value or a key that are shown: enough to know it again.
+  /// The largest part of a value or key to show, in bytes: enough to identify it.
   private static let displayedByteLimit = 100
 
-  /// A value in quotes, cut short when it is long.
+  /// Returns a value in quotes, truncated when it is long.
   static func quoted(_ text: String) -> String {
     text.utf8.count <= displayedByteLimit
       ? text.debugDescription : "\(text.prefix(displayedByteLimit).debugDescription)…"
   }
 
-  /// A key of a file, which may be anything, as a part of a path.
+  /// Returns any key of a file as a part of a path.
   static func truncated(_ key: String) -> String {
     key.utf8.count <= displayedByteLimit ? key : "\(key.prefix(displayedByteLimit))…"
   }
 
-  /// One line, whatever keys and paths have in them.
+  /// The message on one line, with control characters of keys and paths escaped.
   var description: String {
     let subject = path.isEmpty ? "" : "\(path): "
     return "\(location): \(subject)\(problem)\(hint.isEmpty ? "" : "; \(hint)")".withoutControls
   }
 }
 
-/// All that is wrong: one run of `config check` shows everything.
+/// All problems of a configuration: one run of `config check` reports everything.
 package struct ConfigurationErrors: Error, CustomStringConvertible {
   var errors: [ConfigurationError]
 
-  /// Complaints that are told; whoever has more has given the wrong file.
+  /// The largest number of problems to report; a file with more is probably not a configuration.
   private static let lineLimit = 100
 
-  /// The first ones, each with its place, and how many more there are.
+  /// The first problems, each with its place, and the number of the others.
   package var lines: [String] {
     let more = errors.count - Self.lineLimit
     return errors.prefix(Self.lineLimit).map(\.description) + (more > 0 ? ["and \(more) more"] : [])

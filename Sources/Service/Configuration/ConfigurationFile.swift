@@ -1,30 +1,30 @@
 internal import NetworkReachability
 internal import YAMLTree
 
-/// A configuration file as written: which settings it gives, as texts with their places.
+/// A configuration file as written: the settings in it, as texts with their places.
 struct ConfigurationFile {
-  /// A setting with its texts, and where it stands.
+  /// A setting with its texts and its place.
   struct Assignment {
     var setting: Setting
     var texts: [String]
-    /// The same for complaints: as written, so that what a variable holds stays there.
+    /// The texts as written, for error messages, so that the values of variables stay secret.
     var shown: [String]
     var location: String
   }
 
   private(set) var entries: [Assignment] = []
   private(set) var records: [(setting: ListSetting, records: [ListSetting.Record])] = []
-  /// Targets, modules and the policy.
+  /// The sections for targets, modules and the policy.
   private(set) var checks = CheckConfiguration()
-  /// The targets, checked, and with their modules.
+  /// The validated targets, with their modules.
   private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
-  /// Nothing is in it but, perhaps, comments.
+  /// Whether the file is empty, except for comments.
   private(set) var isEmpty = false
 
-  /// Reads the tree of a file; `name` stands in complaints, `environment` answers `${NAME}`.
+  /// Reads the tree of a file; error messages contain `name`, and `environment` resolves `${NAME}`.
   init(_ root: YAMLNode?, name: String, environment: [String: String]) {
-    // An empty file is a valid one: everything has a default.
+    // An empty file is valid, because every setting has a default.
     guard let root, !root.isNull else {
       isEmpty = true
       return
@@ -35,7 +35,7 @@ struct ConfigurationFile {
     errors += reader.errors
   }
 
-  /// Reads the tree of a file that holds nothing but the list of one setting.
+  /// Reads the tree of a file that contains only the list of one setting.
   init(_ root: YAMLNode?, of setting: ListSetting, name: String, environment: [String: String]) {
     guard let root, !root.isNull else { return }
     decode(setting, root, Context(name: name, environment: environment))
@@ -57,7 +57,7 @@ struct ConfigurationFile {
     }
     for member in members {
       let key = path.isEmpty ? member.name : "\(path).\(member.name)"
-      // `access.reads: open` beside `access: { reads: token }` would be given twice, and nobody would see it.
+      // `access.reads: open` beside `access: { reads: token }` would be a duplicate that is not detected.
       if member.name.contains(".") {
         errors.append(
           ConfigurationError(
@@ -71,10 +71,10 @@ struct ConfigurationFile {
       if let setting = Setting.all.first(where: { $0.path == key }), list == nil || !isList {
         decode(setting, member.value, context)
       } else if member.value.isNull, list != nil || isSection || CheckConfiguration.keys.contains(key) {
-        // A rule that is commented out, or not written yet, must not open what it guarded.
+        // A rule that is commented out or not written yet must not remove a restriction.
         errors.append(
           ConfigurationError(
-            location: context.at(member.key), path: key, problem: "nothing is here",
+            location: context.at(member.key), path: key, problem: "missing value",
             hint: "leave the key out, or write {} or [] for none"))
       } else if let list {
         decode(list, member.value, context)
@@ -99,7 +99,7 @@ struct ConfigurationFile {
     entries.append(Assignment(setting: setting, texts: texts, shown: shown, location: context.at(node)))
   }
 
-  /// The texts of a value, or of a list of them; nil, and a complaint, when there is something else.
+  /// Returns the texts of a value or of a list of values; nil, with an error, for anything else.
   private mutating func texts(
     _ node: YAMLNode, isList: Bool, _ path: String, _ expectation: String, _ context: Context
   ) -> [String]? {
@@ -108,7 +108,7 @@ struct ConfigurationFile {
       guard let raw = node.scalar, !node.isNull else {
         errors.append(
           ConfigurationError(
-            location: context.at(node), path: path, problem: "this is no value", hint: "expected \(expectation)"))
+            location: context.at(node), path: path, problem: "not a text value", hint: "expected \(expectation)"))
         return nil
       }
       switch VariableSubstitution.expand(raw, in: context.environment) {
@@ -140,7 +140,7 @@ struct ConfigurationFile {
     if taken.count == elements.count { records.append((setting, taken)) }
   }
 
-  /// One mapping with possible values; nil, and complaints, for another.
+  /// Returns one mapping with valid values; nil, with errors, for an invalid one.
   private mutating func record(
     _ setting: ListSetting, _ node: YAMLNode, path: String, _ context: Context
   ) -> ListSetting.Record? {
@@ -170,8 +170,8 @@ struct ConfigurationFile {
       }
       guard let texts = texts(member.value, isList: field.isList, key, field.expectation, context) else { continue }
       guard field.isValid(texts) else {
-        // The text is not shown: it may be a secret that was put where its digest belongs.
-        errors.append(makeError(member.value, key, "this is not possible", "expected \(field.expectation)"))
+        // The message omits the text: it may be a secret in place of its digest.
+        errors.append(makeError(member.value, key, "the value is invalid", "expected \(field.expectation)"))
         continue
       }
       record.fields[field.name] = texts
@@ -182,7 +182,7 @@ struct ConfigurationFile {
     return errors.count == before ? record : nil
   }
 
-  /// The known key that is nearest to an unknown one, or the list of its neighbours.
+  /// Suggests the known key nearest to an unknown one, or lists the keys of the same section.
   private static func suggestion(for key: String) -> String {
     let known = Set(Setting.all.map(\.path) + ListSetting.all.map(\.path) + CheckConfiguration.keys).sorted()
     let section = key.split(separator: ".").dropLast().joined(separator: ".")
@@ -192,7 +192,7 @@ struct ConfigurationFile {
 }
 
 extension YAMLNode {
-  /// True for an unquoted `null`, `~` or nothing.
+  /// Whether a node is an unquoted `null`, `~` or empty.
   var isNull: Bool {
     guard case .scalar(let text, isPlain: true, _) = value else { return false }
     return ["", "~", "null", "Null", "NULL"].contains(text)

@@ -1,21 +1,21 @@
 internal import HostProcess
 internal import YAMLTree
 
-/// Where settings come from.
+/// The sources of settings.
 ///
-/// A flag wins over the environment, that over the file, that over the default, which for `listen` is in
-/// `REACHD_DEFAULT_LISTEN` if that is set.
+/// A flag takes precedence over the environment, the environment over the file, and the file over the default. For
+/// `listen`, `REACHD_DEFAULT_LISTEN` replaces the default.
 package struct ConfigurationSources {
-  /// Where to listen when nobody says: for an image, whose loopback nobody reaches.
+  /// The variable for the default of `listen`, for a container image, whose loopback clients cannot reach.
   static let defaultListenVariable = "REACHD_DEFAULT_LISTEN"
 
   /// The file's path; nil for none.
   var file: String?
   package var environment: [String: String]
-  /// Flags that were given: the setting's path, the flag's name, its texts.
+  /// The flags that were given: the setting's path, the flag's name and its texts.
   var flags: [(path: String, flag: String, texts: [String])] = []
 
-  /// The sources of one run.
+  /// Creates the sources of one run.
   package init(
     file: String? = nil, environment: [String: String], flags: [(path: String, flag: String, texts: [String])] = []
   ) {
@@ -24,16 +24,16 @@ package struct ConfigurationSources {
     self.flags = flags
   }
 
-  /// Reads and checks everything.
+  /// Reads and validates all sources.
   ///
   /// - Parameters:
-  ///   - secrets: whether the files of tokens, certificates and keys are read, too; who only asks a service needs none of
-  ///     them, and may not be allowed to.
-  ///   - started: what a service that runs was started with, if one is to follow. An empty file is somebody's half-written
-  ///     one then, and not the wish to lose every setting and target; and where it listens, with the rules of each
-  ///     address, stays as it was: rules that are written for another address would open this one.
+  ///   - secrets: whether to read the files of tokens, certificates and keys too; client commands need none of them,
+  ///     and may not have permission to read them.
+  ///   - started: the configuration at the start of a running service that reloads, else nil. Then an empty file is an
+  ///     error, because it may be half written and would remove every setting and target. The addresses with their
+  ///     rules stay unchanged, because rules for another address could remove the restrictions of this one.
   /// - Returns: the settings.
-  /// - Throws: all that is wrong, in the order of the sources.
+  /// - Throws: all problems, in the order of the sources.
   package func load(secrets: Bool = true, following started: Configuration? = nil) throws(ConfigurationErrors)
     -> Configuration
   {
@@ -47,20 +47,22 @@ package struct ConfigurationSources {
       let value = shown.isEmpty ? "an empty list" : shown.map(ConfigurationError.quoted).joined(separator: ", ")
       errors.append(
         ConfigurationError(
-          location: location, path: setting.path, problem: "\(value) is not possible",
+          location: location, path: setting.path, problem: "\(value) is invalid",
           hint: "expected \(setting.expectation)"))
     }
-    // A script whose variable is not set means a file; only a variable of the environment may be empty.
+    // An empty argument comes from an unset variable of a script, which means a file; only environment variables may be
+    // empty.
     if file?.isEmpty == true {
       errors.append(
         ConfigurationError(
-          location: "--config", problem: "the path is empty", hint: "leave the flag out for no file"))
+          location: "--config", problem: "the path is empty", hint: "omit the flag for no file"))
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
       switch Self.read(path, environment, blocking: started == nil) {
       case .success(let file) where file.isEmpty && started != nil:
         errors.append(
-          ConfigurationError(location: path, problem: "the file is empty", hint: "{} says that nothing is set"))
+          ConfigurationError(location: path, problem: "the file is empty", hint: "write {} for a file without settings")
+        )
       case .success(let file):
         errors += file.errors
         for entry in file.entries { apply(entry.setting, entry.texts, shown: entry.shown, entry.location) }
@@ -94,7 +96,7 @@ package struct ConfigurationSources {
     return configuration
   }
 
-  /// What the environment and the flags say, and where; the default of `listen` where nobody else says it.
+  /// Returns the texts of the environment and the flags with their places, and the default of `listen` if not set.
   private func others(besides file: [String: [String]]) -> [(setting: Setting, texts: [String], location: String)] {
     var found: [(setting: Setting, texts: [String], location: String)] = []
     for setting in Setting.all {
@@ -129,11 +131,12 @@ package struct ConfigurationSources {
     }
   }
 
-  /// A configuration file is some kilobytes, and some megabytes with ten thousand targets; this is what the YAML room
-  /// reads at most.
+  /// The largest file to read, in bytes, which is also the limit of `YAMLTree`.
+  ///
+  /// A configuration has some kilobytes, and some megabytes with ten thousand targets.
   private static let fileByteLimit = 1 << 22
 
-  /// Reads a file of all settings, or one that is the list of one setting.
+  /// Reads a file of all settings, or a file that contains the list of one setting.
   private static func read(
     _ path: String, _ environment: [String: String], of setting: ListSetting? = nil, blocking: Bool
   ) -> Result<ConfigurationFile, ConfigurationError> {

@@ -1,9 +1,9 @@
-/// How many letters must be put in, taken out or changed to make one word into another (Levenshtein).
+/// The number of bytes to insert, delete or replace to change one word into another (Levenshtein distance).
 enum EditDistance {
-  /// A word that is this much longer than every known one is no misspelling of one.
+  /// The longest word to compare, in bytes; a longer one is not a misspelling of any known word.
   private static let wordLengthLimit = 64
 
-  /// `did you mean …?` where a known word is at most so many letters away.
+  /// Returns `did you mean …?` with the nearest known word, if it is within the distance.
   static func suggestion(for word: String, among known: [String], within maximumDistance: Int = 2) -> String? {
     guard word.utf8.count <= wordLengthLimit else { return nil }
     let nearest = known.map { (word: $0, distance: between($0, word)) }.min { $0.distance < $1.distance }

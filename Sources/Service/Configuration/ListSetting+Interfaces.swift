@@ -1,7 +1,7 @@
 internal import NetworkReachability
 
 extension ListSetting {
-  /// What is known better about interfaces than the kernel shows.
+  /// The properties of interfaces that the kernel does not report.
   static let interfaces = ListSetting(
     path: "interfaces",
     fields: [

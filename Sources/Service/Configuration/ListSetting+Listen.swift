@@ -8,12 +8,12 @@ extension ListSetting {
     AccessPolicy.Rule(rawValue: texts.first ?? "") != nil
   }
 
-  /// A mode as chmod(1) takes it: permissions only.
+  /// A mode as chmod(1) accepts it: permission bits only.
   @Sendable private static func mode(_ text: String) -> UInt32? {
     UInt32(text, radix: 8).flatMap { (0...0o777).contains($0) ? $0 : nil }
   }
 
-  /// The addresses, where one of them has rules of its own.
+  /// The addresses, if one of them has rules of its own.
   static let listen = ListSetting(
     path: "listen",
     fields: [

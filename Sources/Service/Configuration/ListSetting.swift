@@ -5,27 +5,27 @@ internal import ReachabilityModel
 internal import StatusAPI
 internal import YAMLTree
 
-/// A setting that is a list of mappings: a file gives it, no flag and no variable.
+/// A setting that is a list of mappings; only a file can contain it, no flag or variable.
 struct ListSetting: Sendable {
   /// One key of such a mapping.
   struct Field: Sendable {
     var name: String
     var isList = false
     var isRequired = false
-    /// What a value must be, for complaints.
+    /// The expected value, for error messages.
     var expectation: String
-    /// Whether these texts are that.
+    /// Whether the texts are valid.
     var isValid: @Sendable ([String]) -> Bool
   }
 
-  /// One mapping as written, its values possible: the texts of each field that is there.
+  /// One mapping as written, with valid values: the texts of each field that is present.
   struct Record: Sendable {
     var fields: [String: [String]] = [:]
 
-    /// The text of a field that has one.
+    /// Returns the text of a field that has one.
     subscript(name: String) -> String? { fields[name]?.first }
 
-    /// The fields in order, for telling whether one is another's equal.
+    /// The fields in order, to compare two records.
     var description: String {
       fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.joined(separator: ","))" }.joined(separator: " ")
     }
@@ -34,12 +34,12 @@ struct ListSetting: Sendable {
   /// The key in the file.
   var path: String
   var fields: [Field]
-  /// The field that an element is which is no mapping; nil when it must be one.
+  /// The field that an element stands for that is not a mapping; nil when each element must be a mapping.
   var shorthand: String?
-  /// Puts the records into the configuration.
+  /// Stores the records in the configuration.
   var apply: @Sendable (inout Configuration, [Record]) -> Void
 
-  /// The members with those of nested mappings: `limits: {targets: 5}` is the field `limits.targets`.
+  /// Returns the members with those of nested mappings: `limits: {targets: 5}` is the field `limits.targets`.
   func flattened(_ members: [YAMLNode.Entry]) -> [YAMLNode.Entry] {
     members.flatMap { member -> [YAMLNode.Entry] in
       guard fields.contains(where: { $0.name.hasPrefix(member.name + ".") }), let nested = member.value.entries else {
@@ -52,10 +52,10 @@ struct ListSetting: Sendable {
     }
   }
 
-  /// Every such setting.
+  /// All settings of this kind.
   static let all: [ListSetting] = [listen, interfaces, tokens]
 
-  /// The tokens that open something; the file that `tokensFile` names is a list of the same.
+  /// The configured tokens; the file that `tokensFile` names is a list of the same form.
   static let tokens = ListSetting(
     path: "tokens",
     fields: [
@@ -70,16 +70,16 @@ struct ListSetting: Sendable {
         name: "scopes", isList: true, isRequired: true,
         expectation: "one or more of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))"
       ) { !$0.isEmpty && $0.allSatisfy { Scope(rawValue: $0) != nil } },
-      Field(name: "expires", expectation: "a moment such as 2027-01-01 or 2027-01-01T00:00:00Z") {
+      Field(name: "expires", expectation: "a time such as 2027-01-01 or 2027-01-01T00:00:00Z") {
         Timestamp($0.first ?? "") != nil
       },
-      Field(name: "limits.targets", expectation: "a whole number from 0 to 100000") {
+      Field(name: "limits.targets", expectation: "an integer from 0 to 100000") {
         limit($0, 0...100_000) != nil
       },
       Field(name: "limits.minimumInterval", expectation: "a duration from 100ms to 24h, such as 10s") {
         minimumInterval($0) != nil
       },
-      Field(name: "limits.checksPerSecond", expectation: "a whole number from 1 to 1000000") {
+      Field(name: "limits.checksPerSecond", expectation: "an integer from 1 to 1000000") {
         limit($0, 1...1_000_000) != nil
       },
     ]

@@ -2,43 +2,43 @@ internal import HostProcess
 package import EmbeddedHTTPServer
 internal import StatusAPI
 
-/// One address to listen on, and what is special there.
+/// One address to listen on, with its own rules.
 package struct ListenerConfiguration: Sendable, Equatable {
   package var address: ListenAddress
-  /// Who may read here; nil for what holds everywhere.
+  /// The access rule for reads at this address; nil for the general rule.
   var reads: AccessPolicy.Rule?
-  /// Who may do more than read here; nil for what holds everywhere.
+  /// The access rule for all other requests at this address; nil for the general rule.
   var checks: AccessPolicy.Rule?
   /// The mode of a Unix-domain socket's file; nil for the server's default.
   var mode: UInt32?
-  /// Certificate and key of this address; nil for those of all.
+  /// The certificate and key of this address; nil for the general ones.
   var tls = TLSFiles()
-  /// No TLS here, whatever holds elsewhere.
+  /// Disables TLS at this address, also when other addresses use it.
   var isTLSDisabled = false
 
-  /// Something is special there.
+  /// Whether the address has rules of its own.
   var hasRules: Bool { self != ListenerConfiguration(address) }
 
   init(_ address: ListenAddress) { self.address = address }
 }
 
-/// Where a certificate and its key are.
+/// The files of a certificate and its key.
 package struct TLSFiles: Sendable, Hashable {
-  /// The certificate's file, with those of its authorities; PEM.
+  /// The PEM file of the certificate and its chain.
   var certificate: String?
-  /// The key's file; PEM.
+  /// The PEM file of the key.
   var key: String?
 
-  /// A certificate with its chain and a key are some kilobytes.
+  /// The largest file to read, in bytes; a certificate with its chain and a key have some kilobytes.
   private static let fileByteLimit = 1 << 20
 
   var isPresent: Bool { certificate != nil || key != nil }
 
-  /// Reads both.
+  /// Reads both files.
   ///
-  /// - Parameter blocking: whether pipes are read, too, for whose writers somebody must wait.
+  /// - Parameter blocking: whether to read pipes also, which block until a writer has opened them.
   /// - Returns: the identity.
-  /// - Throws: what is wrong, with the file to blame.
+  /// - Throws: the problem, with the file.
   func identity(blocking: Bool) throws(ConfigurationError) -> TLSIdentity {
     guard let certificate, let key else {
       throw ConfigurationError(
@@ -65,27 +65,28 @@ package struct TLSFiles: Sendable, Hashable {
 }
 
 extension Configuration {
-  /// The listener of an address, by its number where that is its place; one without rules for an address that is not
-  /// listed, such as a service manager's.
+  /// Returns the listener of an address, by its index if the address is the one listed there.
+  ///
+  /// An address that is not listed, such as one from a service manager, gets a listener without rules.
   func listener(_ number: Int, at address: ListenAddress) -> ListenerConfiguration {
     if listeners.indices.contains(number), listeners[number].address == address { return listeners[number] }
     return listeners.first { $0.address == address } ?? ListenerConfiguration(address)
   }
 
-  /// An address with rules that is not among a service manager's sockets: they would hold nowhere; nil when there is none.
+  /// Returns an address whose rules would have no effect, because it is not among a service manager's sockets.
   package func listenerWithoutSocket(by inherited: [ListenAddress]) -> ListenAddress? {
     guard !inherited.isEmpty else { return nil }
     return listeners.first { $0.hasRules && !inherited.contains($0.address) }?.address
   }
 
-  /// The files of a listener's certificate and key; nil for plain HTTP.
+  /// Returns the files of a listener's certificate and key; nil for plain HTTP.
   package func tlsFiles(of listener: ListenerConfiguration) -> TLSFiles? {
     guard !listener.isTLSDisabled, listener.address.path == nil else { return nil }
     let files = listener.tls.isPresent ? listener.tls : tls
     return files.isPresent ? files : nil
   }
 
-  /// Who a listener is under TLS, once ``loadIdentities()`` has read it; nil for plain HTTP.
+  /// Returns a listener's TLS identity, which ``loadIdentities()`` has read; nil for plain HTTP.
   func identity(of listener: ListenerConfiguration) -> TLSIdentity? {
     tlsFiles(of: listener).flatMap { identities[$0] }
   }
@@ -93,7 +94,7 @@ extension Configuration {
   /// Reads the certificates and keys of all listeners.
   mutating func loadIdentities(blocking: Bool = true) -> [ConfigurationError] {
     var errors: [ConfigurationError] = []
-    // Those of all, even if no listener uses them: a service manager's socket may.
+    // The general ones even if no listener uses them, because a service manager's socket may.
     for files in Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isPresent ? [tls] : [])) {
       do throws(ConfigurationError) {
         identities[files] = try files.identity(blocking: blocking)
@@ -104,7 +105,7 @@ extension Configuration {
     return errors
   }
 
-  /// Who may ask what at these addresses, in their order.
+  /// Returns the access rules of these addresses, in order.
   func accessPolicy(at addresses: [ListenAddress]) -> AccessPolicy {
     let rules = addresses.enumerated().map { number, address in
       let listener = listener(number, at: address)

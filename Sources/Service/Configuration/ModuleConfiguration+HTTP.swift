@@ -1,9 +1,9 @@
 internal import NetworkReachability
 internal import YAMLTree
 
-// What of an HTTP module takes more than a line.
+// The fields of an HTTP module that need more than one line.
 extension ModuleConfiguration {
-  /// Fields of a message's head: their names are tokens (RFC 9110 §5.6.2).
+  /// Reads header fields; their names are tokens (RFC 9110 §5.6.2).
   static func headers(
     _ node: YAMLNode, _ path: String, _ reader: inout SectionReader,
     _ read: (YAMLNode, String, inout SectionReader) -> String?
@@ -12,7 +12,7 @@ extension ModuleConfiguration {
       let location = "\(path).\(member.name)"
       guard isToken(member.name) else {
         let shown = member.name.prefix(80).debugDescription
-        reader.addError(member.key, path, "\(shown) is no field's name", "such as X-Api-Key")
+        reader.addError(member.key, path, "\(shown) is not a field name", "such as X-Api-Key")
         return nil
       }
       return read(member.value, location, &reader).map { HTTPOptions.Field(name: member.name, value: $0) }
@@ -29,14 +29,14 @@ extension ModuleConfiguration {
       }
   }
 
-  /// A value to send: a line break in it would be the end of the field.
+  /// Validates a field value to send; a line break in it would end the field.
   static func fieldValue(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> String? {
     reader.value(node, path, "a text without control characters") { text in
       text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 } ? text : nil
     }
   }
 
-  /// Codes, and ranges of them: `[200, "300-399"]`.
+  /// Reads status codes and ranges of them: `[200, "300-399"]`.
   static func statuses(
     _ node: YAMLNode, _ path: String, _ reader: inout SectionReader
   ) -> [ClosedRange<Int>] {

@@ -1,7 +1,7 @@
 internal import NetworkReachability
 internal import YAMLTree
 
-// Where callers may use a module.
+// The hosts for which clients may use a module.
 extension ModuleConfiguration {
   /// The value of `hosts`: `any`, or a list of patterns.
   static func hosts(

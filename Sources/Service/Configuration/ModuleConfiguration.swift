@@ -1,11 +1,11 @@
 internal import NetworkReachability
 internal import YAMLTree
 
-/// One module of the file: a recipe by its prober's name.
+/// One module of the file: the options of a prober, by the prober's name.
 enum ModuleConfiguration {
   private static let common = ["prober", "ip"]
   private static let tlsFields = ["serverName", "verify", "authorityFile", "minimumValidity"]
-  /// The fields of each prober besides those that all have.
+  /// The fields of each prober besides the common ones.
   private static let recipes: [String: [String]] = [
     "route": [],
     "tcp": ["send", "expect", "hosts"],
@@ -23,7 +23,7 @@ enum ModuleConfiguration {
     let (name, node) = (member.name, member.value)
     if !isName(name) {
       let form = "a module's name is 1 to 63 of letters, digits, dot, underscore and hyphen"
-      reader.addError(member.key, path, "\(name.prefix(80).debugDescription) is no name", form)
+      reader.addError(member.key, path, "\(name.prefix(80).debugDescription) is not a valid name", form)
     }
     guard node.entries != nil else {
       _ = reader.members(node, path)
@@ -48,11 +48,11 @@ enum ModuleConfiguration {
       default: .route
       }
     let module = CheckModule(name: name, options: options)
-    // A scheme picks its module by this name.
+    // A scheme selects its built-in module by this name.
     if let scheme = CheckTarget.Scheme.allCases.first(where: { CheckModule.standard(for: $0).name == name }),
       !module.fits(scheme)
     {
-      let hint = "\(name) is what \(scheme.rawValue):// targets are asked by; give the module another name"
+      let hint = "\(name) is the built-in module for \(scheme.rawValue):// targets; give the module another name"
       reader.addError(written, "\(path).prober", "\(prober) is not for \(scheme.rawValue)://", hint)
     }
     let access = fields.nodes["hosts"].flatMap { hosts($0, "\(path).hosts", module, &reader) }
@@ -62,7 +62,7 @@ enum ModuleConfiguration {
       name: module.name, options: module.options, family: family ?? .any, access: access ?? .configuredTargets)
   }
 
-  /// The name stands in bodies, in queries and as a label of series.
+  /// The name appears in bodies, in queries and as a label of metrics.
   private static func isName(_ text: String) -> Bool {
     (1...63).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
@@ -73,12 +73,12 @@ enum ModuleConfiguration {
       }
   }
 
-  /// The fields that a module gives, by name.
+  /// The fields of a module, by name.
   private struct Fields {
     var path: String
     var nodes: [String: YAMLNode] = [:]
 
-    /// Puts a field's value, if it is there and possible.
+    /// Stores a field's value, if it is present and valid.
     func set<Value>(
       _ name: String, _ target: inout Value, _ reader: inout SectionReader,
       _ read: (YAMLNode, String, inout SectionReader) -> Value?
@@ -167,7 +167,7 @@ enum ModuleConfiguration {
       let known = DNSQuestion.RecordType.allCases.map(\.name).joined(separator: ", ")
       set("queryType", &type, &reader) { $2.value($0, $1, "one of \(known)") { DNSQuestion.RecordType($0) } }
       if let node = nodes["queryType"], nodes["queryName"] == nil {
-        reader.addError(node, "\(path).queryType", "there is no queryName that it is the type of", "give both")
+        reader.addError(node, "\(path).queryType", "queryType requires queryName", "give both")
       }
       return nodes["queryName"] == nil ? nil : DNSQuestion(name: name, type: type)
     }

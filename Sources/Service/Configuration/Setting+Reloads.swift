@@ -1,7 +1,7 @@
 extension Setting {
-  /// The settings that SIGHUP changes while the service runs; all others need a restart, and a reload says so.
+  /// The settings that SIGHUP changes while the service runs; all others need a restart, which a reload reports.
   ///
-  /// docs/configuration.md lists them; a ``ConfigurationReloader/Participant`` carries each out.
+  /// docs/configuration.md lists them; a ``ConfigurationReloader/Participant`` applies each.
   static let reloadable: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
     "access.reads", "access.checks", "tokens", "tokensFile", "limits.streams", "limits.requestBody", "limits.targets",
@@ -9,7 +9,8 @@ extension Setting {
     "targets", "modules", "policy",
   ]
 
-  /// Settings that are live as long as they were there at the start and still are: a server that speaks TLS reads its
-  /// certificate again, but none begins or ceases to speak it.
+  /// The settings that are live while they are present both at the start and now.
+  ///
+  /// A server that uses TLS reads its certificate again, but no server starts or stops using TLS.
   static let reloadableIfInitiallySet: Set<String> = ["tls.certificate", "tls.key"]
 }

@@ -3,15 +3,15 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import StatusAPI
 
-/// One key of the configuration: its path in the file, its environment variable, and how its text becomes a value.
+/// One key of the configuration: its path in the file, its environment variable, and the conversion of its text.
 struct Setting: Sendable {
   /// The path with dots: `log.level`.
   var path: String
-  /// Whether the file may give a list, and the environment a comma-separated one.
+  /// Whether the value is a list: a sequence in the file, a comma-separated text in the environment.
   var isList = false
-  /// What a value must be, for complaints: `a duration such as 10ms`.
+  /// The expected value, for error messages: `a duration such as 10ms`.
   var expectation: String
-  /// Puts the texts into the configuration; false when they are not what is expected.
+  /// Stores the texts in the configuration; returns false when they are invalid.
   var apply: @Sendable (inout Configuration, [String]) -> Bool
 
   /// `REACHD_` and the path in upper snake case: `REACHD_LOG_LEVEL`, `REACHD_DRAIN_DELAY`.
@@ -26,9 +26,9 @@ struct Setting: Sendable {
     }
   }
 
-  /// Every setting there is.
+  /// All settings.
   ///
-  /// Files, environment, flags and `config check` all go by this table.
+  /// Files, environment, flags and `config check` use this table.
   static let all: [Setting] = [
     Setting(
       path: "listen", isList: true,
@@ -36,7 +36,7 @@ struct Setting: Sendable {
     ) {
       let addresses = $1.compactMap { try? ListenAddress(parsing: $0) }
       guard !addresses.isEmpty, addresses.count == $1.count else { return false }
-      // A variable or a flag says where; what is special there, the file has said.
+      // A variable or a flag gives the addresses only; the rules of an address come from the file.
       let written = $0.listeners
       $0.listeners = addresses.map { address in
         written.first { $0.address == address } ?? ListenerConfiguration(address)
@@ -103,14 +103,14 @@ struct Setting: Sendable {
 
   @Sendable private static func isServer(_ text: String) -> Bool {
     if IPAddress(text) != nil { return true }
-    // c-ares 1.18 takes no zone, neither within the brackets nor without any: with one, every name would fail.
+    // c-ares 1.18 accepts no IPv6 zone, with or without brackets: with a zone, every name would fail.
     guard !text.contains("%") else { return false }
-    // `localhost`, which a listening address may be, is no address to the resolver; nor does a server have port 0.
+    // The resolver does not accept `localhost`, which a listening address may be, and a server has no port 0.
     guard let address = try? ListenAddress(parsing: text), address.port > 0 else { return false }
     return text == address.description
   }
 
-  /// No name of a request has others than these.
+  /// The characters that the host name of a request can contain.
   @Sendable private static func isHost(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/:*,;".utf8.contains($0) }
   }
@@ -145,7 +145,7 @@ struct Setting: Sendable {
   private static func number(
     _ path: String, _ key: any WritableKeyPath<Configuration, Int?> & Sendable, _ range: ClosedRange<Int>
   ) -> Setting {
-    Setting(path: path, expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)") {
+    Setting(path: path, expectation: "an integer from \(range.lowerBound) to \(range.upperBound)") {
       set(&$0, key, $1.first.flatMap { Int($0) }.flatMap { range.contains($0) ? Optional($0) : nil })
     }
   }

@@ -1,15 +1,15 @@
-/// Variables of the environment that look like ours and mean nothing: a misspelt setting would be no setting.
+/// Finds unknown environment variables with the prefix `REACHD_`, because a misspelled setting would have no effect.
 enum UnknownVariables {
-  /// What is ours and no setting: where the file is, and what asks a service.
+  /// The known variables that are not settings: the path of the file, and the options of client commands.
   private static let known: Set<String> = [
     "REACHD_CONFIG", "REACHD_URL", "REACHD_TOKEN", "REACHD_TOKEN_FILE", "REACHD_CACERT",
     ConfigurationSources.defaultListenVariable,
   ]
 
-  /// A complaint about each, in the order of their names.
+  /// Returns a warning for each unknown variable, ordered by name.
   ///
-  /// Complaints and not errors: what Kubernetes sets for a Service of our name (`REACHD_PORT…`, `REACHD_SERVICE_…`) is
-  /// left out, but others may set such names, too.
+  /// They are warnings because other programs may set such names. The variables that Kubernetes sets for a Service
+  /// named `reachd` (`REACHD_PORT…`, `REACHD_SERVICE_…`) are left out.
   static func warnings(_ environment: [String: String]) -> [String] {
     let variables = Setting.all.map(\.variable)
     return environment.keys.sorted().compactMap { name in
@@ -17,7 +17,7 @@ enum UnknownVariables {
         !name.hasPrefix("REACHD_PORT"), !name.hasPrefix("REACHD_SERVICE_")
       else { return nil }
       let suggestion = EditDistance.suggestion(for: name, among: variables, within: 3)
-      return "\(name) is no setting" + (suggestion.map { "; \($0)" } ?? " and is ignored")
+      return "unknown environment variable \(name)" + (suggestion.map { " (\($0))" } ?? ", which is ignored")
     }
   }
 }

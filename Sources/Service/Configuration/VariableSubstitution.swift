@@ -1,11 +1,11 @@
-/// The variables in a value of the file: `${NAME}` stands for one of the environment, `$$` for a dollar sign.
+/// Substitutes the variables in a value of the file: `${NAME}` is a variable of the environment, `$$` a dollar sign.
 enum VariableSubstitution {
-  /// Why a text cannot be expanded.
+  /// The reason why a text cannot be expanded.
   struct Failure: Error {
     var text: String
   }
 
-  /// The text with the environment's values.
+  /// Returns the text with the environment's values.
   static func expand(_ text: String, in environment: [String: String]) -> Result<String, Failure> {
     var out = ""
     var rest = text[...]

@@ -1,11 +1,11 @@
 internal import ReachabilityModel
 
-/// Origins as configurations give them.
+/// Origins in configurations.
 enum WebOrigin {
-  /// The ports that browsers leave out (RFC 6454 §6.1).
+  /// The default ports, which browsers omit (RFC 6454 §6.1).
   private static let defaultPorts = ["http": "80", "https": "443"]
 
-  /// Scheme, host and perhaps a port, in lower case and nothing behind: exactly what a browser compares by.
+  /// Whether a text is scheme, host and an optional port in lower case, without a path: the form that browsers send.
   static func isOrigin(_ text: String) -> Bool {
     guard let separator = text.firstRange(of: "://"), let usual = defaultPorts[String(text[..<separator.lowerBound])]
     else { return false }
@@ -18,10 +18,10 @@ enum WebOrigin {
   private static func isHost(_ host: Substring) -> Bool {
     if host.hasPrefix("["), host.hasSuffix("]") {
       let literal = String(host.dropFirst().dropLast())
-      // Browsers write an address in one way only (RFC 5952).
+      // Browsers write an address in its canonical form (RFC 5952).
       return IPAddress(literal).map { $0.family == .ipv6 && $0.description == literal } ?? false
     }
-    // Of a name with its final dot that is a part.
+    // The final dot of a name is part of the origin.
     let name = host.hasSuffix(".") ? host.dropLast() : host
     return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
       !label.isEmpty
@@ -31,7 +31,7 @@ enum WebOrigin {
     }
   }
 
-  /// A colon and a number as browsers write it, other than the one that they leave out.
+  /// Whether a text is a colon and a port as browsers write it, other than the default port.
   private static func isPort(_ text: Substring, besides usual: String) -> Bool {
     let digits = String(text.dropFirst())
     guard text.first == ":", let port = UInt16(digits), port > 0 else { return false }

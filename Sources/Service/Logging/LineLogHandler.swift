@@ -1,9 +1,9 @@
 package import Logging
 internal import NetworkReachability
 
-/// Writes log lines to standard error: as text for people, or as JSON Lines for collectors.
+/// Writes log lines to standard error: as text for operators, or as JSON Lines for log collectors.
 package struct LineLogHandler: LogHandler {
-  /// How a line looks.
+  /// The format of a line.
   package enum Format: String, CaseIterable, Sendable {
     case text, json
   }
@@ -11,7 +11,7 @@ package struct LineLogHandler: LogHandler {
   let label: String
   let style: LogSettings
   let writer: LogWriter
-  /// The level of this logger alone; nil for the style's.
+  /// The level of this logger alone; nil for the level of the settings.
   private var ownLevel: Logger.Level?
   package var metadata: Logger.Metadata = [:]
   package var metadataProvider: Logger.MetadataProvider?
@@ -52,7 +52,7 @@ package struct LineLogHandler: LogHandler {
     }
   }
 
-  /// A value as it is when it is one word, else in quotes: nothing that a client sends can forge a line or a field.
+  /// Returns a value unchanged when it is one word, else in quotes, so that no client can forge a line or a field.
   private static func quoted(_ value: String) -> String {
     let isWord = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x3d }
     return isWord ? value : json(value)
@@ -62,8 +62,8 @@ package struct LineLogHandler: LogHandler {
     text.unicodeScalars.contains(where: isControl) ? json(text) : text
   }
 
-  /// What a terminal may obey, or a collector take for a line's end: controls (8-bit ones, too), line and paragraph
-  /// separators, and marks that turn the direction of text.
+  /// The characters that a terminal may interpret or a collector may take for a line break: control characters
+  /// (including 8-bit ones), line and paragraph separators, and marks that change the direction of text.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
@@ -89,14 +89,14 @@ package struct LineLogHandler: LogHandler {
     return out + "\""
   }
 
-  /// A logger that writes like this, by `writer`.
+  /// Returns a logger with a fixed format that writes to `writer`.
   package static func logger(
     _ level: Logger.Level, _ format: Format, _ writer: LogWriter
   ) -> Logger {
     logger(LogSettings(level, format), writer)
   }
 
-  /// A logger in a style that may change, by `writer`.
+  /// Returns a logger with changeable settings that writes to `writer`.
   package static func logger(_ style: LogSettings, _ writer: LogWriter) -> Logger {
     Logger(label: "reachd") { LineLogHandler(label: $0, style: style, writer: writer) }
   }

@@ -1,14 +1,14 @@
 package import Logging
 internal import Synchronization
 
-/// What the log is like: from which level on, and how a line looks.
+/// The settings of the log: the lowest level and the format of a line.
 ///
-/// It may change while lines are written, and then holds for every logger that was made with it.
+/// They may change while lines are written, and apply to every logger that was created with them.
 package final class LogSettings: Sendable {
   private let levelNumber: Atomic<Int>
   private let formatNumber: Atomic<Int>
 
-  /// Lines from this level on, looking like this.
+  /// Creates settings with a lowest level and a format.
   package init(_ level: Logger.Level, _ format: LineLogHandler.Format) {
     levelNumber = Atomic(Self.number(level, in: Logger.Level.allCases))
     formatNumber = Atomic(Self.number(format, in: LineLogHandler.Format.allCases))
@@ -17,10 +17,10 @@ package final class LogSettings: Sendable {
   /// The lowest level that is written.
   var level: Logger.Level { Logger.Level.allCases[levelNumber.load(ordering: .relaxed)] }
 
-  /// How a line looks.
+  /// The format of a line.
   var format: LineLogHandler.Format { LineLogHandler.Format.allCases[formatNumber.load(ordering: .relaxed)] }
 
-  /// Changes both.
+  /// Changes the level and the format.
   func change(_ level: Logger.Level, _ format: LineLogHandler.Format) {
     levelNumber.store(Self.number(level, in: Logger.Level.allCases), ordering: .relaxed)
     formatNumber.store(Self.number(format, in: LineLogHandler.Format.allCases), ordering: .relaxed)

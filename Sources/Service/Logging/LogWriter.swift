@@ -1,18 +1,18 @@
 internal import Dispatch
 internal import Locks
 
-/// Writes log lines on a queue of its own, so that a collector that does not read cannot stall the thread that logs.
+/// Writes log lines on a queue of its own, so that a blocked log collector cannot block the thread that logs.
 ///
-/// The netlink thread logs every transition, and must go on when standard error is a full pipe. What came while the queue
-/// wrote is written at once: a pulled cable is thousands of lines. At most ``capacity`` lines wait; further ones are dropped
-/// and counted, and the count is written when there is room.
+/// The netlink thread logs every transition and must continue when standard error is a full pipe. Lines that arrive
+/// during a write are written together, because the loss of a link can cause thousands of lines. At most
+/// ``capacity`` lines wait; further lines are dropped and counted, and the count is written when there is space.
 package final class LogWriter: Sendable {
-  /// Lines that wait: about 200 KB, several seconds of the worst flapping.
+  /// The limit of queued lines: about 200 KB, several seconds of the worst flapping.
   static let capacity = 1024
 
   private struct State {
     var lines: [String] = []
-    /// Lines that were taken and are being written.
+    /// The lines that are being written.
     var writingCount = 0
     var isWriting = false
     var dropped = 0
@@ -24,27 +24,27 @@ package final class LogWriter: Sendable {
   private let state: Locked<State>
   private let write: @Sendable (String) -> Bool
 
-  /// A writer to `write`, which is given lines with breaks between them, may block, and says whether it has written them.
+  /// Creates a writer that calls `write` with lines separated by line breaks; `write` may block.
   ///
   /// - Parameters:
-  ///   - startsPaused: whether lines wait for ``begin()``: the first one that is written starts a thread.
-  ///   - write: writes.
+  ///   - startsPaused: whether lines wait for ``begin()``, because the first line that is written starts a thread.
+  ///   - write: writes the text and returns whether it succeeded.
   package init(startsPaused: Bool = false, write: @escaping @Sendable (String) -> Bool) {
     state = Locked(State(isWriting: startsPaused))
     self.write = write
   }
 
-  /// Writes what has waited, and from now on everything.
+  /// Writes the queued lines, and from now on all lines.
   package func start() { queue.async { self.writeAll() } }
 
-  /// Lines dropped since the start.
+  /// The number of lines dropped since the start.
   var droppedTotal: Int { state.withLock(\.droppedTotal) }
 
-  /// Writes a line soon; never blocks.
+  /// Queues a line; never blocks.
   ///
   /// - Parameters:
-  ///   - line: the line without its end.
-  ///   - dropNotice: makes the line that tells how many were dropped.
+  ///   - line: the line without its line break.
+  ///   - dropNotice: creates the line that reports how many lines were dropped.
   func enqueue(_ line: String, dropNotice: @escaping @Sendable (Int) -> String) {
     let isFirst = state.withLock { state in
       state.dropNotice = dropNotice
@@ -63,7 +63,7 @@ package final class LogWriter: Sendable {
   private func writeAll() {
     while let (text, dropped) = next() {
       guard !write(text) else { continue }
-      // With the next line it is tried again, and these are counted in its notice.
+      // The next line retries, and its notice counts these.
       return state.withLock { state in
         state.dropped += dropped + state.writingCount
         state.droppedTotal += state.writingCount
@@ -73,7 +73,7 @@ package final class LogWriter: Sendable {
     }
   }
 
-  /// What has come since the last time, as one text, and how many dropped lines it tells of; nil when that is nothing.
+  /// Returns the lines queued since the last call as one text, with the number of dropped lines; nil if there are none.
   private func next() -> (text: String, dropped: Int)? {
     let (lines, dropped, notice) = state.withLock { state in
       let taken = (state.lines, state.dropped, state.dropNotice)
@@ -87,7 +87,7 @@ package final class LogWriter: Sendable {
     return ((lines + last).joined(separator: "\n"), dropped)
   }
 
-  /// Waits until everything is written, or for this long.
+  /// Waits until all lines are written, or until the timeout.
   package func flush(seconds: Int) {
     let done = DispatchSemaphore(value: 0)
     queue.async { done.signal() }

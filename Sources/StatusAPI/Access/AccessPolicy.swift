@@ -4,35 +4,35 @@ internal import EmbeddedHTTPServer
 public import ReachabilityChecks
 public import ReachabilityModel
 
-/// What a request does, and so which right it needs.
+/// What a request does, which determines the scope that it requires.
 public enum Scope: String, CaseIterable, Sendable {
-  /// Reads what is known: no packet leaves for it but a question to a name server.
+  /// Reads known state; the only packets that it may cause are DNS queries.
   case read
-  /// Has packets sent: an active check.
+  /// Sends packets: an active check.
   case check
-  /// Changes which targets are checked by themselves.
+  /// Changes the targets that the schedule checks.
   case targetsWrite = "targets:write"
-  /// Everything.
+  /// Grants everything.
   case admin
 
-  /// Whether it does more than read.
+  /// Whether the scope allows more than reading.
   var isActive: Bool { self != .read }
 }
 
-/// A token as it is configured: what it opens, and the digest by which it is known again.
+/// A configured token: its scopes, and the digest that identifies it.
 public struct AccessToken: Sendable, Equatable {
-  /// Its name, which is part of the token and no secret.
+  /// The name, which is part of the token and not secret.
   public var id: String
   /// The digest of the whole token.
   public var digest: SHA256Digest
-  /// What it opens; `admin` opens everything.
+  /// The granted scopes; `admin` grants all of them.
   public var scopes: Set<Scope>
-  /// When it ends; nil for never.
+  /// The expiry time; nil for none.
   public var expires: Timestamp?
-  /// What its callers may use.
+  /// The limits of clients with this token.
   public var limits: AccountLimits
 
-  /// A configured token.
+  /// Creates a configured token.
   public init(
     id: String, digest: SHA256Digest, scopes: Set<Scope>, expires: Timestamp? = nil,
     limits: AccountLimits = AccountLimits()
@@ -47,30 +47,30 @@ public struct AccessToken: Sendable, Equatable {
   func grants(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 }
 
-/// Who may ask what: the rules of each listener, and the tokens, which hold for all of them.
+/// Which client may use which routes: the rules of each listener, and the tokens, which are valid on all listeners.
 public struct AccessPolicy: Sendable, Equatable {
-  /// What a kind of request needs.
+  /// What a kind of request requires.
   public enum Rule: String, CaseIterable, Sendable {
-    /// Everybody who can connect may.
+    /// No token: every client that can connect is allowed.
     case open
-    /// Who brings a token for it may.
+    /// A token with the required scope.
     case token
   }
 
   /// The rules of one listener.
   public struct Rules: Sendable, Equatable {
-    /// For everything that only reads.
+    /// The rule for requests that only read.
     public var reads: Rule
-    /// For everything that does more; nil for `open` where only this machine can connect, and `token` elsewhere.
+    /// The rule for all other requests; nil for `open` on loopback listeners and `token` elsewhere.
     public var checks: Rule?
 
-    /// The rules of a listener, the defaults without arguments.
+    /// Creates the rules of a listener; the defaults without arguments.
     public init(reads: Rule = .open, checks: Rule? = nil) {
       self.reads = reads
       self.checks = checks
     }
 
-    /// What a request needs that came in by a listener of these rules.
+    /// Returns the rule for a scope on a listener with these rules.
     func rule(for scope: Scope, isLocal: Bool) -> Rule {
       switch scope {
       case .read: reads
@@ -80,36 +80,36 @@ public struct AccessPolicy: Sendable, Equatable {
     }
   }
 
-  /// The rules of each listener, by its number; those of a listener beyond the end are the defaults.
+  /// The rules of each listener, by its number; a listener beyond the end has the defaults.
   public var listeners: [Rules]
   private var tokens: [String: [AccessToken]]
 
-  /// A policy; several tokens may have one id, so that one can be replaced without a moment in which none is good.
+  /// Creates a policy; several tokens may share an id, so that a token can be rotated without interruption.
   public init(listeners: [Rules] = [], tokens: [AccessToken] = []) {
     self.listeners = listeners
     self.tokens = Dictionary(grouping: tokens, by: \.id)
   }
 
-  /// The limits of the callers with a token, by its id; tokens of one id share them.
+  /// The limits of clients with a token, by its id; tokens of one id share them.
   var limits: [String: AccountLimits] { tokens.compactMapValues { $0.first?.limits } }
 
-  /// Whether there is a token that opens this, expired or not.
+  /// Whether a token grants this scope, expired or not.
   func hasToken(for scope: Scope) -> Bool { tokens.values.contains { $0.contains { $0.grants(scope) } } }
 
-  /// The rules of a listener.
+  /// Returns the rules of a listener.
   func rules(of listener: Int) -> Rules { listeners.indices.contains(listener) ? listeners[listener] : Rules() }
 
-  /// The configured token that this one is; nil for an unknown or expired one.
+  /// Returns the configured token that matches; nil for an unknown or expired one.
   func token(for given: BearerToken, at now: Timestamp) -> AccessToken? {
-    // The digest is made for an unknown id, too, so that the time does not tell which ids there are.
+    // Compute the digest for an unknown id, too, so that the response time does not reveal which ids exist.
     guard let digest = given.digest else { return nil }
     return tokens[given.id]?.first { $0.digest == digest && $0.expires.map { now < $0 } ?? true }
   }
 }
 
-/// The policy as it is now.
+/// The current policy.
 ///
-/// It can be replaced while requests are answered: streams that are open stay open.
+/// It can be replaced while requests are handled; open streams stay open.
 final class AccessControl: Sendable {
   private let current: Locked<AccessPolicy>
 

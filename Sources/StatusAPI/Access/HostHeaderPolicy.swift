@@ -2,17 +2,17 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
 /// Which `Host` a request may carry: the defence against DNS rebinding, where a page on a foreign name that resolves to
-/// 127.0.0.1 reads our answers with the user's browser.
+/// 127.0.0.1 reads the responses with the user's browser.
 ///
-/// IP literals and `localhost` always pass, for no foreign name can be one. Other names pass where they are allowed by
-/// configuration, and, as long as nothing is configured, on listeners that are not loopback.
+/// IP literals and `localhost` always pass, because no foreign name can equal them. Other names pass if the
+/// configuration allows them, and, if it allows none, on listeners that are not loopback.
 enum HostHeaderPolicy {
   static func enforce(_ request: HTTPRequest, allowed: [String]) throws(Problem) {
-    // No page can have a browser connect there, and clients of such sockets put any name into it.
+    // A page cannot make a browser connect to a Unix-domain socket, and clients of such sockets send any name.
     if request.isUnixListener { return }
-    // HTTP/1.0 has no Host; the guard has seen to HTTP/1.1's.
+    // HTTP/1.0 has no Host; request validation requires it for HTTP/1.1.
     guard let field = request.headers["Host"], !field.isEmpty else { return }
-    // Most requests have an IPv4 address there, and are many.
+    // The fast path for an IPv4 address, which most requests carry.
     if let end = field.utf8.firstIndex(of: UInt8(ascii: ":")), IPAddress(String(field[..<end])) != nil { return }
     let host = name(in: field)
     if host == "localhost" || isLiteral(host) || allowed.contains(host) { return }
@@ -22,13 +22,13 @@ enum HostHeaderPolicy {
       "The Host \(host.debugDescription) is not one of ours; ask by address, or add it to allowedHosts.")
   }
 
-  /// The host without its port, in lower case and without the dot of the root.
+  /// Returns the host without its port and the root's trailing dot, in lower case.
   private static func name(in field: String) -> String {
     let lower = field.lowercased()
     if lower.hasPrefix("[") {
       let literal = lower.prefix { $0 != "]" } + "]"
       let rest = lower.dropFirst(literal.count)
-      // What follows the bracket can only be a port; anything else is a name that pretends.
+      // Only a port may follow the bracket; anything else is treated as a name.
       return rest.isEmpty || rest.hasPrefix(":") ? String(literal) : lower
     }
     let host = lower.prefix { $0 != ":" }

@@ -1,30 +1,30 @@
 internal import EmbeddedHTTPServer
 
-/// What foreign web pages may do with a visitor's browser (the Fetch standard, Fetch Metadata, CORS).
+/// What foreign web pages may do through a user's browser (the Fetch standard, Fetch Metadata, CORS).
 ///
-/// Reading is closed to them by the browser itself, unless their origin is allowed; `*` never is. For what does more
-/// than read that is too late, for the packets would be sent already: it is refused.
+/// The browser itself prevents them from reading, unless their origin is allowed; `*` never is. Requests that do more
+/// than read are refused here: the browser's check comes after the response, when the packets are sent.
 struct OriginPolicy: Sendable {
-  /// Origins whose pages may ask, exactly as browsers send them: `https://dash.example:8443`.
+  /// Origins whose pages may send requests, exactly as browsers send them: `https://dash.example:8443`.
   var allowed: Set<String> = []
 
-  /// The request's own origin, when its pages may ask.
+  /// Returns the request's origin if it is allowed.
   private func allowedOrigin(_ request: HTTPRequest) -> String? {
     guard !allowed.isEmpty, let origin = request.headers["Origin"], allowed.contains(origin) else { return nil }
     return origin
   }
 
-  /// Refuses what a foreign page has a browser send.
+  /// Refuses a request that a foreign page makes a browser send.
   ///
-  /// Browsers tell the relation of the two sites where they trust the address (loopback, https), and a page's origin
-  /// with every request but the plainest reads. A `Referer` proves nothing: the page decides whether it is sent.
+  /// Browsers send the relation of the two sites where they trust the address (loopback, https), and a page's origin
+  /// with every request but simple reads. A `Referer` is no evidence: the page decides whether it is sent.
   func rejectForeignOrigin(_ request: HTTPRequest) throws(Problem) {
     if allowedOrigin(request) != nil { return }
     let site = request.headers["Sec-Fetch-Site"]
     let isCrossSite = site == "cross-site" || site == "same-site"
     guard isCrossSite || isForeignOrigin(request) else { return }
     throw Problem(
-      .forbidden, "A page of another origin asks for this; add its origin to allowedOrigins if it may.")
+      .forbidden, "The request comes from a page of another origin; add its origin to allowedOrigins to allow it.")
   }
 
   private func isForeignOrigin(_ request: HTTPRequest) -> Bool {
@@ -33,7 +33,7 @@ struct OriginPolicy: Sendable {
     return origin[scheme.upperBound...] != request.headers["Host"] ?? ""
   }
 
-  /// What lets a page of an allowed origin read the answer; empty for everybody else.
+  /// Returns the headers that let a page of an allowed origin read the response; empty for other requests.
   func headers(_ request: HTTPRequest) -> HTTPHeaders {
     guard let origin = allowedOrigin(request) else { return [:] }
     return [
@@ -43,7 +43,7 @@ struct OriginPolicy: Sendable {
     ]
   }
 
-  /// What answers a browser's question before the request itself.
+  /// Returns the headers of the response to a CORS preflight request.
   func preflight(_ request: HTTPRequest, allow: String) -> HTTPHeaders {
     guard let origin = allowedOrigin(request) else { return [:] }
     var headers: HTTPHeaders = ["Access-Control-Allow-Origin": origin]
@@ -59,11 +59,11 @@ struct OriginPolicy: Sendable {
   }
 }
 
-/// The header fields that every answer has.
+/// The header fields of every response.
 ///
-/// They cost the shared documents nothing: those are made with them.
+/// The shared documents are built with them, so they add no cost there.
 enum SecurityHeaders {
-  /// `fields` and what keeps browsers from taking an answer for anything but data.
+  /// Returns `fields` with the headers that make browsers treat a response as data only.
   static func merged(into fields: HTTPHeaders) -> HTTPHeaders {
     var headers = fields
     headers["X-Content-Type-Options"] = "nosniff"

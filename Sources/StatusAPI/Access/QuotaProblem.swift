@@ -39,9 +39,9 @@ extension QuotaExcess.Scope {
 }
 
 extension Problem {
-  /// A limit of counts, intervals, rates or memory.
+  /// Creates the problem for an exceeded limit of counts, intervals, rates or memory.
   ///
-  /// 403 (RFC 9110 §15.5.4): the request is understood and refused for reasons that a repetition does not change. Not 409,
-  /// for the state of the target itself is no conflict, and not 507, which has clients and proxies retry.
+  /// 403 (RFC 9110 §15.5.4): the request is valid, and repeating it does not help. Not 409, because the state of the
+  /// target does not conflict, and not 507, because clients and proxies retry it.
   init(_ excess: QuotaExcess) { self.init(.quotaExceeded, "\(excess)") }
 }

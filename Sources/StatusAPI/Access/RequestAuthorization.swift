@@ -3,13 +3,13 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// Whether a request may do what its route does: by the listener's rules, by its token, and, for what is more than a
-/// read, by the page that has a browser send it.
+/// Whether a request may use its route: by the listener's rules, by its token, and, for more than a read, by the origin
+/// of the page that caused it.
 enum RequestAuthorization {
-  /// Judges a request.
+  /// Authorizes a request.
   ///
-  /// - Returns: the account that an active request is charged to. Where no token is needed, a valid one still names it.
-  /// - Throws: the refusal.
+  /// - Returns: the account for an active request. Where no token is required, a valid one still determines it.
+  /// - Throws: the problem that refuses the request.
   @discardableResult
   static func authorize(
     _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginPolicy
@@ -25,7 +25,7 @@ enum RequestAuthorization {
       throw challenge(.unauthorized, scope, nil, "This needs a token with the scope \(scope.rawValue).")
     }
     guard let token = token(request, policy) else {
-      throw challenge(.unauthorized, scope, "invalid_token", "The token is unknown, or its time is over.")
+      throw challenge(.unauthorized, scope, "invalid_token", "The token is unknown or expired.")
     }
     guard token.grants(scope) else {
       let has = token.scopes.map(\.rawValue).sorted().joined(separator: ", ")
@@ -36,18 +36,18 @@ enum RequestAuthorization {
     return .token(token.id)
   }
 
-  /// The configured token of a request; nil for none, and for an unknown or expired one.
+  /// Returns the configured token of a request; nil for none, and for an unknown or expired one.
   private static func token(_ request: HTTPRequest, _ policy: AccessPolicy) -> AccessToken? {
     bearer(request).flatMap { BearerToken($0) }.flatMap { policy.token(for: $0, at: .now) }
   }
 
-  /// Whether a token decides.
+  /// Whether the route requires a token.
   static func requiresToken(_ request: HTTPRequest, _ scope: Scope?, _ listener: Int, _ policy: AccessPolicy) -> Bool {
     guard let scope else { return false }
     return policy.rules(of: listener).rule(for: scope, isLocal: request.isLoopbackListener) == .token
   }
 
-  /// What `Authorization` carries under the scheme `Bearer`; nil when it carries none (RFC 6750 §2.1).
+  /// Returns the credentials of `Authorization` with the scheme `Bearer`; nil without them (RFC 6750 §2.1).
   private static func bearer(_ request: HTTPRequest) -> String? {
     guard let field = request.headers["Authorization"] else { return nil }
     let parts = field.split(separator: " ", maxSplits: 1)
@@ -55,7 +55,7 @@ enum RequestAuthorization {
     return String(parts[1])
   }
 
-  /// There is no token that could open it: asking for one would send the client on a search.
+  /// Refuses a request when no configured token could authorize it: a challenge would be misleading.
   private static func noTokenConfigured(_ scope: Scope) -> Problem {
     let setting = scope == .read ? "access.reads: open" : "access.checks: open"
     let way = "a token does, made by `reachd token create --scope \(scope.rawValue)` and put into the configuration"
@@ -65,7 +65,7 @@ enum RequestAuthorization {
         ? "This is closed here; \(way)." : "This is closed here; the setting \(setting) opens it, or \(way).")
   }
 
-  /// A refusal with its challenge (RFC 6750 §3).
+  /// Returns a refusal with its challenge (RFC 6750 §3).
   private static func challenge(_ code: Problem.Code, _ scope: Scope, _ error: String?, _ detail: String) -> Problem {
     let reason = error.map { ", error=\"\($0)\"" } ?? ""
     return Problem(

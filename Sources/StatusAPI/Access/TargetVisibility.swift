@@ -1,15 +1,15 @@
 internal import NetworkReachability
 
-/// How much of a registered target's URL one caller sees.
+/// How much of a registered target's URL a client may see.
 ///
-/// It is decided once a request, as the right to the route is; an answer that waits keeps it.
+/// It is determined once per request, with the authorization of the route; a delayed response keeps it.
 enum TargetVisibility: Hashable, Sendable {
-  /// The whole URL: for callers that may register targets.
+  /// The whole URL, for clients that may register targets.
   case full
   /// The URL without the values of its query.
   case redacted
 
-  /// By the same rules as the routes that need `targets:write`: listener, token, and origin of a browser's page.
+  /// Applies the rules of the routes that need `targets:write`: listener, token, and origin of a browser's page.
   init(_ context: RequestContext) {
     do throws(Problem) {
       try RequestAuthorization.authorize(
@@ -21,6 +21,6 @@ enum TargetVisibility: Hashable, Sendable {
     }
   }
 
-  /// The target as this caller sees it.
+  /// The target as this client may see it.
   func text(_ target: CheckTarget) -> String { self == .full ? target.description : target.redacted }
 }

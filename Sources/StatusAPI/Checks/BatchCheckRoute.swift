@@ -5,17 +5,17 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// `POST /checks`: many targets asked now.
+/// `POST /checks`: many active checks.
 enum BatchCheckRoute {
-  /// The most checks of one request.
+  /// The maximum number of checks per request.
   static let checkLimit = 1_000
-  /// Bytes that a stream of outcomes begins with, and up to which it takes more; a thousand usual ones are a megabyte.
+  /// The initial and maximum size of a result stream's buffer, in bytes; a thousand typical results take a megabyte.
   private static let initialStreamBytes = 16 * 1024
   private static let streamByteLimit = 64 * 1024 * 1024
 
   static let checks = Route(
     method: "POST", pattern: "/checks", scope: .check, mediaTypes: [.json, .ndjson],
-    summary: "up to 1000 active checks now: an array of targets in, outcomes out"
+    summary: "up to 1000 active checks: takes an array of targets, returns outcomes"
   ) { (context) throws(Problem) in
     let plans = try plans(context)
     try SingleCheckRoutes.enforceRateLimit(plans.reduce(0) { $0 + $1.requests.count }, context)
@@ -33,7 +33,7 @@ enum BatchCheckRoute {
     }
   }
 
-  /// A line for each check, as they end.
+  /// Returns a response with one line per check, in the order of completion.
   private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
     let log = EventLog(byteCapacity: initialStreamBytes, growingTo: streamByteLimit, entryCapacity: plans.count)
     let count = Locked<UInt64>(0)
@@ -41,14 +41,14 @@ enum BatchCheckRoute {
     let runs = plans.map { plan in
       plan.run(checker) { outcomes in
         let line = CheckRepresentation.document(outcomes, text: plan.text).bytes + [0x0a]
-        // Under the lock, so that numbers are appended in order.
+        // Under the lock, so that entries are appended in order.
         count.withLock { count in
           count += 1
           log.append(id: count, kind: 0, bytes: line)
         }
       }
     }
-    // Before the next line it says nothing, where an empty line would be one without a document.
+    // A space is insignificant before a JSON text; an empty line would be a line without a document.
     let blank = [UInt8(ascii: " ")]
     let stream = HTTPStream(
       feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: blank), endsAfter: UInt64(plans.count),
@@ -56,7 +56,7 @@ enum BatchCheckRoute {
     return HTTPResponse(headers: RepresentationHeaders.headers(.ndjson), body: .stream(stream))
   }
 
-  // MARK: - The body
+  // MARK: - Request body
 
   private static func plans(_ context: RequestContext) throws(Problem) -> [CheckPlan] {
     let desk = context.service.checks
@@ -83,10 +83,11 @@ enum BatchCheckRoute {
 
   private static func elements(_ context: RequestContext) throws(Problem) -> [JSONNode] {
     guard case .array(let elements) = try RequestBody.json(context.request) else {
-      throw Problem(.badRequest, "The body is no array; send [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}].")
+      throw Problem(
+        .badRequest, "The body is not an array; send [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}].")
     }
     guard (1...checkLimit).contains(elements.count) else {
-      throw Problem(.badRequest, "The array has \(elements.count) elements; 1 to \(checkLimit) are possible.")
+      throw Problem(.badRequest, "The array has \(elements.count) elements; 1 to \(checkLimit) are allowed.")
     }
     return elements
   }
@@ -115,7 +116,7 @@ enum BatchCheckRoute {
   }
 }
 
-/// Documents that come in any order and are told in their own.
+/// Collects documents that arrive in any order, and returns them in the order of the request.
 private final class OrderedResults: Sendable {
   private struct State {
     var documents: [JSON]

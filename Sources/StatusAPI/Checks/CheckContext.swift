@@ -1,15 +1,15 @@
 internal import ReachabilityChecks
 
-/// What the routes of active checks work with.
+/// The objects that the routes of active checks use.
 struct CheckContext: Sendable {
   var checker: Checker
-  /// Whom callers may contact, as of now: this machine's addresses change.
+  /// Returns the current contact policy; it includes this machine's addresses, which change.
   var policy: @Sendable () -> ContactPolicy
-  /// Modules besides the built-in ones, or in their place; a reload may change them.
+  /// Returns the modules that extend or replace the built-in ones; a reload may change them.
   var configuredModules: @Sendable () -> [CheckModule]
   var rateLimiter = CheckRateLimiter()
 
-  /// The modules that a caller may name.
+  /// The modules that a client may name.
   var modules: [String: CheckModule] {
     CheckPlan.builtInModules.merging(configuredModules().map { ($0.name, $0) }) { $1 }
   }

@@ -1,7 +1,7 @@
 internal import NetworkReachability
 
 extension CheckPlan {
-  /// What a caller may say about a check, as text: a query's parameters, an object's members, a command's options.
+  /// The parameters of a check as text, from a query, a JSON object or command-line options.
   package struct Parameters: Sendable {
     var target: String?
     var module: String?
@@ -12,13 +12,13 @@ extension CheckPlan {
     var interface: String?
     var maxAge: String?
 
-    /// What a member of an object may be called.
+    /// The member names of a JSON object.
     static let keys: [String: any WritableKeyPath<Parameters, String?> & Sendable] = [
       "target": \.target, "module": \.module, "timeout": \.timeout, "count": \.count, "ip": \.ip, "source": \.source,
       "interface": \.interface, "maxAge": \.maxAge,
     ]
 
-    /// A wish; what is nil is left to the defaults.
+    /// Creates parameters; nil selects the default.
     package init(
       target: String? = nil, module: String? = nil, timeout: String? = nil, count: String? = nil, ip: String? = nil,
       source: String? = nil, interface: String? = nil, maxAge: String? = nil
@@ -34,18 +34,18 @@ extension CheckPlan {
     }
   }
 
-  /// Why a wish is no plan.
+  /// The reason why parameters are invalid.
   package struct InvalidParameters: Error, CustomStringConvertible {
-    /// Whether the target is to blame, and not what is said about it.
+    /// Whether the target is invalid, and not another parameter.
     var isTargetInvalid = false
-    /// The module that may not be used for the target, if that is why.
+    /// The module that must not be used for the target, if that is the reason.
     var deniedModule: String?
-    /// What is wrong and what to write instead: a sentence.
+    /// A sentence with the invalid value and a valid example.
     package var description: String
 
     init(_ description: String) { self.description = description }
 
-    /// The module may not be used for the target.
+    /// Creates the error for a module that must not be used for the target.
     init(deniedModule name: String) {
       self.init(
         "Callers may not use the module \(name) for this target; modules.\(name).hosts in the configuration says where "

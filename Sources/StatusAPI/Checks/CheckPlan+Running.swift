@@ -2,14 +2,14 @@ internal import Locks
 package import ReachabilityChecks
 
 extension CheckPlan {
-  /// Makes the checks one after the other and waits for them.
+  /// Runs the checks in sequence and returns their outcomes.
   package func run(_ checker: Checker) async -> [CheckOutcome] {
     await withCheckedContinuation { continuation in run(checker) { continuation.resume(returning: $0) } }
   }
 
-  /// Makes the checks one after the other; `completion` takes their outcomes, on any thread.
+  /// Runs the checks in sequence and passes their outcomes to `completion`, on any thread.
   ///
-  /// - Returns: the means to end them, when nobody waits any more: `completion` is not called then.
+  /// - Returns: the run, which can be cancelled when the client disconnects; `completion` is not called then.
   @discardableResult
   func run(_ checker: Checker, _ completion: @escaping @Sendable ([CheckOutcome]) -> Void) -> CheckPlanRun {
     let run = CheckPlanRun()
@@ -23,7 +23,7 @@ extension CheckPlan {
   ) {
     guard !run.isCancelled else { return }
     guard requests.indices.contains(index) else { return completion(outcomes) }
-    // A repetition must not be content with the one before it.
+    // A repetition must not be answered from the cache with the previous result.
     let check = checker.check(requests[index], maximumAge: index == 0 ? maximumAge : .zero) { outcome in
       runRequest(run, checker, from: index + 1, outcomes + [outcome], completion)
     }
@@ -31,11 +31,11 @@ extension CheckPlan {
   }
 }
 
-/// The checks of one plan while they are made.
+/// The checks of one plan while they run.
 final class CheckPlanRun: Sendable {
   private struct State {
     var isCancelled = false
-    /// What ends the check under way, and which one that is: an earlier one may be told of later.
+    /// Cancels the running check, which has this index; `track` may be called late for an earlier one.
     var check: (any CheckCancellation)?
     var index = -1
   }
@@ -55,7 +55,7 @@ final class CheckPlanRun: Sendable {
     if isOver { check.cancel() }
   }
 
-  /// Ends the check under way and begins no other.
+  /// Cancels the running check and starts no other.
   func cancel() {
     let check = state.withLock { state in
       state.isCancelled = true

@@ -1,34 +1,34 @@
 package import NetworkReachability
 
-/// A caller's wish for a check, valid: one request for each family that was asked for, made `count` times.
+/// A valid request for checks: one check for each requested family, repeated `count` times.
 package struct CheckPlan: Sendable {
-  /// How long all checks of a wish may take together: the answer waits for the last.
+  /// The maximum total time of all checks of a plan, because the response waits for the last one.
   static let totalTimeLimit = Duration.seconds(600)
-  /// The longest that a caller may have us wait for one check.
+  /// The maximum timeout of one check.
   static let timeoutLimit = Duration.seconds(60)
-  /// The most repetitions of one check; echoes are repeated within one.
+  /// The maximum number of repetitions of a check; an ICMP check repeats echo requests internally.
   static let repetitionLimit = 10
-  /// How old an outcome may be that a caller contents itself with.
+  /// The maximum age of a cached outcome that a client may accept.
   static let ageLimit = Duration.seconds(3_600)
 
-  /// The target as the caller wrote it, without what may be a secret: for answers.
+  /// The target as the client wrote it, without secrets, for responses.
   var text: String
-  /// What to do, in order.
+  /// The checks, in order.
   var requests: [CheckRequest]
-  /// How old an outcome may be.
+  /// The maximum age of a cached outcome.
   var maximumAge: Duration
 
-  /// The modules that are always there, by name.
+  /// The built-in modules, by name.
   package static let builtInModules = Dictionary(
     uniqueKeysWithValues: CheckModule.builtIn.map { ($0.name, $0) })
 
-  /// Judges a wish.
+  /// Validates parameters.
   ///
   /// - Parameters:
-  ///   - parameters: what the caller said.
-  ///   - modules: the modules there are, by name.
-  ///   - policy: whom the caller may contact; nil for everybody.
-  /// - Throws: a refusal that says what is wrong and what to write.
+  ///   - parameters: the client's parameters.
+  ///   - modules: the available modules, by name.
+  ///   - policy: the addresses that the client may contact; nil allows all.
+  /// - Throws: the invalid parameter, with a valid example.
   package init(_ parameters: Parameters, modules: [String: CheckModule], policy: ContactPolicy?)
     throws(InvalidParameters)
   {
@@ -60,7 +60,7 @@ package struct CheckPlan: Sendable {
     if requests.contains(where: { $0.moduleVerdict == .denied }) { throw InvalidParameters(deniedModule: module.name) }
   }
 
-  /// Refuses what is wrong with a wish whatever modules there are: those of a file may not be known yet.
+  /// Validates parameters independently of the modules, which may not be loaded yet.
   package static func validate(_ parameters: Parameters) throws(InvalidParameters) {
     _ = try binding(parameters, target(parameters).target)
     _ = try timeout(parameters)
@@ -83,7 +83,7 @@ package struct CheckPlan: Sendable {
 
   private static func timeout(_ parameters: Parameters) throws(InvalidParameters) -> Duration {
     let timeout = try duration(parameters.timeout, "timeout", upTo: timeoutLimit, else: .seconds(5))
-    guard timeout > .zero else { throw InvalidParameters("timeout is longer than nothing, such as 500ms.") }
+    guard timeout > .zero else { throw InvalidParameters("timeout must be greater than zero, such as 500ms.") }
     return timeout
   }
 
@@ -92,7 +92,7 @@ package struct CheckPlan: Sendable {
   ) throws(InvalidParameters) -> CheckModule {
     guard let name else {
       let standard = CheckModule.standard(for: target.scheme)
-      // One of the same name stands in its place.
+      // A configured module of the same name replaces the standard one.
       return modules[standard.name] ?? standard
     }
     guard let module = modules[name] else {
@@ -110,7 +110,7 @@ package struct CheckPlan: Sendable {
     var most = repetitionLimit
     if case .icmp = module.options { most = ICMPOptions.maximumCount }
     guard let count = Int(text), (1...most).contains(count) else {
-      throw InvalidParameters("count=\(text.debugDescription) is no number from 1 to \(most).")
+      throw InvalidParameters("count=\(text.debugDescription) is not a number from 1 to \(most).")
     }
     guard case .icmp(var options) = module.options else { return count }
     options.count = count
@@ -121,17 +121,17 @@ package struct CheckPlan: Sendable {
   private static func families(
     _ text: String?, _ module: CheckModule, from source: IPAddress?
   ) throws(InvalidParameters) -> [FamilyChoice] {
-    // An own address to send from decides as well.
+    // A source address determines the family, too.
     let sources = source.map { $0.unmapped.family == .ipv4 ? FamilyChoice.ipv4 : .ipv6 }
     switch text {
     case nil: return [module.family]
     case "both": return sources.map { [$0] } ?? [.ipv4, .ipv6]
     case .some(let text):
       guard let family = FamilyChoice(rawValue: text) else {
-        throw InvalidParameters("ip=\(text.debugDescription) is not known; any, 4, 6 and both are.")
+        throw InvalidParameters("ip=\(text.debugDescription) is invalid; use any, 4, 6 or both.")
       }
       if let source, let sources, family != .any, family != sources {
-        throw InvalidParameters("ip=\(text) and the source \(source) are of two families; leave one of them out.")
+        throw InvalidParameters("ip=\(text) and the source \(source) are of different families; omit one of them.")
       }
       return [family]
     }
@@ -155,7 +155,7 @@ package struct CheckPlan: Sendable {
     guard let text else { return standard }
     guard let duration = DurationFormat.parse(text), duration <= most else {
       throw InvalidParameters(
-        "\(name)=\(text.debugDescription) is no duration up to \(most.components.seconds)s, such as 5s.")
+        "\(name)=\(text.debugDescription) is not a duration up to \(most.components.seconds)s, such as 5s.")
     }
     return duration
   }

@@ -1,13 +1,13 @@
 internal import Locks
 
-/// How many checks a client may ask for: each sends packets to somebody else.
+/// Limits how many checks a client may request: each sends packets to a third party.
 final class CheckRateLimiter: Sendable {
-  /// Checks at once, after a pause, and so the most of one request; a count of five is five.
+  /// The burst size, and therefore the maximum of one request; a check with a count of five counts five times.
   static let burst = 1_000.0
-  /// Checks a second, on and on.
+  /// The sustained rate in checks per second.
   static let ratePerSecond = 50.0
-  /// Clients that are counted at once; when more come, those that have paused long enough are forgotten, and only if
-  /// none has, all begin anew.
+  /// The maximum number of counted clients; above it, clients with full credit are removed, and if that is not enough,
+  /// all counts are reset.
   static let clientLimit = 1_024
 
   private struct Bucket {
@@ -23,7 +23,7 @@ final class CheckRateLimiter: Sendable {
 
   /// Counts checks.
   ///
-  /// - Returns: nil if the client may make them, else the seconds after which it may.
+  /// - Returns: nil if the client may run them, otherwise the number of seconds after which it may.
   func consume(_ count: Int, client: String, now: ContinuousClock.Instant = .now) -> Int? {
     buckets.withLock { buckets in
       if buckets.count >= Self.clientLimit, buckets[client] == nil {

@@ -1,10 +1,10 @@
 internal import ReachabilityChecks
 
-/// What a check looks like on the wire.
+/// The JSON document of a check.
 ///
-/// Additive changes only.
+/// This is a public format: members may be added, not changed or removed.
 enum CheckRepresentation {
-  /// The document over one or several outcomes of the same target: the first that is not up speaks for all.
+  /// Returns the document for outcomes of the same target; the first one that is not up determines the state.
   static func document(_ outcomes: [CheckOutcome], text: String? = nil) -> JSON {
     guard let leading = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return .null }
     var members = head(leading, text)
@@ -14,7 +14,7 @@ enum CheckRepresentation {
     return .object(members)
   }
 
-  /// One line for people and shell scripts: `up tcp://db:5432 10.0.0.9 0.412 ms`.
+  /// Returns one line for users and shell scripts: `up tcp://db:5432 10.0.0.9 0.412 ms`.
   static func line(_ outcome: CheckOutcome) -> String {
     let result = outcome.result
     var words = [result.state.rawValue, outcome.request.target.redacted]

@@ -1,10 +1,10 @@
 internal import ReachabilityChecks
 
-/// What an explanation looks like on the wire and on a terminal.
+/// The JSON document and the text of a diagnosis.
 ///
-/// Additive changes only.
+/// The JSON is a public format: members may be added, not changed or removed.
 enum ExplanationRepresentation {
-  /// The document of `GET /explain`.
+  /// Returns the document of `GET /explain`.
   static func document(_ explanation: Diagnosis, text: String) -> JSON {
     let result = explanation.outcome.result
     return .members([
@@ -25,11 +25,11 @@ enum ExplanationRepresentation {
     ])
   }
 
-  /// The ladder as lines.
+  /// Returns the diagnosis as lines.
   static func text(_ explanation: Diagnosis) -> String {
     let result = explanation.outcome.result
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""
-    // A rung that fails shows the words; where none does, they have no other place.
+    // A failed step shows the detail as its evidence; without a failed step it is shown here.
     let detail = explanation.failure == nil ? result.detail.map { ", \($0)" } ?? "" : ""
     var text = "\(explanation.outcome.request.target.redacted) is \(result.state.rawValue)\(reason)\(detail)\n"
     for step in explanation.steps {
@@ -49,6 +49,6 @@ enum ExplanationRepresentation {
 }
 
 extension String {
-  /// Without the spaces at its end.
+  /// The string without trailing spaces.
   fileprivate var trimmed: Substring { self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)] }
 }

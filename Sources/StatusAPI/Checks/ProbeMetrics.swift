@@ -1,8 +1,8 @@
 internal import ReachabilityChecks
 
-/// A check's outcome as the series that blackbox_exporter would give, by name, type and unit.
+/// The outcome of a check as the series of blackbox_exporter, with its names, types and units.
 enum ProbeMetrics {
-  /// Adds everything that is known of an outcome.
+  /// Adds all series of an outcome.
   static func write(_ outcome: CheckOutcome, to page: inout MetricExposition) {
     let result = outcome.result
     func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
@@ -21,7 +21,7 @@ enum ProbeMetrics {
     }
     if let reason = result.reason {
       page.add(
-        "probe_failure_info", .gauge, "Always 1; why the probe failed stands in the labels.",
+        "probe_failure_info", .gauge, "Always 1; the labels contain why the probe failed.",
         [.init(1, ["reason": reason.rawValue, "state": result.state.rawValue])])
     }
     switch outcome.request.module.options {
@@ -29,7 +29,7 @@ enum ProbeMetrics {
     case .tcp: add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
     case .icmp: writeICMP(result, to: &page)
     case .dns: writeDNS(result, to: &page)
-    // There it is a module for TCP with TLS, and a dialogue that there is not.
+    // In blackbox_exporter this is a TCP module with TLS; without a dialogue, no expression can fail.
     case .tls: add("probe_failed_due_to_regex", regexHelp, 0)
     case .route: break
     }
@@ -38,16 +38,16 @@ enum ProbeMetrics {
 
   private static let regexHelp = "Indicates if probe failed due to regex"
 
-  /// What was expected of a dialogue, a body or a header field did not come.
+  /// Whether a dialogue, a body or a header field did not match the expected expression.
   private static func isRegexFailure(_ outcome: CheckOutcome) -> Bool {
     switch outcome.request.module.options {
-    // It came to its end: silence and a connection that breaks are no answer that could match.
+    // The dialogue completed: a timeout or a broken connection leaves no response to match.
     case .tcp: outcome.result.state == .down && outcome.result.duration(of: .processing) != nil
     default: outcome.result.reason == .httpBody
     }
   }
 
-  /// The last answer; none if it led on to somebody who gave none.
+  /// Returns the last HTTP response; nil if it redirects to a server that did not respond.
   private static func answer(_ result: CheckResult) -> CheckResult.HTTP? {
     guard let http = result.evidence.http, http.isRedirect else { return result.evidence.http }
     let isJudged = result.state == .up || result.reason == .httpStatus || result.reason == .httpBody
@@ -64,7 +64,7 @@ enum ProbeMetrics {
       phases.map { .init(seconds(result.duration(of: $0) ?? .zero), ["phase": $0.rawValue]) })
     add("probe_http_status_code", "Response HTTP status code", Double(http?.status ?? 0))
     add("probe_http_version", "Returns the version of HTTP of the probe response", Double(http?.version ?? "") ?? 0)
-    // The one that is not followed counts, too.
+    // A redirect that is not followed counts, too.
     let redirects = result.evidence.http.map { $0.redirects + ($0.isRedirect ? 1 : 0) } ?? 0
     add("probe_http_redirects", "The number of redirects", Double(redirects))
     add(
@@ -82,7 +82,7 @@ enum ProbeMetrics {
       "probe_icmp_duration_seconds", .gauge, "Duration of icmp request by phase",
       [
         .init(seconds(result.duration(of: .resolve) ?? .zero), ["phase": "resolve"]),
-        // The socket is there before the first target is asked.
+        // The socket exists before the first check.
         .init(0, ["phase": "setup"]),
         .init(seconds(result.duration(of: .rtt) ?? .zero), ["phase": "rtt"]),
       ])
@@ -141,21 +141,21 @@ enum ProbeMetrics {
     }
   }
 
-  /// What blackbox_exporter says where it looked for no chain: the first moment of Go's calendar, in the year 1.
+  /// The value of blackbox_exporter when it verifies no chain: Go's zero time, in the year 1.
   private static let noChainExpiry = -62_135_596_800.0
 
   private static func second(_ moment: Timestamp) -> Double { Double(moment.microseconds / 1_000_000) }
 
   private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
-  /// FNV-1a with 32 bits over the octets, as blackbox_exporter has it.
+  /// Returns the 32-bit FNV-1a hash of the octets, as blackbox_exporter does.
   private static func hash(_ octets: [UInt8]) -> UInt32 {
     octets.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
   }
 }
 
 extension CheckModule {
-  /// Whether it asks anything of a certificate.
+  /// Whether the module verifies certificates.
   fileprivate var verifies: Bool {
     switch options {
     case .http(let options): options.tls.verify

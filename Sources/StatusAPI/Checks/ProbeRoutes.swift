@@ -2,11 +2,11 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// `GET /probe`: what a Prometheus that is configured for blackbox_exporter asks.
+/// `GET /probe`: the interface of blackbox_exporter for Prometheus.
 enum ProbeRoutes {
-  /// The part of the scrape's own deadline that is left for the way back, as blackbox_exporter leaves it.
+  /// The part of the scrape timeout that is reserved for the response, with blackbox_exporter's default.
   static let scrapeMargin = Duration.milliseconds(500)
-  /// The module where none is named, as with blackbox_exporter.
+  /// The default module, as in blackbox_exporter.
   static let defaultModule = "http_2xx"
 
   static let probe = Route(
@@ -18,7 +18,7 @@ enum ProbeRoutes {
     let isDebug = context.query["debug"] == "true"
     return .later { promise in
       let check = context.service.checks.checker.check(request) { outcome in
-        // A redirect that is denied is the answer of a target that was asked: it has evidence.
+        // If a redirect is denied, the target itself has responded, so there is evidence to report.
         if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
           return promise.fulfil(context.answer(denial))
         }
@@ -55,7 +55,7 @@ enum ProbeRoutes {
     return request
   }
 
-  /// A built-in module as blackbox_exporter's configuration has it: there HTTP follows redirects unless told otherwise.
+  /// Returns a built-in module with blackbox_exporter's defaults: HTTP follows redirects unless configured otherwise.
   private static func blackboxEquivalent(_ module: CheckModule) -> CheckModule {
     guard case .http(var options) = module.options, CheckModule.builtIn.contains(module) else { return module }
     options.maximumRedirects = HTTPOptions.redirectLimit
@@ -64,7 +64,7 @@ enum ProbeRoutes {
     return module
   }
 
-  /// The target as blackbox_exporter's users write it: without a scheme, which the module knows.
+  /// Parses a target as for blackbox_exporter: without a scheme, which the module determines.
   private static func target(_ text: String, for module: CheckModule) throws(TargetError) -> CheckTarget {
     let scheme: CheckTarget.Scheme =
       switch module.options {
@@ -76,7 +76,7 @@ enum ProbeRoutes {
       case .dns: .dns
       }
     var full = text.contains("://") ? text : "\(scheme.rawValue)://\(text)"
-    // There the module says what is asked, and the target only whom.
+    // In blackbox_exporter the module has the DNS question, and the target is only the server.
     if case .dns(let options) = module.options, let question = options.question,
       !full.dropFirst("dns://".count).contains("/")
     {
@@ -86,18 +86,18 @@ enum ProbeRoutes {
     guard module.fits(target.scheme) else {
       throw TargetError(
         "the module \(module.name) is not for \(target.scheme.rawValue):// targets",
-        hint: "leave the scheme out or name another module")
+        hint: "omit the scheme or use another module")
     }
     return target
   }
 
-  /// What Prometheus gives itself for the scrape, less what the way back takes; 5 s when nobody says.
+  /// Returns the scrape timeout of Prometheus minus the margin; 5 s without the header.
   private static func timeout(_ headers: HTTPHeaders) throws(Problem) -> Duration {
     let standard = Duration.seconds(5)
     guard let text = headers["X-Prometheus-Scrape-Timeout-Seconds"] else { return standard }
     guard let seconds = Double(text), seconds >= 0.001, seconds <= 3_600 else {
       throw Problem(
-        .badRequest, "X-Prometheus-Scrape-Timeout-Seconds: \(text.debugDescription) is no number of seconds.")
+        .badRequest, "X-Prometheus-Scrape-Timeout-Seconds: \(text.debugDescription) is not a number of seconds.")
     }
     let left = Duration.seconds(seconds) - scrapeMargin
     return left > .zero ? min(left, CheckPlan.timeoutLimit) : .seconds(seconds) / 2

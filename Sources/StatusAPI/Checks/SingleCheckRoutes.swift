@@ -2,11 +2,11 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// `GET /check` and `GET /explain`: one target asked now.
+/// `GET /check` and `GET /explain`: one active check.
 enum SingleCheckRoutes {
   static let all = [check, BatchCheckRoute.checks, explain, ProbeRoutes.probe]
 
-  /// What `GET /check` understands, beyond the target.
+  /// The parameters of `GET /check`.
   static let parameters: Set<String> = [
     "target", "module", "timeout", "count", "ip", "source", "interface", "maxAge", "require",
   ]
@@ -37,7 +37,7 @@ enum SingleCheckRoutes {
 
   static let explain = Route(
     pattern: "/explain", parameters: ["target", "module", "timeout", "ip", "source", "interface"],
-    scope: .check, mediaTypes: [.json, .text], summary: "what stands between this machine and a target, rung by rung"
+    scope: .check, mediaTypes: [.json, .text], summary: "why a target is up or not, step by step"
   ) { (context) throws(Problem) in
     let plan = try plan(context)
     return .later { promise in
@@ -58,7 +58,7 @@ enum SingleCheckRoutes {
   private static func require(_ context: RequestContext) throws(Problem) -> Bool {
     guard let required = context.query["require"] else { return false }
     guard required == "up" else {
-      throw Problem(.badRequest, "require=\(required.debugDescription) is not known; require=up is.")
+      throw Problem(.badRequest, "require=\(required.debugDescription) is invalid; use require=up.")
     }
     return true
   }
@@ -79,8 +79,8 @@ enum SingleCheckRoutes {
     return plan
   }
 
-  /// Counts checks against the limits of the caller's account, and against the client's quota unless a token has a rate
-  /// of its own.
+  /// Counts checks against the limits of the client's account, and against the rate limit per client unless the token
+  /// has a rate limit.
   static func enforceRateLimit(_ count: Int, _ context: RequestContext) throws(Problem) {
     let schedule = context.service.targets.schedule
     if schedule.limits.own(context.account).checksPerSecond == nil { try admitClient(count, context) }
@@ -96,7 +96,7 @@ enum SingleCheckRoutes {
     guard count <= Int(CheckRateLimiter.burst) else {
       throw Problem(
         .badRequest,
-        "These are \(count) checks, with each count and both families; \(Int(CheckRateLimiter.burst)) at once are possible."
+        "These are \(count) checks, with each count and both families; at most \(Int(CheckRateLimiter.burst)) are allowed."
       )
     }
     guard let seconds = context.service.checks.rateLimiter.consume(count, client: context.client) else { return }
@@ -107,19 +107,19 @@ enum SingleCheckRoutes {
 }
 
 extension Problem {
-  /// Says nothing about the target's name or addresses.
+  /// Contains nothing about the target's name or addresses.
   static let policyDenied = Problem(
     .policyDenied, "Callers may not contact this target; policy.allow in the configuration opens it.")
 
-  /// Puts a refused wish for a check into our words.
+  /// Creates the problem for invalid parameters.
   init(_ refusal: CheckPlan.InvalidParameters) {
     let code: Code = refusal.deniedModule != nil ? .moduleDenied : refusal.isTargetInvalid ? .badTarget : .badRequest
     self.init(code, refusal.description)
   }
 
-  /// Why a check was not made: by the module or by the policy; nil for one that was made.
+  /// Creates the problem for a check that the module or the policy denied; nil for a check that ran.
   ///
-  /// Where the module depends on the address, the answer is the same for both: it says nothing about a name's addresses.
+  /// Where the module depends on the address, both responses are equal: they reveal nothing about a name's addresses.
   init?(denialOf outcome: CheckOutcome) {
     guard outcome.result.reason == .policyDenied else { return nil }
     if outcome.request.moduleVerdict == .allowed {

@@ -1,7 +1,7 @@
-/// `<epoch>-<sequence>`: the number of an event, and which history it belongs to.
+/// The id of an event, `<epoch>-<sequence>`: its number, and the history that it belongs to.
 ///
-/// The epoch is drawn when the service starts, because its history begins empty; the same sequence under another epoch is
-/// another event.
+/// The epoch is random and chosen when the service starts, because its history begins empty. The same sequence with
+/// another epoch is another event.
 struct EventID: Hashable, CustomStringConvertible {
   /// Eight hexadecimal digits.
   var epoch: String
@@ -13,17 +13,17 @@ struct EventID: Hashable, CustomStringConvertible {
     self.sequence = sequence
   }
 
-  /// Parses what ``description`` writes; nil for everything else.
+  /// Parses the format of ``description``; nil for any other text.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    // UInt64 would take a sign.
+    // UInt64(_:) would accept a sign.
     guard parts.count == 2, parts[0].utf8.count == 8, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let sequence = UInt64(parts[1])
     else { return nil }
     self.init(epoch: String(parts[0]), sequence: sequence)
   }
 
-  /// A fresh epoch.
+  /// Returns a new random epoch.
   static func newEpoch() -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 8 - digits.utf8.count) + digits

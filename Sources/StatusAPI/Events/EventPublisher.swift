@@ -3,12 +3,12 @@ internal import Locks
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// Turns transitions into bytes, once: log entries for the streams and documents for the readers.
+/// Encodes transitions once: as log entries for streams and as documents for requests.
 ///
-/// It is called under the engine's lock, so that the log has every event in order and no document is older than the event
-/// that announced it.
+/// It is called under the engine's lock, so that the log has every event in order and no document is older than the
+/// event that announced it.
 final class EventPublisher: TransitionSink {
-  /// The kinds of entry in the log: one bit each of a stream's mask.
+  /// The kinds of log entry: one bit each of a stream's mask.
   enum Kind: UInt8, CaseIterable {
     case status, path, interface, target
 
@@ -25,33 +25,33 @@ final class EventPublisher: TransitionSink {
     }
   }
 
-  /// Bytes of the smallest event: so many fewer entries than bytes are kept.
+  /// The size of the smallest event in bytes, which limits the number of entries.
   private static let minimumEventBytes = 256
 
-  /// The documents of one snapshot, encoded.
+  /// The encoded documents of one snapshot.
   struct Documents: Sendable {
     var snapshot: Snapshot
-    /// The number of the last event in the log, which may be about a registered target and in none of the documents.
+    /// The number of the last event in the log, which may concern a registered target and none of the documents.
     var lastSequence: UInt64
     /// `/status` as JSON and as a line of text; `/interfaces` as JSON.
     var status: SharedBody
     var statusText: SharedBody
     var interfaces: SharedBody
-    /// How often each has changed what it says; the tags carry them.
+    /// How often the content of each document has changed; the entity tags contain these numbers.
     var revisions = (status: UInt64(0), interfaces: UInt64(0))
   }
 
   let epoch: String
   let log: EventLog
-  /// What breaks the silence of a stream; that of a filtered one tells its id, too, which would go stale otherwise.
+  /// The heartbeats of idle streams; a filtered stream's heartbeat has its id, which would become outdated otherwise.
   let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
   let positionHeartbeat: HTTPStream.Heartbeat
-  /// Requests that wait for another `/status`, and those that wait for other `/interfaces`.
+  /// Requests that wait for a change of `/status`, and of `/interfaces`.
   let statusWaiters = LongPollRegistry<Never>()
   let interfaceWaiters = LongPollRegistry<Never>()
-  /// Requests that wait for news of a registered target, by its id, or of any.
+  /// Requests that wait for a change of one registered target, by its id, or of any.
   let targetWaiters = LongPollRegistry<Transition>()
-  /// Moves on with the documents.
+  /// Advances with the documents.
   let generation = CacheGeneration()
   private let guarded: Locked<Documents>
 
@@ -62,7 +62,7 @@ final class EventPublisher: TransitionSink {
     guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
   }
 
-  // MARK: - In
+  // MARK: - Publishing
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
     var targets: Set<String> = []
@@ -71,7 +71,7 @@ final class EventPublisher: TransitionSink {
       let old = documents.revisions
       if snapshot != documents.snapshot {
         documents = Self.documents(snapshot, documents, epoch: epoch)
-        // Before the log has the event: whoever has heard of it is answered with the new document.
+        // Before the log has the event: a client that has received it gets the new document.
         generation.advance()
       }
       var entries: [EventLog.Entry] = []
@@ -93,15 +93,15 @@ final class EventPublisher: TransitionSink {
         status: documents.revisions.status != old.status, interfaces: documents.revisions.interfaces != old.interfaces
       )
     }
-    // Elsewhere: the engine's lock is held here, and answers are for others to write.
+    // In a task, because the engine's lock is held here.
     if changed.status { statusWaiters.notifyLater() }
     if changed.interfaces { interfaceWaiters.notifyLater() }
     if !targets.isEmpty { targetWaiters.notifyLater(topics: targets.union([""]), changes) }
   }
 
-  /// What the log calls a registered target: keyed anew in every process, so that nobody finds two ids with the same.
+  /// Returns the topic of a registered target in the log, hashed with a random key, against collisions by clients.
   ///
-  /// A target need not be registered to be followed, and the log remembers those that are no more.
+  /// A stream can follow an id before it is registered, and the log keeps the events of removed targets.
   static func topic(_ target: String) -> UInt64 {
     var hasher = Hasher()
     hasher.combine(target)
@@ -114,7 +114,7 @@ final class EventPublisher: TransitionSink {
     let list = JSON.members([
       "interfaces": .array(interfaces.map { StatusRepresentation.interface($0, among: interfaces) })
     ])
-    // By what they say and not by events: the first reading after a start comes with interfaces and an event for none.
+    // By content and not by events: the first reading after a start has interfaces, but no event for them.
     var revisions = old?.revisions ?? (status: 0, interfaces: 0)
     if let old, old.status.bytes.dropLast() != status[...] { revisions.status += 1 }
     if let old, old.interfaces.bytes.dropLast() != list.bytes[...] { revisions.interfaces += 1 }
@@ -130,43 +130,43 @@ final class EventPublisher: TransitionSink {
     SharedBody(headers: RepresentationHeaders.headers(media, tag: tag), bytes: bytes + [0x0a])
   }
 
-  // MARK: - Out
+  // MARK: - Reading
 
-  /// The documents as they are.
+  /// The current documents.
   var documents: Documents { guarded.withLock(\.self) }
 
   /// The id of the last event.
   ///
-  /// Whoever reads it before the registered targets misses nothing of them by what comes after it.
+  /// A client that reads it before the registered targets, and resumes after it, misses no change of them.
   var lastEvent: EventID { guarded.withLock { EventID(epoch: epoch, sequence: $0.lastSequence) } }
 
-  /// The snapshot's `/status` document and the place in the log right after it, as of one moment.
+  /// Returns the snapshot's `/status` document and the log position after it, atomically.
   func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
     guarded.withLock { documents in
       let id = EventID(epoch: epoch, sequence: documents.lastSequence)
-      // The document is encoded already; only its line end is no part of a frame.
+      // The document is already encoded; only its line end must be removed.
       return (SSEFrame.event("snapshot", id: id, Array(documents.status.bytes.dropLast())), log.end)
     }
   }
 
-  /// Where a client stands that has seen the event of this id; nil when its history is not ours or too old.
+  /// Returns the position after the event with this id; nil when the id is of another history or too old.
   func resume(after text: String) -> EventLog.Cursor? {
     guard let sequence = sequence(of: text), case .at(let cursor) = log.cursor(after: sequence) else { return nil }
     return cursor
   }
 
-  /// The number in an id of this history; nil for any other text.
+  /// Returns the number in an id of this history; nil for any other text.
   func sequence(of text: String) -> UInt64? {
     guard let id = EventID(text), id.epoch == epoch else { return nil }
     return id.sequence
   }
 
-  /// The oldest event that can be replayed; nil when there is none.
+  /// The id of the oldest event that can be replayed; nil when there is none.
   var oldest: EventID? { log.oldestID.map { EventID(epoch: epoch, sequence: $0) } }
 }
 
 extension Transition {
-  /// The id of the registered target that it is about; nil for anything else.
+  /// The id of the registered target that changed; nil for other transitions.
   fileprivate var targetID: String? {
     guard case .target(_, let report, _) = change else { return nil }
     return report.definition.id
@@ -184,7 +184,7 @@ enum RepresentationHeaders {
     return SecurityHeaders.merged(into: headers)
   }
 
-  /// The headers of registered targets, whose URLs depend on the caller's token.
+  /// Returns the headers of registered targets, whose URLs depend on the client's token.
   static func ofTargets(_ media: MediaType) -> HTTPHeaders {
     var headers = headers(media)
     headers["Vary"] = "Accept, Authorization, Origin"

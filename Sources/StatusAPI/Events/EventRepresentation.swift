@@ -1,10 +1,10 @@
 internal import NetworkReachability
 
-/// What the events of `/events` carry as data.
+/// The data of the events of `/events`.
 ///
-/// Additive changes only.
+/// This is a public format: members may be added, not changed or removed.
 enum EventRepresentation {
-  /// The event's name on the stream; nil for what the stream does not carry.
+  /// Returns the event's name on the stream; nil for transitions that the stream does not carry.
   static func name(_ transition: Transition) -> String? {
     switch transition.change {
     case .status: "status"
@@ -15,7 +15,7 @@ enum EventRepresentation {
     }
   }
 
-  /// The data of an event; `snapshot` is the state right after it.
+  /// Returns the data of an event; `snapshot` is the state after it.
   static func data(_ transition: Transition, _ snapshot: Snapshot, epoch: String) -> JSON {
     var members = head(transition, epoch: epoch)
     func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
@@ -40,7 +40,7 @@ enum EventRepresentation {
       add("from", .string(from.rawValue))
       add("to", .string(report.status.state.rawValue))
       add("reason", .text(report.status.reason?.rawValue))
-      // The kernel's word about the way takes no time.
+      // A verdict from the kernel's tables has no duration.
       let isFound = transition.causes.contains(.check)
       add("durationSeconds", isFound ? TargetRepresentation.seconds(report.status.lastResult?.duration) : .null)
       add("target", .object(TargetRepresentation.summary(report, .redacted)))
@@ -50,7 +50,7 @@ enum EventRepresentation {
     return .object(members)
   }
 
-  /// The data of a `host` event: it has no id, because it is none of the machine's history.
+  /// Returns the data of a `host` event, which has no id, because it is not part of the machine's history.
   static func host(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
     .members([
       "type": "host",

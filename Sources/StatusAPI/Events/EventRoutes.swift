@@ -3,40 +3,40 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// `GET /events`: the stream of transitions, or the recent ones as an array.
+/// `GET /events`: the stream of transitions, or an array of the recent ones.
 enum EventRoutes {
-  /// The most transitions that the array holds.
+  /// The maximum number of transitions in the array.
   static let arrayLimit = 1000
-  /// The most registered targets that a stream names.
+  /// The maximum number of registered targets that a stream selects.
   private static let targetLimit = 64
-  /// Events that `types` has no say in: every stream carries the first three, and `host` who asks for hosts.
+  /// Event types that `types` does not filter: every stream has the first three, and streams with hosts have `host`.
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
   static let events = Route(
     pattern: "/events", parameters: ["types", "lastEventId", "host", "target"], repeatable: ["host", "target"],
     mediaTypes: [.eventStream, .json],
-    summary: "every transition as Server-Sent Events, from the state as it is"
+    summary: "every transition as Server-Sent Events, starting with the current state"
   ) { (context) throws(Problem) in
     let selection = try selection(context)
-    // The header is what a browser sends by itself when it reconnects, so it is the fresher of the two.
+    // A browser sends the header when it reconnects, so the header is newer than the query.
     let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
     let hosts = try hosts(context)
     if context.media == .json {
       guard hosts.isEmpty else {
-        throw Problem(.badRequest, "The past of hosts is not kept; host goes with a stream, not with an array.")
+        throw Problem(.badRequest, "The history of hosts is not stored; use host with a stream, not with an array.")
       }
       return .now(array(context, after: known, selection))
     }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
-    // First the machine, then the hosts: what changes in between comes by the log.
+    // First the machine, then the hosts: changes in between arrive through the log.
     var stream = stream(context.service.events, after: known, selection)
     if !hosts.isEmpty { try watch(hosts, context, &stream) }
     return .now(HTTPResponse(headers: SecurityHeaders.merged(into: headers), body: .stream(stream)))
   }
 
-  /// The hosts that are asked for, each once.
+  /// Returns the requested hosts without duplicates.
   private static func hosts(_ context: RequestContext) throws(Problem) -> Set<ReachabilityTarget> {
     var targets: Set<ReachabilityTarget> = []
     for item in context.request.query where item.name == "host" {
@@ -49,7 +49,7 @@ enum EventRoutes {
     guard targets.count <= HostEventPublisher.hostsPerStreamLimit else {
       throw Problem(
         .badRequest,
-        "A stream watches \(HostEventPublisher.hostsPerStreamLimit) hosts at most; open another for the rest.")
+        "A stream watches \(HostEventPublisher.hostsPerStreamLimit) hosts at most; open another stream for the rest.")
     }
     return targets
   }
@@ -60,7 +60,7 @@ enum EventRoutes {
     let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
     guard !hasNames || context.service.resolutionRateLimiter.consume(client: context.client) else {
       throw Problem(
-        .rateLimited, "More than \(ResolutionRateLimiter.ratePerSecond) requests with names a second; try again.",
+        .rateLimited, "More than \(ResolutionRateLimiter.ratePerSecond) requests with names a second; try again later.",
         headers: ["Retry-After": "1"])
     }
     guard let lease = context.service.hostEvents.watch(targets) else {
@@ -74,14 +74,14 @@ enum EventRoutes {
     stream.attachment = lease
   }
 
-  /// Which of the log's events are wanted: of the registered targets' all, unless some are named.
+  /// Returns the selection of log events: all registered targets, unless the query names some.
   private static func selection(_ context: RequestContext) throws(Problem) -> EventLog.Selection {
     let kinds = try kinds(context)
     let ids = Set(context.request.query.filter { $0.name == "target" }.map(\.value))
     guard !ids.isEmpty else { return EventLog.Selection(kinds: kinds) }
     if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
     guard ids.count <= targetLimit else {
-      throw Problem(.badRequest, "A stream names \(targetLimit) targets at most; leave them out to hear of all.")
+      throw Problem(.badRequest, "A stream selects \(targetLimit) targets at most; omit target to receive all events.")
     }
     return EventLog.Selection(kinds: kinds, topics: ids.map(EventPublisher.topic))
   }
@@ -125,11 +125,11 @@ enum EventRoutes {
     var items: [[UInt8]] = []
     let entries: [EventLog.Entry]
     var headers = RepresentationHeaders.headers(.json)
-    // Read before the events, so that nothing is between: of what is not wanted the array has no id to go on from.
+    // Read this before the entries, so that no event is skipped: events outside the selection have no entry with an id.
     let last = feed.lastEvent
     if let known {
-      // The first ones, so that a client who asks again with the last id leaves nothing out; after a gap from the oldest on,
-      // as it says.
+      // The oldest ones, so that a client that continues with the last id skips nothing; after a gap, from the oldest
+      // event on, as the gap states.
       let id = feed.sequence(of: known)
       let found = feed.log.entries(after: id ?? .max, selection, first: arrayLimit)
       entries = found.entries

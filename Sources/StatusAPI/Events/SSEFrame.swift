@@ -1,19 +1,19 @@
 internal import EventStreams
 internal import EmbeddedHTTPServer
 
-/// The frames of an event stream, as WHATWG HTML describes them under "Server-sent events".
+/// The frames of an event stream (WHATWG HTML, "Server-sent events").
 ///
-/// JSON holds no line breaks, so that one `data` line is enough.
+/// Encoded JSON contains no line breaks, so one `data` line is sufficient.
 enum SSEFrame {
-  /// How long a client waits before it comes back, in milliseconds.
+  /// How long a client waits before it reconnects, in milliseconds.
   static let retryMilliseconds = 3000
 
-  /// An event with its data, and its id unless it is none of the history's.
+  /// Returns an event with its data, and with an id if it is part of the history.
   static func event(_ name: String, id: EventID? = nil, _ data: JSON) -> [UInt8] {
     event(name, id: id, data.bytes)
   }
 
-  /// The same, of data that is encoded already.
+  /// Returns an event with data that is already encoded.
   static func event(_ name: String, id: EventID? = nil, _ data: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     if let id { bytes += "id: \(id)\n".utf8 }
@@ -23,7 +23,7 @@ enum SSEFrame {
     return bytes
   }
 
-  /// The data of a frame that ``event(_:id:_:)`` made.
+  /// Returns the data of a frame from ``event(_:id:_:)``.
   static func data(of frame: [UInt8]) -> [UInt8] {
     for line in frame.split(separator: UInt8(ascii: "\n")) where line.starts(with: "data: ".utf8) {
       return Array(line.dropFirst("data: ".utf8.count))
@@ -31,13 +31,13 @@ enum SSEFrame {
     return JSON.null.bytes
   }
 
-  /// The advice on when to come back.
+  /// The field that sets the client's reconnection time.
   static let retry = Array("retry: \(retryMilliseconds)\n\n".utf8)
 
-  /// A comment: keeps the connection open through proxies, and dispatches nothing.
+  /// A comment, which keeps the connection open through proxies and dispatches no event.
   static let heartbeat = Array(":\n\n".utf8)
 
-  /// An id without an event: a filtered stream's id keeps up with the events that were passed over.
+  /// Returns an id without an event, which advances a filtered stream's id past the events that it skips.
   static func position(epoch: String) -> HTTPStream.Heartbeat.Position {
     .init(prefix: Array("id: \(epoch)-".utf8), suffix: Array("\n\n".utf8))
   }

@@ -1,9 +1,9 @@
-/// Durations as people write them: `500ms`, `5s`, `2m`, `1h`; one number, one unit.
+/// Durations in text form: `500ms`, `5s`, `2m`, `1h`; one number and one unit.
 package enum DurationFormat {
-  /// Parses a duration; nil for anything that is not one, for signs, and for more than a year.
+  /// Parses a duration; nil for invalid text, for signs, and for more than a year.
   package static func parse(_ text: some StringProtocol) -> Duration? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
-    // Nine digits are 31 years of seconds: more can only be a mistake, and could overflow.
+    // Nine digits are 31 years in seconds: more are a mistake and could overflow.
     guard (1...9).contains(digits.utf8.count), let number = Int64(digits) else { return nil }
     let duration: Duration
     switch text.dropFirst(digits.count) {
@@ -17,7 +17,7 @@ package enum DurationFormat {
     return duration <= .seconds(365 * 86_400) ? duration : nil
   }
 
-  /// A duration as ``parse(_:)`` reads it, in the largest unit without a fraction.
+  /// Returns a duration in the format of ``parse(_:)``, in the largest unit without a fraction.
   package static func shortest(_ duration: Duration) -> String {
     let microseconds = Int64(duration / .microseconds(1))
     if microseconds == 0 { return "0s" }

@@ -1,6 +1,6 @@
-/// The value of a header field taken apart.
+/// Parses the value of a header field.
 enum HeaderFieldSyntax {
-  /// The parts between separators, empty ones included; within quotes nothing separates (RFC 9110 §5.6.4).
+  /// Returns the parts between separators, including empty ones; quoted separators are ignored (RFC 9110 §5.6.4).
   static func parts(of text: some StringProtocol, by separator: Character) -> [Substring] {
     var isQuoted = false
     var isEscaped = false
@@ -16,9 +16,9 @@ enum HeaderFieldSyntax {
     }
   }
 
-  /// A weight (RFC 9110 §12.4.2); nil for what is none.
+  /// Returns a weight (RFC 9110 §12.4.2); nil if it is invalid.
   ///
-  /// Any number of digits will do, and none before the point: Java's own client asks for `*/*; q=.2`.
+  /// Any number of digits is accepted, and none before the point: Java's own client sends `*/*; q=.2`.
   static func weight(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard !parts.allSatisfy(\.isEmpty), parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {

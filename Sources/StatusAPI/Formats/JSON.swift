@@ -1,4 +1,4 @@
-/// A JSON value whose members keep their order, so that what matters most stands first in every document (RFC 8259).
+/// A JSON value whose members keep their order, so that documents start with the most important members (RFC 8259).
 enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -8,7 +8,7 @@ enum JSON: Equatable, Sendable {
   case array([JSON])
   case object([Member])
 
-  /// A name and its value.
+  /// A member of an object.
   ///
   /// A struct, because tuples are not Equatable.
   struct Member: Equatable, Sendable {
@@ -16,18 +16,18 @@ enum JSON: Equatable, Sendable {
     var value: JSON
   }
 
-  /// An object of these members, in this order.
+  /// Returns an object with these members, in this order.
   static func members(_ members: KeyValuePairs<String, JSON>) -> JSON {
     .object(members.map { Member(name: $0.key, value: $0.value) })
   }
 
-  /// A string, or null.
+  /// Returns a string, or null.
   static func text(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
-  /// A list of strings.
+  /// Returns an array of strings.
   static func list(_ texts: some Sequence<String>) -> JSON { .array(texts.map(JSON.string)) }
 
-  /// The value in its shortest form, in UTF-8, on one line.
+  /// The compact encoding in UTF-8, on one line.
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(512)

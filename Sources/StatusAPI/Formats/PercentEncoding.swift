@@ -1,6 +1,6 @@
-/// Texts as values of a query (RFC 3986).
+/// Percent-encoding of query values (RFC 3986).
 public enum PercentEncoding {
-  /// Percent sequences for everything but what needs none.
+  /// Encodes all bytes except those that need no encoding.
   public static func encoded(_ text: String) -> String {
     text.utf8.reduce(into: "") { encoded, byte in
       let isPlain =

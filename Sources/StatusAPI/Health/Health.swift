@@ -1,15 +1,15 @@
 internal import Locks
 
-/// One thing that must be so for the service to be alive or ready.
+/// A condition for the liveness or readiness of the service.
 public struct HealthCheck: Sendable {
-  /// Its name in `/readyz?verbose` and `/readyz/{name}`.
+  /// The name in `/readyz?verbose` and `/readyz/{name}`.
   public var name: String
-  /// Whether a complaint is no more than a warning: it is shown, and alters nothing.
+  /// Whether a failure is only a warning, which is shown but does not change the result.
   public var isWarning: Bool
-  /// Nil when all is well, else what is wrong, in a few words.
+  /// Returns nil when the check passes, otherwise a short description of the failure.
   public var diagnostic: @Sendable () -> String?
 
-  /// A check; `diagnostic` must not block.
+  /// Creates a check; `diagnostic` must not block.
   public init(_ name: String, isWarning: Bool = false, diagnostic: @escaping @Sendable () -> String?) {
     self.name = name
     self.isWarning = isWarning
@@ -17,9 +17,10 @@ public struct HealthCheck: Sendable {
   }
 }
 
-/// Whether the service is alive and ready: never whether the network is.
+/// Whether the service is alive and ready, independent of the network.
 ///
-/// An orchestrator restarts what is not alive and sends no traffic to what is not ready; neither would mend a cable.
+/// An orchestrator restarts a service that is not alive and sends no traffic to one that is not ready. Neither repairs
+/// a network failure.
 final class Health: Sendable {
   let live: [HealthCheck]
   private let readiness: Locked<[HealthCheck]>
@@ -41,7 +42,7 @@ final class Health: Sendable {
     func begin() { state.withLock { $0 = true } }
   }
 
-  /// From now on the service is not ready.
+  /// Makes the service not ready, permanently.
   func beginDrain() { drain.begin() }
 
   var isDraining: Bool { drain.isDraining }

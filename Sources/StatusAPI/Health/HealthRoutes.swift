@@ -1,7 +1,8 @@
 internal import EmbeddedHTTPServer
 
-/// `/livez`, `/readyz`, `/healthz`: for orchestrators, in the manner of Kubernetes' own components;
-/// open to everybody, because whoever restarts a service by them has no token.
+/// `/livez`, `/readyz`, `/healthz` for orchestrators, in the format of Kubernetes' own components.
+///
+/// They need no token, because an orchestrator has none.
 enum HealthRoutes {
   private static let mediaTypes: [MediaType] = [.text, .healthJSON, .json]
 
@@ -42,13 +43,13 @@ enum HealthRoutes {
       body: .bytes(body))
   }
 
-  /// What one check has found.
+  /// The result of one check.
   private struct HealthResult {
-    /// In the words of the draft (draft-inadarei-api-health-check), by how bad it is.
+    /// The status names of draft-inadarei-api-health-check, in order of severity.
     enum Status: String {
       case pass, warn, fail
 
-      /// The mark of a line of text.
+      /// The mark in a line of text.
       var mark: String {
         switch self {
         case .pass: "+"
@@ -68,21 +69,21 @@ enum HealthRoutes {
       status = diagnostic == nil ? .pass : check.isWarning ? .warn : .fail
     }
 
-    /// The worst of all.
+    /// Returns the most severe status.
     static func overall(_ results: [HealthResult]) -> Status {
       if results.contains(where: { $0.status == .fail }) { return .fail }
       return results.contains { $0.status == .warn } ? .warn : .pass
     }
   }
 
-  /// `ok`, or the list of checks when it was asked for or when something is wrong.
+  /// Returns `ok`, or the list of checks if it was requested or one fails.
   private static func text(_ results: [HealthResult], _ isVerbose: Bool) -> [UInt8] {
     let isListed = HealthResult.overall(results) == .fail || (isVerbose && !results.isEmpty)
     guard isListed else { return Array("ok\n".utf8) }
     return Array(results.map { "[\($0.status.mark)] \($0.name) \($0.diagnostic ?? "ok")\n" }.joined().utf8)
   }
 
-  /// The health+json draft (draft-inadarei-api-health-check).
+  /// Returns the health+json document (draft-inadarei-api-health-check).
   private static func json(_ results: [HealthResult]) -> [UInt8] {
     let checks = results.map { result in
       JSON.Member(

@@ -3,25 +3,25 @@ internal import Locks
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// The hosts that streams watch: each is judged and encoded once, however many streams want it.
+/// The hosts that streams watch; each verdict is computed and encoded once for all streams.
 ///
-/// Their events have a log of their own, with a topic a host, so that thousands of hosts that change at once do not push the
-/// machine's history out of the log that resuming clients read.
+/// The events have a log of their own, with a topic per host, so that simultaneous changes of thousands of hosts do not
+/// displace the machine's history, from which clients resume.
 final class HostEventPublisher: Sendable {
-  /// Hosts that one stream may watch.
+  /// The maximum number of hosts that one stream watches.
   static let hostsPerStreamLimit = 64
-  /// Watches of all streams together.
+  /// The maximum number of watches of all streams together.
   static let watches = 10_000
-  /// Bytes of the log: an event of every host that may be watched, and memory only for what was ever in it.
+  /// The size of the log in bytes: one event of every watched host; memory is used only as entries are written.
   static let logBytes = 8 * 1024 * 1024
-  /// The kind of every entry: that of the machine's events it is none of.
+  /// The kind of every entry, distinct from the kinds of the machine's events.
   static let kind: UInt8 = 63
 
-  /// One stream's watches, until it is let go of.
+  /// The watches of one stream, which end with this object.
   final class WatchLease: Sendable {
-    /// The frames a stream begins with: each host's verdict, as far as there is one.
+    /// The first frames of the stream: the verdict of each host that has one.
     let frames: [UInt8]
-    /// The changes after them.
+    /// The changes after these frames.
     let feed: HTTPStream.Feed
     private let onEnd: @Sendable () -> Void
 
@@ -38,7 +38,7 @@ final class HostEventPublisher: Sendable {
     let topic: UInt64
     var watches: Int
     var subscription: ReachabilityMonitor.Subscription?
-    /// The last verdict and what told it; nil before the first.
+    /// The last verdict and its transition; nil before the first.
     var latest: (verdict: HostVerdict, transition: Transition)?
   }
 
@@ -51,15 +51,15 @@ final class HostEventPublisher: Sendable {
   let log = EventLog(byteCapacity: HostEventPublisher.logBytes, entryCapacity: 16_384)
   private let monitor: ReachabilityMonitor
   private let guarded = Locked(State())
-  /// Held while somebody begins to watch: who comes next finds hosts that are followed, or none.
+  /// Held while a watch starts: a concurrent watch finds a host either with its subscription or not at all.
   private let startLock = Locked(())
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
 
-  /// Watches for all streams now.
+  /// The number of watches of all streams.
   var watches: Int { guarded.withLock(\.watches) }
 
-  /// What is known when a watch begins.
+  /// The state at the start of a watch.
   private struct WatchStart {
     var added: [(target: ReachabilityTarget, topic: UInt64)] = []
     var topics: [UInt64] = []
@@ -67,7 +67,7 @@ final class HostEventPublisher: Sendable {
     let cursor: EventLog.Cursor
   }
 
-  /// Watches hosts, each once, until the ticket goes; nil when that would be too many for all streams together.
+  /// Watches hosts until the lease is released; nil above the limit for all streams together.
   func watch(_ targets: Set<ReachabilityTarget>) -> WatchLease? {
     startLock.withLock { _ in
       guard let start = reserve(targets) else { return nil }
@@ -80,7 +80,7 @@ final class HostEventPublisher: Sendable {
     }
   }
 
-  /// Counts one more who watches; nil when there are too many.
+  /// Counts the watches of a stream; nil above the limit.
   private func reserve(_ targets: Set<ReachabilityTarget>) -> WatchStart? {
     guarded.withLock { state in
       guard state.watches + targets.count <= Self.watches else { return nil }
@@ -100,7 +100,7 @@ final class HostEventPublisher: Sendable {
     }
   }
 
-  /// Has the monitor tell of a host; not under the lock of what it tells, because the first verdict may come before this
+  /// Subscribes to a host, without the state lock, because the monitor may deliver the first verdict before this
   /// returns.
   private func subscribe(_ target: ReachabilityTarget, topic: UInt64) -> Bool {
     let inline = DeliveryContext { $0() }
@@ -113,13 +113,13 @@ final class HostEventPublisher: Sendable {
     return true
   }
 
-  /// A host has a verdict: everybody who watches it is told, by one entry, if it is another than they know.
+  /// Publishes a host's verdict to all streams that watch it, as one entry, if its representation has changed.
   ///
   /// - Parameters:
   ///   - verdict: the verdict.
-  ///   - transition: what told it.
+  ///   - transition: the transition to it.
   ///   - target: the host.
-  ///   - topic: the watch that it is told to; what comes late for one that has ended is not for the next.
+  ///   - topic: the topic of the watch; a late verdict for an ended watch does not reach the next one.
   func publish(_ verdict: HostVerdict, _ transition: Transition, of target: ReachabilityTarget, topic: UInt64) {
     guarded.withLock { state in
       guard let watched = state.hosts[target], watched.topic == topic else { return }
@@ -133,7 +133,7 @@ final class HostEventPublisher: Sendable {
     }
   }
 
-  /// The event that begins a stream's knowledge of a host: what was the case then had no cause for this reader.
+  /// Returns the first event of a host on a stream; it has no cause, because it does not report a change.
   private static func initial(_ verdict: HostVerdict, _ transition: Transition) -> [UInt8] {
     var transition = transition
     transition.causes = []
@@ -152,7 +152,7 @@ final class HostEventPublisher: Sendable {
       }
       return ended
     }
-    // Outside the lock, which a call of the listener that is under way wants.
+    // Outside the lock, because a running listener may be waiting for it.
     for subscription in ended { subscription.cancel() }
   }
 }

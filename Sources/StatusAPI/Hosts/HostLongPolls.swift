@@ -1,11 +1,11 @@
 internal import Locks
 internal import NetworkReachability
 
-/// Hosts that requests wait for: each target is watched once, however many wait for it, and as long as one does.
+/// Hosts that requests wait for; each target is watched once, while at least one request waits for it.
 final class HostLongPolls: Sendable {
   private final class Watch: Sendable {
     let waiters = LongPollRegistry<Never>()
-    /// The last verdict; nil as long as there is none to go by.
+    /// The last verdict; nil while there is none to use.
     let latest = Locked<HostVerdict?>(nil)
     let hasVerdict = Locked(false)
     /// Ends with the watch.
@@ -17,8 +17,8 @@ final class HostLongPolls: Sendable {
         defer { hasVerdict = true }
         return !hasVerdict
       }
-      // Before the name's first answer all names whose way is missing look alike: whoever knows the addresses would be told
-      // that nobody does, ask again, and be told them again.
+      // Before the first resolution, an unreachable verdict has no addresses. A client that has the addresses would
+      // receive it as a change, wait again, and receive the addresses as a change.
       if isFirst, verdict.phase == .optimistic, verdict.path.status == .notReachable {
         Task { [weak self] in
           try? await Task.sleep(for: HostLongPolls.firstResolutionDelay)
@@ -30,14 +30,14 @@ final class HostLongPolls: Sendable {
       }
     }
 
-    /// Goes by a first verdict that no other has followed.
+    /// Uses the first verdict if no other has followed.
     private func accept(for verdict: HostVerdict) {
       latest.withLock { $0 = $0 ?? verdict }
       waiters.notify()
     }
   }
 
-  /// How long a name whose way is missing has for its first answer, which then comes from a file, before it is told as it is.
+  /// How long the first resolution of a name may take, as from a file, before an unreachable verdict is used.
   private static let firstResolutionDelay = Duration.seconds(1)
 
   private let watches = Locked<[ReachabilityTarget: Watch]>([:])
@@ -45,12 +45,12 @@ final class HostLongPolls: Sendable {
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
 
-  /// Has a request wait for news of a target.
+  /// Adds a request that waits for a change of a target.
   ///
   /// - Parameters:
-  ///   - target: what to watch.
-  ///   - attempt: given the verdict, answers if it is news; false to wait on.
-  /// - Returns: what ends the wait; nil when too many targets are watched.
+  ///   - target: the target to watch.
+  ///   - attempt: receives the verdict and responds if it is a change; returns false to continue waiting.
+  /// - Returns: a function that ends the wait; nil when too many targets are watched.
   func add(
     _ target: ReachabilityTarget, _ attempt: @escaping @Sendable (HostVerdict) -> Bool
   ) -> (@Sendable () -> Void)? {
@@ -71,11 +71,11 @@ final class HostLongPolls: Sendable {
     }
   }
 
-  /// Subscribes for the first visitor; false when too many targets are watched.
+  /// Subscribes for the first waiting request; false when too many targets are watched.
   private func subscribe(_ watch: Watch, _ target: ReachabilityTarget) -> Bool {
     watch.subscription.withLock { subscription in
       if subscription != nil { return true }
-      // Not on the kernel's thread: it has more to do than to write answers.
+      // Not on the `netlink` thread, which must not be delayed by responses.
       let elsewhere = DeliveryContext { work in Task.detached { work() } }
       subscription = monitor.listen(forClientOf: target, on: elsewhere) { [weak watch] update in
         if let verdict = update.host { watch?.update(verdict) }
@@ -94,7 +94,7 @@ final class HostLongPolls: Sendable {
       watches[target] = nil
       return watch.subscription.withLock(\.self)
     }
-    // Outside the lock: it waits for a delivery that is under way.
+    // Outside the lock, because it waits for a running delivery.
     ended?.cancel()
   }
 }

@@ -1,10 +1,10 @@
 internal import NetworkReachability
 
-/// What `GET /hosts/{host}` looks like on the wire.
+/// The JSON document of `GET /hosts/{host}`.
 ///
-/// Additive changes only.
+/// This is a public format: members may be added, not changed or removed.
 enum HostRepresentation {
-  /// The document over one host, judged at `time`.
+  /// Returns the document for one host, evaluated at `time`.
   static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {
     var members: [JSON.Member] = []
     func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
@@ -26,9 +26,9 @@ enum HostRepresentation {
     return .object(members)
   }
 
-  /// Whether two verdicts over one host make the same document, whenever they were made: not all that a verdict knows is in it.
+  /// Whether two verdicts for one host have the same document, apart from the time; a verdict has more fields than it.
   static func hasSameRepresentation(_ old: HostVerdict, _ new: HostVerdict) -> Bool {
-    // Most changes show here already, and two documents are a hundred times as dear.
+    // Compare cheap fields first: encoding two documents costs about a hundred times as much.
     guard old.path.status == new.path.status, old.path.flags == new.path.flags,
       old.path.gateway == new.path.gateway || new.path.routeType == nil || new.addresses.isEmpty
     else { return false }
@@ -46,7 +46,7 @@ enum HostRepresentation {
     ])
   }
 
-  /// The route of a path; null when there is none.
+  /// Returns the route of a path; null without one.
   static func route(_ path: NetworkPath?) -> JSON {
     guard let path, let type = path.routeType else { return .null }
     return .members([

@@ -1,15 +1,15 @@
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// One request for a host, understood.
+/// A parsed request for a host.
 struct HostRequest: Sendable {
   var context: RequestContext
   /// The host as the client wrote it.
   var host: String
   var target: ReachabilityTarget
-  /// The name to resolve; nil when there is none, or the client wants no query.
+  /// The name to resolve; nil without one, or when the client disables the query.
   var name: String?
-  /// The deadline of that.
+  /// The deadline of the resolution.
   var timeout: Duration
   var tags: EntityTagCondition
   var poll: LongPoll
@@ -25,13 +25,13 @@ struct HostRequest: Sendable {
     }
     let resolve = context.query["resolve"] ?? "wait"
     guard ["none", "wait"].contains(resolve) else {
-      throw Problem(.badRequest, "resolve=\(resolve.debugDescription) is not known; none and wait are.")
+      throw Problem(.badRequest, "resolve=\(resolve.debugDescription) is invalid; use none or wait.")
     }
     if case .name(let name) = target.remote, resolve == "wait" { self.name = name }
     timeout = context.service.settings.current.resolverTimeout
     if let text = context.query["timeout"] {
       guard let given = DurationFormat.parse(text), given > .zero, given <= HostRoutes.timeoutLimit else {
-        throw Problem(.badRequest, "timeout=\(text.debugDescription) is no duration up to 60s, such as 5s or 500ms.")
+        throw Problem(.badRequest, "timeout=\(text.debugDescription) is not a duration up to 60s, such as 5s or 500ms.")
       }
       timeout = given
     }
@@ -39,19 +39,19 @@ struct HostRequest: Sendable {
     poll = try LongPoll(context)
   }
 
-  // MARK: - Answers
+  // MARK: - Responses
 
-  /// Promises the verdict of this moment as a document, or 304 when the client has it; the kernel is asked elsewhere.
+  /// Fulfils the promise with the current verdict, or with 304; the kernel lookup runs on another thread.
   func answer(_ resolution: NameResolution, _ promise: HTTPPromise) {
     context.service.monitor.evaluate(target, resolution: resolution) { promise.fulfil(reply($0)) }
   }
 
-  /// The same by what is known at the end of a wait, at which nobody waits for the kernel as well; nil where nothing is known.
+  /// Returns the provisional verdict for a wait that has ended, without a lookup; nil when there is none.
   func timeoutResponse(_ resolution: NameResolution) -> HTTPResponse? {
     context.service.monitor.provisionalVerdict(of: target, resolution: resolution).map { response($0.verdict) }
   }
 
-  /// What cannot be said at the end of a wait.
+  /// The response when the kernel lookup fails.
   var kernelFailureResponse: HTTPResponse {
     Problem(.internal, "The kernel could not be asked.").response(requestID: context.requestID)
   }
@@ -60,15 +60,15 @@ struct HostRequest: Sendable {
     switch answer {
     case .success(let verdict): return response(verdict)
     case .failure(let error):
-      // The client cannot mend this; what the kernel said is in the log under the request's id.
+      // The client cannot act on this; the log has the kernel's error with the request's id.
       context.service.report(error, context.requestID)
       return kernelFailureResponse
     }
   }
 
-  /// What a watch of this is answered with when there is no room for another.
+  /// The response when too many hosts are watched.
   var watchLimitResponse: HTTPResponse {
-    Problem(.rateLimited, "Too many hosts are watched; ask without wait.", headers: ["Retry-After": "10"])
+    Problem(.rateLimited, "Too many hosts are watched; try again without wait.", headers: ["Retry-After": "10"])
       .response(requestID: context.requestID)
   }
 
@@ -86,13 +86,14 @@ struct HostRequest: Sendable {
     return poll.addingPreferenceApplied(HTTPResponse(headers: headers, body: .bytes(body + [0x0a])))
   }
 
-  /// A revision by content, for nobody numbers the changes of a host: the time is left out, and so is the order of
-  /// addresses, which name servers like to change.
+  /// Returns a tag by content, because changes of a host are not numbered.
+  ///
+  /// It excludes the time and the order of addresses, which name servers often change.
   private func tag(_ verdict: HostVerdict) -> String {
     var verdict = verdict
     verdict.addresses.sort { $0.address.description < $1.address.description }
     let timeless = HostRepresentation.document(verdict, host: host, evaluatedAt: Timestamp(microseconds: 0))
-    // Keyed anew in every process, like the epoch.
+    // `Hasher` has a random key per process, which changes like the epoch.
     var hasher = Hasher()
     hasher.combine(timeless.bytes)
     return "W/\"\(context.service.events.epoch)-\(UInt(bitPattern: hasher.finalize()))\""
@@ -100,23 +101,23 @@ struct HostRequest: Sendable {
 
   // MARK: - Waiting
 
-  /// What to watch for news: the target, or the way out for a name that is not to be resolved.
+  /// The target to watch for changes; the default path for a name that must not be resolved.
   var watchTarget: ReachabilityTarget {
     guard case .name = target.remote, name == nil else { return target }
     return ReachabilityTarget(.defaultPath, source: target.source, interface: target.interface)
   }
 
-  /// A document by a watch's verdict; nil while the watch knows less than a question of its own would.
+  /// Returns a response from a watch's verdict; nil while a separate lookup would provide more.
   func watchResponse(_ verdict: HostVerdict) -> HTTPResponse? {
     guard watchTarget == target else {
-      // Another watch than the target's: its news are when to look. What the tables do not know of yet comes with the next.
+      // The watch follows the default path and only triggers a lookup. If the tables lag behind, a later verdict does.
       let provisional = context.service.monitor.provisionalVerdict(of: target, resolution: .pending)
       guard let provisional, !provisional.isStale || provisional.verdict.path.reason == verdict.path.reason else {
         return nil
       }
       return response(provisional.verdict)
     }
-    // Whose name is being resolved is judged by the default path for the time being: when that is missing, it is missing.
+    // During resolution a name has the verdict of the default path; without a default path it is not reachable.
     let servers: [Reason] = [.dnsTimeout, .dnsServerFailure, .resolverUnavailable]
     let isProvisional = verdict.phase == .optimistic && verdict.path.status != .notReachable
     if isProvisional, !servers.contains(where: { $0 == verdict.path.reason }) { return nil }

@@ -2,9 +2,9 @@ internal import Locks
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// `GET /hosts/{host}`: one target judged now, by a fresh question to the kernel.
+/// `GET /hosts/{host}`: evaluates one target now, by a new kernel lookup.
 enum HostRoutes {
-  /// The longest that a client may wait for a name.
+  /// The longest timeout of a name's resolution.
   static let timeoutLimit = Duration.seconds(60)
 
   static let host = Route(
@@ -27,15 +27,15 @@ enum HostRoutes {
     }
   }
 
-  /// Answers as soon as a watch of the target has a verdict that the client does not have.
+  /// Responds when a watch of the target has a verdict that the client does not have.
   ///
-  /// By the watch alone: a question of its own may for a while know a name's other addresses, or of a loss that is not told
-  /// before the settle time, and who waits again at once would be answered by the one and the other in turn.
+  /// Only the watch decides. A separate lookup may temporarily have other addresses, or a loss that the watch delays by
+  /// the settle time. A client that waits again immediately would receive both in turn.
   private static func wait(_ request: HostRequest, _ limit: Duration) -> HTTPWait {
-    // The answer if nothing changes.
+    // The response if nothing changes.
     let last = Locked<HTTPResponse?>(nil)
     return HTTPWait(limit: limit) {
-      // Of a name that is still being resolved, the default path is all that is known.
+      // While a name is being resolved, only the default path is known.
       last.withLock(\.self) ?? request.timeoutResponse(.failed(.dnsTimeout)) ?? request.kernelFailureResponse
     } begin: { promise in
       let remove = request.context.service.hostLongPolls.add(request.watchTarget) { verdict in

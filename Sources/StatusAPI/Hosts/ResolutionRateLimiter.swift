@@ -1,10 +1,10 @@
 internal import Locks
 
-/// How many names a client may have resolved: each can cost a query to somebody else's name server.
+/// Limits how many names a client may have resolved: each may cause a query to a third party's name server.
 final class ResolutionRateLimiter: Sendable {
-  /// Resolutions a second and client.
+  /// Resolutions per second and client.
   static let ratePerSecond = 10
-  /// Clients that are counted at once; when more come within a second, the count starts anew for all.
+  /// The maximum number of counted clients; above it, all counts are reset.
   static let clientLimit = 1024
 
   private struct Window {
@@ -14,7 +14,7 @@ final class ResolutionRateLimiter: Sendable {
 
   private let window = Locked(Window())
 
-  /// Counts one resolution; false when the client has had its share of this second.
+  /// Counts one resolution; false when the client has reached the limit for this second.
   func consume(client: String, now: ContinuousClock.Instant = .now) -> Bool {
     window.withLock { window in
       if window.start.map({ now - $0 >= .seconds(1) }) ?? true || window.counts.count >= Self.clientLimit {

@@ -1,13 +1,13 @@
 internal import ReachabilityChecks
 
 extension MetricCollector {
-  /// What a schedule of registered targets tells: states by target, everything else by module.
+  /// Returns the metrics of a schedule: states by target, all others by module.
   static func checks(_ schedule: CheckSchedule) -> MetricCollector {
     MetricCollector { page in
       let statistics = schedule.statistics
       let reports = schedule.reports()
       page.add(
-        "reachd_target_up", .gauge, "Whether a registered target answers, 1 or 0; paused ones are left out.",
+        "reachd_target_up", .gauge, "Whether a registered target is up, 1 or 0; paused targets are omitted.",
         reports.filter { $0.status.state != .paused }.map { report in
           .init(report.status.state == .up ? 1 : 0, ["id": report.definition.id])
         })
@@ -15,36 +15,36 @@ extension MetricCollector {
         "reachd_targets", .gauge, "Registered targets by state.",
         TargetState.allCases.map { .init(Double(statistics.targets[$0] ?? 0), ["state": $0.rawValue]) })
       writeLimits(schedule.usage, &page)
-      page.add("reachd_targets_flapping", .gauge, "Registered targets that flap.", statistics.flapping)
-      page.add("reachd_checks_running", .gauge, "Checks of registered targets that are under way.", statistics.running)
+      page.add("reachd_targets_flapping", .gauge, "Registered targets that are flapping.", statistics.flapping)
+      page.add("reachd_checks_running", .gauge, "Checks of registered targets that are running.", statistics.running)
       page.add(
-        "reachd_checks_waiting", .gauge, "Checks that are due and wait, because so many are under way.",
+        "reachd_checks_waiting", .gauge, "Checks that are due and wait for the concurrency limit.",
         statistics.waiting
       )
       page.add(
-        "reachd_check_overlaps_total", .counter, "Checks left out because the one before was still under way.",
+        "reachd_check_overlaps_total", .counter, "Checks skipped because the previous one was still running.",
         statistics.overlaps)
       page.add(
         "reachd_check_repeats_total", .counter,
-        "Results asked for again, because the process had stood still or the way had changed.", statistics.retries)
+        "Checks repeated because the process was suspended or the route had changed.", statistics.retries)
       page.add(
-        "reachd_check_lag_seconds", "How much later than planned checks began.",
+        "reachd_check_lag_seconds", "Delay of checks after their scheduled time.",
         [(labels: [], histogram: statistics.lag)])
       writeModules(statistics, &page)
     }
   }
 
   private static func writeLimits(_ usage: ScheduleUsage, _ page: inout MetricExposition) {
-    page.add("reachd_targets_limit", .gauge, "Registered targets at most, see limits.targets.", usage.limits.targets)
+    page.add("reachd_targets_limit", .gauge, "Maximum of registered targets, see limits.targets.", usage.limits.targets)
     page.add(
       "reachd_scheduled_checks_per_second", .gauge, "Sum of 1/interval over all registered targets.",
       [.init(usage.checksPerSecond)])
     if let limit = usage.limits.checksPerSecond {
       page.add(
-        "reachd_checks_per_second_limit", .gauge, "Checks a second at most, see limits.checksPerSecond.", limit)
+        "reachd_checks_per_second_limit", .gauge, "Maximum checks per second, see limits.checksPerSecond.", limit)
     }
     page.add(
-      "reachd_targets_memory_bytes", .gauge, "Memory that registered targets are charged with, in bytes.", usage.memory)
+      "reachd_targets_memory_bytes", .gauge, "Memory accounted to registered targets, in bytes.", usage.memory)
     if let budget = usage.limits.memory {
       page.add(
         "reachd_targets_memory_limit_bytes", .gauge,
@@ -55,7 +55,7 @@ extension MetricCollector {
   private static func writeModules(_ statistics: CheckStatistics, _ page: inout MetricExposition) {
     let modules = statistics.modules.sorted { $0.key < $1.key }
     page.add(
-      "reachd_checks_total", .counter, "Checks of registered targets by module and what they found.",
+      "reachd_checks_total", .counter, "Checks of registered targets by module and state.",
       modules.flatMap { name, module in
         CheckResult.State.allCases.map {
           .init(Double(module.results[$0] ?? 0), ["module": name, "state": $0.rawValue])
@@ -69,7 +69,7 @@ extension MetricCollector {
         }
       })
     page.add(
-      "reachd_check_duration_seconds", "How long checks of registered targets took.",
+      "reachd_check_duration_seconds", "Duration of checks of registered targets.",
       modules.map { (labels: [("module", $0.key)], histogram: $0.value.durations) })
   }
 }

@@ -1,56 +1,56 @@
-/// One scrape in the text format of Prometheus, version 0.0.4.
+/// One scrape in the Prometheus text format, version 0.0.4.
 public struct MetricExposition: Sendable {
-  /// How a family's values move.
+  /// The type of a metric family.
   public enum Kind: String, Sendable {
-    /// Only up, from zero at the start.
+    /// Only increases, from zero at the start.
     case counter
-    /// Up and down.
+    /// Increases and decreases.
     case gauge
-    /// Counters of what did not exceed each of some bounds.
+    /// Cumulative counters by upper bound.
     case histogram
-    /// A sum and a count, whose quotient is a mean.
+    /// A sum and a count, whose quotient is the mean.
     case summary
   }
 
-  /// One series of a family: its labels and its value now.
+  /// One series of a family: its labels and its current value.
   public struct Sample: Sendable {
     /// Label names and values, in order.
     public var labels: [(name: String, value: String)]
     /// The value.
     public var value: Double
 
-    /// A series with labels.
+    /// Creates a series with labels.
     public init(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
       self.labels = labels.map { ($0.key, $0.value) }
       self.value = value
     }
   }
 
-  /// Series of one family, at most: some ten thousand targets are watched or probed, and each costs about 80 bytes.
+  /// The maximum number of series per family: targets may number ten thousand, and each series costs about 80 bytes.
   public static let sampleLimitPerFamily = 10_000
 
-  /// The page so far.
+  /// The exposition so far.
   public private(set) var bytes: [UInt8] = []
-  /// Series that were left out because their family had too many.
+  /// The number of series that were omitted because their family had too many.
   public private(set) var omitted = 0
 
-  /// An empty page.
+  /// Creates an empty exposition.
   public init() { bytes.reserveCapacity(16 * 1024) }
 
-  /// Adds a family: all that there is of a name.
+  /// Adds a family: all series of one name.
   ///
-  /// A family without a series is left out: Prometheus knows what is not there.
+  /// A family without series is omitted; Prometheus treats it as absent.
   ///
   /// - Parameters:
   ///   - name: `reachd_…`; base units, and `_total` for a counter.
-  ///   - kind: how the values move.
-  ///   - help: a sentence for whoever sees only the name.
-  ///   - samples: the series; those beyond ``sampleLimitPerFamily`` are left out and counted.
+  ///   - kind: the type.
+  ///   - help: one sentence that explains the name.
+  ///   - samples: the series; those beyond ``sampleLimitPerFamily`` are omitted and counted.
   public mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
     add(name, kind, help, suffixed: samples.map { ("", $0) })
   }
 
-  /// Adds a family whose series have names of their own behind the family's, as those of a histogram do.
+  /// Adds a family whose series have a suffix after the family's name, such as those of a histogram.
   mutating func add(
     _ name: String, _ kind: Kind, _ help: String, suffixed samples: [(suffix: String, sample: Sample)]
   ) {
@@ -88,7 +88,7 @@ public struct MetricExposition: Sendable {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// Whole numbers without a fraction: that is what most are, and what people read.
+  /// Returns whole numbers without a fraction: most values are whole, and are easier to read so.
   private static func text(_ value: Double) -> String {
     if let whole = Int64(exactly: value) { return String(whole) }
     if value.isNaN { return "NaN" }
@@ -96,11 +96,11 @@ public struct MetricExposition: Sendable {
   }
 }
 
-/// Where series come from: asked anew for each scrape.
+/// A source of metrics, which is called for each scrape.
 public struct MetricCollector: Sendable {
-  /// Adds its families to a page; from any thread, and without blocking.
+  /// Adds the families of this source; callable from any thread, and never blocking.
   public var write: @Sendable (inout MetricExposition) -> Void
 
-  /// A source.
+  /// Creates a source.
   public init(_ write: @escaping @Sendable (inout MetricExposition) -> Void) { self.write = write }
 }

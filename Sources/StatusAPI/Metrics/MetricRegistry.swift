@@ -1,9 +1,9 @@
 internal import Locks
 internal import NetworkReachability
 
-/// All sources of series: the one place where they come together.
+/// All sources of metrics.
 ///
-/// A part that has something to tell brings a ``MetricCollector``; see docs/ARCHITECTURE.md, "Add a metric".
+/// A component with metrics adds a ``MetricCollector``; see docs/ARCHITECTURE.md, "Add a metric".
 final class MetricRegistry: Sendable {
   private let sources: Locked<[MetricCollector]>
 
@@ -11,19 +11,19 @@ final class MetricRegistry: Sendable {
 
   func add(_ source: MetricCollector) { sources.withLock { $0.append(source) } }
 
-  /// A scrape.
+  /// A scrape of all sources.
   var exposition: [UInt8] {
     var page = MetricExposition()
     for source in sources.withLock(\.self) { source.write(&page) }
     page.add(
-      "reachd_metrics_omitted_series", .gauge, "Series left out of this scrape because their family has too many.",
+      "reachd_metrics_omitted_series", .gauge, "Series omitted from this scrape because their family has too many.",
       page.omitted)
     return page.bytes
   }
 }
 
 extension MetricCollector {
-  /// A bare number as `process_…` and `reachd_…` families want it.
+  /// Returns a duration as a number of seconds, the base unit of `process_…` and `reachd_…` families.
   static func seconds(_ duration: Duration) -> Double {
     Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
   }

@@ -1,13 +1,13 @@
 internal import EmbeddedHTTPServer
 
-/// `GET /metrics`: for Prometheus.
+/// `GET /metrics`: the metrics for Prometheus.
 enum MetricsRoutes {
   static let metrics = Route(
-    pattern: "/metrics", mediaTypes: [.text], summary: "the service and its verdict in numbers, for Prometheus"
+    pattern: "/metrics", mediaTypes: [.text], summary: "the metrics of the service, for Prometheus"
   ) { (context) throws(Problem) in
     let metrics = context.service.metrics
     return .later { promise in
-      // Elsewhere: to count ten thousand descriptors takes milliseconds, and other clients wait for this thread.
+      // In a task: counting ten thousand descriptors takes milliseconds, and other clients share this thread.
       Task.detached {
         var headers = RepresentationHeaders.headers(.text)
         headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"

@@ -4,7 +4,7 @@ public import EmbeddedHTTPServer
 internal import Synchronization
 
 extension MetricCollector {
-  /// What the servers do, each by its address.
+  /// Returns the metrics of the HTTP servers, by address.
   public static func servers(
     _ servers: @escaping @Sendable () -> [(address: String, counters: HTTPServer.Counters)]
   ) -> MetricCollector {
@@ -18,39 +18,39 @@ extension MetricCollector {
       add("reachd_http_connections", .gauge, "Connections open now.", \.connections)
       add("reachd_http_connections_accepted_total", .counter, "Connections accepted.", \.accepted)
       add("reachd_http_heads_total", .counter, "Request heads received, refused ones included.", \.requests)
-      add("reachd_http_refused_total", .counter, "Requests refused for their form or size.", \.refused)
+      add("reachd_http_refused_total", .counter, "Requests refused because of their syntax or size.", \.refused)
       add("reachd_http_overloaded_total", .counter, "Requests answered 503 or 429 because of a limit.", \.overloaded)
       add("reachd_http_expired_total", .counter, "Connections closed for an unfinished request.", \.expired)
       add("reachd_http_body_bytes_total", .counter, "Bytes of bodies and streams that were sent.", \.bodyBytes)
-      add("reachd_http_waiting_requests", .gauge, "Requests that wait for news (long polls) now.", \.waiting)
+      add("reachd_http_waiting_requests", .gauge, "Long polls waiting now.", \.waiting)
       add("reachd_streams", .gauge, "Event streams open now.", \.streams)
       add("reachd_streams_opened_total", .counter, "Event streams opened.", \.streamsOpened)
-      add("reachd_streams_lagged_total", .counter, "Event streams cut because they were too slow.", \.streamsLagged)
-      add("reachd_streams_gone_total", .counter, "Event streams whose reader went away.", \.streamsGone)
+      add("reachd_streams_lagged_total", .counter, "Event streams closed for a slow client.", \.streamsLagged)
+      add("reachd_streams_gone_total", .counter, "Event streams closed by the client.", \.streamsGone)
     }
   }
 
-  /// The version.
+  /// Returns the metric with the version.
   static func build(_ version: String) -> MetricCollector {
     MetricCollector { page in
       page.add("reachd_build_info", .gauge, "Always 1; the version is a label.", [.init(1, ["version": version])])
     }
   }
 
-  /// How full the log is that streams resume from.
+  /// Returns the occupancy of the log that streams resume from.
   static func log(_ log: EventLog) -> MetricCollector {
     MetricCollector { page in
       let room = log.occupancy
       page.add("reachd_event_log_events", .gauge, "Events that a stream can resume from.", room.entries)
-      page.add("reachd_event_log_capacity_events", .gauge, "Events that there is room for.", room.entryCapacity)
+      page.add("reachd_event_log_capacity_events", .gauge, "Capacity of the event log in events.", room.entryCapacity)
       page.add("reachd_event_log_bytes", .gauge, "Bytes of these events.", room.bytes)
-      page.add("reachd_event_log_capacity_bytes", .gauge, "Bytes that there is room for.", room.byteCapacity)
+      page.add("reachd_event_log_capacity_bytes", .gauge, "Capacity of the event log in bytes.", room.byteCapacity)
       page.add("reachd_event_log_events_total", .counter, "Events appended since the start.", room.appended)
     }
   }
 }
 
-/// Counts answers by route and status: as many series as there are routes, methods and statuses, whatever is asked.
+/// Counts responses by route, method and status, so that requests cannot increase the number of series without bound.
 final class RequestCounters: Sendable {
   private struct Key: Hashable {
     var route: String
@@ -58,7 +58,7 @@ final class RequestCounters: Sendable {
     var status: Int
   }
 
-  /// How often there was one kind of answer.
+  /// The number of responses of one kind.
   final class Count: Sendable {
     let number = Atomic(0)
 
@@ -75,7 +75,7 @@ final class RequestCounters: Sendable {
     ).increment()
   }
 
-  /// The count of one kind of answer.
+  /// Returns the counter of one kind of response.
   func count(of route: String, _ method: String, _ status: Int) -> Count {
     let key = Key(route: route, method: method, status: status)
     return counts.withLock { counts in
@@ -86,14 +86,14 @@ final class RequestCounters: Sendable {
     }
   }
 
-  /// Adds what was counted.
+  /// Adds the counters.
   func write(to page: inout MetricExposition) {
     let sorted = counts.withLock(\.self).sorted {
       ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
     }
     page.add(
       "reachd_http_requests_total", .counter,
-      "Answers by route, method and status; `none` is what had no route. Streams count when they begin.",
+      "Responses by route, method and status; `none` is no route. Streams are counted when they start.",
       sorted.map { entry in
         .init(
           Double(entry.value.number.load(ordering: .relaxed)),

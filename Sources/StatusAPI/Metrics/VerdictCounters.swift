@@ -1,13 +1,13 @@
 internal import Locks
 internal import NetworkReachability
 
-/// Counts transitions, and how long each status held.
+/// Counts transitions and the time in each status.
 final class VerdictCounters: TransitionSink {
   private struct Counts {
     var transitions: [Transition.Kinds.RawValue: Int] = [:]
     var status = ReachabilityStatus.unknown
     var timeInStatus: [String: Duration] = [:]
-    /// When `timeInStatus` was last brought up to date.
+    /// The time of the last update of `timeInStatus`.
     var time: ContinuousClock.Instant
     var since: Timestamp?
 
@@ -19,7 +19,7 @@ final class VerdictCounters: TransitionSink {
 
   private let guarded = Locked(Counts(time: .now))
 
-  /// The kinds of transition by the names that events have.
+  /// The kinds of transition, by event name.
   private static let kinds: [(name: String, kind: Transition.Kinds)] = [
     ("status", .status), ("path", .path), ("interface", .interface), ("host", .host), ("target", .target),
   ]
@@ -34,7 +34,7 @@ final class VerdictCounters: TransitionSink {
     }
   }
 
-  /// Adds what was counted.
+  /// Adds the counters.
   func write(to page: inout MetricExposition) {
     let counts = guarded.withLock { counts in
       counts.advance(to: .now)
@@ -44,7 +44,7 @@ final class VerdictCounters: TransitionSink {
       "reachd_status", .gauge, "Whether this is the status of the machine now: 1 for one of them.",
       Self.statuses.map { .init($0.name == counts.status.name ? 1 : 0, ["status": $0.name]) })
     page.add(
-      "reachd_status_seconds_total", .counter, "Time that the machine has been in each status since the start.",
+      "reachd_status_seconds_total", .counter, "Time of the machine in each status since the start.",
       Self.statuses.map { .init(MetricCollector.seconds(counts.timeInStatus[$0.name] ?? .zero), ["status": $0.name]) })
     if let since = counts.since {
       page.add(
@@ -52,7 +52,7 @@ final class VerdictCounters: TransitionSink {
         [.init(Double(since.microseconds) / 1e6)])
     }
     page.add(
-      "reachd_transitions_total", .counter, "Changes that were told, by kind as in /events.",
+      "reachd_transitions_total", .counter, "Published transitions, by kind as in /events.",
       Self.kinds.map { .init(Double(counts.transitions[$0.kind.rawValue] ?? 0), ["kind": $0.name]) })
   }
 }

@@ -1,7 +1,7 @@
 internal import NetworkReachability
 
 extension MetricCollector {
-  /// What is known of the network: the verdict by family and the watched hosts.
+  /// Returns the metrics of the network: the verdict by family and the watched hosts.
   static func verdict(_ monitor: ReachabilityMonitor, _ feed: EventPublisher) -> MetricCollector {
     MetricCollector { page in
       let snapshot = feed.documents.snapshot
@@ -10,7 +10,7 @@ extension MetricCollector {
         "reachd_reachable", .gauge, "Whether a packet can leave this machine by its default path, by family.",
         paths.map { .init($0.1.status.isReachable ? 1 : 0, ["family": $0.0]) })
       page.add(
-        "reachd_path_info", .gauge, "The default path of each family: always 1, what it is stands in the labels.",
+        "reachd_path_info", .gauge, "Always 1; the labels contain the default path of each family.",
         paths.map { family, path in
           .init(
             1,
@@ -21,9 +21,9 @@ extension MetricCollector {
         })
       page.add("reachd_interfaces", .gauge, "Network interfaces of this machine.", snapshot.interfaces.count)
       let (verdicts, watched) = monitor.watchedVerdicts(limit: MetricExposition.sampleLimitPerFamily)
-      page.add("reachd_watched_hosts", .gauge, "Hosts that somebody watches now.", watched)
+      page.add("reachd_watched_hosts", .gauge, "Hosts that are watched now.", watched)
       page.add(
-        "reachd_host_reachable", .gauge, "Whether a packet can leave for a host that somebody watches.",
+        "reachd_host_reachable", .gauge, "Whether a packet can leave for a watched host.",
         verdicts.map { .init($0.path.status.isReachable ? 1 : 0, labels(of: $0.target)) })
     }
   }
@@ -32,30 +32,30 @@ extension MetricCollector {
     ["host": target.host, "source": target.source?.description ?? "", "interface": target.interface ?? ""]
   }
 
-  /// How the kernel is read.
+  /// Returns the counters of the kernel interface.
   static func kernel(_ monitor: ReachabilityMonitor) -> MetricCollector {
     MetricCollector { page in
       guard let counters = monitor.kernelCounters else { return }
       let families: [(String, String, UInt64)] = [
-        ("events", "Events of the kernel that were heard.", counters.events),
+        ("events", "Events received from the kernel.", counters.events),
         ("readings", "Readings of the kernel's tables.", counters.readings),
         ("failures", "Readings of the kernel's tables that failed.", counters.failures),
-        ("overruns", "Times that the kernel threw events away because we were too slow.", counters.overruns),
-        ("resyncs", "Readings of everything because events were lost.", counters.resyncs),
-        ("barriers", "Waits for the kernel to finish what it had announced.", counters.barriers),
-        ("audits", "Comparisons of what we hold with what the kernel has.", counters.audits),
-        ("audit_differences", "What audits found that no event had told.", counters.auditDifferences),
+        ("overruns", "Times that the kernel discarded events because the receive buffer was full.", counters.overruns),
+        ("resyncs", "Complete readings after a loss of events.", counters.resyncs),
+        ("barriers", "Waits for the kernel to complete announced changes.", counters.barriers),
+        ("audits", "Comparisons of the service's state with the kernel's tables.", counters.audits),
+        ("audit_differences", "Differences found by audits that no event had announced.", counters.auditDifferences),
       ]
       for (name, help, value) in families { page.add("reachd_netlink_\(name)_total", .counter, help, value) }
       page.add(
         "reachd_netlink_reaction_seconds", .summary,
-        "Time from the first event of a reading until its verdicts were told.",
+        "Time from the first event of a reading until its verdicts were published.",
         suffixed: [
           ("_sum", .init(seconds(counters.reactionTime))), ("_count", .init(Double(counters.reactions))),
         ])
       if let silence = monitor.timeSinceProgress {
         page.add(
-          "reachd_netlink_idle_seconds", .gauge, "Time since the thread that reads the kernel last moved.",
+          "reachd_netlink_idle_seconds", .gauge, "Time since the last progress of the netlink thread.",
           [.init(seconds(silence))])
       }
     }

@@ -2,10 +2,10 @@ internal import Logging
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// One log line an answer.
+/// The access log, with one line per response.
 ///
-/// Of the request's target it has the path and the names of the parameters, never their values or user information.
-/// It is written when the answer is handed over: a stream's line comes at its beginning, and says nothing of its length.
+/// Of the request's target, a line contains the path and the parameter names, never their values or user information.
+/// It is written when the response is handed over: a stream's line is written at its start, without its duration.
 enum AccessLog {
   static func write(_ answer: HTTPAccess, to logger: Logger) {
     let request = answer.request
@@ -26,18 +26,18 @@ enum AccessLog {
   }
 }
 
-/// The caller's place in a distributed trace (W3C Trace Context, section 3.2).
+/// The caller's position in a distributed trace (W3C Trace Context, section 3.2).
 struct TraceParent: Equatable {
   /// The trace's id: 32 hexadecimal digits.
   var trace: Substring
   /// The id of the caller's own span: 16 hexadecimal digits.
   var parent: Substring
 
-  /// Nil for what is none: such a header is as if it were not there, as the specification wants it.
+  /// Returns nil for an invalid header, which the specification requires a receiver to ignore.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", Self.isHex(parts[3], 2),
-      // A later version may have more to say behind a dash, this one not.
+      // A later version may append fields after another dash; version 00 may not.
       parts.count == 4 || parts[0] != "00"
     else { return nil }
     guard Self.isHex(parts[1], 32), Self.isHex(parts[2], 16), parts[1].contains(where: { $0 != "0" }),

@@ -1,7 +1,8 @@
 internal import EmbeddedHTTPServer
 
-/// A request for a state by one who may have it already: 304 then, at once or, when the client wants to wait, unless the
-/// state becomes another meanwhile.
+/// A request for a state that the client may have already.
+///
+/// If it has, the response is 304: immediately, or, if the client waits, when the state does not change in time.
 struct ConditionalRequest {
   private let poll: LongPoll
   private let tags: EntityTagCondition
@@ -11,15 +12,15 @@ struct ConditionalRequest {
     tags = EntityTagCondition(context.request)
   }
 
-  /// The reply to the request.
+  /// Returns the reply to the request.
   ///
   /// - Parameters:
-  ///   - registry: where news of the state is called.
-  ///   - topic: by what name.
-  ///   - follow: asked for once the wait begins; tells whether a piece of news may concern the state as it is then.
-  ///   - present: the tag as of now, where that costs less than the whole answer.
-  ///   - current: the whole answer as of now, with its tag; when the state is gone, an answer without.
-  /// - Returns: the answer, or the wait for another.
+  ///   - registry: the registry that is notified of changes of the state.
+  ///   - topic: the topic to wait for.
+  ///   - follow: called when the wait begins; returns a filter for the changes that may concern the state at that time.
+  ///   - present: the current tag, where it costs less than the whole response.
+  ///   - current: the current response with its tag; without a tag when the state no longer exists.
+  /// - Returns: the response, or the wait for another one.
   func reply<Change>(
     waitingOn registry: LongPollRegistry<Change>, topic: String = "",
     when follow: @escaping @Sendable () -> @Sendable (Change) -> Bool = { { _ in true } },
@@ -45,7 +46,7 @@ struct ConditionalRequest {
     return .wait(wait)
   }
 
-  /// What the client gets of it: nothing but headers when it is what it has.
+  /// The response for this client: 304 without a body when the client has the state.
   private func answer(_ whole: HTTPResponse) -> HTTPResponse {
     guard whole.status == 200, let tag = whole.headers["ETag"], tags.matches(tag) else {
       return poll.addingPreferenceApplied(whole)

@@ -1,6 +1,6 @@
 internal import EmbeddedHTTPServer
 
-/// `GET /` and `GET /openapi.yaml`: what there is.
+/// `GET /` and `GET /openapi.yaml`: the list of routes and the contract.
 enum IndexRoutes {
   static let index = Route(
     pattern: "/", mediaTypes: [.json, .text], summary: "this index"
@@ -43,7 +43,7 @@ enum IndexRoutes {
 
 /// Every route, in the order of the index.
 ///
-/// `openapi.yaml` lists the same, one to one.
+/// `openapi.yaml` lists the same routes.
 enum RouteTable {
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]

@@ -1,20 +1,20 @@
 internal import EmbeddedHTTPServer
 
-/// `?wait=30s` and `Prefer: wait=30` (RFC 7240): a client that knows the current state is answered when it changes.
+/// `?wait=30s` and `Prefer: wait=30` (RFC 7240): delays the response until the state that the client has changes.
 struct LongPoll {
-  /// The longest that a request may wait: proxies and clients give up on silence, and a lost one is found by then.
+  /// The longest wait: proxies and clients time out on idle connections, and a lost connection is detected by then.
   static let waitLimit = Duration.seconds(600)
 
-  /// How long to wait; nil for not at all.
+  /// How long to wait; nil for no wait.
   var limit: Duration?
-  /// What `Preference-Applied` is to say; nil when the header asked for nothing, or the query decides.
+  /// The value of `Preference-Applied`; nil when the header has no preference or the query takes precedence.
   var applied: String?
 
-  /// Reads the query, which wins, and the header, which cannot be wrong: a preference may be ignored.
+  /// Reads the query, which takes precedence, and the header, which is never an error: a preference may be ignored.
   init(_ context: RequestContext) throws(Problem) {
     if let text = context.query["wait"] {
       guard let limit = DurationFormat.parse(text), limit <= Self.waitLimit else {
-        throw Problem(.badRequest, "wait=\(text.debugDescription) is no duration up to 10m, such as 30s.")
+        throw Problem(.badRequest, "wait=\(text.debugDescription) is not a duration up to 10m, such as 30s.")
       }
       self.limit = limit
     } else if let seconds = context.request.headers["Prefer"].flatMap(Self.preferredSeconds) {
@@ -23,7 +23,7 @@ struct LongPoll {
     }
   }
 
-  /// The answer, with word of the preference if there was one.
+  /// Returns the response with `Preference-Applied`, if a preference was applied.
   func addingPreferenceApplied(_ response: HTTPResponse) -> HTTPResponse {
     guard let applied else { return response }
     var response = response
@@ -31,14 +31,14 @@ struct LongPoll {
     return response
   }
 
-  /// The value of `wait` in a list of preferences, each with parameters of its own; at most the longest wait.
+  /// Returns `wait` from a list of preferences, which may have parameters; at most the wait limit.
   private static func preferredSeconds(_ field: String) -> Int64? {
     for preference in HeaderFieldSyntax.parts(of: field, by: ",") {
       let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(trimmed)
       guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
       let digits = parts[1].split(separator: "\"").joined()
       guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-      // More than a number can hold is longer than the longest, too.
+      // A number that overflows exceeds the limit, too.
       return min(Int64(digits) ?? .max, waitLimit.components.seconds)
     }
     return nil
@@ -49,17 +49,17 @@ struct LongPoll {
   }
 }
 
-/// `If-None-Match` against the tag of what there is (RFC 9110, section 13.1.2).
+/// `If-None-Match`, compared with the tag of the current state (RFC 9110, section 13.1.2).
 struct EntityTagCondition {
   /// The header as given; nil when there is none.
   private let list: String?
 
-  /// Whether the client has any state at all.
+  /// Whether the request names any state.
   var isPresent: Bool { list != nil }
 
   init(_ request: HTTPRequest) { list = request.headers["If-None-Match"] }
 
-  /// Whether the client has the state of this tag: weak comparison, the list or `*`.
+  /// Whether the client has the state of this tag: weak comparison, a list or `*`.
   func matches(_ tag: String) -> Bool {
     guard let list else { return false }
     func opaque(_ tag: some StringProtocol) -> Substring {

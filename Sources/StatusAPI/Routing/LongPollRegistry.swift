@@ -1,17 +1,17 @@
 internal import Locks
 internal import EmbeddedHTTPServer
 
-/// Requests that wait for news of one resource, or of many by their topics: each is an entry here, and holds no thread.
+/// Requests that wait for a change of one resource, or of several by topic; a waiting request holds no thread.
 ///
-/// Whoever waits is tried again at every call; what it answers is its own affair. A call may say what has happened, so that
-/// those whom that cannot concern need not look.
+/// Every notification retries the waiting requests; each decides about its response. A notification may list the
+/// changes, so that requests that they do not concern skip the comparison.
 final class LongPollRegistry<Change: Sendable>: Sendable {
-  /// Answers its request if there is news by now; false to wait on.
+  /// Responds if the state has changed; returns false to continue waiting.
   ///
-  /// It is given what has happened; nil for anything.
+  /// The argument lists the changes; nil means that anything may have changed.
   typealias Attempt = @Sendable ([Change]?) -> Bool
 
-  /// Where a request waits.
+  /// Identifies a waiting request.
   struct WaiterID: Sendable {
     fileprivate var topic: String
     fileprivate var number: Int
@@ -20,36 +20,36 @@ final class LongPollRegistry<Change: Sendable>: Sendable {
   private struct State {
     var last = 0
     var waiting: [String: [Int: Attempt]] = [:]
-    /// What is to be called soon, and why.
+    /// The topics that the next deferred notification covers, and the changes.
     var pendingTopics: Set<String> = []
     var changes: [Change]? = []
   }
 
-  /// News of one call that are told one by one; of more, everybody is to look.
+  /// The number of changes that one notification lists; above it, every waiting request compares its state.
   private static var changeLimit: Int { 256 }
 
   private let state = Locked(State())
 
-  /// Has a request wait, unless there is news already.
+  /// Adds a waiting request, unless its state has changed already.
   ///
-  /// - Returns: by what it leaves.
+  /// - Returns: the id for ``remove(_:)``.
   func add(topic: String = "", _ attempt: @escaping Attempt) -> WaiterID {
     let waiterID = state.withLock { state in
       state.last += 1
       state.waiting[topic, default: [:]][state.last] = attempt
       return WaiterID(topic: topic, number: state.last)
     }
-    // Once more, now that no call can pass it by.
+    // Try again: from here on no notification is missed, but one before may have been.
     if attempt(nil) { remove(waiterID) }
     return waiterID
   }
 
-  /// The request waits no longer, for whatever reason.
+  /// Removes a waiting request, for any reason.
   func remove(_ waiterID: WaiterID) { remove([waiterID.number], waiterID.topic) }
 
   private func remove(_ numbers: [Int], _ topic: String) {
     guard !numbers.isEmpty else { return }
-    // Let go of them outside the lock: a promise may go with each.
+    // Release the closures outside the lock: each may hold the last reference to a promise.
     let removed = state.withLock { state in
       let removed = numbers.map { state.waiting[topic]?.removeValue(forKey: $0) }
       if state.waiting[topic]?.isEmpty == true { state.waiting[topic] = nil }
@@ -58,13 +58,13 @@ final class LongPollRegistry<Change: Sendable>: Sendable {
     _ = removed
   }
 
-  /// There may be news: tries all who wait for this topic.
+  /// Retries all requests that wait for this topic.
   func notify(topic: String = "", _ changes: [Change]? = nil) {
     let waiting = state.withLock { $0.waiting[topic] ?? [:] }
     remove(waiting.filter { $0.value(changes) }.map(\.key), topic)
   }
 
-  /// The same for some topics, soon and elsewhere: for callers that hold a lock or must go on.
+  /// Retries the requests of several topics later, in a task: for callers that hold a lock or must not be delayed.
   func notifyLater(topics: Set<String> = [""], _ changes: [Change]? = nil) {
     let isFirst = state.withLock { state in
       let wanted = topics.filter { state.waiting[$0] != nil }
@@ -78,7 +78,7 @@ final class LongPollRegistry<Change: Sendable>: Sendable {
       }
       return isFirst
     }
-    // What is called until this begins goes with it.
+    // Notifications that arrive before the task starts are merged into it.
     if isFirst { Task.detached { self.notifyPending() } }
   }
 

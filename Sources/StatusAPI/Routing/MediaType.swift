@@ -1,6 +1,6 @@
 internal import EmbeddedHTTPServer
 
-/// The representations that we have, and which of them an `Accept` header prefers (RFC 9110 §12.5.1).
+/// The representations of this API, and the selection by an `Accept` header (RFC 9110 §12.5.1).
 enum MediaType: String {
   case json = "application/json"
   case text = "text/plain"
@@ -12,12 +12,12 @@ enum MediaType: String {
   /// The value of `Content-Type`.
   var contentType: String { self == .text ? "text/plain; charset=utf-8" : rawValue }
 
-  /// The best of `mediaTypes` for this request; the first one when all are welcome.
+  /// Returns the best of `mediaTypes` for this request; the first one without a preference.
   ///
-  /// - Throws: `notAcceptable` with the list of what there is.
+  /// - Throws: `notAcceptable` with the list of available types.
   static func negotiate(_ mediaTypes: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
     guard let accept = request.headers["Accept"] else { return mediaTypes[0] }
-    // Empty elements of a list count as none (RFC 9110 §5.6.1), and a list of none asks for nothing in particular.
+    // Empty list elements are ignored (RFC 9110 §5.6.1); a list without elements expresses no preference.
     let ranges = HeaderFieldSyntax.parts(of: accept, by: ",").map(Range.init).filter { !$0.isEmpty }
     guard !ranges.isEmpty else { return mediaTypes[0] }
     var best: (offer: MediaType, quality: Double)?
@@ -37,9 +37,9 @@ enum MediaType: String {
     var type: Substring
     var subtype: Substring
     var quality = 1.0
-    /// Nothing but white space was written.
+    /// Whether the range consists of white space only.
     var isEmpty: Bool
-    /// How exactly the range names a type: the most exact one that matches decides (RFC 9110 §12.5.1).
+    /// How exactly the range names a type: the most specific match decides (RFC 9110 §12.5.1).
     var specificity: Int { (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1) }
 
     init(_ text: Substring) {
@@ -49,7 +49,7 @@ enum MediaType: String {
       isEmpty = parts.allSatisfy(\.isEmpty) && parts.count == 1
       subtype = names.count > 1 ? names[1] : ""
       for part in parts.dropFirst() where part.hasPrefix("q=") {
-        // What is no weight is no welcome either.
+        // An invalid weight excludes the type.
         quality = HeaderFieldSyntax.weight(part.dropFirst(2)) ?? 0
       }
     }
@@ -62,7 +62,7 @@ enum MediaType: String {
 }
 
 extension Substring {
-  /// Lower case and without the white space around it, as header parameters are compared.
+  /// Lower case without white space, for the comparison of header parameters.
   fileprivate var lowercasedAndTrimmed: String {
     String(self).lowercased().split(whereSeparator: { $0 == " " || $0 == "\t" }).joined()
   }

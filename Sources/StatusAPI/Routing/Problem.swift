@@ -1,15 +1,15 @@
 internal import EmbeddedHTTPServer
 
-/// What is wrong with a request, or with us: RFC 9457 problem details.
+/// A client or server error as RFC 9457 problem details.
 struct Problem: Error {
-  /// The closed list of what can go wrong, with the HTTP status of each.
+  /// The closed list of errors, with the HTTP status of each.
   enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
     case forbidden, policyDenied, moduleDenied, quotaExceeded
     case hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge, unsupportedMedia, invalid
     case rateLimited, overloaded, draining, `internal`
 
-    /// The usual status; 414 and 431 for the parts of a request that are too large.
+    /// The default status; 414 and 431 apply to parts of a request that are too large.
     var status: Int {
       switch self {
       case .badRequest, .unknownParameter, .badHost, .badTarget: 400
@@ -64,7 +64,7 @@ struct Problem: Error {
   var detail: String
   var status: Int
   var headers = HTTPHeaders()
-  /// Each part of a body that is to blame.
+  /// The invalid parts of a body.
   var errors: [FieldError] = []
 
   init(
@@ -77,7 +77,7 @@ struct Problem: Error {
     self.headers = headers
   }
 
-  /// The problem as an answer; `requestID` names this occurrence.
+  /// Returns the problem as a response; `requestID` identifies this occurrence.
   func response(requestID: String) -> HTTPResponse {
     var members: [JSON.Member] = [
       .init(name: "type", value: .string("urn:reachd:problem:\(code.rawValue)")),
@@ -99,7 +99,7 @@ struct Problem: Error {
       status: status, headers: SecurityHeaders.merged(into: headers), body: .bytes(body.bytes + Array("\n".utf8)))
   }
 
-  /// Puts what the HTTP room refused by itself into our words.
+  /// Converts a refusal by the HTTP server.
   init(_ refusal: RequestRefusal) {
     let code: Code =
       switch refusal.rule {

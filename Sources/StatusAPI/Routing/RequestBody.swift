@@ -1,16 +1,16 @@
 internal import JSONTree
 internal import EmbeddedHTTPServer
 
-/// One part of a body and what is wrong with it (RFC 9457 §3).
+/// An invalid part of a body and the reason (RFC 9457 §3).
 struct FieldError: Equatable, Sendable {
-  /// Where (RFC 6901): `/3/timeout`.
+  /// The JSON pointer to the part (RFC 6901): `/3/timeout`.
   var pointer: String
   var detail: String
 
-  /// As problem documents and the results of batches list it.
+  /// The JSON object for problem documents and batch results.
   var document: JSON { .members(["pointer": .string(pointer), "detail": .string(detail)]) }
 
-  /// A pointer's next part, escaped.
+  /// Returns a pointer's next segment, escaped.
   static func pointerSegment(_ name: String) -> String {
     var escaped = "/"
     for character in name {
@@ -24,15 +24,15 @@ struct FieldError: Equatable, Sendable {
   }
 }
 
-/// What a request's body says.
+/// Parses the body of a request.
 enum RequestBody {
-  /// The body as JSON.
+  /// Returns the body as JSON.
   ///
-  /// - Throws: `unsupportedMedia` for another type or none, `badRequest` with the place for what is no JSON.
+  /// - Throws: `unsupportedMedia` for another type or none, `badRequest` with the position for invalid JSON.
   static func json(_ request: HTTPRequest) throws(Problem) -> JSONNode {
     let type = request.headers["Content-Type"] ?? ""
     guard isJSON(type) else {
-      let found = type.isEmpty ? "of no type" : type.prefix(80).debugDescription
+      let found = type.isEmpty ? "without a type" : type.prefix(80).debugDescription
       throw Problem(
         .unsupportedMedia, "The body is \(found); send Content-Type: application/json.",
         headers: ["Accept-Post": "application/json"])
@@ -40,7 +40,7 @@ enum RequestBody {
     do throws(JSONError) {
       return try JSONNode.parse(request.body)
     } catch {
-      throw Problem(.badRequest, "The body is no JSON: line \(error.line), column \(error.column): \(error.message).")
+      throw Problem(.badRequest, "The body is not JSON: line \(error.line), column \(error.column): \(error.message).")
     }
   }
 

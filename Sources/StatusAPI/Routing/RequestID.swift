@@ -1,9 +1,9 @@
 internal import EmbeddedHTTPServer
 internal import Synchronization
 
-/// The id that ties a request to its log lines: the client's own when it is fit to be one, else a fresh one.
+/// The id that links a request to its log lines: the client's own if it is valid, otherwise a generated one.
 enum RequestID {
-  /// Longer ids are replaced: they would only fill the log.
+  /// The maximum length; longer ids are replaced, because they would only fill the log.
   static let lengthLimit = 128
 
   static func of(_ request: HTTPRequest) -> String {
@@ -13,9 +13,9 @@ enum RequestID {
     return given
   }
 
-  /// Fifteen hexadecimal digits that no other request of this process has, nor, most likely, one of another.
+  /// Returns fifteen hexadecimal digits, unique in this process and most likely across processes.
   ///
-  /// A counter, mixed (SplitMix64): random numbers cost a system call each, sixteen digits an allocation.
+  /// A mixed counter (SplitMix64): random numbers cost a system call each, sixteen digits an allocation.
   static func generate() -> String {
     var mixed = next.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -2,26 +2,26 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// One resource and method: what it is called, what its query may hold, what it can be represented as.
+/// One resource and method, with its query parameters and representations.
 struct Route: Sendable {
   var method = "GET"
   /// The path with its parameters in braces: `/hosts/{host}`.
   var pattern: String
-  /// The names that the query may hold; anything else is refused, so that a typing error is not silently ignored.
+  /// The names that the query may contain; other names are refused, so that a typing error is not silently ignored.
   var parameters: Set<String> = []
-  /// Those of them that may be given more than once; a route asks the request for all of their values.
+  /// The parameters that may be repeated; a route reads all of their values from the request.
   var repeatable: Set<String> = []
-  /// The right that it needs; nil for what is open to everybody, whatever is configured.
+  /// The scope that the route requires; nil for a route that is always open, independent of the configuration.
   var scope: Scope? = .read
-  /// Representations, the usual one first.
+  /// The representations, the default first.
   var mediaTypes: [MediaType]
-  /// A 200 depends on the documents, the settings and the request's head alone, and stands until one of them changes.
+  /// Whether a 200 depends only on the documents, the settings and the request's head, and is valid until they change.
   var isCacheable = false
-  /// One line for the index.
+  /// The summary for the index, in one line.
   var summary: String
   var handle: @Sendable (RequestContext) throws(Problem) -> HTTPReply
 
-  /// The parameters of a path that this pattern matches; nil when it does not.
+  /// Returns the parameters of a path that matches this pattern, otherwise nil.
   func match(_ segments: [Substring]) -> [String: String]? {
     let expected = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     guard expected.count == segments.count else { return nil }
@@ -37,23 +37,23 @@ struct Route: Sendable {
   }
 }
 
-/// A request that has found its route.
+/// A request with its route.
 struct RequestContext: Sendable {
   var request: HTTPRequest
   var service: ServiceContext
-  /// The number of the listener that it came in by, which the access rules go by.
+  /// The number of the listener that accepted the connection; it selects the access rules.
   var listener: Int
   /// Path parameters, percent-decoded.
   var path: [String: String]
   var query: [String: String]
   var media: MediaType
   var requestID: String
-  /// The account that targets and checks of this request are charged to.
+  /// The account for the targets and checks of this request.
   var account = TargetAccount.anonymous
 
-  /// Who is counted as one client: an IPv4 address, or an IPv6 network of 64 bits.
+  /// The unit that counts as one client: an IPv4 address, or an IPv6 network of 64 bits.
   ///
-  /// Of such a network everybody has all addresses (RFC 6177). The peer has a port, too: `10.0.0.5:4711`,
+  /// A client usually controls all addresses of such a network (RFC 6177). The peer includes a port: `10.0.0.5:4711`,
   /// `[fd00::5]:4711`.
   var client: String {
     if request.isUnixListener { return request.peer }
@@ -64,6 +64,6 @@ struct RequestContext: Sendable {
     return IPPrefix(address, length: 64).block.description
   }
 
-  /// The problem as an answer to this request.
+  /// Returns the problem as a response to this request.
   func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
 }

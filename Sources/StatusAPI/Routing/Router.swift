@@ -1,11 +1,11 @@
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// Finds the route of a request and turns every refusal into a problem document: a function without sockets.
+/// Finds the route of a request and converts every refusal into a problem document; it uses no sockets.
 struct Router: Sendable {
   let routes: [Route]
   let service: ServiceContext
-  /// The routes without parameters by their paths: most requests need no more than one look.
+  /// The routes without parameters, by path: most requests need only one lookup.
   private let literal: [String: [Route]]
   private let parameterized: [Route]
 
@@ -16,19 +16,19 @@ struct Router: Sendable {
     literal = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
   }
 
-  /// The routes of a path, with the parameters that are in it.
+  /// Returns the routes of a path, with the parameters in it.
   private func matches(_ path: String) -> [(route: Route, parameters: [String: String])] {
     if let found = literal[path] { return found.map { ($0, [:]) } }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     return parameterized.compactMap { route in route.match(segments).map { (route, $0) } }
   }
 
-  /// Answers a request that came in by a listener, by its number.
+  /// Handles a request from the listener with this number.
   func handle(_ request: HTTPRequest, listener: Int) -> HTTPReply {
     let requestID = RequestID.of(request)
-    // Before anything is looked at that it tells of.
+    // Read the generation before anything that it covers.
     let number = service.epoch.current
-    // What is counted goes by routes: paths are the clients' to invent.
+    // Requests are counted by route: clients choose the paths, so their number is unbounded.
     var label = ""
     var isCacheable = false
     do throws(Problem) {
@@ -44,14 +44,14 @@ struct Router: Sendable {
     }
   }
 
-  /// Puts on an answer what every answer carries: what it is counted by, the id of its request, and what lets the pages
-  /// of an allowed origin read it.
+  /// Adds to a response what every response carries: the label for its counter, the request id, and the headers that
+  /// let pages of an allowed origin read it.
   private func finish(
     _ request: HTTPRequest, _ label: String, _ requestID: String, cacheValidity number: UInt64? = nil
   ) -> @Sendable (HTTPResponse) -> HTTPResponse {
     let settings = service.settings.current
     let origin = settings.origins.headers(request)
-    // An id that neither the client nor a log has names nothing, and would cost a shared document its sharing (ADR 11).
+    // If neither the client nor a log has the id, it is useless, and it would prevent sharing the document (ADR 11).
     let isNameless = request.headers["X-Request-Id"] == nil && settings.accessLog == nil && origin.count == 0
     return { response in
       var response = response
@@ -95,7 +95,7 @@ struct Router: Sendable {
       request: request, service: service, listener: listener, path: try Self.decode(raw),
       query: try Self.query(request, route),
       media: try MediaType.negotiate(route.mediaTypes, for: request), requestID: requestID, account: account)
-    // A token has a time to end at, of which nobody tells.
+    // A token expires without an event, so a response to it cannot be cached.
     isCacheable =
       route.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
@@ -120,7 +120,7 @@ struct Router: Sendable {
     for (name, value) in raw {
       guard let text = HTTPRequest.decodePercent(value) else {
         throw Problem(
-          .badRequest, "The path has a broken percent sequence in \(Redaction.redacted(value).debugDescription).")
+          .badRequest, "The path has an invalid percent sequence in \(Redaction.redacted(value).debugDescription).")
       }
       decoded[name] = text
     }

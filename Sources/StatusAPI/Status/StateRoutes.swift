@@ -1,7 +1,7 @@
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
-/// `GET /status` and `GET /interfaces`: documents that are encoded already.
+/// `GET /status` and `GET /interfaces`, with documents that are already encoded.
 enum StateRoutes {
   static let status = Route(
     pattern: "/status", parameters: ["require", "wait"], mediaTypes: [.json, .text], isCacheable: true,
@@ -9,7 +9,7 @@ enum StateRoutes {
   ) { (context) throws(Problem) in
     let required = context.query["require"]
     guard required == nil || required == "reachable" else {
-      throw Problem(.badRequest, "require=\((required ?? "").debugDescription) is not known; require=reachable is.")
+      throw Problem(.badRequest, "require=\((required ?? "").debugDescription) is invalid; use require=reachable.")
     }
     let isText = context.media == .text
     let feed = context.service.events

@@ -1,16 +1,16 @@
 internal import NetworkReachability
 
-/// What `/status` and its parts look like on the wire.
+/// The JSON document of `/status` and its parts.
 ///
-/// Additive changes only.
+/// This is a public format: members may be added, not changed or removed.
 enum StatusRepresentation {
-  /// The whole document of `GET /status`.
+  /// Returns the whole document of `GET /status`.
   static func document(_ snapshot: Snapshot, epoch: String) -> JSON {
     guard case .object(let members) = verdict(snapshot, epoch: epoch) else { return .null }
     return .object(members + [.init(name: "interfaces", value: .array(snapshot.interfaces.map(brief)))])
   }
 
-  /// The document without its interfaces, as `status` events carry it.
+  /// Returns the document without its interfaces, for `status` events.
   static func verdict(_ snapshot: Snapshot, epoch: String) -> JSON {
     let machine = snapshot.machine
     return .members([
@@ -28,7 +28,7 @@ enum StatusRepresentation {
     ])
   }
 
-  /// One family's default path.
+  /// Returns the default path of one family.
   static func family(_ path: NetworkPath) -> JSON {
     .members([
       "status": .string(path.status.name),
@@ -40,7 +40,7 @@ enum StatusRepresentation {
     ])
   }
 
-  /// An interface in `/status`.
+  /// Returns an interface for `/status`.
   static func brief(_ state: InterfaceState) -> JSON {
     .members([
       "name": .string(state.interface.name),
@@ -54,7 +54,7 @@ enum StatusRepresentation {
     ])
   }
 
-  /// An interface in `/interfaces` and in `interface` events; `all` resolves the device beneath to its name.
+  /// Returns an interface for `/interfaces` and `interface` events; `all` contains the name of the lower device.
   static func interface(_ state: InterfaceState, among all: [InterfaceState]) -> JSON {
     let lower = state.interface.lowerIndex.flatMap { index in all.first { $0.interface.index == index } }
     return .members([
@@ -73,7 +73,7 @@ enum StatusRepresentation {
 
   private static func operationalState(_ interface: Interface) -> String { "\(interface.operationalState)" }
 
-  /// One line, without its end, for people and shell scripts: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
+  /// Returns one line without its line end: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
   static func line(_ path: NetworkPath) -> String {
     var words = [path.status.name]
     words += [path.status.connectionType?.rawValue, path.reason?.rawValue].compactMap(\.self)
@@ -82,7 +82,7 @@ enum StatusRepresentation {
     return words.joined(separator: " ")
   }
 
-  /// A name that cannot move a terminal's cursor or forge a line: the kernel allows control characters in it.
+  /// Replaces control characters, which the kernel allows in names: they could move the cursor or forge a line.
   private static func printable(_ name: String) -> String {
     let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard !isPlain else { return name }

@@ -1,34 +1,34 @@
 public import NetworkReachability
 
-/// The state of this machine as text, outside HTTP: what `/status` would answer.
+/// The state of this machine as text, without HTTP, in the formats of `/status`.
 public enum StatusFormatter {
-  /// The document of `GET /status`, on one line.
+  /// Returns the document of `GET /status`, on one line.
   public static func json(_ snapshot: Snapshot) -> String {
-    // There is no history outside a service, hence no epoch of one.
+    // Without a service there is no history, and therefore no epoch.
     String(decoding: StatusRepresentation.document(snapshot, epoch: "00000000").bytes, as: UTF8.self)
   }
 
-  /// One line: `reachable ethernetOrWiFi eth0 via 10.0.0.1`.
+  /// Returns one line: `reachable ethernetOrWiFi eth0 via 10.0.0.1`.
   public static func line(_ snapshot: Snapshot) -> String {
     StatusRepresentation.line(snapshot.machine.leading)
   }
 }
 
-/// Updates as text, outside HTTP: for a terminal, a pipe, or a command's environment.
+/// Updates as text, without HTTP: for a terminal, a pipe, or a command's environment.
 public enum UpdateFormatter {
-  /// A fresh epoch for the ids of one run.
+  /// Returns a new epoch for the ids of one run.
   public static func newEpoch() -> String { EventID.newEpoch() }
 
-  /// The time, the host if it is about one, and the line that `text/plain` would give.
+  /// Returns the time, the host for a host's update, and the line of `text/plain`.
   public static func line(_ update: ReachabilityUpdate) -> String {
     let words = [time(update).description, update.host?.target.description].compactMap(\.self)
     return (words + [StatusRepresentation.line(path(update))]).joined(separator: " ")
   }
 
-  /// The line that `text/plain` would give of a host.
+  /// Returns the line of `text/plain` for a host.
   public static func line(_ verdict: HostVerdict) -> String { StatusRepresentation.line(verdict.path) }
 
-  /// The event that the stream would carry, as one JSON line; the first of this machine is a `snapshot`.
+  /// Returns the stream's event as one JSON line; the first one of this machine is a `snapshot`.
   public static func json(_ update: ReachabilityUpdate, epoch: String) -> String {
     let value: JSON
     switch update.transition {
@@ -46,7 +46,7 @@ public enum UpdateFormatter {
     return String(decoding: value.bytes, as: UTF8.self)
   }
 
-  /// The facts of an update as environment variables.
+  /// Returns an update as environment variables.
   public static func facts(_ update: ReachabilityUpdate) -> [(name: String, value: String)] {
     let path = path(update)
     let isInitial = if case .host(from: nil, to: _)? = update.transition?.change { true } else { update.isInitial }

@@ -3,7 +3,7 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// `/targets`: the list of registered targets, and many of them at once.
+/// `/targets`: the list of registered targets, and the registration of one or many.
 enum TargetCollectionRoutes {
   static let list = Route(
     pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], mediaTypes: [.json, .text],
@@ -43,9 +43,9 @@ enum TargetCollectionRoutes {
     }
   }
 
-  // MARK: - Many at once
+  // MARK: - Batch registration
 
-  /// Puts each by itself: what is wrong with one is no reason to refuse the others.
+  /// Registers each target separately: an invalid one does not prevent the others.
   private static func answer(_ items: [JSONNode], at pointer: String, _ context: RequestContext) -> HTTPResponse {
     var seen: Set<String> = []
     let policy = context.service.targets.policy()

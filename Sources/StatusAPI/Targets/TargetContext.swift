@@ -1,16 +1,16 @@
 internal import ReachabilityChecks
 
-/// What the routes of registered targets work with.
+/// The objects that the routes of registered targets use.
 struct TargetContext: Sendable {
   var schedule: CheckSchedule
-  /// Whom callers may contact, as of now.
+  /// Returns the current contact policy.
   var policy: @Sendable () -> ContactPolicy
-  /// The modules that a caller may name besides the built-in ones; a reload may change them.
+  /// Returns the modules that a client may name besides the built-in ones; a reload may change them.
   var configuredModules: @Sendable () -> [CheckModule]
 
   var modules: [CheckModule] { configuredModules() }
 
-  /// The modules that a definition of a target may name: also the one that it has, which a reload may have removed.
+  /// Returns the modules that a target may name, including its current module, which a reload may have removed.
   func modules(for id: String?) -> [CheckModule] {
     let known = configuredModules()
     guard let own = id.flatMap({ schedule.report(of: $0) })?.definition.module,
@@ -19,14 +19,14 @@ struct TargetContext: Sendable {
     return known + [own]
   }
 
-  /// Why a caller may not register a target: its module, or the policy by its address.
+  /// Returns the reason why a client may not register a target: its module, or the policy for its address.
   ///
-  /// A name's addresses are judged at each check.
+  /// The addresses of a name are evaluated at each check.
   ///
   /// - Parameters:
   ///   - definition: the target.
-  ///   - policy: as of now; of many targets each is held to the same.
-  /// - Returns: what to answer; nil for a target that may be contacted.
+  ///   - policy: the current policy; all targets of a batch are evaluated with the same one.
+  /// - Returns: the problem; nil for a target that may be contacted.
   func denial(_ definition: TargetDefinition, _ policy: ContactPolicy) -> Problem? {
     var module = definition.module
     module.access = configuredModules().access(to: module)

@@ -1,9 +1,9 @@
 internal import JSONTree
 internal import NetworkReachability
 
-/// From a body to a target's definition, or to what is wrong with each of its fields.
+/// Decodes a request body into a target's definition, or into the errors of its fields.
 enum TargetDecoder {
-  /// Fields of the document that a client may send back as it got them; they say nothing.
+  /// Read-only fields of the document, which a client may send back; they are ignored.
   private static let readOnlyFields: Set<String> = [
     "state", "reason", "since", "pending", "flapping", "consecutiveFailures", "origin", "lastCheck",
   ]
@@ -11,20 +11,20 @@ enum TargetDecoder {
     (.interval, \.interval), (.timeout, \.timeout), (.fastInterval, \.fastInterval),
   ]
 
-  /// All that is wrong with a body.
+  /// All errors of a body.
   struct InvalidFields: Error {
     var errors: [FieldError]
   }
 
-  /// Reads one target.
+  /// Decodes one target.
   ///
   /// - Parameters:
-  ///   - node: the object.
-  ///   - pointer: where it stands in the body.
-  ///   - id: what the path calls it; the body may leave it out then.
+  ///   - node: the JSON object.
+  ///   - pointer: the JSON pointer to it in the body.
+  ///   - id: the id in the path, if any; the body may omit it then.
   ///   - modules: the modules that may be named besides the built-in ones.
   /// - Returns: a valid definition.
-  /// - Throws: everything that is wrong.
+  /// - Throws: all errors.
   static func definition(
     _ node: JSONNode, at pointer: String, id: String? = nil, modules: [CheckModule]
   ) throws(InvalidFields) -> TargetDefinition {
@@ -41,12 +41,12 @@ enum TargetDecoder {
     }
     for (field, _) in durationFields where node[field.rawValue] != nil && node[field.rawValue + "Seconds"] != nil {
       let location = pointer + FieldError.pointerSegment(field.rawValue + "Seconds")
-      errors.append(FieldError(pointer: location, detail: "\(field.rawValue) is given twice; leave one out"))
+      errors.append(FieldError(pointer: location, detail: "\(field.rawValue) is given twice; omit one"))
     }
     if let id {
       if let other = draft.id, other != id {
         errors.append(
-          FieldError(pointer: pointer + "/id", detail: "the path says \(id); leave the id out, or write that"))
+          FieldError(pointer: pointer + "/id", detail: "the path contains \(id); omit the id, or use the same"))
       }
       draft.id = id
     }
@@ -58,14 +58,14 @@ enum TargetDecoder {
         let label = fault.label.map(FieldError.pointerSegment) ?? ""
         return FieldError(pointer: "\(pointer)/\(fault.field.rawValue)\(label)", detail: fault.description)
       }
-      // A field of the wrong kind was left out of the draft: that it is missing is no second fault.
+      // A field of the wrong type is missing in the draft; do not report it a second time as missing.
       var seen: Set<String> = []
       errors.removeAll { !seen.insert($0.pointer).inserted }
     }
     throw InvalidFields(errors: errors)
   }
 
-  /// Puts a member into the draft; returns what is wrong with it.
+  /// Decodes a member into the draft; returns a description of its error.
   private static func decode(
     _ member: JSONNode.Member, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
   ) -> String? {
@@ -140,7 +140,7 @@ enum TargetDecoder {
 }
 
 extension JSONNode {
-  /// A number of seconds as a duration; nil for anything else, and for more than a year.
+  /// A number of seconds as a duration; nil for other values and for more than a year.
   fileprivate var seconds: Duration? {
     switch self {
     case .integer(let seconds) where (0...31_536_000).contains(seconds): .seconds(seconds)

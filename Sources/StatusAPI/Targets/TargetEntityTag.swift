@@ -2,11 +2,13 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// The tag of a registered target, `"<epoch>-<definition>.<state>"`: strong, for `If-Match` compares strongly (RFC 9110
-/// §13.1.1), and by its first part alone.
+/// The tag of a registered target, `"<epoch>-<definition>.<state>"`.
 ///
-/// It changes with every `target` event and with the definition, and ends in `.r` for callers that see URLs redacted; what a check found besides is not part of it, so the
-/// document is not to be kept by it.
+/// It is strong, because `If-Match` uses the strong comparison (RFC 9110 §13.1.1). Preconditions compare only the part
+/// before the dot.
+///
+/// It changes with every `target` event and with the definition, and ends in `.r` for clients that receive redacted
+/// URLs. It does not cover the other results of a check, so it does not validate a stored document.
 struct TargetEntityTag: CustomStringConvertible {
   private let definition: EventID
   private let state: UInt64
@@ -20,10 +22,10 @@ struct TargetEntityTag: CustomStringConvertible {
 
   var description: String { "\"\(definition).\(state)\(visibility == .redacted ? Self.redacted : "")\"" }
 
-  /// What the tag of a redacted representation ends with: two representations never have the same tag (RFC 9110 §8.8.3).
+  /// The suffix for a redacted representation: two representations must not share a tag (RFC 9110 §8.8.3).
   private static let redacted = ".r"
 
-  /// What `If-Match` and `If-None-Match` ask for: each must hold (RFC 9110 §13.2.2).
+  /// Returns the conditions of `If-Match` and `If-None-Match`; both must hold (RFC 9110 §13.2.2).
   static func precondition(_ context: RequestContext) -> TargetPrecondition {
     let headers = context.request.headers
     let match = headers["If-Match"].map { list -> TargetPrecondition in
@@ -32,7 +34,7 @@ struct TargetEntityTag: CustomStringConvertible {
     }
     let noneMatch = headers["If-None-Match"].map { list -> TargetPrecondition in
       let tags = tags(list)
-      // The comparison is the weak one here (§13.1.2).
+      // `If-None-Match` uses the weak comparison (§13.1.2).
       let own = tags.compactMap { revision($0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0, context) }
       return tags.contains("*") ? .absent : .otherThan(own)
     }
@@ -44,7 +46,7 @@ struct TargetEntityTag: CustomStringConvertible {
     list.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
   }
 
-  /// The definition of a strong tag; nil when it is none of ours.
+  /// Returns the definition of a strong tag; nil for a tag of another origin.
   private static func revision(_ tag: String, _ context: RequestContext) -> UInt64? {
     guard tag.hasPrefix("\""), tag.hasSuffix("\""), tag.utf8.count > 1 else { return nil }
     let content = tag.dropFirst().dropLast()

@@ -4,7 +4,7 @@ public import ReachabilityModel
 
 /// Registered targets as text: `down db tcp://10.9.0.1:5432 refused since 2026-01-01T00:00:00.000000Z`.
 public enum TargetFormatter {
-  /// One line, without its end.
+  /// Returns one line without its line end.
   static func line(_ report: TargetReport, _ visibility: TargetVisibility) -> String {
     let (definition, status) = (report.definition, report.status)
     return line(
@@ -13,7 +13,7 @@ public enum TargetFormatter {
       since: status.since.description)
   }
 
-  /// The state of one in a page of `GET /targets`, and its line; nil when that is none.
+  /// Returns the state and the line of a target in a page of `GET /targets`; nil for an invalid document.
   public static func line(_ document: JSONNode) -> (state: TargetState, line: String)? {
     guard let state = document["state"]?.string.flatMap(TargetState.init), let id = document["id"]?.string,
       let target = document["target"]?.string, let since = document["since"]?.string

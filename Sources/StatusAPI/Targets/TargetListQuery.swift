@@ -2,9 +2,9 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// A page of the list of registered targets, as the query of `GET /targets` asks for it.
+/// A page of the list of registered targets, as selected by the query of `GET /targets`.
 struct TargetListQuery {
-  /// Targets of one page, by default and at the most.
+  /// The default and maximum number of targets per page.
   static let defaultLimit = 100
   static let limitMaximum = 1_000
 
@@ -21,11 +21,11 @@ struct TargetListQuery {
     limit = try Self.limit(context.query["limit"])
     cursor = context.query["cursor"]
     if let cursor, !TargetSpec.isID(cursor) {
-      throw Problem(.badRequest, "cursor=\(cursor.prefix(80).debugDescription) is none that was given out.")
+      throw Problem(.badRequest, "cursor=\(cursor.prefix(80).debugDescription) is not a cursor of this API.")
     }
   }
 
-  /// The page as of now.
+  /// Returns the current page.
   func response(_ context: RequestContext) -> HTTPResponse {
     let last = context.service.events.lastEvent
     let reports = reports(context)
@@ -44,13 +44,13 @@ struct TargetListQuery {
     return JSON.members(["targets": .array(documents), "next": .text(next)]).bytes + [0x0a]
   }
 
-  /// Tells of a change whether it may be one of the page as it is now: of a target that is on it, or belongs there.
+  /// Returns a filter for changes that may concern the current page: of a target that is on it or now belongs on it.
   ///
-  /// Asked for every change on behalf of everybody who waits for some page, so that a look at all targets is only for those
-  /// who get an answer.
+  /// The filter runs for every change and every waiting client. It is cheap, so that only clients that receive a
+  /// response cost an evaluation of all targets.
   func changeFilter(_ context: RequestContext) -> @Sendable (Transition) -> Bool {
     let reports = reports(context)
-    // Hashes, for some hundred ids of each of thousands who wait.
+    // Hashes, because thousands of waiting clients may hold some hundred ids each.
     let members = Set(reports.prefix(limit).map { EventPublisher.topic($0.definition.id) })
     let last = reports.count > limit ? reports[limit - 1].definition.id : nil
     return { transition in
@@ -58,17 +58,17 @@ struct TargetListQuery {
       let id = report.definition.id
       if members.contains(EventPublisher.topic(id)) { return true }
       if let cursor, id <= cursor { return false }
-      // Behind the page it matters whether there is anything: the last of them may have gone.
+      // After the page, only the existence of more targets matters: the last of them may have been removed.
       if let last, id > last { return isRemoved || isSelected(old) && !isSelected(report) }
       return isSelected(report)
     }
   }
 
-  /// The page's tag as of now: weak, for it tells of each target what its own tag does.
+  /// Returns the current tag of the page: weak, because it covers the same facts as the tags of its targets.
   func tag(_ context: RequestContext) -> String { tag(reports(context), context) }
 
   private func tag(_ reports: [TargetReport], _ context: RequestContext) -> String {
-    // Keyed anew in every process, like the epoch.
+    // `Hasher` has a random key per process, which changes like the epoch.
     var hasher = Hasher()
     hasher.combine(visibility)
     hasher.combine(reports.count > limit)
@@ -80,7 +80,7 @@ struct TargetListQuery {
     return "W/\"\(context.service.events.epoch)-\(UInt(bitPattern: hasher.finalize()))\""
   }
 
-  /// The targets of the page; one more than is wanted shows that there is a next one.
+  /// Returns the targets of the page, and one more if there is a next page.
   private func reports(_ context: RequestContext) -> [TargetReport] {
     context.service.targets.schedule.reports(after: cursor, limit: limit + 1, where: isSelected)
   }
@@ -91,7 +91,7 @@ struct TargetListQuery {
 
   private func isSelected(_ state: TargetState) -> Bool { states.isEmpty || states.contains(state) }
 
-  // MARK: - The query
+  // MARK: - Query parameters
 
   private static func states(_ text: String?) throws(Problem) -> Set<TargetState> {
     guard let text else { return [] }
@@ -106,7 +106,7 @@ struct TargetListQuery {
     return states
   }
 
-  /// `env=prod`, or `env` for any value.
+  /// A label selector: `env=prod`, or `env` for any value.
   private struct LabelSelector {
     var name: String
     var value: String?
@@ -123,7 +123,7 @@ struct TargetListQuery {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts.first, !name.isEmpty else {
-        throw Problem(.badRequest, "label=\(text.prefix(80).debugDescription) is no list such as env=prod,team.")
+        throw Problem(.badRequest, "label=\(text.prefix(80).debugDescription) is not a list such as env=prod,team.")
       }
       rules.append(LabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
     }
@@ -135,14 +135,14 @@ struct TargetListQuery {
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text),
       (1...limitMaximum).contains(limit)
     else {
-      throw Problem(.badRequest, "limit=\(text.prefix(80).debugDescription) is no number from 1 to \(limitMaximum).")
+      throw Problem(.badRequest, "limit=\(text.prefix(80).debugDescription) is not a number from 1 to \(limitMaximum).")
     }
     return limit
   }
 
-  // MARK: - The next one
+  // MARK: - Pagination
 
-  /// The next page by the same rules.
+  /// Returns the URL of the next page with the same selection.
   private func link(_ context: RequestContext, _ next: String) -> String {
     var items = ["limit=\(limit)", "cursor=\(next)"]
     for name in ["label", "state"] {

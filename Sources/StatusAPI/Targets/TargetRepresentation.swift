@@ -1,11 +1,11 @@
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-/// What a registered target looks like on the wire.
+/// The JSON document of a registered target.
 ///
-/// Additive changes only.
+/// This is a public format: members may be added, not changed or removed.
 enum TargetRepresentation {
-  /// The target and its state, without its last check: what an event carries.
+  /// Returns the target and its state without its last check, for events.
   static func summary(_ report: TargetReport, _ visibility: TargetVisibility) -> [JSON.Member] {
     let (definition, status) = (report.definition, report.status)
     let labels = definition.labels.sorted { $0.key < $1.key }
@@ -23,7 +23,7 @@ enum TargetRepresentation {
     ]
   }
 
-  /// Everything about a target: its state, its definition, and what the last check found.
+  /// Returns the whole document: the state, the definition, and the result of the last check.
   static func document(
     _ report: TargetReport, _ visibility: TargetVisibility, _ monitor: ReachabilityMonitor
   ) -> JSON {
@@ -45,11 +45,11 @@ enum TargetRepresentation {
     guard let result = report.status.lastResult else { return .null }
     let definition = report.definition
     let request = CheckRequest(definition.target, module: definition.module, timeout: definition.timeout)
-    // The way as it is now: what it was at the check is in no record.
+    // The current path: the path at the time of the check is not stored.
     let path = result.address == nil ? nil : monitor.verdict(of: definition.target.host)?.path
     return CheckRepresentation.document([CheckOutcome(request: request, result: result, path: path)])
   }
 
-  /// A duration in seconds, or null.
+  /// Returns a duration in seconds, or null.
   static func seconds(_ duration: Duration?) -> JSON { duration.map { .number($0 / .seconds(1)) } ?? .null }
 }

@@ -48,7 +48,7 @@ enum TargetRoutes {
 
   static let delete = Route(
     method: "DELETE", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
-    summary: "forget a registered target"
+    summary: "remove a registered target"
   ) { (context) throws(Problem) in
     let id = try id(context)
     do throws(TargetChangeError) {
@@ -65,14 +65,14 @@ enum TargetRoutes {
   ) { (context) throws(Problem) in
     let report = try report(context)
     guard !report.definition.isPaused else {
-      throw Problem(.conflict, "The target is paused; resume it, or ask GET /check.")
+      throw Problem(.conflict, "The target is paused; resume it, or use GET /check.")
     }
     try SingleCheckRoutes.enforceRateLimit(1, context)
     let visibility = TargetVisibility(context)
     return .later { promise in
       let id = report.definition.id
       let schedule = context.service.targets.schedule
-      let gone = Problem(.conflict, "The target was removed or paused meanwhile.")
+      let gone = Problem(.conflict, "The target was removed or paused during the check.")
       let isUnderWay = schedule.check(id) { outcome in
         guard outcome != nil, let report = schedule.report(of: id) else {
           return promise.fulfil(context.answer(gone))
@@ -93,7 +93,7 @@ enum TargetRoutes {
 
   private static func pause(_ context: RequestContext, _ isPaused: Bool) throws(Problem) -> HTTPReply {
     let id = try id(context)
-    // It is checked immediately, and a target of the file is not charged to the caller.
+    // A resumed target is checked immediately, and a configured target is not charged to the client's account.
     if !isPaused, let report = context.service.targets.schedule.report(of: id), report.definition.isPaused,
       report.origin == .configuration
     {
@@ -107,7 +107,7 @@ enum TargetRoutes {
     }
   }
 
-  // MARK: - Parts
+  // MARK: - Parameters and responses
 
   private static func id(_ context: RequestContext) throws(Problem) -> String {
     let id = context.path["id"] ?? ""
@@ -134,13 +134,13 @@ enum TargetRoutes {
 }
 
 extension Problem {
-  /// What should be the id of a target cannot be one.
+  /// Creates the problem for an invalid target id.
   init(invalidID text: String) {
     self.init(
-      .badRequest, "\(text.prefix(80).debugDescription) is no id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
+      .badRequest, "\(text.prefix(80).debugDescription) is not an id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
   }
 
-  /// Several fields of a body are wrong.
+  /// Creates the problem for invalid fields of a body.
   init(fields: [FieldError]) {
     let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
     let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
@@ -148,14 +148,14 @@ extension Problem {
     errors = fields
   }
 
-  /// Puts what the schedule refuses into our words.
+  /// Creates the problem for a change that the schedule refuses.
   init(_ refusal: TargetChangeError, _ id: String) {
     switch refusal {
     case .missing: self.init(.notFound, "There is no target \(id.debugDescription); GET /targets lists what there is.")
     case .precondition:
       self.init(.preconditionFailed, "The target \(id) is not as the request expects; GET it and try again.")
     case .configured:
-      self.init(.conflict, "The target \(id) stands in the configuration file; change it there and reload.")
+      self.init(.conflict, "The target \(id) is defined in the configuration file; change it there and reload.")
     case .quota(let excess): self.init(excess)
     }
   }

@@ -9,10 +9,10 @@ struct ChangeHook {
 
   init(_ command: String) { self.command = command }
 
-  /// Runs the command and waits for its end; a failure is told and nothing else.
+  /// Runs the command and waits for its end; a failure is only reported.
   ///
-  /// While it runs, further updates wait in the monitor's bounded mailbox: a slow command hears the latest state, not
-  /// every step to it.
+  /// While it runs, further updates wait in the monitor's bounded mailbox: a slow command receives the latest state,
+  /// not every step.
   func run(_ update: ReachabilityUpdate) async {
     let facts = UpdateFormatter.facts(update)
     let environment = Environment.inherit.updating(

@@ -5,14 +5,14 @@ internal import ReachabilityChecks
 internal import Service
 internal import StatusAPI
 
-/// `reachd check`: asks targets once, from this machine, without a service.
+/// `reachd check`: checks targets once, from this machine, without a service.
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Ask whether targets answer: exit 0 all are up, 1 one is not, 2 could not tell.",
+    abstract: "Check targets: exit 0 all are up, 1 at least one is not, 2 undetermined.",
     discussion: """
       A target is tcp://HOST:PORT, icmp://HOST, http:// or https://HOST/PATH, tls://HOST:PORT, dns://SERVER/NAME?type=A, or
-      route://HOST, which sends no packet. Several are asked at once, and printed as they answer.
+      route://HOST, which sends no packet. Several targets are checked concurrently, and printed in order of completion.
 
       EXAMPLES
         reachd check tcp://db:5432
@@ -24,35 +24,35 @@ struct CheckCommand: AsyncParsableCommand {
   @Argument(help: "Targets, such as tcp://db:5432.")
   var targets: [String]
 
-  @Flag(help: "Print what stands between this machine and the target, rung by rung.")
+  @Flag(help: "Print each step between this machine and the target.")
   var explain = false
 
   @Flag(help: "Print JSON Lines.")
   var json = false
 
-  @Option(help: "How long one check may take, such as 500ms or 5s.")
+  @Option(help: "The timeout of one check, such as 500ms or 5s.")
   var timeout = "5s"
 
-  @Option(help: "The module; else the one that the target's scheme picks.")
+  @Option(help: "The module; default: the one for the target's scheme.")
   var module: String?
 
-  @Option(help: "How many echoes are sent, or how often another check is made.")
+  @Option(help: "The number of ICMP echo requests to send, or of checks to make.")
   var count: Int?
 
-  @Option(help: "Which addresses of a name are asked: any, 4, 6 or both.")
+  @Option(help: "The addresses of a name to check: any, 4, 6 or both.")
   var ip: String?
 
-  @Option(help: "The interface to leave through.")
+  @Option(help: "The outgoing interface.")
   var interface: String?
 
-  @Option(name: .customLong("source"), help: "The own address to ask from.")
+  @Option(name: .customLong("source"), help: "The source address.")
   var sourceAddress: String?
 
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as tcp://db:5432.") }
-    // What its modules allow is known when the file is read.
+    // Validation against the modules follows when the file is read.
     _ = try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in try CheckPlan.validate(parameters) }
   }
 

@@ -4,49 +4,49 @@ internal import EmbeddedHTTPServer
 internal import Probers
 internal import Service
 
-/// Which service to ask, for the commands that ask one.
+/// The options of the commands that send requests to a service.
 struct ClientOptions: ParsableArguments {
   @Option(
     help: """
-      The service's address, such as https://host:8443 or unix:/run/reachd.sock; else REACHD_URL, else where the \
-      configuration says it listens.
+      The service's address, such as https://host:8443 or unix:/run/reachd.sock; default: REACHD_URL, else the address \
+      in the configuration.
       """)
   var url: String?
 
-  @Option(help: "A file of certificate authorities to trust (PEM); else REACHD_CACERT, else those of the system.")
+  @Option(help: "A file of certificate authorities to trust (PEM); default: REACHD_CACERT, else those of the system.")
   var cacert: String?
 
-  @Option(help: "A file with the token to send; else REACHD_TOKEN_FILE, else the token itself in REACHD_TOKEN.")
+  @Option(help: "A file with the token to send; default: REACHD_TOKEN_FILE, else the token itself in REACHD_TOKEN.")
   var tokenFile: String?
 
-  @Option(help: "How many seconds to wait for an answer.")
+  @Option(help: "The timeout of a request in seconds.")
   var timeout: Int = 5
 
-  /// A status document has a few kilobytes for each interface; this is thousands of them.
+  /// A status document has a few kilobytes per interface; this is enough for thousands of interfaces.
   private static let responseByteLimit = 8 << 20
 
   func validate() throws {
     guard (1...3600).contains(timeout) else { throw ValidationError("--timeout is from 1 to 3600 seconds.") }
-    // A script's variable that is not set: neither the system's authorities nor asking without a token was meant.
+    // An empty value comes from an unset variable of a script, and must not mean the default.
     for (option, text) in [("--url", url), ("--cacert", cacert), ("--token-file", tokenFile)] where text == "" {
-      throw ValidationError("\(option) is empty; leave it out.")
+      throw ValidationError("\(option) is empty; omit it.")
     }
   }
 
-  /// Asks the service for a path.
+  /// Sends a GET request to the service.
   ///
   /// - Parameters:
   ///   - path: the path, with its query.
-  ///   - accept: the type that is wanted.
-  ///   - source: where the configuration is, which says where the service listens.
-  ///   - isAnonymous: whether to ask as anybody may: without a token and, where the own configuration says that the
-  ///     service is on this machine, whatever its certificate is called.
-  /// - Returns: the answer.
-  /// - Throws: why there is none, or what is wrong with the configuration.
+  ///   - accept: the media type to request.
+  ///   - source: the source of the configuration, which contains the service's address.
+  ///   - isAnonymous: whether to send no token and, if the address comes from this machine's own configuration, to
+  ///     accept any certificate name.
+  /// - Returns: the response.
+  /// - Throws: why there is no response, or the problem in the configuration.
   func get(
     _ path: String, accept: String, _ source: SourceOptions, isAnonymous: Bool = false
   ) throws -> (status: Int, contentType: String?, body: [UInt8]) {
-    // As for all settings, an empty variable is none.
+    // An empty variable counts as unset, as for all settings.
     let environment = ProcessEnvironment.all.filter { !$0.value.isEmpty }
     let given = url ?? environment["REACHD_URL"]
     let base = try given ?? Self.configuredURL(source)
@@ -61,10 +61,10 @@ struct ClientOptions: ParsableArguments {
       allowsUntrusted: isOwn)
   }
 
-  /// Never an argument: other users of the machine can read those.
+  /// Returns the token, which is never an argument because other users of the machine can read those.
   private func token(_ environment: [String: String]) throws(FileReadError) -> String? {
     guard let file = tokenFile ?? environment["REACHD_TOKEN_FILE"], !file.isEmpty else {
-      // A secret that was read from a file often ends with a line's end.
+      // A secret that was read from a file often ends with a line break.
       return environment["REACHD_TOKEN"]?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
     let text = String(decoding: try FileReader.bytes(of: file, limit: Self.tokenByteLimit), as: UTF8.self)
@@ -74,11 +74,11 @@ struct ClientOptions: ParsableArguments {
     return String(token)
   }
 
-  /// Bytes of a file that holds a token.
+  /// The limit of a token file in bytes.
   private static let tokenByteLimit = 4096
 
-  /// The first address of the configuration that can be asked from this machine without a certificate's name, else the
-  /// first of all.
+  /// The first address of the configuration that this machine can contact without a certificate name, else the first
+  /// address.
   private static func configuredURL(_ source: SourceOptions) throws -> String {
     let configuration = try source.sources().loadOrExit()
     func isTLSDisabled(_ listener: ListenerConfiguration) -> Bool { configuration.tlsFiles(of: listener) == nil }

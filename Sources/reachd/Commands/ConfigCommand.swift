@@ -6,14 +6,14 @@ internal import Service
 /// `reachd config check`.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Work with configurations.", subcommands: [Check.self])
+    commandName: "config", abstract: "Validate configurations.", subcommands: [Check.self])
 
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Check a configuration without starting anything.",
       discussion: """
-        Reads the file and the environment as `reachd serve` would, prints everything that is wrong with its place, and
-        exits 0 when all is well, 78 when not.
+        Reads the file and the environment as `reachd serve` would, prints every error with its place, and exits 0 when
+        the configuration is valid, else 78.
 
         EXAMPLE
           reachd config check --config /etc/reachd.yaml

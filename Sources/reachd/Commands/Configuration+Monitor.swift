@@ -4,8 +4,9 @@ internal import NetworkReachability
 internal import Service
 
 extension Configuration {
-  /// A monitor in this process, for the commands that need no service; tells what the kernel says and ends with 2 when
-  /// it refuses.
+  /// Starts a monitor in this process, for commands that need no service.
+  ///
+  /// If the kernel cannot be read, it reports the error and throws the exit code 2.
   func makeStartedMonitor() throws -> ReachabilityMonitor {
     let monitor = ReachabilityMonitor(
       configuration: .init(
@@ -15,7 +16,7 @@ extension Configuration {
     do {
       try monitor.start()
     } catch {
-      Terminal.writeError("reachd: the kernel does not answer: \(error)")
+      Terminal.writeError("reachd: the kernel cannot be read: \(error)")
       throw ExitStatus.undetermined
     }
     return monitor

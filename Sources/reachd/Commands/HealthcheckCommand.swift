@@ -1,14 +1,14 @@
 internal import ArgumentParser
 
-/// `reachd healthcheck`: what a container's HEALTHCHECK and an exec probe call.
+/// `reachd healthcheck`: the command for a container's HEALTHCHECK and for exec probes.
 struct HealthcheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "healthcheck",
     abstract: "Exit 0 when the service is ready, 1 when it is not.",
     discussion: """
-      Asks /readyz. Whatever it finds it ends with 0 or 1, because Docker reserves the other codes; only a
-      command line that is wrong ends with 64. Without --url and REACHD_URL it asks this machine's own
-      service, whatever name its certificate has, and sends no token.
+      Sends a request to /readyz. The exit code is 0 or 1, because Docker reserves the other codes; only an
+      invalid command line exits with 64. Without --url and REACHD_URL it uses the address in this machine's
+      configuration, accepts any certificate name, and sends no token.
 
       EXAMPLES
         reachd healthcheck
@@ -28,7 +28,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
     } catch let error where !(error is ExitCode) {
       Terminal.writeError("reachd: \(error)")
     } catch {
-      // A broken configuration, which has been told already.
+      // An invalid configuration, which was reported already.
     }
     throw ExitStatus.negative
   }

@@ -10,14 +10,14 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Serve the state of this machine over HTTP, and every change as a stream.",
     discussion: """
-      A flag wins over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), that over the file, that over the default.
-      The first line on standard error tells the address; port 0 takes a free one. SIGTERM and SIGINT drain: /readyz
-      turns 503, streams get `bye`, requests are finished, exit 0. SIGHUP reads
-      the configuration again: what is wrong with it is logged, and then nothing changes.
+      A flag takes precedence over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), the environment over the file.
+      The first line on standard error contains the address; port 0 is a free port. SIGTERM and SIGINT drain: /readyz
+      returns 503, streams end with `bye`, requests are completed, exit 0. SIGHUP reloads the configuration; if it is
+      invalid, the errors are logged and nothing changes.
 
-      Once its addresses are bound it gives up every capability and the way to new ones, whoever started it. It tells a
-      service manager when it is ready, stopping and alive (sd_notify), and takes sockets from one (LISTEN_FDS); these
-      stand in for every address to listen on, and have the rules of the listed address that is the same.
+      After binding its addresses, the service drops every capability and sets no_new_privs. It notifies a service manager
+      that it is ready or stopping and sends watchdog heartbeats (sd_notify). Sockets of a service manager (LISTEN_FDS)
+      replace all configured addresses, and have the rules of the configured address that is equal.
 
       EXAMPLES
         reachd serve
@@ -34,25 +34,25 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "text or json. Default text.")
   var logFormat: String?
 
-  @Option(help: "How long a loss waits before it is told. Default 10ms.")
+  @Option(help: "The delay before a loss is reported. Default 10ms.")
   var settle: String?
 
-  @Option(help: "How long new connections are taken after SIGTERM. Default 2s.")
+  @Option(help: "How long new connections are accepted after SIGTERM. Default 2s.")
   var drainDelay: String?
 
-  @Option(help: "The most that stopping may take. Default 10s.")
+  @Option(help: "The time limit of the shutdown. Default 10s.")
   var grace: String?
 
-  @Option(help: "How event streams are served: auto, takeover or callback. Default auto.")
+  @Option(help: "How event streams are sent: auto, takeover or callback. Default auto.")
   var streams: String?
 
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws { try await Self.run(prepare()) }
 
-  /// Everything that needs privileges or must come before the first thread: settings, sockets, and then giving up.
+  /// Does what needs privileges or a single thread: reads the settings, binds the sockets, drops the privileges.
   ///
-  /// - Throws: the exit code, after saying why.
+  /// - Throws: the exit code, after the error was reported.
   func prepare() throws -> Daemon {
     let sources = source.sources([
       ("listen", "--listen", listen), ("log.level", "--log-level", [logLevel].compactMap(\.self)),
@@ -63,11 +63,11 @@ struct ServeCommand: AsyncParsableCommand {
       ("streams", "--streams", [streams].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit(secrets: true)
-    // From here on there is something to put in order before the end.
+    // From here on, termination needs cleanup.
     ProcessSignals.blockTermination()
     ProcessSignals.ignoreBrokenPipes()
     ProcessSignals.reapOrphans()
-    // The first line that is written starts a thread, which would keep the privileges that this one gives up.
+    // The first line that is written starts a thread, which would keep the privileges that this thread drops.
     let writer = LogWriter(startsPaused: true) { Terminal.log($0) }
     defer { writer.start() }
     let style = LogSettings(configuration.logLevel, configuration.logFormat)
@@ -79,7 +79,7 @@ struct ServeCommand: AsyncParsableCommand {
       writer.start()
       writer.flush(seconds: 1)
       Terminal.writeError(
-        "reachd: configuration: listen: the service manager's sockets leave out \(left), for which the file has rules; "
+        "reachd: configuration: listen: the service manager's sockets omit \(left), for which the file has rules; "
           + "name the sockets' own addresses: \(inherited.map(\.description).joined(separator: ", "))")
       throw ExitStatus.configuration
     }
@@ -103,7 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
     return daemon
   }
 
-  /// Serves to the end.
+  /// Serves until the end.
   static func run(_ daemon: Daemon) async throws {
     defer { daemon.flushLog() }
     do {

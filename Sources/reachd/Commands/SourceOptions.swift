@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import HostProcess
 internal import Service
 
-/// Where the configuration comes from, for the commands that use it.
+/// The options for the configuration's source, shared by the commands that read it.
 struct SourceOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: "The configuration file (YAML); else REACHD_CONFIG, else none.")
+  @Option(name: .shortAndLong, help: "The configuration file (YAML); default: REACHD_CONFIG, else none.")
   var config: String?
 
   func sources(_ flags: [(path: String, flag: String, texts: [String])] = []) -> ConfigurationSources {
@@ -13,7 +13,7 @@ struct SourceOptions: ParsableArguments {
 }
 
 extension ConfigurationSources {
-  /// Loads, or says what is wrong and ends with 78.
+  /// Loads the configuration, or reports the errors and throws the exit code 78.
   ///
   /// - Parameter secrets: as for ``load(secrets:)``.
   /// - Returns: the settings.

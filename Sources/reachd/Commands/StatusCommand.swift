@@ -6,11 +6,11 @@ internal import ReachabilityModel
 internal import Service
 internal import StatusAPI
 
-/// `reachd status`: this machine's verdict, from the service or straight from the kernel.
+/// `reachd status`: this machine's verdict, from the service or directly from the kernel.
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Say whether this machine can be reached: exit 0 yes, 1 no, 2 could not tell.",
+    abstract: "Print the reachability of this machine: exit 0 reachable, 1 not reachable, 2 undetermined.",
     discussion: """
       EXAMPLES
         reachd status
@@ -19,7 +19,7 @@ struct StatusCommand: AsyncParsableCommand {
         reachd status --direct && echo online
       """)
 
-  @Flag(help: "Ask the kernel of this machine, without a service.")
+  @Flag(help: "Query the kernel of this machine, without a service.")
   var direct = false
 
   @Flag(help: "Print the whole document instead of a line.")
@@ -29,7 +29,7 @@ struct StatusCommand: AsyncParsableCommand {
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
-    if direct, client.url != nil { throw ValidationError("--direct asks no service; leave --url out.") }
+    if direct, client.url != nil { throw ValidationError("--direct uses no service; omit --url.") }
   }
 
   mutating func run() async throws {
@@ -44,7 +44,7 @@ struct StatusCommand: AsyncParsableCommand {
     return ExitStatus.code(reachable: snapshot.status.isReachable, known: snapshot.status != .unknown)
   }
 
-  /// The verdict in the service's answer; nil when it is somebody else's.
+  /// The verdict in the service's response; nil when the response is not from reachd.
   private static func status(in text: String, isDocument: Bool) -> String? {
     let status =
       isDocument
@@ -54,24 +54,24 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   private func askService() throws -> ExitCode {
-    // One question tells the status by its code, whatever the representation: 200 reachable, 503 not.
+    // The response code of one request is the status in every representation: 200 reachable, 503 not.
     let media = json ? "application/json" : "text/plain"
     do {
       let answer = try client.get("/status?require=reachable", accept: media, source)
       let body = String(decoding: answer.body, as: UTF8.self)
       let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
       let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
-      // What a proxy says in our service's place is no verdict.
+      // A response from a proxy instead of the service is no verdict.
       guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
-        Terminal.writeError("reachd: the service answered \(answer.status): \(Terminal.displayText(text))")
+        Terminal.writeError("reachd: the service responded with \(answer.status): \(Terminal.displayText(text))")
         return ExitStatus.undetermined
       }
-      // A document that was read has its control characters escaped in its own way.
+      // The control characters of a document are escaped as JSON requires.
       Terminal.line(json ? text : text.withoutControls)
       return ExitStatus.code(reachable: status == "reachable", known: status != "unknown")
     } catch let error where !(error is ExitCode) {
       Terminal.writeError("reachd: \(error)")
-      Terminal.writeError("reachd: is the service running? `reachd status --direct` asks the kernel without it")
+      Terminal.writeError("reachd: is the service running? `reachd status --direct` queries the kernel without it")
       return ExitStatus.undetermined
     }
   }

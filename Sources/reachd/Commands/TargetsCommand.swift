@@ -7,14 +7,14 @@ internal import StatusAPI
 struct TargetsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "targets",
-    abstract: "List a service's registered targets: exit 0 all are up, 1 one is not, 2 could not tell.",
+    abstract: "List a service's registered targets: exit 0 all are up, 1 at least one is not, 2 undetermined.",
     discussion: """
-      A line for each: its state, id and target, why it is not up, and since when. What is paused is listed, and counts
-      for nothing.
+      One line per target: its state, id and target, why it is not up, and since when. Paused targets are listed, and do
+      not affect the exit code.
 
       EXAMPLES
         reachd targets
-        reachd targets --state down,unreachable && echo all is well
+        reachd targets --state down,unreachable && echo none is down
         reachd targets --label env=prod,team --json | jq '.targets[].id'
       """)
 
@@ -24,15 +24,15 @@ struct TargetsCommand: AsyncParsableCommand {
   @Option(help: "Only targets with these labels, such as env=prod,team.")
   var label: String?
 
-  @Flag(help: "Print the documents of GET /targets, a page a line.")
+  @Flag(help: "Print the documents of GET /targets, one page per line.")
   var json = false
 
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
-  /// Targets that are asked for at once, the most that a service gives.
+  /// The largest number of targets per page that a service allows.
   private static let page = 1000
-  /// Pages: more targets than any service has.
+  /// The limit of pages, which allows more targets than a service can have.
   private static let pages = 10_000
 
   mutating func run() async throws {
@@ -42,7 +42,7 @@ struct TargetsCommand: AsyncParsableCommand {
       let page = try page(after: cursor)
       for item in page["targets"]?.elements ?? [] {
         guard let (state, line) = TargetFormatter.line(item) else {
-          throw undetermined("what it answered is no list of targets")
+          throw undetermined("the response is not a list of targets")
         }
         states.insert(state)
         if !json { Terminal.line(line) }
@@ -54,7 +54,7 @@ struct TargetsCommand: AsyncParsableCommand {
     if states.contains(.unknown) { throw ExitStatus.undetermined }
   }
 
-  /// One page, and when documents are wanted, printed.
+  /// Requests one page, and prints it with `--json`.
   private func page(after cursor: String?) throws -> JSONNode {
     let query = [("limit", String(Self.page)), ("state", state), ("label", label), ("cursor", cursor)]
       .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
@@ -68,7 +68,7 @@ struct TargetsCommand: AsyncParsableCommand {
     let document = try? JSONNode.parse(answer.body)
     guard answer.status == 200, let document, document["targets"]?.elements != nil else {
       throw undetermined(
-        "the service answered \(answer.status): \(Terminal.displayText(document?["detail"]?.string ?? text))")
+        "the service responded with \(answer.status): \(Terminal.displayText(document?["detail"]?.string ?? text))")
     }
     if json { Terminal.line(text.hasSuffix("\n") ? String(text.dropLast()) : text) }
     return document

@@ -4,32 +4,32 @@ internal import HostProcess
 internal import ReachabilityModel
 internal import SystemPackage
 
-/// Lines to the standard streams, written at once and whole: a reader at the other end of a pipe waits for nothing.
+/// Writes lines to the standard streams, each immediately and whole, so that a reader of a pipe gets it without delay.
 enum Terminal {
-  /// Writes a line to standard output; when that takes nothing more, the program ends.
+  /// Writes a line to standard output; ends the program if that fails.
   ///
-  /// A reader that went away ends it by SIGPIPE, as is usual, or quietly where that is ignored.
+  /// A closed pipe ends it by SIGPIPE, as is usual, or without a message if that signal is ignored.
   static func line(_ text: some StringProtocol) {
     guard let failure = write(text, to: .standardOutput) else { return }
     if failure != .brokenPipe { writeError("reachd: standard output: \(failure)") }
     exit(ExitStatus.output.rawValue)
   }
 
-  /// Writes a line to standard error, one whatever the arguments, files and answers have in them that it quotes.
+  /// Writes one line to standard error, with the control characters of quoted arguments, files and responses escaped.
   ///
-  /// - Returns: whether it could be written; there is nobody left to tell when not.
+  /// - Returns: whether the write succeeded; a failure cannot be reported anywhere.
   @discardableResult
   static func writeError(_ text: some StringProtocol) -> Bool { log(String(text).withoutControls) }
 
-  /// Writes lines of the log, with breaks between them, to standard error; what they quote is escaped already.
+  /// Writes log lines separated by line breaks to standard error; control characters are escaped already.
   ///
-  /// - Returns: whether they could be written.
+  /// - Returns: whether the write succeeded.
   static func log(_ lines: String) -> Bool { write(lines, to: .standardError) == nil }
 
-  /// Characters of a foreign answer that are shown: a problem document has a few hundred.
+  /// The largest number of characters to show of an unexpected response; a problem document has a few hundred.
   private static let displayedCharacterLimit = 2_000
 
-  /// What somebody else answered, for a line of ours.
+  /// Returns a response of another program, shortened and on one line.
   static func displayText(_ answer: String) -> String {
     String(answer.prefix(displayedCharacterLimit)).withoutControls + (answer.count > displayedCharacterLimit ? "…" : "")
   }

@@ -5,39 +5,39 @@ internal import ReachabilityChecks
 internal import Service
 internal import StatusAPI
 
-/// `reachd wait`: for scripts and init containers that must not go on before a host can be reached.
+/// `reachd wait`: blocks scripts and init containers until a host is reachable.
 struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
-    abstract: "Wait until targets can be reached: exit 0 then, 1 when the time is over, 2 could not tell.",
+    abstract: "Wait until targets are reachable: exit 0 when they are, 1 after the timeout, 2 undetermined.",
     discussion: """
-      A target is route://HOST, or HOST alone: a name, an address, default or local-link. It is judged by the kernel's
-      routes, from the kernel's own events, without a service and without a packet to the host. A name must be resolved.
+      A target is route://HOST, or HOST alone: a name, an address, default or local-link. The verdict follows from the
+      kernel's routes and events, without a service and without a packet to the host. A name must be resolved.
 
-      Or it is what reachd check asks: tcp://HOST:PORT, https://HOST/PATH, icmp://HOST and others. These are asked every
-      second, and at once when the way to them changes.
+      Or it is a target of reachd check: tcp://HOST:PORT, https://HOST/PATH, icmp://HOST and others. These are checked
+      every second, and immediately when the route to them changes.
 
       EXAMPLES
         reachd wait default
         reachd wait route://db.internal route://10.0.0.9 --timeout 60s
         reachd wait db-a db-b --any
         reachd wait tcp://db:5432 https://api/health --timeout 60s
-        reachd wait 10.0.0.9 --not && echo 'the way is gone'
+        reachd wait 10.0.0.9 --not && echo 'the route is gone'
       """)
 
   @Argument(help: "Targets: route://HOST, or HOST alone, or tcp://HOST:PORT and the like.")
   var targets: [String]
 
-  @Option(help: "How long to wait at the most, such as 500ms, 30s or 2m.")
+  @Option(help: "The longest time to wait, such as 500ms, 30s or 2m.")
   var timeout = "30s"
 
   @Flag(help: "One of the targets is enough.")
   var any = false
 
-  @Flag(name: .customLong("not"), help: "Wait until they can not be reached.")
+  @Flag(name: .customLong("not"), help: "Wait until the targets are not reachable.")
   var negated = false
 
-  @Option(help: "How long one check may take.")
+  @Option(help: "The timeout of one check.")
   var checkTimeout = "5s"
 
   @OptionGroup var source: SourceOptions
@@ -45,7 +45,7 @@ struct WaitCommand: AsyncParsableCommand {
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as default or route://db.") }
     guard let timeLimit = DurationFormat.parse(timeout), timeLimit > .zero else {
-      throw ValidationError("--timeout is above zero, such as 500ms, 30s or 2m; reachd check asks just once.")
+      throw ValidationError("--timeout is above zero, such as 500ms, 30s or 2m; reachd check checks once.")
     }
     guard let longest = DurationFormat.parse(checkTimeout), longest > .zero else {
       throw ValidationError("--check-timeout is a duration, such as 500ms or 5s.")
@@ -59,23 +59,23 @@ struct WaitCommand: AsyncParsableCommand {
     let monitor = try configuration.makeStartedMonitor()
     defer { monitor.stop() }
     let timeLimit = DurationFormat.parse(timeout) ?? .zero
-    // Routes alone need no clock: the kernel tells when they change.
+    // Routes alone need no periodic checks, because the kernel reports their changes.
     let diagnostics =
       targets.allSatisfy { $0.scheme == .route }
       ? await routes(targets.map(\.host), monitor, timeLimit)
       : await checks(targets, Checker(monitor: monitor), timeLimit)
     guard let diagnostics else { return }
-    // What stood in the way is worth a line each: the script's log is all that its reader has.
+    // One line per cause, because the script's log is often the only information.
     for diagnostic in diagnostics { Terminal.writeError("reachd: \(diagnostic)") }
     throw ExitStatus.negative
   }
 
-  /// Waits for the way to hosts; gives what stood in the way if the time was over.
+  /// Waits for routes to hosts; returns the causes of failure after the timeout.
   private func routes(_ targets: [ReachabilityTarget], _ monitor: ReachabilityMonitor, _ timeLimit: Duration) async
     -> [String]?
   {
     let (any, negated) = (any, negated)
-    // What is not known is neither.
+    // An unknown verdict satisfies neither condition.
     @Sendable func isSatisfied(_ verdict: HostVerdict) -> Bool {
       negated ? verdict.path.status == .notReachable : verdict.isConfirmedReachable
     }
@@ -84,13 +84,13 @@ struct WaitCommand: AsyncParsableCommand {
     }
     if outcome.isFulfilled { return nil }
     return outcome.verdicts.filter { !isSatisfied($0) }.map { verdict in
-      // The way out is judged in the place of one that nobody knows.
-      let doubt = verdict.phase == .optimistic ? "its name is not resolved; the way out: " : ""
+      // Without addresses, the default route is evaluated in place of the host's.
+      let doubt = verdict.phase == .optimistic ? "the name is not resolved; default path: " : ""
       return "\(verdict.target): \(doubt)\(UpdateFormatter.line(verdict))"
     }
   }
 
-  /// Waits for answers; gives what stood in the way if the time was over.
+  /// Waits for check results; returns the causes of failure after the timeout.
   private func checks(_ targets: [CheckTarget], _ checker: Checker, _ timeLimit: Duration) async -> [String]? {
     let (any, negated) = (any, negated)
     let longest = DurationFormat.parse(checkTimeout) ?? .seconds(5)
@@ -118,6 +118,6 @@ struct WaitCommand: AsyncParsableCommand {
 }
 
 extension CheckOutcome {
-  /// It was asked and did not answer, or there is no way to it.
+  /// Whether the target was contacted and failed, or has no route.
   fileprivate var isConfirmedDown: Bool { result.state == .down || result.state == .unreachable }
 }

@@ -5,14 +5,14 @@ internal import NetworkReachability
 internal import Service
 internal import StatusAPI
 
-/// `reachd watch`: a line for the state as it is and for every change, without a service.
+/// `reachd watch`: prints a line for the present state and for every change, without a service.
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Print a line for the state as it is, and one for every change.",
+    abstract: "Print a line for the present state, and one for every change.",
     discussion: """
-      Without hosts it watches this machine's way out; with hosts, the way to each of them. It reads the kernel itself
-      and needs no service. It runs until it is interrupted.
+      Without hosts it watches the default path of this machine; with hosts, the path to each of them. It reads the kernel
+      directly and needs no service. It runs until it is interrupted.
 
       --exec runs a command by /bin/sh for every line, one at a time and in order, with REACHD_HOST (empty for this
       machine), REACHD_STATUS, REACHD_CONNECTION_TYPE, REACHD_REASON, REACHD_INTERFACE, REACHD_GATEWAY, REACHD_SOURCE,
@@ -33,7 +33,7 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(help: "A shell command to run for every line.")
   var exec: String?
 
-  @Option(help: "How long a loss waits before it is told. Default 10ms.")
+  @Option(help: "The delay before a loss is reported. Default 10ms.")
   var settle: String?
 
   @OptionGroup var source: SourceOptions
@@ -50,12 +50,13 @@ struct WatchCommand: AsyncParsableCommand {
     let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
     let monitor = try configuration.makeStartedMonitor()
     let hook = exec.map(ChangeHook.init)
-    // The next change may be days away; whoever reads no more is not to wait for it.
+    // The next change may be days away, so a closed output ends the program immediately.
     StandardStreams.exitWhenOutputCloses()
     let epoch = UpdateFormatter.newEpoch()
     for await update in monitor.updates(of: targets.isEmpty ? [.status, .path] : .host, watching: targets) {
       if update.skipped > 0 {
-        Terminal.writeError("reachd: \(update.skipped) changes came faster than they could be told, and are left out")
+        Terminal.writeError(
+          "reachd: \(update.skipped) changes were skipped, because they came faster than they could be written")
       }
       Terminal.line(json ? UpdateFormatter.json(update, epoch: epoch) : UpdateFormatter.line(update))
       await hook?.run(update)
