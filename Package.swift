@@ -88,7 +88,7 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     module("YAMLTree", ["CYAML"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    module("JSONTree", ["CJansson"]),
+    module("JSONFormat", ["CJansson"]),
 
     module("Credentials", ["CGnuTLS"]),
 
@@ -108,7 +108,7 @@ let package = Package(
       "StatusAPI",
       [
         "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
-        "JSONTree",
+        "JSONFormat",
         "Credentials", "Locks", logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
@@ -128,7 +128,7 @@ let package = Package(
       dependencies: [
         "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
         "Probers",
-        "JSONTree", "HostProcess", "Credentials", arguments, logging, system, subprocess,
+        "JSONFormat", "HostProcess", "Credentials", arguments, logging, system, subprocess,
       ],
       swiftSettings: strict),
 
@@ -152,7 +152,7 @@ let package = Package(
       "EmbeddedHTTPServerTests",
       ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
     tests("YAMLTreeTests", ["YAMLTree"]),
-    tests("JSONTreeTests", ["JSONTree"]),
+    tests("JSONFormatTests", ["JSONFormat"]),
     tests(
       "NetworkReachabilityTests",
       ["NetworkReachability", "NetworkReachabilityTesting", "HostResolver", "Locks", "TestSupport", logging]),

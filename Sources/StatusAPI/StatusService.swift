@@ -1,3 +1,4 @@
+internal import JSONFormat
 public import Logging
 public import EmbeddedHTTPServer
 public import NetworkReachability

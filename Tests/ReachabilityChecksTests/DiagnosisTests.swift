@@ -1,7 +1,7 @@
 import ReachabilityChecks
 import Testing
 
-@Suite("The ladder blames the rung that a reason belongs to")
+@Suite("The diagnosis names the step that a reason belongs to")
 struct DiagnosisTests {
   private func diagnosis(
     _ target: String, _ state: CheckResult.State, _ reason: Reason?, path: NetworkPath = DiagnosisTests.wired,
@@ -48,9 +48,9 @@ struct DiagnosisTests {
   ]
 
   @Test(arguments: reasons)
-  func blame(target: String, reason: Reason, rung: Diagnosis.Step) throws {
+  func blame(target: String, reason: Reason, step: Diagnosis.Step) throws {
     let diagnosis = try diagnosis(target, .down, reason)
-    #expect(diagnosis.failure?.step == rung)
+    #expect(diagnosis.failure?.step == step)
     #expect(diagnosis.failure?.advice?.isEmpty == false)
     let place = try #require(diagnosis.steps.firstIndex { $0.verdict == .fail })
     #expect(diagnosis.steps[..<place].allSatisfy { $0.verdict == .pass })
@@ -69,7 +69,7 @@ struct DiagnosisTests {
     #expect(try diagnosis("tcp://a:1", .unreachable, .prohibited, path: .none(.prohibited)).failure?.step == .route)
   }
 
-  @Test("A target that is up has passed every rung and has no answer")
+  @Test("A target that is up has passed every step and has no answer")
   func up() throws {
     let diagnosis = try diagnosis("https://a/", .up, nil, phases: [.resolve, .connect, .tls, .processing])
     #expect(diagnosis.failure == nil)

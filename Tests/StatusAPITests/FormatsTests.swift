@@ -1,3 +1,4 @@
+import JSONFormat
 import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting

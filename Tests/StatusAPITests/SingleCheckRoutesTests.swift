@@ -185,10 +185,10 @@ import Testing
   @Test func explanationNamesTheFirstFailedStep() throws {
     answers(.down, .refused)
     let body = try service.ask("/explain?target=tcp://10.0.0.9:5432").object()
-    #expect((body["answer"] as? [String: Any])?["rung"] as? String == "tcp")
-    let ladder = try #require(body["ladder"] as? [[String: Any]])
-    #expect(ladder.map { $0["rung"] as? String } == ["link", "address", "route", "tcp"])
-    #expect(ladder.map { $0["verdict"] as? String } == ["pass", "pass", "pass", "fail"])
+    #expect((body["answer"] as? [String: Any])?["step"] as? String == "tcp")
+    let steps = try #require(body["steps"] as? [[String: Any]])
+    #expect(steps.map { $0["step"] as? String } == ["link", "address", "route", "tcp"])
+    #expect(steps.map { $0["verdict"] as? String } == ["pass", "pass", "pass", "fail"])
     let text = try service.ask("/explain?target=tcp://10.0.0.9:5432", ["Accept": "text/plain"]).text
     #expect(text.hasPrefix("tcp://10.0.0.9:5432 is down: refused\n  ok   link     eth0 is up\n"))
     #expect(text.contains("\n  FAIL tcp      10.0.0.9:5432: refused\n       try "))
@@ -206,10 +206,10 @@ import Testing
   @Test func explanationStopsAtAMissingRoute() throws {
     service.kernel.change { $0.removeDefaults(.ipv4) }
     let body = try service.ask("/explain?target=https://198.41.0.4/").object()
-    #expect((body["answer"] as? [String: Any])?["rung"] as? String == "route")
-    let ladder = try #require(body["ladder"] as? [[String: Any]])
+    #expect((body["answer"] as? [String: Any])?["step"] as? String == "route")
+    let steps = try #require(body["steps"] as? [[String: Any]])
     #expect(
-      ladder.map { $0["verdict"] as? String } == ["pass", "pass", "fail", "notReached", "notReached", "notReached"])
+      steps.map { $0["verdict"] as? String } == ["pass", "pass", "fail", "notReached", "notReached", "notReached"])
   }
 
   private struct TestFailure: Error {}

@@ -20,7 +20,7 @@ struct TidyTests {
       "Synchronization",
     ],
     "YAMLTree": ["CYAML", "Glibc"],
-    "JSONTree": ["CJansson"],
+    "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "Glibc"],
     "Credentials": ["CGnuTLS"],
     "NetworkReachability": [
@@ -33,7 +33,7 @@ struct TidyTests {
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [
       "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
-      "JSONTree",
+      "JSONFormat",
       "Credentials", "Locks", "Logging", "Synchronization",
     ],
   ]
@@ -44,7 +44,7 @@ struct TidyTests {
   /// The rooms with a C wall, and the one lock.
   static let unsafeRooms: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
-    "JSONTree",
+    "JSONFormat",
     "HostProcess", "Credentials",
   ]
 

@@ -1,5 +1,5 @@
 internal import EventStreams
-internal import JSONTree
+internal import JSONFormat
 internal import Locks
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
@@ -81,7 +81,7 @@ enum BatchCheckRoute {
     return plans
   }
 
-  private static func elements(_ context: RequestContext) throws(Problem) -> [JSONNode] {
+  private static func elements(_ context: RequestContext) throws(Problem) -> [JSON] {
     guard case .array(let elements) = try RequestBody.json(context.request) else {
       throw Problem(
         .badRequest, "The body is not an array; send [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}].")
@@ -92,7 +92,7 @@ enum BatchCheckRoute {
     return elements
   }
 
-  private static func parameters(_ node: JSONNode) throws(CheckPlan.InvalidParameters) -> CheckPlan.Parameters {
+  private static func parameters(_ node: JSON) throws(CheckPlan.InvalidParameters) -> CheckPlan.Parameters {
     if let target = node.string { return CheckPlan.Parameters(target: target) }
     guard let members = node.members else {
       throw CheckPlan.InvalidParameters(

@@ -1,3 +1,4 @@
+internal import JSONFormat
 public import ReachabilityChecks
 
 /// Checks as text, without HTTP, in the formats of `/check` and `/explain`.
@@ -11,7 +12,7 @@ public enum CheckFormatter {
   }
 
   /// Returns the diagnosis of `GET /explain`, one line per step, without the last line end.
-  public static func ladder(_ explanation: Diagnosis) -> String {
+  public static func diagnosis(_ explanation: Diagnosis) -> String {
     String(ExplanationRepresentation.text(explanation).dropLast())
   }
 

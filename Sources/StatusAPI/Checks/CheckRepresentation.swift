@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import ReachabilityChecks
 
 /// The JSON document of a check.

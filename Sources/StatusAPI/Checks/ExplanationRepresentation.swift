@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import ReachabilityChecks
 
 /// The JSON document and the text of a diagnosis.
@@ -13,14 +14,14 @@ enum ExplanationRepresentation {
       "reason": .text(result.reason?.rawValue),
       "detail": .text(result.detail),
       "answer": explanation.failure.map(step) ?? .null,
-      "ladder": .array(explanation.steps.map(step)),
+      "steps": .array(explanation.steps.map(step)),
       "checkedAt": .string(result.startedAt.description),
     ])
   }
 
   private static func step(_ step: Diagnosis.StepResult) -> JSON {
     .members([
-      "rung": .string(step.step.rawValue), "verdict": .string(step.verdict.rawValue),
+      "step": .string(step.step.rawValue), "verdict": .string(step.verdict.rawValue),
       "evidence": step.evidence.isEmpty ? .null : .string(step.evidence), "advice": .text(step.advice),
     ])
   }

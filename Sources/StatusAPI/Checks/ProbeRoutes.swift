@@ -104,8 +104,8 @@ enum ProbeRoutes {
   }
 
   private static func debug(_ outcome: CheckOutcome, _ page: MetricExposition, _ snapshot: Snapshot) -> [UInt8] {
-    let ladder = ExplanationRepresentation.text(Diagnosis(of: outcome, in: snapshot))
-    return Array("Ladder:\n\(ladder)\nSeries:\n".utf8) + page.bytes
+    let diagnosis = ExplanationRepresentation.text(Diagnosis(of: outcome, in: snapshot))
+    return Array("Diagnosis:\n\(diagnosis)\nSeries:\n".utf8) + page.bytes
       + Array("\nModule:\n\(outcome.request.module.name)\n".utf8)
   }
 }

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import NetworkReachability
 
 /// The data of the events of `/events`.

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import EventStreams
 internal import EmbeddedHTTPServer
 internal import NetworkReachability

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import EmbeddedHTTPServer
 
 /// `/livez`, `/readyz`, `/healthz` for orchestrators, in the format of Kubernetes' own components.

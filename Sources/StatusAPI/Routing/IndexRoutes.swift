@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import EmbeddedHTTPServer
 
 /// `GET /` and `GET /openapi.yaml`: the list of routes and the contract.

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import EmbeddedHTTPServer
 
 /// A client or server error as RFC 9457 problem details.

@@ -1,4 +1,4 @@
-internal import JSONTree
+internal import JSONFormat
 internal import EmbeddedHTTPServer
 
 /// An invalid part of a body and the reason (RFC 9457 §3).
@@ -29,7 +29,7 @@ enum RequestBody {
   /// Returns the body as JSON.
   ///
   /// - Throws: `unsupportedMedia` for another type or none, `badRequest` with the position for invalid JSON.
-  static func json(_ request: HTTPRequest) throws(Problem) -> JSONNode {
+  static func json(_ request: HTTPRequest) throws(Problem) -> JSON {
     let type = request.headers["Content-Type"] ?? ""
     guard isJSON(type) else {
       let found = type.isEmpty ? "without a type" : type.prefix(80).debugDescription
@@ -38,7 +38,7 @@ enum RequestBody {
         headers: ["Accept-Post": "application/json"])
     }
     do throws(JSONError) {
-      return try JSONNode.parse(request.body)
+      return try JSON.parse(request.body)
     } catch {
       throw Problem(.badRequest, "The body is not JSON: line \(error.line), column \(error.column): \(error.message).")
     }

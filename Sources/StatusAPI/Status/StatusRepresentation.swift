@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import NetworkReachability
 
 /// The JSON document of `/status` and its parts.

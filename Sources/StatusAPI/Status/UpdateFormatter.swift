@@ -1,3 +1,4 @@
+internal import JSONFormat
 public import NetworkReachability
 
 /// The state of this machine as text, without HTTP, in the formats of `/status`.

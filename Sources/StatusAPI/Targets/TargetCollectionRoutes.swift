@@ -1,4 +1,4 @@
-internal import JSONTree
+internal import JSONFormat
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
@@ -46,7 +46,7 @@ enum TargetCollectionRoutes {
   // MARK: - Batch registration
 
   /// Registers each target separately: an invalid one does not prevent the others.
-  private static func answer(_ items: [JSONNode], at pointer: String, _ context: RequestContext) -> HTTPResponse {
+  private static func answer(_ items: [JSON], at pointer: String, _ context: RequestContext) -> HTTPResponse {
     var seen: Set<String> = []
     let policy = context.service.targets.policy()
     let read = items.enumerated().map { index, item in
@@ -76,7 +76,7 @@ enum TargetCollectionRoutes {
   }
 
   private static func definition(
-    _ item: JSONNode, at pointer: String, _ seen: inout Set<String>, _ context: RequestContext
+    _ item: JSON, at pointer: String, _ seen: inout Set<String>, _ context: RequestContext
   ) throws(Problem) -> TargetDefinition {
     let definition: TargetDefinition
     do throws(TargetDecoder.InvalidFields) {

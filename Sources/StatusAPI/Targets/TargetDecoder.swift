@@ -1,4 +1,4 @@
-internal import JSONTree
+internal import JSONFormat
 internal import NetworkReachability
 
 /// Decodes a request body into a target's definition, or into the errors of its fields.
@@ -26,7 +26,7 @@ enum TargetDecoder {
   /// - Returns: a valid definition.
   /// - Throws: all errors.
   static func definition(
-    _ node: JSONNode, at pointer: String, id: String? = nil, modules: [CheckModule]
+    _ node: JSON, at pointer: String, id: String? = nil, modules: [CheckModule]
   ) throws(InvalidFields) -> TargetDefinition {
     guard let members = node.members else {
       throw InvalidFields(errors: [FieldError(pointer: pointer, detail: "expected an object, found \(node.kind)")])
@@ -67,7 +67,7 @@ enum TargetDecoder {
 
   /// Decodes a member into the draft; returns a description of its error.
   private static func decode(
-    _ member: JSONNode.Member, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
+    _ member: JSON.Member, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
   ) -> String? {
     let value = member.value
     for (field, key) in durationFields {
@@ -107,7 +107,7 @@ enum TargetDecoder {
   }
 
   private static func decodeLabels(
-    _ value: JSONNode, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
+    _ value: JSON, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
   ) -> String? {
     guard let labels = value.members else { return "expected an object of strings, found \(describe(value))" }
     for label in labels {
@@ -128,7 +128,7 @@ enum TargetDecoder {
     return "there is no such field; there are \(known)"
   }
 
-  private static func describe(_ value: JSONNode) -> String {
+  private static func describe(_ value: JSON) -> String {
     switch value {
     case .integer(let number): return "the number \(number)"
     case .number(let number): return "the number \(number)"
@@ -139,7 +139,7 @@ enum TargetDecoder {
   }
 }
 
-extension JSONNode {
+extension JSON {
   /// A number of seconds as a duration; nil for other values and for more than a year.
   fileprivate var seconds: Duration? {
     switch self {

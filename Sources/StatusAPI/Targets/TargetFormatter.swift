@@ -1,4 +1,4 @@
-public import JSONTree
+public import JSONFormat
 internal import ReachabilityChecks
 public import ReachabilityModel
 
@@ -14,7 +14,7 @@ public enum TargetFormatter {
   }
 
   /// Returns the state and the line of a target in a page of `GET /targets`; nil for an invalid document.
-  public static func line(_ document: JSONNode) -> (state: TargetState, line: String)? {
+  public static func line(_ document: JSON) -> (state: TargetState, line: String)? {
     guard let state = document["state"]?.string.flatMap(TargetState.init), let id = document["id"]?.string,
       let target = document["target"]?.string, let since = document["since"]?.string
     else { return nil }

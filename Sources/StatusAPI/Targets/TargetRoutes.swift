@@ -1,4 +1,4 @@
-internal import JSONTree
+internal import JSONFormat
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks

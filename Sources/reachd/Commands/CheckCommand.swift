@@ -101,7 +101,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
     for outcome in outcomes {
       let explanation = Diagnosis(of: outcome, in: monitor.snapshot)
-      Terminal.line(json ? CheckFormatter.json(explanation) : CheckFormatter.ladder(explanation))
+      Terminal.line(json ? CheckFormatter.json(explanation) : CheckFormatter.diagnosis(explanation))
     }
   }
 }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import JSONTree
+internal import JSONFormat
 internal import Logging
 internal import NetworkReachability
 internal import ReachabilityModel
@@ -48,7 +48,7 @@ struct StatusCommand: AsyncParsableCommand {
   private static func status(in text: String, isDocument: Bool) -> String? {
     let status =
       isDocument
-      ? (try? JSONNode.parse(Array(text.utf8)))?["status"]?.string
+      ? (try? JSON.parse(Array(text.utf8)))?["status"]?.string
       : text.prefix { $0 != " " && $0 != ":" && $0 != "\n" }.description
     return ["reachable", "notReachable", "unknown"].first { $0 == status }
   }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import JSONTree
+internal import JSONFormat
 internal import ReachabilityModel
 internal import StatusAPI
 
@@ -55,7 +55,7 @@ struct TargetsCommand: AsyncParsableCommand {
   }
 
   /// Requests one page, and prints it with `--json`.
-  private func page(after cursor: String?) throws -> JSONNode {
+  private func page(after cursor: String?) throws -> JSON {
     let query = [("limit", String(Self.page)), ("state", state), ("label", label), ("cursor", cursor)]
       .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
     let answer: (status: Int, contentType: String?, body: [UInt8])
@@ -65,7 +65,7 @@ struct TargetsCommand: AsyncParsableCommand {
       throw undetermined("\(error)")
     }
     let text = String(decoding: answer.body, as: UTF8.self)
-    let document = try? JSONNode.parse(answer.body)
+    let document = try? JSON.parse(answer.body)
     guard answer.status == 200, let document, document["targets"]?.elements != nil else {
       throw undetermined(
         "the service responded with \(answer.status): \(Terminal.displayText(document?["detail"]?.string ?? text))")

@@ -1,34 +1,17 @@
-/// A JSON value whose members keep their order, so that documents start with the most important members (RFC 8259).
-enum JSON: Equatable, Sendable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case number(Double)
-  case string(String)
-  case array([JSON])
-  case object([Member])
-
-  /// A member of an object.
-  ///
-  /// A struct, because tuples are not Equatable.
-  struct Member: Equatable, Sendable {
-    var name: String
-    var value: JSON
-  }
-
+extension JSON {
   /// Returns an object with these members, in this order.
-  static func members(_ members: KeyValuePairs<String, JSON>) -> JSON {
+  public static func members(_ members: KeyValuePairs<String, JSON>) -> JSON {
     .object(members.map { Member(name: $0.key, value: $0.value) })
   }
 
   /// Returns a string, or null.
-  static func text(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+  public static func text(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
   /// Returns an array of strings.
-  static func list(_ texts: some Sequence<String>) -> JSON { .array(texts.map(JSON.string)) }
+  public static func list(_ texts: some Sequence<String>) -> JSON { .array(texts.map(JSON.string)) }
 
   /// The compact encoding in UTF-8, on one line.
-  var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(512)
     write(to: &bytes)
@@ -95,8 +78,12 @@ enum JSON: Equatable, Sendable {
 extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByNilLiteral
 {
-  init(stringLiteral value: String) { self = .string(value) }
-  init(booleanLiteral value: Bool) { self = .bool(value) }
-  init(integerLiteral value: Int64) { self = .integer(value) }
-  init(nilLiteral: ()) { self = .null }
+  /// A string.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// A Boolean.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// An integer.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Null.
+  public init(nilLiteral: ()) { self = .null }
 }

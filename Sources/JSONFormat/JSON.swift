@@ -1,5 +1,5 @@
 /// A JSON text (RFC 8259) as a tree; the members of an object keep their order.
-public indirect enum JSONNode: Sendable, Equatable {
+public enum JSON: Sendable, Equatable {
   /// The literal `null`.
   case null
   /// The literal `true` or `false`.
@@ -11,7 +11,7 @@ public indirect enum JSONNode: Sendable, Equatable {
   /// A string without NUL.
   case string(String)
   /// An array, in document order.
-  case array([JSONNode])
+  case array([JSON])
   /// Names, each once, and values, in document order.
   case object([Member])
 
@@ -20,10 +20,10 @@ public indirect enum JSONNode: Sendable, Equatable {
     /// The name.
     public let name: String
     /// The value of the member.
-    public let value: JSONNode
+    public let value: JSON
 
     /// Creates a member.
-    public init(name: String, value: JSONNode) {
+    public init(name: String, value: JSON) {
       self.name = name
       self.value = value
     }
@@ -36,7 +36,7 @@ public indirect enum JSONNode: Sendable, Equatable {
   }
 
   /// The elements of an array; nil for other values.
-  public var elements: [JSONNode]? {
+  public var elements: [JSON]? {
     guard case .array(let nodes) = self else { return nil }
     return nodes
   }
@@ -48,7 +48,7 @@ public indirect enum JSONNode: Sendable, Equatable {
   }
 
   /// The value of a member; nil if it is missing or the node is not an object.
-  public subscript(name: String) -> JSONNode? { members?.first { $0.name == name }?.value }
+  public subscript(name: String) -> JSON? { members?.first { $0.name == name }?.value }
 
   /// The type of the value, for error messages: `a string`, `null`.
   public var kind: String {
@@ -63,7 +63,7 @@ public indirect enum JSONNode: Sendable, Equatable {
   }
 }
 
-extension JSONNode {
+extension JSON {
   /// Reads one JSON text, strictly.
   ///
   /// Rejects with a position: what RFC 8259 does not allow, anything after the value, a byte order mark, duplicate
@@ -73,5 +73,5 @@ extension JSONNode {
   /// - Parameter bytes: the text, UTF-8; the caller limits its length.
   /// - Returns: the tree.
   /// - Throws: ``JSONError`` for the first error.
-  public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONNode { try DocumentReader.read(bytes) }
+  public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON { try DocumentReader.read(bytes) }
 }

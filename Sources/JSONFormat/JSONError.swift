@@ -1,4 +1,4 @@
-/// Why and where ``JSONNode/parse(_:)`` rejects a text.
+/// Why and where ``JSON/parse(_:)`` rejects a text.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The line of the error, counted from 1.
   public let line: Int

@@ -1,13 +1,13 @@
-import JSONTree
+import JSONFormat
 import Testing
 
 @Suite("JSON texts become trees, or complaints with a place")
-struct JSONTreeTests {
+struct JSONFormatTests {
   @Test("Every kind of value, members in their order")
   func values() throws {
     let text = #" {"z":null,"a":[true,false,-7,1.5e2,"\u00e9\uD83D\uDE00\n",{}],"":9223372036854775807} "#
     #expect(
-      try JSONNode.parse(Array(text.utf8))
+      try JSON.parse(Array(text.utf8))
         == .object([
           .init(name: "z", value: .null),
           .init(
@@ -15,8 +15,8 @@ struct JSONTreeTests {
             value: .array([.bool(true), .bool(false), .integer(-7), .number(150), .string("é😀\n"), .object([])])),
           .init(name: "", value: .integer(.max)),
         ]))
-    #expect(try JSONNode.parse(Array("7".utf8)) == .integer(7))
-    #expect(try JSONNode.parse(Array(#"{"b":1,"a":2}"#.utf8))["a"] == .integer(2))
+    #expect(try JSON.parse(Array("7".utf8)) == .integer(7))
+    #expect(try JSON.parse(Array(#"{"b":1,"a":2}"#.utf8))["a"] == .integer(2))
   }
 
   struct Case: CustomTestStringConvertible {
@@ -56,7 +56,7 @@ struct JSONTreeTests {
     ])
   func refused(expected: Case) {
     do {
-      let node = try JSONNode.parse(Array(expected.text.utf8))
+      let node = try JSON.parse(Array(expected.text.utf8))
       Issue.record("was read as \(node)")
     } catch {
       #expect(error.message.contains(expected.part), "\(error)")
@@ -68,7 +68,7 @@ struct JSONTreeTests {
     "Bytes that are not UTF-8 are refused",
     arguments: [[0x80], [0xC3, 0x28], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC0, 0x80], [0x00]])
   func notUTF8(bytes: [UInt8]) {
-    #expect(throws: JSONError.self) { try JSONNode.parse(Array("\"".utf8) + bytes + Array("\"".utf8)) }
+    #expect(throws: JSONError.self) { try JSON.parse(Array("\"".utf8) + bytes + Array("\"".utf8)) }
   }
 
   @Test("Depth is bounded, and a text that is only depth is refused without harm")
@@ -76,21 +76,21 @@ struct JSONTreeTests {
     func nested(_ depth: Int) -> [UInt8] {
       Array(String(repeating: "[", count: depth).utf8) + Array(String(repeating: "]", count: depth).utf8)
     }
-    _ = try JSONNode.parse(nested(32))
-    #expect(throws: JSONError.self) { try JSONNode.parse(nested(33)) }
-    #expect(throws: JSONError.self) { try JSONNode.parse(nested(500_000)) }
+    _ = try JSON.parse(nested(32))
+    #expect(throws: JSONError.self) { try JSON.parse(nested(33)) }
+    #expect(throws: JSONError.self) { try JSON.parse(nested(500_000)) }
   }
 
   @Test("Any cut and any changed byte of a document ends in a tree or a complaint")
   func mutilated() {
     let bytes = Array(#"{"id":"db","n":[1,-2.5e1,true,null],"s":"é\u00e9\\"}"#.utf8)
-    for end in bytes.indices { #expect(throws: JSONError.self) { try JSONNode.parse(Array(bytes[..<end])) } }
+    for end in bytes.indices { #expect(throws: JSONError.self) { try JSON.parse(Array(bytes[..<end])) } }
     var read = 0
     for index in bytes.indices {
       for byte: UInt8 in [0x00, 0x22, 0x5c, 0x7b, 0x7d, 0x80, 0xff] {
         var changed = bytes
         changed[index] = byte
-        if (try? JSONNode.parse(changed)) != nil { read += 1 }
+        if (try? JSON.parse(changed)) != nil { read += 1 }
       }
     }
     #expect(read > 0 && read < bytes.count * 7)

@@ -2,7 +2,7 @@ internal import CJansson
 
 /// Converts jansson's document to a tree of values; only this file uses jansson's pointers.
 enum DocumentReader {
-  static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONNode {
+  static func read(_ bytes: [UInt8]) throws(JSONError) -> JSON {
     var error = json_error_t()
     // By default jansson accepts only an array or an object as the root. The caller decides which type a body must
     // have, and gives better messages.
@@ -15,7 +15,7 @@ enum DocumentReader {
     return try unsafe node(document, depth: 0)
   }
 
-  private static func node(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> JSONNode {
+  private static func node(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> JSON {
     switch unsafe value.pointee.type {
     case JSON_OBJECT: return .object(try unsafe members(value, depth: try checkDepth(depth)))
     case JSON_ARRAY: return .array(try unsafe elements(value, depth: try checkDepth(depth)))
@@ -36,8 +36,8 @@ enum DocumentReader {
     return depth + 1
   }
 
-  private static func elements(_ array: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> [JSONNode] {
-    var nodes: [JSONNode] = []
+  private static func elements(_ array: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> [JSON] {
+    var nodes: [JSON] = []
     let count = unsafe json_array_size(array)
     nodes.reserveCapacity(count)
     for index in 0..<count {
@@ -49,8 +49,8 @@ enum DocumentReader {
 
   private static func members(
     _ object: UnsafeMutablePointer<json_t>, depth: Int
-  ) throws(JSONError) -> [JSONNode.Member] {
-    var members: [JSONNode.Member] = []
+  ) throws(JSONError) -> [JSON.Member] {
+    var members: [JSON.Member] = []
     var iterator = unsafe json_object_iter(object)
     while let place = unsafe iterator {
       if let value = unsafe json_object_iter_value(place), let name = unsafe json_object_iter_key(place) {
