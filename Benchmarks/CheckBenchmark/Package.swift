@@ -27,14 +27,17 @@ let package = Package(
     .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
     .systemLibrary(name: "CSockets"),
     .target(
-      name: "HostResolver", dependencies: ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque], swiftSettings: strict),
+      name: "HostResolver", dependencies: ["ReachabilityModel", "EventLoop", "Locks", "CAres", deque],
+      swiftSettings: strict),
     .target(
       name: "Probers",
       dependencies: [
-        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets", deque,
+        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets",
+        deque,
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "CheckBenchmark", dependencies: ["Probers", "HostResolver", "ReachabilityModel", "Locks"], swiftSettings: strict),
+      name: "CheckBenchmark", dependencies: ["Probers", "HostResolver", "ReachabilityModel", "Locks"],
+      swiftSettings: strict),
   ]
 )

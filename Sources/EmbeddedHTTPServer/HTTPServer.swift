@@ -151,7 +151,7 @@ public final class HTTPServer: Sendable {
   }
 
   /// Asks clients to come back by other connections, with every answer from now on (RFC 9112 §9.6): to be called some time
-  /// before ``stopAccepting()``, so that nobody's next request meets a connection that ends.
+  /// before ``stopAccepting()``, so that no client sends its next request on a connection that ends.
   public func announceClose() { inbox?.post(.announceClose) }
 
   /// Closes the listening socket, so that new clients are refused at once; open connections are served on.

@@ -10,7 +10,7 @@ enum Limits {
   /// (`net.core.wmem_max`), of which the kernel takes half for itself.
   static let rawResponse = 96 * 1024
 
-  /// Connections that may wait in the kernel for `accept`: a reconnecting crowd should not be refused.
+  /// Connections that may wait in the kernel for `accept`: many clients that reconnect together should not be refused.
   static let backlog: Int32 = 4096
 
   /// Bytes of a message of libmicrohttpd that are looked at: the one that counts is shorter.
@@ -42,7 +42,7 @@ enum Limits {
   /// Of all descriptors, the part that may be kept where there are few: one of this many.
   static let smallReserve = 2
 
-  /// Connections below which a server serves nobody well, and says so.
+  /// The lowest limit of connections; a lower one is an error.
   static let lowConnectionLimit = 64
 
   /// Certificates in a chain; the longest in public use have five.
@@ -61,7 +61,7 @@ enum Limits {
   /// Seconds without a byte in either direction after which libmicrohttpd closes a connection.
   static let inactivitySeconds: UInt32 = 15
 
-  /// Time for a complete request head; libmicrohttpd's inactivity timeout starts anew with every dripped byte.
+  /// Time for a complete request head; libmicrohttpd's inactivity timeout restarts with every byte.
   static let requestHead = Duration.seconds(10)
 
   /// Time for a complete request body after its head: 256 KiB at 9 KiB/s.

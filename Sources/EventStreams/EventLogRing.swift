@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The event log's memory: a ring of bytes and a ring of entries that point into it.
 ///
-/// Pure; the log locks it. Sendable, because nobody else has its memory.
+/// Pure; the log locks it. Sendable, because no other object refers to its memory.
 @safe struct EventLogRing: ~Copyable, @unchecked Sendable {
   struct Entry {
     var id: UInt64
@@ -67,7 +67,7 @@ internal import Glibc
     while !isEmpty, count == entryCapacity || byteCount + new.count > byteCapacity { evict() }
     lastID = id
     guard new.count <= byteCapacity else {
-      // It can never be kept; everybody who waits for it has to be told so, as of an evicted entry.
+      // It can never be kept; every reader that waits for it must learn that, as for an evicted entry.
       lastEvictedID = id
       end += 1
       first = end
@@ -133,7 +133,7 @@ internal import Glibc
     return Int(endByte - entry(cursor.index).start) - cursor.offset
   }
 
-  /// Moves a cursor over entries nobody wants; true when one is left to read, or the cursor's entry is gone.
+  /// Moves a cursor over entries without a reader; true when one is left to read, or the cursor's entry is gone.
   func advance(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max) -> Bool {
     guard cursor.index >= first else { return true }
     while cursor.index < min(end, limit) {

@@ -82,9 +82,9 @@ public struct HTTPStream: Sendable {
   ///   - heartbeat: What breaks a silence.
   ///   - endsAfter: The id of the last entry; nil for a stream without an end.
   ///   - attachment: Kept for as long as the stream is open.
-  ///   - onAbandonment: Called at most once, when nobody will take the rest of the stream: its client has left, it was
-  ///     refused or cut, or nobody has sent it. Not called when the stream came to its own end. It may run on any thread,
-  ///     mostly the server's, and must not block.
+  ///   - onAbandonment: Called at most once, when no reader remains for the rest of the stream: its client has
+  ///     disconnected, it was refused, or it was never sent. Not called when the stream ends by itself. It may run on
+  ///     any thread, mostly the server's, and must not block.
   public init(
     feeds: [Feed], preamble: [UInt8] = [], heartbeat: Heartbeat, endsAfter: UInt64? = nil,
     attachment: (any AnyObject & Sendable)? = nil, onAbandonment: (@Sendable () -> Void)? = nil

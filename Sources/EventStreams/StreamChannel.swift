@@ -63,7 +63,7 @@ internal import EventLoop
 /// A log that a shard follows for its streams.
 final class StreamSource {
   let log: EventLog
-  /// How far the shard has handed the log out: everybody who is not behind stands here.
+  /// How far the shard has handed the log out: every stream that is not behind is at this position.
   var cursor: EventLog.Cursor
   private let ticket: UInt64
   /// The channels that follow it, by their numbers; those that do not choose by topics apart, for they are few.

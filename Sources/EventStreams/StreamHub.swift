@@ -42,7 +42,7 @@ package final class StreamHub: Sendable {
     inboxes[turn % inboxes.count].post(.adopt(handoff))
   }
 
-  /// Ends all streams: each gets what is pending, the farewell, and its end.
+  /// Ends all streams: each gets what is pending, the close event, and its end.
   package func endStreams(closeEvent: [UInt8]) {
     for inbox in inboxes { inbox.post(.endStreams(closeEvent: closeEvent)) }
   }

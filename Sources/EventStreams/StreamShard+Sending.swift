@@ -38,7 +38,7 @@ extension StreamShard {
     cutLaggingStreams()
   }
 
-  /// Everybody on this log has missed something.
+  /// All streams of this log have missed something.
   private func lapped(_ source: StreamSource) {
     source.cursor = source.log.end
     for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 {

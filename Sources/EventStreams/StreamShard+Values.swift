@@ -29,7 +29,7 @@ extension StreamShard {
   struct Backlog {
     /// Where it stands in its feeds' logs.
     var cursors: [EventLog.Cursor]
-    /// Bytes that come before the logs go on: preamble, the rest of a heartbeat, farewell.
+    /// Bytes that come before the logs go on: preamble, the rest of a heartbeat, close event.
     var outbox: [UInt8] = []
     var outboxSent = 0
     var hasCloseEvent = false

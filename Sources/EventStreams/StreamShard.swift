@@ -4,8 +4,7 @@ internal import Glibc
 
 /// One thread with its part of the open streams: it owns their sockets, and nothing else may touch them.
 ///
-/// New entries are copied out of a log once a pass and sent to every follower from there, so that a burst becomes one
-/// `send` a follower, and neither the log's lock nor a reference count is touched in between.
+/// A pass copies new entries out of a log once and sends them to every subscriber, without the log's lock.
 @safe package final class StreamShard {
   enum Message: Sendable {
     case adopt(StreamHandoff)
@@ -16,7 +15,7 @@ internal import Glibc
   let inbox: Mailbox<Message>
   let counters: StreamCounters
   let lagLimit: Int
-  /// Called when the last stream has ended after a farewell.
+  /// Called when the last stream has ended after a close event.
   private let onIdle: @Sendable () -> Void
   /// Called after a stream's socket was closed.
   private let onClose: @Sendable () -> Void
@@ -24,7 +23,6 @@ internal import Glibc
 
   var slots = StreamSlots()
   var backlogs: [Int32: Backlog] = [:]
-  /// What some streams keep until they end.
   private var attachments: [Int32: [any AnyObject & Sendable]] = [:]
   let channels: StreamChannels
   var batch = EventLogBatch(fill: Limits.streamBatch)
@@ -121,7 +119,7 @@ internal import Glibc
     return (try? poller.add(slots[number].descriptor, events, token: token)) != nil
   }
 
-  /// Throws away what a client sends on a stream: what is unread at the end resets the connection.
+  /// Discards what a client sends on a stream: unread bytes at the end would reset the connection.
   func discard(_ descriptor: Int32) {
     // Without looking (tcp(7): MSG_TRUNC), which sockets of one machine do not know.
     let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
@@ -187,15 +185,14 @@ internal import Glibc
     if closeEvent != nil, slots.count == 0 { onIdle() }
   }
 
-  /// Closes a stream that has got everything, so that its client sees a proper end.
+  /// Closes a stream that has received everything, in order.
   func finish(_ number: Int32) {
-    // Closing over unread bytes would reset the connection, and the reset destroy what was sent last.
     discard(slots[number].descriptor)
     shutdown(slots[number].descriptor, Int32(SHUT_WR))
     drop(number)
   }
 
-  /// Cuts a reader that was too slow.
+  /// Disconnects a subscriber that was too slow.
   func dropLagging(_ number: Int32) {
     counters.lagged.increment()
     drop(number)

@@ -35,10 +35,9 @@ public final class StatusService: Sendable {
     /// Conditions for readiness, in addition to a known kernel state and no drain.
     public var readyChecks: [HealthCheck]
 
-    /// Enough for an outage of ten thousand targets, at about 500 bytes each.
     public static let defaultHistoryBytes = 8 * 1024 * 1024
 
-    /// Creates settings; every argument has a default.
+    /// Creates settings.
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [CheckModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,

@@ -36,6 +36,12 @@ struct TidyTests {
       "JSONFormat",
       "Credentials", "Locks", "Logging", "Synchronization",
     ],
+    "Service": [
+      "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",
+      "YAMLTree",
+      "Locks", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
+      "Synchronization",
+    ],
   ]
 
   static let foundation: Set<String> = [

@@ -26,7 +26,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` (which is 127.0.0.1) or `unix:/run/reachd.sock`.
   ///
   /// Names are refused: a resolver's answer must not decide who can reach this service. So is a missing host, which
-  /// other programs take for "everybody".
+  /// other programs take for "any address".
   public init(parsing text: String) throws(HTTPServerError) {
     func refused(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "listen address", object: text, reason: reason)

@@ -64,7 +64,7 @@ struct ListeningSocket {
     }
   }
 
-  /// A socket that somebody else bound and listens on, handed over with all rights: it is closed like our own.
+  /// A socket that another process bound and listens on, passed with all rights: it is closed like our own.
   init(inherited descriptor: Int32) throws(HTTPServerError) {
     let object = "inherited descriptor \(descriptor)"
     guard Self.get(descriptor, SO_ACCEPTCONN) == 1, Self.get(descriptor, SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {

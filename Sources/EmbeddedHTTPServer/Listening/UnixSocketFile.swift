@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The place of a Unix-domain socket in the file system (unix(7)).
 ///
-/// A server that was killed leaves its file behind. It is removed only when nobody answers there, and under a lock of
+/// A server that was killed leaves its file behind. It is removed only when no process answers there, and under a lock of
 /// the directory, so that of two servers that start at once the second one finds the first.
 struct UnixSocketFile: Sendable {
   let path: String
@@ -34,7 +34,7 @@ struct UnixSocketFile: Sendable {
     inode = UInt64(facts.st_ino)
   }
 
-  /// Takes a file away that nobody listens behind.
+  /// Removes a file without a listening process.
   private static func clear(_ path: String, _ address: UnixAddress) throws(HTTPServerError) {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else { return }
@@ -78,7 +78,7 @@ private struct DirectoryLock {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       usleep(Limits.lockPauseMicroseconds)
     }
-    // Whoever may read the directory can lock it, so it is no reason not to serve: then two that start at once may both think
+    // Any process that may read the directory can lock it, so it is no reason not to serve: then two that start at once may both think
     // that the file is an old one.
   }
 

@@ -36,7 +36,7 @@ internal import Glibc
   ///
   /// libmicrohttpd 0.9.75 hands header lines out as C strings that lie in its read buffer one after the other, a NUL
   /// each in place of CR and LF. A gap is a line it changed: one that holds a NUL is cut there, and a folded line's
-  /// rest is appended to the field's *name*, which hides the field from everybody who asks for it by name.
+  /// rest is appended to the field's *name*, which hides the field from every lookup by name.
   fileprivate mutating func add(
     _ name: UnsafePointer<CChar>, _ nameSize: Int, _ value: UnsafePointer<CChar>, _ valueSize: Int
   ) {

@@ -75,7 +75,7 @@ enum RequestValidator {
     return isHost(host.utf8.withoutBlanks) ? nil : .bad(.host, "Host is malformed.")
   }
 
-  /// RFC 9112, section 6: where two readers could disagree about the body's end, nobody reads on.
+  /// RFC 9112, section 6: where two readers could disagree about the body's end, the rest is not read.
   ///
   /// A body has a length (RFC 9110, section 15.5.12): libmicrohttpd 0.9.75 accepts malformed chunks, and polls without a
   /// pause while a chunk's size or a trailer field fills its buffer (ADR 14).

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts the states of what answers are made of; whoever changes something says so.
+/// Counts the changes of the data that responses are made of.
 public final class CacheGeneration: Sendable {
   private let number = Atomic<UInt64>(0)
 

@@ -1,7 +1,7 @@
 internal import EventStreams
 internal import EventLoop
 
-/// What was answered to what, for whoever counts or logs answers.
+/// A request and its response, for metrics and the access log.
 ///
 /// Told when the answer is handed over for sending, not when the client has it.
 public struct HTTPAccess: Sendable {

@@ -13,7 +13,7 @@ public final class HTTPPromise: Sendable {
   init(inbox: ServerInbox, connection: UInt64, request: UInt64) {
     keep = { inbox.post(.reply(connection: connection, request: request, $0)) }
     setAbandonmentHandler = { body in
-      // A server that has stopped answers nobody.
+      // A stopped server sends no response.
       if inbox.post(.onAbandonment(connection: connection, request: request, body)) != .accepted { body() }
     }
   }
@@ -36,7 +36,7 @@ public final class HTTPPromise: Sendable {
     keep(response)
   }
 
-  /// Has `body` called when nobody waits for the answer any more: the client has left, the time for the answer is over,
+  /// Calls `body` when no client waits for the response any more: the client has left, the time for the answer is over,
   /// or the server stops.
   ///
   /// It is called once, and not at all when the promise was kept or dropped before. It runs on the server's thread, where

@@ -25,7 +25,7 @@ public struct HTTPResponse: Sendable {
   public var headers: HTTPHeaders
   /// The body.
   public var body: Body
-  /// What this is an answer of, for whoever counts answers.
+  /// What this response answers, for metrics.
   ///
   /// A route, not a path; it is not sent.
   public var label = ""
@@ -72,7 +72,7 @@ public enum HTTPReply: Sendable {
   /// The answer comes later.
   ///
   /// The closure is called at once on the server's thread with the promise to fulfil; it must not block. Who wants to know
-  /// that nobody waits any more asks the promise: ``HTTPPromise/onAbandonment(_:)``.
+  /// that no client waits any more uses the promise: ``HTTPPromise/onAbandonment(_:)``.
   case later(@Sendable (HTTPPromise) -> Void)
   /// The answer comes when there is news, or when the wait is over.
   case wait(HTTPWait)

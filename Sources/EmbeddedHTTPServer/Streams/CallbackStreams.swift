@@ -74,7 +74,7 @@ final class CallbackStreams {
       state.stream.abandonment?.markComplete()
       return .end
     }
-    // A response with an end of its own gets no farewell; it has the time of the grace.
+    // A response with an end of its own gets no close event; it has the time of the grace.
     if count == 0, let closeEvent = context.stop.closeEvent, state.stream.endsAfter == nil {
       guard !state.hasCloseEvent else { return .end }
       state.add(closeEvent: closeEvent)
@@ -105,7 +105,7 @@ final class CallbackStreams {
     }
   }
 
-  /// Resumes all streams, so that they send the farewell.
+  /// Resumes all streams, so that they send the close event.
   func resumeAll() { for connection in streaming.values { connection.resume() } }
 
   /// Sends a heartbeat if one is due, and sets the timer of the next one.

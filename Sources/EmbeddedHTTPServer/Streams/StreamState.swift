@@ -8,10 +8,10 @@ final class StreamState {
   let isChunked: Bool
   /// The position in each feed's log.
   private var cursors: [EventLog.Cursor]
-  /// Bytes to send before further entries: preamble, heartbeat or farewell.
+  /// Bytes to send before further entries: preamble, heartbeat or close event.
   private var outbox: [UInt8]
   private var outboxSent = 0
-  /// The farewell is in the outbox, or was sent.
+  /// The close event is in the outbox, or was sent.
   private(set) var hasCloseEvent = false
   /// When the client last took bytes, or the stream was opened.
   var lastWrite: MonotonicInstant
@@ -60,7 +60,7 @@ final class StreamState {
   /// Puts a heartbeat before further entries.
   func addHeartbeat() { outbox = stream.heartbeat.bytes(lastID: lastID) }
 
-  /// Puts the farewell after everything that was sent; no entry follows it.
+  /// Puts the close event after everything that was sent; no entry follows it.
   func add(closeEvent: [UInt8]) {
     hasCloseEvent = true
     outbox = closeEvent
@@ -80,7 +80,7 @@ final class StreamState {
 
   /// Reads further entries, of one log per call.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> EventLog.Read {
-    // Unfinished outbox bytes fill the buffer; nothing follows a farewell.
+    // Unfinished outbox bytes fill the buffer; nothing follows a close event.
     guard !hasCloseEvent, unsafe !buffer.isEmpty else { return .empty }
     // An entry that is sent in part is continued first, in whichever log it is.
     let half = cursors.firstIndex { $0.offset > 0 }

@@ -59,7 +59,7 @@ final class StreamTakeover {
     return true
   }
 
-  /// Ends all streams: each gets what is pending, the farewell, and its end.
+  /// Ends all streams: each gets what is pending, the close event, and its end.
   func endStreams(closeEvent: [UInt8]) { hub.endStreams(closeEvent: closeEvent) }
 
   /// Closes the remaining streams and waits for the hub's threads; once.

@@ -12,7 +12,6 @@ internal import ReachabilityModel
 final class HTTPExchange: Exchange, DescriptorHandler {
   enum Step {
     case connecting, transferring
-    /// The name of a redirect is being resolved.
     case resolving
   }
 

@@ -54,7 +54,7 @@ extension ScheduleState {
   /// The limit that a caller's registration exceeds; nil when it may be registered.
   func excess(_ definition: TargetDefinition, by caller: TargetAccount?) -> QuotaExcess? {
     let old = entries[definition.id]
-    // Sending back what is registered changes nothing, and is charged to nobody.
+    // Sending back what is registered changes nothing, and is not charged.
     if old?.definition == definition { return nil }
     return ledger.excess(
       definition, by: account(caller, of: definition.id, .runtime),

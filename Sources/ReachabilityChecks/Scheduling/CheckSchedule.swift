@@ -143,7 +143,7 @@ public final class CheckSchedule: Sendable {
       guarded.cancellations[start.run] = nil
       defer { rearm(&guarded, now) }
       let effect = guarded.state.finish(start.run, outcome.result, settle: monitor.settle, at: now)
-      if effect == .contradicted { guarded.routes.report(start.definition.target.host) }
+      if effect == .contradicted { guarded.routes.report(start.definition.target.host, to: start.id) }
       guard let changes = effect.changes else {
         return (monitor.record([], at: now.time), [] as [@Sendable (CheckOutcome?) -> Void])
       }
@@ -170,7 +170,7 @@ public final class CheckSchedule: Sendable {
         let now = now()
         var targetChanges: [TargetChange] = []
         for change in part {
-          for id in guarded.routes.targets(of: change.verdict.target) {
+          for id in guarded.routes.takeTargets(of: change) {
             let targetChange = guarded.state.routeChanged(
               id, change.verdict, isFirst: change.isFirst, change.causes, reachesNameServer: reachesNameServer, at: now)
             if let targetChange { targetChanges.append(targetChange) }

@@ -8,6 +8,8 @@ final class RouteObserver: TransitionSink, VerdictSink {
   struct Change {
     var verdict: HostVerdict
     var isFirst: Bool
+    /// Whether it repeats the present verdict on request, and is not a transition.
+    var isReport = false
     var causes: Set<Cause>
   }
 
@@ -29,7 +31,9 @@ final class RouteObserver: TransitionSink, VerdictSink {
     if !changes.isEmpty { append(changes) }
   }
 
-  func take(_ verdict: HostVerdict) { append([Change(verdict: verdict, isFirst: true, causes: [])]) }
+  func take(_ verdict: HostVerdict) {
+    append([Change(verdict: verdict, isFirst: true, isReport: true, causes: [])])
+  }
 
   /// Adds changes; under the engine's lock, so that they stay in order.
   private func append(_ changes: [Change]) {

@@ -54,8 +54,7 @@ package struct ConfigurationSources {
     // empty.
     if file?.isEmpty == true {
       errors.append(
-        ConfigurationError(
-          location: "--config", problem: "the path is empty", hint: "omit the flag for no file"))
+        ConfigurationError(location: "--config", problem: "the path is empty", hint: "omit the flag for no file"))
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
       switch Self.read(path, environment, blocking: started == nil) {
