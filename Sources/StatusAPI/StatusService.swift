@@ -34,7 +34,7 @@ public final class StatusService: Sendable {
     public var liveChecks: [HealthCheck]
     /// Conditions for readiness, in addition to a known kernel state and no drain.
     public var readyChecks: [HealthCheck]
-
+    /// Enough for an outage of ten thousand targets, at about 500 bytes each.
     public static let defaultHistoryBytes = 8 * 1024 * 1024
 
     /// Creates settings.
