@@ -219,7 +219,7 @@ if Context.environment["FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "CNetlink", "Service", "StatusAPI", "EmbeddedHTTPServer", "EventStreams", "Netlink",
+        "CFuzzer", "CNetlink", "Service", "StatusAPI", "JSONFormat", "EmbeddedHTTPServer", "EventStreams", "Netlink",
         "ReachabilityChecks",
         "NetworkReachability", "NetworkReachabilityTesting", "ReachabilityModel", logging,
       ],

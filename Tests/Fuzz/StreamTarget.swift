@@ -1,3 +1,5 @@
+import JSONFormat
+
 @testable import StatusAPI
 
 /// Text in an event's data: a client that reads as WHATWG HTML says gets one event with exactly that text.

@@ -195,7 +195,7 @@ struct TCPCheckTests {
     let server = try TCPServer(TCPServer.untilClosed)
     let result = try await dialogue(server, expect: "(")
     #expect(result.state == .unknown)
-    #expect(result.detail?.contains("no regular expression") == true)
+    #expect(result.detail?.contains("not a regular expression") == true)
   }
 
   @Test("A port of our own, asked from that very port, is nobody")

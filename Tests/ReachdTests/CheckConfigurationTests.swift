@@ -64,7 +64,7 @@ import Testing
       "targets:\n- id: a\n  target: tcp://a:1\n  module: icmp",
       "FILE:4:11: targets[0].module: the module icmp does not fit"
     ),
-    ("targets:\n- id: a\n  target: tcp://a:1\n  interval: soon", "FILE:4:13: targets[0].interval: \"soon\" is not"),
+    ("targets:\n- id: a\n  target: tcp://a:1\n  interval: soon", "FILE:4:13: targets[0].interval: \"soon\" is invalid"),
     ("targets:\n- id: a\n  target: tcp://a:1\n  interval: 1ms", "FILE:4:13: targets[0].interval: interval cannot be"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  interval: 5s\n  timeout: 5s",

@@ -141,7 +141,7 @@ import Testing
     let (end, output, errors) = try Program.run(["status", "--url", service.url + "/elsewhere"])
     #expect(end == .exited(2))
     #expect(output.isEmpty)
-    #expect(errors.contains("answered 404"))
+    #expect(errors.contains("responded with 404"))
     #expect(try Program.run(["healthcheck", "--url", service.url + "/elsewhere"]).end == .exited(1))
   }
 

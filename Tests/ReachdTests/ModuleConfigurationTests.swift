@@ -41,7 +41,7 @@ import Testing
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     defer { try? FileManager.default.removeItem(atPath: pipe) }
     for (file, cause) in [
-      (empty, ""), ("/nonexistent.pem", ""), ("/", "this is no plain file"), (pipe, "this is no plain"),
+      (empty, ""), ("/nonexistent.pem", ""), ("/", "not a regular file"), (pipe, "not a regular"),
     ] {
       for prober in ["tls", "http"] {
         let text = "modules:\n  m: {prober: \(prober), authorityFile: \(file)}"

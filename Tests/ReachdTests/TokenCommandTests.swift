@@ -44,7 +44,10 @@ import Testing
     ),
     ("tokens:\n - { id: a, sha256: \(digest), scopes: [all] }", "tokens[0].scopes: the value is invalid; expected one"),
     ("tokens:\n - { id: a, sha256: \(digest), scopes: [] }", "tokens[0].scopes: the value is invalid; expected one"),
-    ("tokens:\n - { id: a, sha256: \(digest), scopes: [read], expires: soon }", "tokens[0].expires: this is not pos"),
+    (
+      "tokens:\n - { id: a, sha256: \(digest), scopes: [read], expires: soon }",
+      "tokens[0].expires: the value is invalid"
+    ),
     (
       "tokens:\n - { id: a, secret: x, sha256: \(digest), scopes: [read] }",
       "tokens[0].secret: unknown key; there are id"

@@ -26,7 +26,7 @@ struct PatternError: Error, Equatable {
     let bytes = Array(text.utf8)
     guard let compiled = unsafe cpcre2_compile(bytes, bytes.count, &number, &offset) else {
       throw PatternError(
-        message: "\(text.debugDescription) is no regular expression: \(Self.message(number)) at byte \(offset)")
+        message: "\(text.debugDescription) is not a regular expression: \(Self.message(number)) at byte \(offset)")
     }
     guard let matchContext = unsafe pcre2_match_context_create_8(nil) else {
       unsafe pcre2_code_free_8(compiled)

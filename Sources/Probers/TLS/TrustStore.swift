@@ -22,7 +22,7 @@ internal import HostResolver
   init(_ path: String?) throws(Failure) {
     signature = FileSignature(path ?? Self.systemFile)
     // Reading from a pipe would block GnuTLS, and every check with it, until a process writes to the pipe.
-    if path != nil, signature.exists, !signature.isRegular { throw Failure(path: path, cause: "this is no plain file") }
+    if path != nil, signature.exists, !signature.isRegular { throw Failure(path: path, cause: "not a regular file") }
     var new: gnutls_x509_trust_list_t?
     guard unsafe gnutls_x509_trust_list_init(&new, 0) == 0, let new = unsafe new else {
       throw Failure(path: path, cause: "no memory for certificates")
