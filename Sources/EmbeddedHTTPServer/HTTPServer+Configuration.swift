@@ -2,89 +2,89 @@ internal import EventStreams
 internal import Synchronization
 
 extension HTTPServer {
-  /// What a server needs to know; everything but the address has a default.
+  /// The configuration of a server; everything but the address has a default.
   public struct Configuration: Sendable {
-    /// Where to listen.
+    /// The address to listen on.
     public var address: ListenAddress
     /// A listening socket to serve on instead of binding ``address``; the server closes it.
     public var inherited: Int32?
-    /// The mode of a Unix-domain socket's file (chmod(2)): who may write to it may connect.
+    /// The mode of a Unix-domain socket's file (chmod(2)): clients with write permission can connect.
     public var socketMode: UInt32 = 0o660
-    /// Who the server is under TLS; nil for plain HTTP.
+    /// The certificate and key under TLS; nil for plain HTTP.
     public var identity: TLSIdentity?
-    /// How long clients are told, under TLS, to come by TLS only (RFC 6797); nil to tell them nothing.
+    /// How long clients must use TLS only, in Strict-Transport-Security (RFC 6797); nil to omit the field.
     public var strictTransport: Duration?
-    /// How many servers share this process's descriptors; none of them may take those of the others.
+    /// The number of servers among which this process's descriptors are divided.
     public var servers = 1
-    /// Connections at once; one more is answered 503.
+    /// The maximum number of open connections; further ones are answered 503.
     ///
     /// Nil derives it from the descriptor limit, less 256, shared among the ``servers``, and at most 20,000.
     public var connectionLimit: Int?
-    /// Connections at once from one address; one more is answered 429.
+    /// The maximum number of open connections from one address; further ones are answered 429.
     ///
-    /// Nil for any number: a proxy is one address.
+    /// Nil means no limit, because a proxy is one address.
     public var connectionsPerAddress: Int?
-    /// Event streams at once; one more is answered 503.
+    /// The maximum number of open event streams; further ones are answered 503.
     public var streamLimit = Limits.streams
-    /// Bytes of a request body; more is answered 413.
+    /// The maximum bytes of a request body; a longer one is answered 413.
     public var requestBodyLimit = Limits.requestBody
-    /// Time for a request's head to be complete; 408 when it is over, or nothing to who has sent no request line.
+    /// Time for a request's head to be complete; then 408, or no response if no request line was received.
     public var requestHeadTime = Limits.requestHead
-    /// Time for a request's body to be complete after its head; 408 when it is over.
+    /// Time for a request's body to be complete after its head; then 408.
     public var requestBodyTime = Limits.requestBodyTime
     /// Time without a byte after which a connection is closed, in whole seconds; streams and promises are exempt.
     public var inactivity = Duration.seconds(Int64(Limits.inactivitySeconds))
-    /// Time for a promised answer; 500 when it is over.
+    /// Time until a promised response must be given; then 500.
     public var replyTime = Limits.reply
     /// How streams reach their clients.
     public var streams = StreamMode.auto
-    /// Bytes of the log a stream may be behind while its socket takes nothing.
+    /// Bytes of the log that a stream may be behind while its socket accepts nothing.
     public var streamLag = Limits.streamLag
-    /// Milliseconds without a turn while nothing but handshakes and bodies is waited for; tests lengthen it.
+    /// Milliseconds of the pause while the server waits only for handshakes and bodies; tests lengthen it.
     var handshakePause = Limits.handshakePause
 
-    /// The defaults for an address.
+    /// Makes the default configuration for an address.
     public init(address: ListenAddress) {
       self.address = address
     }
 
-    /// The defaults for a socket that listens already, such as one from a service manager.
+    /// Makes the default configuration for a socket that listens already, such as one from a service manager.
     public init(inheriting descriptor: Int32) {
       address = ListeningSocket.address(of: descriptor) ?? ListenAddress(host: "0.0.0.0", port: 0)
       inherited = descriptor
     }
   }
 
-  /// What a server has done and is doing; totals since the start unless said otherwise.
+  /// The counters of a server; totals since the start unless stated otherwise.
   public struct Counters: Sendable, Equatable {
-    /// Connections open now, those that were taken over as streams included.
+    /// Connections open now, including those that were taken over as streams.
     public var connections = 0
     /// Connections accepted.
     public var accepted = 0
-    /// Requests whose head was complete, refused ones included; without those that libmicrohttpd refuses itself.
+    /// Requests with a complete head, including refused ones, but not those that libmicrohttpd refuses itself.
     public var requests = 0
-    /// Requests refused by the guard, by libmicrohttpd itself, or for their size.
+    /// Requests refused by validation, by libmicrohttpd itself, or for their size.
     public var refused = 0
     /// Requests answered 503, or 429 for one address, because too many connections or streams were open.
     public var overloaded = 0
     /// Connections closed because a request was not complete in time.
     public var expired = 0
-    /// Requests that wait for news now.
+    /// Requests that wait in a long poll now.
     public var waiting = 0
     /// Streams open now.
     public var streams = 0
     /// Streams opened.
     public var streamsOpened = 0
-    /// Streams cut because their reader was too slow.
+    /// Streams closed because their reader was too slow.
     public var streamsLagged = 0
-    /// Streams whose reader went away.
+    /// Streams whose client closed the connection.
     public var streamsGone = 0
     /// Bytes of bodies and streams handed over for sending, without heads and framing.
     public var bodyBytes = 0
   }
 }
 
-/// The counters as the thread writes and others read them.
+/// The counters that the server's thread writes and other threads read.
 final class ServerCounters: Sendable {
   let connections = Atomic(0)
   let accepted = Atomic(0)

@@ -4,14 +4,15 @@ internal import Locks
 public import Logging
 internal import Synchronization
 
-/// An HTTP/1.1 server on one address, with one thread of its own.
+/// An HTTP/1.1 server on one address, with its own thread.
 ///
-/// The handler runs on that thread and must not block. Nothing here may be called from the handler but what says so.
+/// The handler runs on that thread and must not block. The handler may call only those members that allow it
+/// explicitly.
 public final class HTTPServer: Sendable {
   private struct State {
-    /// The socket, once bound and until the thread has it.
+    /// The socket, from the bind until the thread has it.
     var bound: ListeningSocket?
-    /// The address that was bound and the way to the thread, once started.
+    /// The bound address and the thread's inbox, once started.
     var started: (address: ListenAddress, inbox: ServerInbox)?
     /// The thread, once started.
     var thread: LoopThread?
@@ -26,17 +27,17 @@ public final class HTTPServer: Sendable {
   private let counts = ServerCounters()
   private let identity: CurrentIdentity?
   private let state = Locked(State())
-  /// Held while the thread is waited for, so that a second caller of `stop` waits too and others do not.
+  /// Held while a caller waits for the thread: a second caller of `stop` waits, too, and other methods do not.
   private let joining = Locked(())
 
-  /// A server that is not started yet.
+  /// Makes a server that is not started yet.
   ///
   /// - Parameters:
   ///   - configuration: The address and the limits.
   ///   - handler: Answers requests.
-  ///   - refusal: Renders what the server answers by itself; plain text by default.
-  ///   - answered: Hears of every answer.
-  ///   - logger: Told when the server starts and stops.
+  ///   - refusal: Renders the responses that the server gives itself; plain text by default.
+  ///   - answered: Receives every request and its response.
+  ///   - logger: Logs when the server starts and stops.
   public init(
     configuration: Configuration, handler: @escaping HTTPHandler,
     refusal: @escaping HTTPRefusalRenderer = RequestRefusal.plainText,
@@ -51,9 +52,10 @@ public final class HTTPServer: Sendable {
     self.logger = logger
   }
 
-  /// Binds the address without serving yet; clients wait in the kernel's queue.
+  /// Binds the address without serving yet; clients wait in the kernel's accept queue.
   ///
-  /// For a process that gives up the right to a port below 1024 before it starts a thread; else ``start()`` does it.
+  /// For a process that drops the privilege to bind a port below 1024 before it starts a thread; otherwise ``start()``
+  /// binds.
   public func bind() throws(HTTPServerError) {
     try state.withLock { state throws(HTTPServerError) in
       guard state.bound == nil, state.started == nil else { throw startedBefore }
@@ -82,17 +84,17 @@ public final class HTTPServer: Sendable {
       operation: "start", object: configuration.address.description, reason: "the server was started before")
   }
 
-  /// Begins to serve, after binding the address unless that is done; a server is started once.
+  /// Starts to serve, and binds the address if that is not done; a server can be started once.
   ///
   /// Raises the process's soft descriptor limit to the hard one (getrlimit(2)).
   public func start() throws(HTTPServerError) {
     try state.withLock { state throws(HTTPServerError) in
       guard state.started == nil else { throw startedBefore }
       let socket = if let bound = state.bound { bound } else { try makeSocket() }
-      // Whatever happens now, the socket is the loop's, or closed.
+      // From here on the loop owns the socket, or the socket is closed.
       state.bound = nil
       let inbox = try makeInbox(socket)
-      // The loop belongs to its thread, or to this function if there is none.
+      // The loop belongs to its thread, or to this function if the thread cannot be started.
       nonisolated(unsafe) let loop = try ServerLoop(
         configuration: configuration, socket: socket, identity: identity, inbox: inbox, counters: counts,
         handler: handler, refusal: refusal, answered: answered, logger: logger)
@@ -108,53 +110,54 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// Whether the server speaks TLS.
+  /// Whether the server uses TLS.
   public var isSecure: Bool { identity != nil }
 
-  /// Who the server is from now on under TLS; connections that are open go on as they are.
+  /// Replaces the identity under TLS for new connections; open connections are not affected.
   ///
-  /// A server that was started for plain HTTP stays so.
+  /// A server that was started for plain HTTP ignores it.
   public func replaceIdentity(_ new: TLSIdentity) { identity?.replace(new) }
 
-  /// The address with the port that was bound; the configured one before that.
+  /// The address with the bound port; the configured address before the bind.
   public var boundAddress: ListenAddress {
     state.withLock { $0.started?.address ?? $0.bound?.address } ?? configuration.address
   }
 
-  /// Whether the server was started and not stopped.
+  /// Whether the server was started and is not stopped.
   public var isServing: Bool {
     state.withLock { $0.started != nil && !$0.isStopped }
   }
 
-  /// What the server has done so far.
+  /// The server's counters.
   public var counters: Counters { counts.snapshot }
 
-  /// Turns of the server's loop; it grows with every event and stands still in silence.
+  /// The number of turns of the server's loop; it grows with every event and is constant without events.
   ///
-  /// To tell a silent loop from a stuck one, `wake()` and look whether this grows. A handler needs no such test: that it
-  /// runs is the proof.
+  /// To distinguish an idle loop from a stuck one, call `wake()` and check whether this number grows. A handler needs
+  /// no such check, because it runs on the loop.
   public var loopTurns: UInt64 { counts.turns.load(ordering: .relaxed) }
 
   /// Monotonic nanoseconds (clock_gettime(2)) of the loop's last turn, 0 before the first.
   public var lastProgress: UInt64 { counts.lastTurn.load(ordering: .relaxed) }
 
-  /// Makes the loop take a turn soon; from any thread.
+  /// Makes the loop take a turn soon; can be called on any thread.
   public func wake() {
     inbox?.wake()
   }
 
-  /// Changes how many event streams there may be, and how large a request's body.
+  /// Changes the maximum number of event streams and the maximum size of a request body.
   ///
-  /// Nothing that is under way is cut; nil leaves the number as it is.
+  /// Open streams and requests in progress are not affected; nil leaves a limit unchanged.
   public func limit(streams: Int? = nil, requestBody: Int? = nil) {
     inbox?.post(.limits(streams: streams, requestBody: requestBody))
   }
 
-  /// Asks clients to come back by other connections, with every answer from now on (RFC 9112 §9.6): to be called some time
-  /// before ``stopAccepting()``, so that no client sends its next request on a connection that ends.
+  /// Announces in every response from now on that the connection closes (RFC 9112 §9.6).
+  ///
+  /// Call it some time before ``stopAccepting()``, so that no client sends its next request on a connection that ends.
   public func announceClose() { inbox?.post(.announceClose) }
 
-  /// Closes the listening socket, so that new clients are refused at once; open connections are served on.
+  /// Closes the listening socket, so that new clients are refused immediately; open connections are still served.
   ///
   /// Waits until that is done, except when called on the server's own thread.
   public func stopAccepting() {
@@ -163,18 +166,19 @@ public final class HTTPServer: Sendable {
     done.wait()
   }
 
-  /// Ends all streams: each sends what is pending, then `closeEvent`, then its end.
+  /// Ends all streams: each sends its pending entries, then `closeEvent`, then its end.
   ///
-  /// New ones are answered 503 from now on. Does not wait; `stop` does.
+  /// New streams are refused with 503 from now on. This call does not wait; `stop` does.
   public func endStreams(closeEvent: [UInt8] = []) {
     inbox?.post(.endStreams(closeEvent: closeEvent))
   }
 
   /// Stops the server and waits for its thread.
   ///
-  /// Requests that are being answered, streams with an end of their own and those that were told to end have `grace` to
-  /// come to it; other streams are cut. Who then still waits for a promised answer is told 503 shortly before the grace
-  /// ends, if there is one. Blocks for `grace` at most. Not to be called on the server's own thread.
+  /// Requests in progress, streams with an end of their own, and streams after ``endStreams(closeEvent:)`` have `grace`
+  /// to complete. Other streams are closed immediately. Requests that still wait for a promised response get 503
+  /// shortly before the grace ends, if there is one. Blocks for `grace` at most; must not be called on the server's own
+  /// thread.
   public func stop(grace: Duration = .zero) {
     inbox?.post(.stop(grace: grace))
     state.withLock { Self.release(&$0) }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Why a server could not be started: the operation, its object and what the system said.
+/// The reason why a server could not be started: the operation, its object and the cause.
 public struct HTTPServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What was attempted, for example `bind`.
   public var operation: String
   /// The address or object it was attempted on.
   public var object: String
-  /// The system's error number, when it was the system that refused.
+  /// The system's error number, if a system call failed.
   public var code: Int32?
-  /// What went wrong and, where there is one, the way out.
+  /// What went wrong and, where possible, how to fix it.
   public var reason: String
 
   /// `operation object: reason`.
@@ -28,7 +28,7 @@ public struct HTTPServerError: Error, Sendable, Equatable, CustomStringConvertib
   }
 
   private static func text(_ code: Int32) -> String {
-    // 128 bytes hold glibc's longest message in every locale we know of; a longer one is cut, not overrun.
+    // 128 bytes hold glibc's longest message in every known locale; a longer one is truncated.
     var buffer = [CChar](repeating: 0, count: 128)
     guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

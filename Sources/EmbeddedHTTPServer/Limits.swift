@@ -1,25 +1,27 @@
-/// Every bound of this room, with its unit and its reason.
+/// Every limit of this module, with its unit and its reason.
 enum Limits {
   /// Bytes a connection may use for its request head and its write buffer.
   ///
   /// Longer heads are answered 414 or 431. Measured: 128 KiB costs 13 % of the throughput, and every stream keeps its
-  /// pool for as long as it lives.
+  /// pool while it is open.
   static let connectionMemory = 8192
 
-  /// Bytes of an answer that is written past libmicrohttpd: half of what every process may ask of a socket's buffer
-  /// (`net.core.wmem_max`), of which the kernel takes half for itself.
+  /// Bytes of a response that is written past libmicrohttpd.
+  ///
+  /// It is half of the buffer size that every process may request for a socket (`net.core.wmem_max`), because the
+  /// kernel uses half of that itself.
   static let rawResponse = 96 * 1024
 
   /// Connections that may wait in the kernel for `accept`: many clients that reconnect together should not be refused.
   static let backlog: Int32 = 4096
 
-  /// Bytes of a message of libmicrohttpd that are looked at: the one that counts is shorter.
+  /// Bytes of a libmicrohttpd message that are examined; the relevant message is shorter.
   static let diagnostic = 160
 
-  /// Heads under way at once among which the one that libmicrohttpd refuses is looked for; it answers by itself beyond.
+  /// Incomplete heads among which the server searches the one that libmicrohttpd refuses; with more it responds itself.
   static let splitHeads = 64
 
-  /// Bytes of a head that a connection remembers, to know it again when the next one is the same.
+  /// Bytes of a head that a connection caches, to recognize an identical next head.
   static let cachedHead = 1024
 
   /// Bytes of a request body; more is answered 413.
@@ -27,19 +29,19 @@ enum Limits {
   /// A batch of two thousand targets of 128 bytes fits.
   static let requestBody = 256 * 1024
 
-  /// Descriptors kept for everything that is not a client: logs, probes, netlink, half-closed sockets.
+  /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets.
   static let descriptorReserve = 256
 
   /// Open connections, whatever the descriptor limit allows: at 8 KiB each this is 160 MiB.
   static let connections = 20_000
 
-  /// Clients taken from the kernel's queue before the listening socket closes: all that it holds.
+  /// Clients accepted from the kernel's queue before the listening socket closes: the whole queue.
   static let lastAccepts = Int(backlog)
 
-  /// Connections accepted above the configured number only to be told 503; beyond them the kernel's queue waits.
+  /// Connections accepted above the configured number only to respond 503; further clients wait in the kernel's queue.
   static let overload = 64
 
-  /// Of all descriptors, the part that may be kept where there are few: one of this many.
+  /// The divisor for the reserve where the descriptor limit is low: at most one of this many descriptors is reserved.
   static let smallReserve = 2
 
   /// The lowest limit of connections; a lower one is an error.
@@ -48,14 +50,14 @@ enum Limits {
   /// Certificates in a chain; the longest in public use have five.
   static let certificates = 16
 
-  /// Attempts to get the lock of a Unix-domain socket's directory, and the pause between them: a second in all.
+  /// Attempts to get the lock of a Unix-domain socket's directory, and the pause between them: one second in total.
   static let lockAttempts = 50
   static let lockPauseMicroseconds: UInt32 = 20_000
 
-  /// Event streams at once, by default.
+  /// Open event streams, by default.
   static let streams = 10_000
 
-  /// The soft descriptor limit asked for, at most: above a million the kernel's own tables start to cost.
+  /// The maximum soft descriptor limit to request: above a million the kernel's own tables become expensive.
   static let descriptors: UInt64 = 1 << 20
 
   /// Seconds without a byte in either direction after which libmicrohttpd closes a connection.
@@ -67,52 +69,57 @@ enum Limits {
   /// Time for a complete request body after its head: 256 KiB at 9 KiB/s.
   static let requestBodyTime = Duration.seconds(30)
 
-  /// Time a promised answer may take; the longest poll is ten minutes.
+  /// Time until a promised response must be given; the longest poll is ten minutes.
   static let reply = Duration.seconds(660)
 
-  /// Bytes of the log a stream may be behind while its socket takes nothing.
+  /// Bytes of the log that a stream may be behind while its socket accepts nothing.
   static let streamLag = 512 * 1024
 
-  /// Bytes of kernel buffer for a stream's socket: the default swallows 800 KB before a dead reader shows.
+  /// Bytes of kernel buffer for a stream's socket: the default buffers 800 KB before a dead reader is detected.
   static let streamSendBuffer: Int32 = 32 * 1024
 
-  /// Bytes of a TCP segment, at most: more than any wire's frame, and a quarter of what the kernel makes of that buffer.
+  /// The maximum bytes of a TCP segment: more than any link's frame, and a quarter of the kernel's size of that buffer.
   static let segment: Int32 = 16 * 1024
 
-  /// Bytes libmicrohttpd allocates beside an unchunked (HTTP/1.0) stream; chunked ones use the connection's memory.
+  /// Bytes that libmicrohttpd allocates for an unchunked (HTTP/1.0) stream; chunked ones use the connection's memory.
   static let streamBlock = 1024
 
-  /// Sockets that are half closed and read empty after a refusal, so that the client gets the answer and no reset.
+  /// Half-closed sockets that are read until empty after a refusal, so that the client gets the response and no reset.
   static let lingering = 128
 
-  /// Time a half-closed socket is read at most.
+  /// The maximum time for which a half-closed socket is read.
   static let linger = Duration.seconds(2)
 
-  /// Seconds a client is asked to stay away after a 503: a drain or a burst is over by then.
+  /// Seconds in the Retry-After field of a 503: a drain or a burst is over by then.
   static let retryAfterSeconds = 2
 
-  /// Passes that may skip our own poll while libmicrohttpd still has work: saves a system call, delays a hang-up.
+  /// Turns that may skip the loop's own poll while libmicrohttpd has work: it saves a system call and delays a hang-up.
   static let unpolledPasses = 16
 
-  /// Milliseconds without a turn while libmicrohttpd waits for nothing but handshakes and bodies, after as many turns as
-  /// above.
+  /// Milliseconds of the pause between turns while libmicrohttpd waits only for handshakes and bodies.
   ///
-  /// What clients send ends it at once. Over TLS other answers go on by some 16 KiB a turn meanwhile.
+  /// The pause begins after as many turns as ``unpolledPasses``.
+  ///
+  /// Input from a client ends the pause immediately. Over TLS, other responses proceed by about 16 KiB a turn
+  /// meanwhile.
   static let handshakePause: Int32 = 20
 
-  /// Requests of a connection after each of which is looked whether the client has closed its side: who asks for more hardly
-  /// does so together with its last bytes, and a look is a system call.
+  /// The server checks after each of this many first requests of a connection whether the client has closed its side.
+  ///
+  /// A client that sends further requests rarely closes its side with its last bytes, and a check is a system call.
   static let endCheckInterval: UInt64 = 4
 
-  /// Time after which a client that closed its side while it waits is sent something, to find out whether it still reads:
-  /// by then most have had their answer.
+  /// Time after which the server sends bytes to a waiting client that has closed its side.
+  ///
+  /// They show whether the client still reads; by then most clients have their response.
   static let halfClosed = Duration.milliseconds(500)
 
-  /// Time after which it is sent something again, as long as it waits: what a stream's heartbeat is to a stream.
+  /// The interval at which those bytes are repeated while the client waits, like a stream's heartbeat.
   static let halfClosedRepeat = Duration.seconds(15)
 
-  /// Time before the end of a stop's grace at which those who still wait for an answer are told that there is none; half
-  /// of the grace where that is less.
+  /// Time before the end of a stop's grace at which the remaining promised requests are answered 503.
+  ///
+  /// It is half of the grace if that is less.
   static let finalGrace = Duration.milliseconds(500)
 
   /// Time after the last accept for which a stop waits for first requests, and for the handshakes before them.
@@ -120,6 +127,6 @@ enum Limits {
   /// It is a few round trips between continents; a client that sends nothing delays a stop no longer than this.
   static let lastRequests = Duration.seconds(1)
 
-  /// Kernel events fetched in one system call.
+  /// Kernel events that one system call returns.
   static let polledEvents = 128
 }

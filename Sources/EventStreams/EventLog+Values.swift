@@ -1,26 +1,26 @@
 extension EventLog {
-  /// What a read brought.
+  /// The result of a read.
   public enum Read: Sendable, Equatable {
-    /// Bytes, and the id of the last entry among them that is complete.
+    /// Bytes were read; `lastID` is the id of the last complete entry among them.
     case bytes(count: Int, lastID: UInt64?)
-    /// Nothing new.
+    /// There is no new entry.
     case empty
-    /// The cursor's entry was evicted: something was missed.
+    /// The cursor's entry was evicted, so the reader missed entries.
     case lapped
   }
 
-  /// One entry, copied out.
+  /// A copy of one entry.
   public struct Entry: Sendable, Equatable {
     /// The id; several entries may share one.
     public var id: UInt64
     /// The kind, a number below 64.
     public var kind: UInt8
-    /// What it is about, for readers who choose by that; 0 for all readers of its kind.
+    /// The topic, for readers that select by topic; 0 for all readers of the kind.
     public var topic: UInt64
     /// The framed bytes.
     public var bytes: [UInt8]
 
-    /// An entry.
+    /// Makes an entry.
     public init(id: UInt64, kind: UInt8, topic: UInt64 = 0, bytes: [UInt8]) {
       self.id = id
       self.kind = kind
@@ -31,11 +31,11 @@ extension EventLog {
 
   /// How full a log is.
   public struct Occupancy: Sendable, Equatable {
-    /// Entries that are here, and how many there is room for.
+    /// The number of stored entries, and the capacity for entries.
     public var entries: Int, entryCapacity: Int
-    /// Bytes that are here, and how many there is room for.
+    /// The number of stored bytes, and the capacity for bytes.
     public var bytes: Int, byteCapacity: Int
-    /// Entries appended since the log began.
+    /// Entries appended since the log was created.
     public var appended: UInt64
   }
 }

@@ -2,16 +2,16 @@ internal import Locks
 
 /// A bounded log of framed bytes with one writer at a time and any number of readers, each with a cursor of its own.
 ///
-/// Appending never waits for a reader: the oldest entries make room, and a reader who was too slow is told that it was
-/// lapped. A log that is followed by streams wakes their servers after each append.
+/// An append never waits for a reader: it evicts the oldest entries, and a reader that was too slow gets
+/// ``Read/lapped``. After each append the log notifies the servers of its streams.
 public final class EventLog: Sendable {
-  /// A reader's place: the next entry to read.
+  /// A reader's position: the next entry to read.
   public struct Cursor: Sendable, Equatable {
-    /// The entry's number, counted from the first ever appended.
+    /// The entry's number, counted from the first entry ever appended.
     var index: UInt64
-    /// Bytes of it that were read already.
+    /// The number of bytes of the entry that were read already.
     package internal(set) var offset: Int
-    /// The id up to which everything was read or passed over.
+    /// The id up to which every entry was read or skipped.
     public internal(set) var lastID: UInt64
 
     mutating func pass(_ id: UInt64) {
@@ -21,17 +21,17 @@ public final class EventLog: Sendable {
     }
   }
 
-  /// Which entries a reader wants.
+  /// The entries that a reader selects.
   public struct Selection: Sendable, Hashable {
     /// The entry kinds, one bit each.
     public var kinds: UInt64
-    /// The topics, ascending, or nil for any; an entry without one (topic 0) is wanted by its kind alone.
+    /// The topics, ascending, or nil for any topic; an entry with topic 0 is selected by its kind alone.
     public private(set) var topics: [UInt64]?
 
-    /// Entries of the given kinds, whatever they are about.
+    /// Selects entries of the given kinds and any topic.
     public init(kinds: UInt64 = .max) { self.kinds = kinds }
 
-    /// Entries of the given kinds whose topic is 0 or one of `topics`.
+    /// Selects entries of the given kinds whose topic is 0 or one of `topics`.
     public init(kinds: UInt64 = .max, topics: some Sequence<UInt64>) {
       self.kinds = kinds
       self.topics = topics.sorted()
@@ -50,13 +50,13 @@ public final class EventLog: Sendable {
     }
   }
 
-  /// Where a reader stands who knows everything up to an id.
+  /// The position of a reader that has received every entry up to an id.
   public enum Position: Sendable, Equatable {
-    /// Nothing is missing from here on.
+    /// The reader misses no entry from this cursor on.
     case at(Cursor)
-    /// An entry above the id was evicted already; the oldest id still here is given.
+    /// An entry above the id was evicted already; `oldest` is the oldest stored id.
     case tooOld(oldest: UInt64)
-    /// The id was never appended.
+    /// No entry with this id was appended yet.
     case future
   }
 
@@ -68,13 +68,13 @@ public final class EventLog: Sendable {
   private let ring: Locked<EventLogRing>
   private let observers = Locked(Observers())
 
-  /// An empty log.
+  /// Makes an empty log.
   ///
   /// - Parameters:
-  ///   - byteCapacity: Bytes kept, 1 MiB by default.
-  ///   - largest: Bytes up to which it takes more memory instead of letting go of an entry; nil for what it has.
-  ///   - entryCapacity: Entries kept, 8192 by default.
-  ///   - baseID: The id before the first entry: a reader who knows everything up to it has missed nothing.
+  ///   - byteCapacity: The bytes to keep, 1 MiB by default.
+  ///   - largest: The bytes up to which the log grows before it evicts entries; nil for `byteCapacity`.
+  ///   - entryCapacity: The entries to keep, 8192 by default.
+  ///   - baseID: The id before the first entry; a reader that has received everything up to it misses nothing.
   public init(
     byteCapacity: Int = 1024 * 1024, growingTo largest: Int? = nil, entryCapacity: Int = 8192, baseID: UInt64 = 0
   ) {
@@ -82,19 +82,19 @@ public final class EventLog: Sendable {
       EventLogRing(byteCapacity: byteCapacity, growingTo: largest, entryCapacity: entryCapacity, baseID: baseID))
   }
 
-  /// Appends one entry and wakes the servers whose streams follow.
+  /// Appends one entry and notifies the servers whose streams follow the log.
   ///
   /// - Parameters:
-  ///   - id: Not below the one before; an entry that is not to be replayed carries the id of the one before.
-  ///   - kind: Below 64: a bit of the streams' masks.
-  ///   - topic: What the entry is about, for readers who choose by that; 0 for all readers of its kind.
-  ///   - bytes: The framed bytes. More than the whole log holds are not kept; readers see them as evicted.
+  ///   - id: At least the id of the previous entry. An entry that must not be replayed has the id of the previous one.
+  ///   - kind: Below 64, because each kind is one bit of a selection.
+  ///   - topic: The topic, for readers that select by topic; 0 for all readers of the kind.
+  ///   - bytes: The framed bytes. An entry larger than the log is not stored; readers see it as evicted.
   public func append(id: UInt64, kind: UInt8, topic: UInt64 = 0, bytes: [UInt8]) {
     ring.withLock { $0.append(id: id, kind: kind, topic: topic, bytes: bytes) }
     wake()
   }
 
-  /// Appends entries, and wakes the servers once for all of them.
+  /// Appends entries, and notifies the servers once for all of them.
   public func append(contentsOf entries: [Entry]) {
     guard !entries.isEmpty else { return }
     ring.withLock { ring in
@@ -107,65 +107,65 @@ public final class EventLog: Sendable {
     for observer in observers.withLock({ Array($0.registered.values) }) { observer() }
   }
 
-  /// How full it is.
+  /// How full the log is.
   public var occupancy: Occupancy { ring.withLock { $0.occupancy } }
 
-  /// The place after the newest entry.
+  /// The position after the newest entry.
   public var end: Cursor { ring.withLock { $0.endCursor } }
 
-  /// The newest id still here, nil when there is none.
+  /// The newest stored id; nil if there is none.
   public var newestID: UInt64? { ring.withLock { $0.newestID } }
 
-  /// The oldest id still here, nil when there is none.
+  /// The oldest stored id; nil if there is none.
   public var oldestID: UInt64? { ring.withLock { $0.oldestID } }
 
-  /// The place of the first entry with a greater id, if every such entry is still here.
+  /// The position of the first entry with a greater id, if every such entry is still stored.
   public func cursor(after id: UInt64) -> Position {
     ring.withLock { $0.cursor(after: id) }
   }
 
-  /// Bytes between a cursor and the end, of all kinds; nil when the cursor was lapped.
+  /// The bytes of all kinds between a cursor and the end; nil if the cursor was lapped.
   public func lag(of cursor: Cursor) -> Int? {
     ring.withLock { $0.lag(of: cursor) }
   }
 
-  /// Moves a cursor over unwanted entries and tells whether a read would bring something.
+  /// Moves a cursor past entries that are not selected, and returns whether a read would return something.
   public func advance(_ cursor: inout Cursor, _ selection: Selection = Selection()) -> Bool {
     ring.withLock { $0.advance(&cursor, selection) }
   }
 
-  /// Copies wanted entries into a buffer: whole ones where they fit, parts of one that never does.
+  /// Copies selected entries into a buffer: whole entries if they fit, and parts of an entry larger than the buffer.
   public func read(
     _ cursor: inout Cursor, _ selection: Selection = Selection(), into buffer: UnsafeMutableRawBufferPointer
   ) -> Read {
     ring.withLock { ring in unsafe ring.read(&cursor, selection, into: buffer) }
   }
 
-  /// The same, but only entries before a number.
+  /// Copies selected entries like the overload without it, but only those before an entry number.
   func read(
     _ cursor: inout Cursor, _ selection: Selection, before limit: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) -> Read {
     ring.withLock { ring in unsafe ring.read(&cursor, selection, before: limit, into: buffer) }
   }
 
-  /// Moves a cursor over bytes that were read with another one; false when they are gone.
+  /// Moves a cursor past bytes that were read with another cursor; false if they were evicted.
   func skip(_ cursor: inout Cursor, _ selection: Selection, count: Int) -> Bool {
     ring.withLock { $0.skip(&cursor, selection, count: count) }
   }
 
-  /// Copies whole entries into a batch until it is full; false when the cursor was lapped.
+  /// Copies whole entries into a batch until it is full; false if the cursor was lapped.
   func collect(_ cursor: inout Cursor, into batch: inout EventLogBatch) -> Bool {
     ring.withLock { $0.collect(&cursor, into: &batch) }
   }
 
-  /// The newest wanted entries, oldest first, at most `limit`.
+  /// Returns the newest selected entries, at most `limit`, oldest first.
   public func entries(_ selection: Selection = Selection(), newest limit: Int) -> [Entry] {
     ring.withLock { $0.entries(selection, newest: limit) }
   }
 
-  /// The first wanted entries after an id, at most `limit`.
+  /// Returns the first selected entries after an id, at most `limit`.
   ///
-  /// - Returns: the entries, and whether none is missing after the id; otherwise they are the oldest.
+  /// - Returns: the entries, and whether the log still has every entry after the id; if not, they are the oldest ones.
   public func entries(
     after id: UInt64, _ selection: Selection = Selection(), first limit: Int
   ) -> (entries: [Entry], isWhole: Bool) {
@@ -177,7 +177,7 @@ public final class EventLog: Sendable {
     }
   }
 
-  /// Has `observer` called after each append, on the writer's thread; returns a ticket to end that.
+  /// Registers `observer` for a call after each append, on the writer's thread; returns a ticket to unregister it.
   package func register(_ observer: @escaping @Sendable () -> Void) -> UInt64 {
     observers.withLock { observers in
       observers.next += 1
@@ -186,7 +186,7 @@ public final class EventLog: Sendable {
     }
   }
 
-  /// Ends what `register` began.
+  /// Removes an observer by the ticket that `register` returned.
   package func unregister(_ ticket: UInt64) {
     observers.withLock { $0.registered[ticket] = nil }
   }

@@ -1,6 +1,6 @@
 /// Entries copied out of a log in one step, in order and back to back: many readers send them without the log's lock.
 ///
-/// Its memory is used again from one filling to the next.
+/// The memory is reused for the next batch.
 @safe struct EventLogBatch: ~Copyable {
   /// One entry in the batch.
   struct Mark {
@@ -22,7 +22,7 @@
     }
   }
 
-  /// Bytes above which no further entry is added.
+  /// The size in bytes from which no further entry is added.
   let fill: Int
   private(set) var marks: [Mark] = []
   private(set) var count = 0
@@ -37,16 +37,16 @@
 
   var isEmpty: Bool { marks.isEmpty }
 
-  /// The bytes, valid until the batch is changed.
+  /// The bytes, valid until the batch changes.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-  /// Forgets the entries and keeps the memory.
+  /// Removes the entries and keeps the memory.
   mutating func clear() {
     marks.removeAll(keepingCapacity: true)
     count = 0
   }
 
-  /// Makes room for an entry behind the others; returns where its bytes go.
+  /// Reserves space for an entry after the others; returns the offset of its bytes.
   mutating func add(_ mark: Mark) -> UnsafeMutableRawBufferPointer {
     let end = count + mark.length
     if unsafe end > memory.count {

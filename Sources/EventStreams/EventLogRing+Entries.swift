@@ -1,5 +1,5 @@
 extension EventLogRing {
-  /// Copies whole entries of all kinds into a batch until it is full; false when the cursor was lapped.
+  /// Copies whole entries of all kinds into a batch until it is full; false if the cursor was lapped.
   func collect(_ cursor: inout EventLog.Cursor, into batch: inout EventLogBatch) -> Bool {
     guard cursor.index >= first else { return false }
     while cursor.index < end {
@@ -13,7 +13,7 @@ extension EventLogRing {
     return true
   }
 
-  /// The newest ones, copied out whole.
+  /// Returns copies of the newest entries.
   func entries(_ selection: EventLog.Selection, newest limit: Int) -> [EventLog.Entry] {
     var found: [EventLog.Entry] = []
     var number = end
@@ -24,7 +24,7 @@ extension EventLogRing {
     return found.reversed()
   }
 
-  /// The first ones from a number on.
+  /// Returns copies of the first entries from a number on.
   func entries(from start: UInt64, _ selection: EventLog.Selection, first limit: Int) -> [EventLog.Entry] {
     var found: [EventLog.Entry] = []
     var number = start

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The event log's memory: a ring of bytes and a ring of entries that point into it.
+/// The memory of an event log: a ring of bytes and a ring of entries that refer to it.
 ///
-/// Pure; the log locks it. Sendable, because no other object refers to its memory.
+/// Not synchronized: the log locks it. Sendable, because no other object refers to its memory.
 @safe struct EventLogRing: ~Copyable, @unchecked Sendable {
   struct Entry {
     var id: UInt64
@@ -14,19 +14,19 @@ internal import Glibc
   }
 
   private(set) var byteCapacity: Int
-  /// Bytes up to which it grows before anything is evicted for want of room.
+  /// The bytes up to which the ring grows before it evicts an entry for lack of space.
   private let largest: Int
   private let entryCapacity: Int
-  // From calloc(3): pages that were never written cost no memory, so that a log may be roomy.
+  // Allocated with calloc(3): pages that were never written use no memory, so a large capacity is cheap.
   private var bytes: UnsafeMutableRawPointer
   private let table: UnsafeMutablePointer<Entry>
-  /// Numbers of the oldest entry that is still here and of the next one to come, counted from the first ever.
+  /// The numbers of the oldest stored entry and of the next entry, counted from the first entry ever appended.
   private(set) var first: UInt64 = 0
   private(set) var end: UInt64 = 0
-  /// Positions of the oldest byte that is still here and of the next one to come.
+  /// The positions of the oldest stored byte and of the next byte.
   private var firstByte: UInt64 = 0
   private(set) var endByte: UInt64 = 0
-  /// Ids of the last entry that was evicted and of the last that was appended; the base id before there was any.
+  /// The ids of the last evicted and of the last appended entry; the base id before there is one.
   private var lastEvictedID: UInt64
   private(set) var lastID: UInt64
 
@@ -67,7 +67,7 @@ internal import Glibc
     while !isEmpty, count == entryCapacity || byteCount + new.count > byteCapacity { evict() }
     lastID = id
     guard new.count <= byteCapacity else {
-      // It can never be kept; every reader that waits for it must learn that, as for an evicted entry.
+      // The entry never fits. Every reader that waits for it must see it as evicted.
       lastEvictedID = id
       end += 1
       first = end
@@ -86,7 +86,7 @@ internal import Glibc
     end += 1
   }
 
-  /// Takes more memory, at least twice as much, if that is allowed and there is any.
+  /// Grows the memory to at least twice the size, if the limit and the system allow it.
   private mutating func grow(toHold needed: Int) {
     let wider = min(largest, max(needed, byteCapacity * 2))
     guard wider >= needed, wider > byteCapacity, let space = unsafe calloc(wider, 1) else { return }
@@ -116,7 +116,7 @@ internal import Glibc
   func cursor(after id: UInt64) -> EventLog.Position {
     guard id <= lastID else { return .future }
     guard id >= lastEvictedID else { return .tooOld(oldest: oldestID ?? lastID) }
-    // Ids never decrease: halve the range until the first entry above `id` is left.
+    // Ids never decrease, so a binary search finds the first entry above `id`.
     var low = first
     var high = end
     while low < high {
@@ -126,14 +126,14 @@ internal import Glibc
     return .at(EventLog.Cursor(index: low, offset: 0, lastID: low == first ? lastEvictedID : entry(low - 1).id))
   }
 
-  /// Bytes between a cursor and the end; nil when the cursor's entry is gone.
+  /// The bytes between a cursor and the end; nil if the cursor's entry was evicted.
   func lag(of cursor: EventLog.Cursor) -> Int? {
     guard cursor.index >= first else { return nil }
     guard cursor.index < end else { return 0 }
     return Int(endByte - entry(cursor.index).start) - cursor.offset
   }
 
-  /// Moves a cursor over entries without a reader; true when one is left to read, or the cursor's entry is gone.
+  /// Moves a cursor past unselected entries; true if a selected one is left or the cursor's entry was evicted.
   func advance(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max) -> Bool {
     guard cursor.index >= first else { return true }
     while cursor.index < min(end, limit) {
@@ -155,7 +155,7 @@ internal import Glibc
       let next = entry(cursor.index)
       let left = next.length - cursor.offset
       let space = buffer.count - count
-      // Whole entries where they fit; one that is bigger than the whole buffer goes in parts.
+      // Whole entries if they fit; an entry larger than the whole buffer is copied in parts.
       if left > space, count > 0 { break }
       let part = min(left, space)
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
@@ -170,7 +170,7 @@ internal import Glibc
     return count > 0 ? .bytes(count: count, lastID: completed) : .empty
   }
 
-  /// Moves a cursor over bytes of the wanted entries, as many as `read` gave at least; false when they are gone.
+  /// Moves a cursor past bytes of selected entries that `read` returned; false if they were evicted.
   func skip(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, count: Int) -> Bool {
     guard cursor.index >= first else { return false }
     var left = count

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// An answer of unknown length: a preamble, then the entries of event logs, from a cursor in each on.
+/// A response of unknown length: a preamble, then the entries of event logs, each from a cursor on.
 public struct HTTPStream: Sendable {
-  /// A log, from where on, and what of it.
+  /// A log, the position to start from, and the selected entries.
   public struct Feed: Sendable {
     /// The log to follow.
     public var log: EventLog
     /// The first entry to send.
     public var cursor: EventLog.Cursor
-    /// The entries to send; others are passed over.
+    /// The entries to send; the stream skips the others.
     public var selection: EventLog.Selection
 
-    /// What `selection` chooses of `log` from `cursor` on.
+    /// Makes a feed of the entries that `selection` selects in `log` from `cursor` on.
     public init(log: EventLog, cursor: EventLog.Cursor, selection: EventLog.Selection = EventLog.Selection()) {
       self.log = log
       self.cursor = cursor
@@ -19,15 +19,15 @@ public struct HTTPStream: Sendable {
     }
   }
 
-  /// What breaks a silence.
+  /// The bytes a stream sends after a time without traffic.
   ///
-  /// A value and no closure, so that streams that say the same share it.
+  /// It is a value and not a closure, so that streams with equal heartbeats share one.
   public struct Heartbeat: Sendable, Hashable {
-    /// The silence after which one is due.
+    /// The time without traffic after which a heartbeat is due.
     public var interval: Duration
-    /// The bytes that are always sent.
+    /// The bytes of every heartbeat.
     public var bytes: [UInt8]
-    /// Bytes before and after the id up to which everything was sent or passed over, in decimal; nil for no id.
+    /// Bytes before and after the id, in decimal, up to which everything was sent or skipped; nil for no id.
     public var position: Position?
 
     /// The bytes around an id.
@@ -37,51 +37,51 @@ public struct HTTPStream: Sendable {
       /// The bytes after it.
       public var suffix: [UInt8]
 
-      /// An id between two texts.
+      /// Makes the two texts around an id.
       public init(prefix: [UInt8], suffix: [UInt8]) {
         self.prefix = prefix
         self.suffix = suffix
       }
     }
 
-    /// A heartbeat, by default after 15 s and without an id.
+    /// Makes a heartbeat, by default after 15 s and without an id.
     public init(interval: Duration = .seconds(15), bytes: [UInt8], position: Position? = nil) {
       self.interval = interval
       self.bytes = bytes
       self.position = position
     }
 
-    /// The heartbeat of a stream that knows everything up to an id.
+    /// Returns the heartbeat of a stream that has received everything up to an id.
     public func bytes(lastID: UInt64) -> [UInt8] {
       guard let position else { return bytes }
       return bytes + position.prefix + Array(String(lastID).utf8) + position.suffix
     }
   }
 
-  /// Time without a taken byte after which a reader that is behind is closed.
+  /// The time after which a lagging reader that takes no byte is disconnected.
   package static let stallTime = Limits.streamStall
 
-  /// The logs to follow, at least one; heartbeats tell the position in the first.
+  /// The logs to follow, at least one; heartbeats report the position in the first.
   public var feeds: [Feed]
-  /// Bytes sent first, together with the response's head.
+  /// The bytes to send first, together with the response's head.
   public var preamble: [UInt8]
-  /// What breaks a silence.
+  /// The heartbeat of the stream.
   public var heartbeat: Heartbeat
-  /// The id of the entry in the first log after which the stream ends by itself; nil for a stream without an end.
+  /// The id of the entry in the first log after which the stream ends; nil for a stream without an end.
   public var endsAfter: UInt64?
-  /// Kept for as long as the stream is open, and let go of on some thread of the server when it has ended.
+  /// An object that is retained while the stream is open, and released on a thread of the server when it has ended.
   public var attachment: (any AnyObject & Sendable)?
-  /// Calls what the stream's maker wants to know; settled when the stream has come to its own end.
+  /// Reports the abandonment of the stream; settled when the stream has reached its own end.
   package let abandonment: StreamAbandonment?
 
-  /// A stream of what the feeds bring.
+  /// Makes a stream of the entries of its feeds.
   ///
   /// - Parameters:
   ///   - feeds: The logs to follow, at least one.
-  ///   - preamble: Bytes sent first.
-  ///   - heartbeat: What breaks a silence.
+  ///   - preamble: The bytes to send first.
+  ///   - heartbeat: The bytes to send after a time without traffic.
   ///   - endsAfter: The id of the last entry; nil for a stream without an end.
-  ///   - attachment: Kept for as long as the stream is open.
+  ///   - attachment: An object that is retained while the stream is open.
   ///   - onAbandonment: Called at most once, when no reader remains for the rest of the stream: its client has
   ///     disconnected, it was refused, or it was never sent. Not called when the stream ends by itself. It may run on
   ///     any thread, mostly the server's, and must not block.
@@ -99,14 +99,14 @@ public struct HTTPStream: Sendable {
   }
 }
 
-/// Reports a stream that did not come to its own end, when the last copy of the stream is released.
+/// Reports a stream that did not reach its own end, when the last copy of the stream is released.
 package final class StreamAbandonment: Sendable {
   private let body: @Sendable () -> Void
   private let isOver = Atomic(false)
 
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-  /// The stream came to its own end: nothing is reported.
+  /// Marks the stream as ended, so that nothing is reported.
   package func markComplete() { isOver.store(true, ordering: .releasing) }
 
   deinit {

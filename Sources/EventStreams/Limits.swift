@@ -1,16 +1,17 @@
 /// Every limit of this module, with its unit and its reason.
 enum Limits {
-  /// Time without a taken byte after which a reader that is behind is closed: a burst takes less.
+  /// The time after which a lagging reader that takes no byte is disconnected; a burst takes less.
   static let streamStall = Duration.milliseconds(50)
 
-  /// Threads that serve taken-over streams, at most: half of the processors up to this number; more threads would only
-  /// wait for each other in the kernel.
+  /// The maximum number of threads that serve taken-over streams: half of the processors up to this number.
+  ///
+  /// More threads only wait for each other in the kernel.
   static let streamShards = 4
 
-  /// Bytes copied out of a log in one step; a longer burst is sent in several.
+  /// The bytes copied out of a log in one step; a longer burst is sent in several steps.
   static let streamBatch = 256 * 1024
 
-  /// Bytes read for one stream that is behind, in one step.
+  /// The bytes read in one step for one stream that is behind.
   static let streamPiece = 64 * 1024
 
   /// Bytes of what a client sends on its stream that are discarded in one step.

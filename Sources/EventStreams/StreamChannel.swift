@@ -1,22 +1,22 @@
 internal import EventLoop
 
-/// What streams with the same wishes share: one selection of one log, gathered once however many follow it.
+/// A selection of one log that any number of streams share; its entries are gathered once for all of them.
 ///
-/// Lives on its shard's thread only.
+/// Confined to the shard's thread.
 @safe final class StreamChannel {
   struct Key: Hashable {
     let log: ObjectIdentifier
     let selection: EventLog.Selection
-    /// Of a stream's first feed; nil for the second, which says nothing in silence.
+    /// The heartbeat of a stream's first feed; nil for the second feed, which sends none.
     let heartbeat: HTTPStream.Heartbeat?
   }
 
   let key: Key
   let source: StreamSource
-  /// Ticks of silence after which a heartbeat is due.
+  /// The ticks without traffic after which a heartbeat is due.
   let interval: UInt32
   var members = 0
-  /// The entries for its followers, when they are not the whole batch.
+  /// The entries for the followers, if they are not the whole batch.
   private(set) var gathered = EventLogBatch(fill: 0)
   private var encodedHeartbeat: (id: UInt64, bytes: [UInt8])?
 
@@ -29,7 +29,7 @@ internal import EventLoop
 
   var selection: EventLog.Selection { key.selection }
 
-  /// The heartbeat now, made once for each position.
+  /// The current heartbeat, made once for each position.
   var heartbeat: [UInt8] {
     let id = source.cursor.lastID
     if let encodedHeartbeat, encodedHeartbeat.id == id { return encodedHeartbeat.bytes }
@@ -38,12 +38,12 @@ internal import EventLoop
     return bytes
   }
 
-  /// Lets go of what it gathered: there may be a filter for each stream, and between news each costs next to nothing.
+  /// Releases the gathered entries: there may be one filter per stream, and an idle channel must use little memory.
   func releaseBuffer() {
     if !gathered.isEmpty { gathered = EventLogBatch(fill: 0) }
   }
 
-  /// Takes its part of a batch: nil when that is nothing, the batch's own bytes when it is everything.
+  /// Gathers the selected part of a batch: nil if it is empty, the batch's own bytes if it is everything.
   func choose(from batch: borrowing EventLogBatch) -> UnsafeRawBufferPointer? {
     gathered.clear()
     let wanted = batch.marks.lazy.filter { [selection] in selection.wants(kind: $0.kind, topic: $0.topic) }
@@ -63,17 +63,17 @@ internal import EventLoop
 /// A log that a shard follows for its streams.
 final class StreamSource {
   let log: EventLog
-  /// How far the shard has handed the log out: every stream that is not behind is at this position.
+  /// The position up to which the shard has distributed the log; every stream that is not behind is at this position.
   var cursor: EventLog.Cursor
   private let ticket: UInt64
-  /// The channels that follow it, by their numbers; those that do not choose by topics apart, for they are few.
+  /// The numbers of the channels that follow the log; channels that select no topics are few, and are kept apart.
   var general: [Int32] = []
   var byTopic: [UInt64: [Int32]] = [:]
   var members = 0
 
   init(_ log: EventLog, poke: @escaping @Sendable () -> Void) {
     self.log = log
-    // First the poke: what is appended from now on is before the cursor, or wakes.
+    // The observer is registered first: an entry appended from now on is either before the cursor or causes a wake-up.
     ticket = log.register(poke)
     cursor = log.end
   }
@@ -93,11 +93,11 @@ final class StreamSource {
     }
   }
 
-  /// The channels that may want something of a batch, each once.
+  /// The channels that may select something in a batch, each once.
   func candidates(for batch: borrowing EventLogBatch) -> Set<Int32> {
     var found = Set(general)
     for mark in batch.marks {
-      // An entry without a topic is for all.
+      // An entry without a topic concerns every channel.
       if mark.topic == 0 {
         for channels in byTopic.values { found.formUnion(channels) }
       } else if let channels = byTopic[mark.topic] {
@@ -107,6 +107,6 @@ final class StreamSource {
     return found
   }
 
-  /// No channel is left.
+  /// No channel follows the log.
   func end() { log.unregister(ticket) }
 }

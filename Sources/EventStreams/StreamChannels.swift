@@ -6,11 +6,11 @@
   private var channels: [StreamChannel?] = [nil]
   private var numbers: [StreamChannel.Key: Int32] = [:]
   private var sources: [ObjectIdentifier: StreamSource] = [:]
-  /// What each channel's followers are sent now; filled and emptied within one pass.
+  /// The bytes to send to each channel's followers; filled and emptied within one pass.
   var outgoing: [UnsafeRawBufferPointer] = unsafe [UnsafeRawBufferPointer(start: nil, count: 0)]
   private let wake: @Sendable () -> Void
 
-  /// An empty table; `wake` is called when a log has new entries.
+  /// Makes an empty table; `wake` is called when a log has new entries.
   init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
   subscript(number: Int32) -> StreamChannel? { channels[Int(number)] }
@@ -18,7 +18,7 @@
   /// The logs that channels select from.
   var allSources: [StreamSource] { Array(sources.values) }
 
-  /// The number of the channel for a feed, with one more follower.
+  /// Adds a follower to the channel for a feed, and returns the channel's number.
   func follow(_ feed: HTTPStream.Feed, _ heartbeat: HTTPStream.Heartbeat?) -> Int32 {
     let key = StreamChannel.Key(log: ObjectIdentifier(feed.log), selection: feed.selection, heartbeat: heartbeat)
     if let number = numbers[key] {

@@ -1,6 +1,6 @@
 package import Synchronization
 
-/// What the streams of a server have done; written by its threads, read by any.
+/// The counters of a server's streams; written by its threads, read by any thread.
 package final class StreamCounters: Sendable {
   /// Streams open now.
   package let open = Atomic(0)

@@ -36,18 +36,18 @@ package final class StreamHub: Sendable {
     self.threads = threads
   }
 
-  /// Hands a stream over; its socket belongs to the hub from here on.
+  /// Takes a stream from the server; the hub owns its socket from here on.
   package func adopt(_ handoff: StreamShard.StreamHandoff) {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
     inboxes[turn % inboxes.count].post(.adopt(handoff))
   }
 
-  /// Ends all streams: each gets what is pending, the close event, and its end.
+  /// Ends all streams: each sends its pending entries, then the close event, then its end.
   package func endStreams(closeEvent: [UInt8]) {
     for inbox in inboxes { inbox.post(.endStreams(closeEvent: closeEvent)) }
   }
 
-  /// Closes the remaining streams and waits for the threads; to be called once.
+  /// Closes the remaining streams and waits for the threads; must be called once.
   package func stop() {
     for inbox in inboxes { inbox.post(.stop) }
     for thread in threads { thread.join() }

@@ -1,9 +1,9 @@
 internal import EventLoop
 internal import Glibc
 
-/// Streams that go at their own pace: each reads the logs by its own cursors until it stands where all stand.
+/// Streams that are behind: each reads the logs with its own cursors until it reaches the shard's position.
 extension StreamShard {
-  /// From now on a stream goes at its own pace: in one log from a place, in others from where all stand.
+  /// Marks a stream as behind: in one log from a given position, in the others from the shard's position.
   func fallBehind(_ number: Int32, _ source: StreamSource? = nil, at place: EventLog.Cursor? = nil) {
     let cursors = feeds(number).map { channel in
       if let place, channel.source === source { return place }
@@ -13,7 +13,7 @@ extension StreamShard {
     backlogs[number] = Backlog(cursors: cursors, lagLimit: lagLimit, lastTaken: now)
   }
 
-  /// Sends a stream what it is missing, until its socket is full or it stands where all stand.
+  /// Sends a stream what it misses, until its socket is full or it reaches the shard's position.
   func catchUp(_ number: Int32) {
     guard var backlog = backlogs[number] else { return }
     let feeds = feeds(number)
@@ -42,7 +42,7 @@ extension StreamShard {
     _ number: Int32, _ backlog: inout Backlog, _ feeds: [StreamChannel], _ buffer: UnsafeMutableRawBufferPointer
   ) -> Step {
     if !backlog.outbox.isEmpty { return sendOutbox(number, &backlog) }
-    // An entry that is half sent goes first, whichever log it is in.
+    // An entry that was sent in part is continued first, in either log.
     let half = backlog.cursors.firstIndex { $0.offset > 0 }
     for index in half.map({ $0..<$0 + 1 }) ?? feeds.indices {
       let (source, selection) = (feeds[index].source, feeds[index].selection)
@@ -101,13 +101,13 @@ extension StreamShard {
     return sent
   }
 
-  /// Its reader lives.
+  /// Records that the reader has taken bytes.
   private func note(_ number: Int32, _ backlog: inout Backlog) {
     backlog.lastTaken = now
     slots[number].lastWrite = tick
   }
 
-  /// Cuts those that take nothing while the logs go on.
+  /// Disconnects the streams that take no bytes while the logs grow.
   func cutLaggingStreams() {
     let stall = Limits.streamStall.nanoseconds
     for (number, backlog) in backlogs where now > backlog.lastTaken.advanced(byNanoseconds: stall) {

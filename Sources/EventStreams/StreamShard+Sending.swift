@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Bytes to sockets.
+/// Sending to the sockets of streams.
 extension StreamShard {
-  /// What a socket did with bytes.
+  /// The result of a send.
   enum Sent {
     case all
     case part(Int)
-    /// The client is gone.
+    /// The client has closed the connection.
     case gone
   }
 
@@ -18,16 +18,16 @@ extension StreamShard {
     return errno == EAGAIN || errno == EINTR ? .part(0) : .gone
   }
 
-  // MARK: - News
+  // MARK: - New entries
 
-  /// Hands out what the logs have got: one copy for all, one `send` for each.
+  /// Distributes the new entries of the logs: one copy for all streams, one `send` for each.
   func distribute() {
     for source in channels.allSources {
       while true {
         batch.clear()
         let before = source.cursor
         guard source.log.collect(&source.cursor, into: &batch) else {
-          // The whole ring was written since the last pass.
+          // The whole ring was overwritten since the last pass.
           lapped(source)
           break
         }
@@ -38,7 +38,7 @@ extension StreamShard {
     cutLaggingStreams()
   }
 
-  /// All streams of this log have missed something.
+  /// Handles a lapped log: all streams of the log have missed entries.
   private func lapped(_ source: StreamSource) {
     source.cursor = source.log.end
     for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 {
@@ -52,7 +52,7 @@ extension StreamShard {
       unsafe channels.outgoing[Int(number)] =
         channels[number]?.choose(from: batch) ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
-    // Decided in a first sweep over plain memory; what did not go well is looked at after it.
+    // This pass reads plain memory only; sends that were incomplete or failed are handled after it.
     var failed: [(number: Int32, channel: Int32, sent: Sent)] = []
     var bytes = 0
     let tick = tick
@@ -98,13 +98,13 @@ extension StreamShard {
     if count > 0 { slots[number].lastWrite = tick }
   }
 
-  // MARK: - Silence
+  // MARK: - Heartbeats
 
-  /// A stream's turn on the wheel: a heartbeat when it is due, and the next turn.
+  /// Handles a stream whose timer has expired: sends a heartbeat if one is due, and schedules the next check.
   func checkHeartbeat(_ number: Int32) {
     let interval = interval(number)
     let due = slots[number].lastWrite + interval
-    // Bytes are under way to who is behind; breaking in would be neither needed nor safe.
+    // A stream that is behind is sending; a heartbeat in between is neither needed nor safe.
     guard due <= tick, !slots[number].isBehind else { return slots.plan(number, max(due, tick + 1)) }
     slots.plan(number, tick + interval)
     guard let beat = channels[slots[number].first]?.heartbeat, !beat.isEmpty else { return }
@@ -113,7 +113,7 @@ extension StreamShard {
     case .all: counters.bytes.add(beat.count)
     case .part(let count):
       fallBehind(number)
-      // A heartbeat that did not go at all is not owed.
+      // A heartbeat of which no byte was sent is dropped.
       guard count > 0 else { return }
       counters.bytes.add(beat.count)
       backlogs[number]?.outbox = beat

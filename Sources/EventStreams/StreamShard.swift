@@ -2,9 +2,9 @@ internal import DequeModule
 internal import EventLoop
 internal import Glibc
 
-/// One thread with its part of the open streams: it owns their sockets, and nothing else may touch them.
+/// A thread that serves a part of the open streams; only this thread uses their sockets.
 ///
-/// A pass copies new entries out of a log once and sends them to every subscriber, without the log's lock.
+/// A pass copies new entries out of a log once and sends them to every subscriber without holding the log's lock.
 @safe package final class StreamShard {
   enum Message: Sendable {
     case adopt(StreamHandoff)
@@ -32,7 +32,7 @@ internal import Glibc
   /// The time of this turn.
   private(set) var now: MonotonicInstant
 
-  /// A shard without streams.
+  /// Makes a shard without streams.
   ///
   /// - Throws: an ``EventLoopError`` if the process or the system has no descriptors left.
   init(
@@ -53,7 +53,7 @@ internal import Glibc
   /// The tick of this turn.
   var tick: UInt32 { UInt32(truncatingIfNeeded: (now.nanoseconds - start.nanoseconds) / StreamSlots.tick) }
 
-  /// Serves until told to stop.
+  /// Serves streams until a stop message.
   func run() {
     while !isStopping {
       poll()
@@ -73,7 +73,7 @@ internal import Glibc
     }
     guard inbox.hasWork else { return }
     let messages = inbox.take().messages
-    // Before a stream joins: its cursors are from before now.
+    // Before streams are adopted: their cursors are older than this turn.
     distribute()
     for message in messages { handle(message) }
   }
@@ -121,7 +121,7 @@ internal import Glibc
 
   /// Discards what a client sends on a stream: unread bytes at the end would reset the connection.
   func discard(_ descriptor: Int32) {
-    // Without looking (tcp(7): MSG_TRUNC), which sockets of one machine do not know.
+    // MSG_TRUNC discards without a copy (tcp(7)); Unix-domain sockets do not support it.
     let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
     guard count < 0, errno == EFAULT else { return }
     unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 1) { buffer in
@@ -133,9 +133,9 @@ internal import Glibc
     }
   }
 
-  // MARK: - Joining and leaving
+  // MARK: - Adding and removing streams
 
-  /// Takes a stream over from the server's thread.
+  /// Adopts a stream from the server's thread.
   func adopt(_ handoff: StreamHandoff) {
     let stream = handoff.stream
     let first = channels.follow(stream.feeds[0], stream.heartbeat)
@@ -153,14 +153,14 @@ internal import Glibc
     catchUp(number)
   }
 
-  /// Closes what came too late to be served.
+  /// Closes the socket of a stream that arrived after a stop.
   func refuse(_ handoff: StreamHandoff) {
     close(handoff.descriptor)
     counters.open.decrement()
     onClose()
   }
 
-  /// The feeds of a stream: its channels and their sources.
+  /// The channels of a stream's feeds.
   func feeds(_ number: Int32) -> [StreamChannel] {
     [slots[number].first, slots[number].second].compactMap { channels[$0] }
   }
@@ -169,11 +169,11 @@ internal import Glibc
     channels[slots[number].first]?.interval ?? StreamSlots.span
   }
 
-  /// Closes a stream's socket and forgets it.
+  /// Closes a stream's socket and frees its slot.
   func drop(_ number: Int32) {
     let slot = slots[number]
-    // The kernel forgets its epoll registration with it; the server's own copy of the socket is closed by then, or soon,
-    // and until then the generation tells late events apart.
+    // The close removes the epoll registration once the server's copy of the socket is closed, too. Until then the
+    // generation identifies late events.
     close(slot.descriptor)
     slots.remove(number)
     backlogs[number] = nil
@@ -185,7 +185,7 @@ internal import Glibc
     if closeEvent != nil, slots.count == 0 { onIdle() }
   }
 
-  /// Closes a stream that has received everything, in order.
+  /// Closes a stream with an orderly shutdown.
   func finish(_ number: Int32) {
     discard(slots[number].descriptor)
     shutdown(slots[number].descriptor, Int32(SHUT_WR))

@@ -1,41 +1,41 @@
 internal import Glibc
 
-/// The open streams of one shard: a dense table without references, and the wheel of their heartbeats.
+/// The open streams of one shard: a dense table without references, and the timer wheel of their heartbeats.
 ///
-/// A stream at rest costs one slot and nothing else in this process.
+/// An idle stream uses one slot and no other memory of this process.
 @safe struct StreamSlots: ~Copyable {
   /// One open stream.
   struct Slot {
     /// The socket; -1 when the slot is free.
     var descriptor: Int32
-    /// Tells this stream from those that had the slot before.
+    /// Distinguishes this stream from earlier streams in the slot.
     var generation: UInt32
-    /// What it follows: numbers of channels, 0 for none.
+    /// The numbers of the channels that the stream follows, 0 for none.
     var first: Int32
     var second: Int32
-    /// The tick in which it last took bytes.
+    /// The tick in which the client last took bytes.
     var lastWrite: UInt32
-    /// It has bytes to take that others took already.
+    /// The stream has to send bytes that other streams have sent already.
     var isBehind: Bool
-    /// The wheel's bucket it is in, -1 when in none, and its neighbours there; the next free slot when it is free.
+    /// The wheel's bucket, -1 for none, and the neighbours in it; `next` is the next free slot if this one is free.
     var bucket: Int16
     var next: Int32
     var previous: Int32
   }
 
-  /// Ticks a heartbeat can be planned ahead; a later one is looked at meanwhile and planned again.
+  /// The ticks that the wheel covers; a later heartbeat is scheduled again when its slot expires early.
   static let span: UInt32 = 150
-  /// Nanoseconds of a tick.
+  /// Nanoseconds per tick.
   static let tick: Int64 = 100_000_000
 
   private(set) var slots: UnsafeMutablePointer<Slot>
   private var capacity: Int
-  /// Slots that were ever used: those above were never touched.
+  /// The number of slots that were ever used; the memory above was never written.
   private(set) var used = 0
   private(set) var count = 0
   private var free: Int32 = -1
   private var buckets = [Int32](repeating: -1, count: Int(span) + 1)
-  /// The tick up to which the wheel has turned.
+  /// The last tick that the wheel has handled.
   private var turned: UInt32 = 0
 
   init() {
@@ -50,9 +50,9 @@ internal import Glibc
     set { unsafe slots[Int(number)] = newValue }
   }
 
-  // MARK: - In and out
+  // MARK: - Allocation
 
-  /// Gives a socket a slot.
+  /// Allocates a slot for a socket.
   mutating func insert(_ descriptor: Int32, first: Int32, second: Int32, lastWrite: UInt32) -> Int32 {
     let number: Int32
     var generation: UInt32 = 0
@@ -90,9 +90,9 @@ internal import Glibc
     count -= 1
   }
 
-  // MARK: - The wheel
+  // MARK: - Timer wheel
 
-  /// Has a slot come up in a tick, or earlier when that is further away than the wheel reaches.
+  /// Schedules a slot for a tick, or for the end of the wheel if the tick is beyond it.
   mutating func plan(_ number: Int32, _ due: UInt32) {
     unplan(number)
     let tick = min(max(due, turned &+ 1), turned &+ Self.span)
@@ -112,7 +112,7 @@ internal import Glibc
     self[number].bucket = -1
   }
 
-  /// The next slot that has come up by a tick; it is in no bucket any more.
+  /// Removes and returns the next slot that is due by a tick.
   mutating func takeDue(_ now: UInt32) -> Int32? {
     if now > turned &+ Self.span + 1 { turned = now - Self.span - 1 }
     while turned < now {
@@ -126,7 +126,7 @@ internal import Glibc
     return nil
   }
 
-  /// The tick in which the next slot comes up; nil when none will.
+  /// The tick in which the next slot is due; nil if none is scheduled.
   var nextTick: UInt32? {
     guard count > 0 else { return nil }
     for tick in turned + 1...turned + Self.span where buckets[Int(tick % (Self.span + 1))] >= 0 { return tick }

@@ -1,6 +1,6 @@
 internal import Locks
 
-/// A server's identity as it is now: its thread reads it at each handshake, and any thread may replace it.
+/// The current identity of a server: its thread reads it in each handshake, and any thread may replace it.
 final class CurrentIdentity: Sendable {
   private let current: Locked<TLSIdentity>
 

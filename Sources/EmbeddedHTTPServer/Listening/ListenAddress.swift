@@ -9,24 +9,24 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   /// The path of a Unix-domain socket (unix(7)); nil for TCP.
   public let path: String?
 
-  /// An address from its parts, unchecked; binding tells whether the host is an IP literal.
+  /// Makes an address from its parts without a check; binding fails if the host is not an IP literal.
   public init(host: String, port: UInt16) {
     self.host = host
     self.port = port
     path = nil
   }
 
-  /// A Unix-domain socket at a path, unchecked.
+  /// Makes the address of a Unix-domain socket from a path, without a check.
   public init(path: String) {
     host = ""
     port = 0
     self.path = path
   }
 
-  /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` (which is 127.0.0.1) or `unix:/run/reachd.sock`.
+  /// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` (which is 127.0.0.1) or `unix:/run/reachd.sock`.
   ///
-  /// Names are refused: a resolver's answer must not decide who can reach this service. So is a missing host, which
-  /// other programs take for "any address".
+  /// Names are rejected, because a resolver's answer must not decide which clients can reach this service. A missing
+  /// host is rejected, because other programs take it for "any address".
   public init(parsing text: String) throws(HTTPServerError) {
     func refused(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "listen address", object: text, reason: reason)
@@ -57,11 +57,11 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     } else if host.utf8.contains(UInt8(ascii: ":")) {
       throw refused("an IPv6 address needs brackets, like [::1]:8080")
     }
-    // An interface that is not there yet may be when this is bound.
+    // The interface of a zone may be created before this address is bound.
     guard let address = SocketAddress(host: host, port: port, isZoneKnown: false) else {
       throw refused("the host must be an IPv4 or IPv6 address, or localhost")
     }
-    // One spelling of each address: rules are found by it.
+    // Each address has one canonical spelling, because rules are looked up by it.
     let zone = host.firstIndex(of: "%").map { host[$0...] } ?? ""
     self.init(host: address.host + zone, port: port)
   }
@@ -72,8 +72,9 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// Whether only this machine can connect: a Unix-domain socket, 127.0.0.0/8 or ::1 (RFC 1122, section 3.2.1.3; RFC
-  /// 4291, section 2.5.3).
+  /// Whether only this machine can connect: a Unix-domain socket, 127.0.0.0/8 or ::1.
+  ///
+  /// RFC 1122, section 3.2.1.3, and RFC 4291, section 2.5.3, define the loopback addresses.
   public var isLoopback: Bool {
     path != nil || SocketAddress(host: host, port: port, isZoneKnown: false)?.isLoopback ?? false
   }
@@ -84,7 +85,7 @@ enum SocketAddress {
   case ipv4(sockaddr_in)
   case ipv6(sockaddr_in6)
 
-  /// Nil when `host` is no IP literal, or its zone, which has to be known for binding, no interface now.
+  /// Parses an IP literal; nil if `host` is not one, or if its zone must be known and names no interface.
   init?(host: String, port: UInt16, isZoneKnown: Bool = true) {
     let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     guard let literal = parts.first.map(String.init) else { return nil }
@@ -107,13 +108,13 @@ enum SocketAddress {
     self = .ipv6(six)
   }
 
-  /// What the kernel takes for a name (dev_valid_name).
+  /// The names that the kernel accepts for interfaces (dev_valid_name).
   private static func isInterfaceName(_ text: Substring) -> Bool {
     (1..<Int(IFNAMSIZ)).contains(text.utf8.count) && text != "." && text != ".."
       && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && !"/:".utf8.contains($0) }
   }
 
-  /// Nil when `address` is of neither family.
+  /// Copies a socket address; nil if it belongs to neither family.
   init?(reading address: UnsafePointer<sockaddr>) {
     let raw = unsafe UnsafeRawPointer(address)
     switch Int32(unsafe address.pointee.sa_family) {
@@ -153,12 +154,12 @@ enum SocketAddress {
     host.hasPrefix("127.") || host == "::1"
   }
 
-  /// Whether it is `::`, the address that stands for every one of this machine.
+  /// Whether the address is `::`, the wildcard for all local addresses.
   var isEveryIPv6: Bool {
     family == AF_INET6 && host == "::"
   }
 
-  /// Calls `body` with the address as the socket calls want it.
+  /// Calls `body` with the address in the form that the socket calls take.
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     switch self {
     case .ipv4(let address): unsafe Self.rebind(address, body)

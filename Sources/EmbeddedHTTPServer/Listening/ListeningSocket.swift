@@ -2,14 +2,14 @@ internal import Glibc
 
 /// A bound, listening socket.
 ///
-/// It is ours and not libmicrohttpd's: its `LISTENING_ADDRESS_REUSE` sets SO_REUSEPORT, which lets two servers share
-/// a port without a word, each getting half of the clients.
+/// This module binds the socket itself, because libmicrohttpd's `LISTENING_ADDRESS_REUSE` sets SO_REUSEPORT. That lets
+/// two servers share a port without an error, and each receives half of the clients.
 struct ListeningSocket {
   let descriptor: Int32
   let address: ListenAddress
-  /// The file of a Unix-domain socket that is ours to remove.
+  /// The file of a Unix-domain socket that this process must remove.
   let file: UnixSocketFile?
-  /// Bound here and not by another process.
+  /// Whether this process bound the socket.
   let isOwn: Bool
 
   /// Binds an address and listens; a Unix-domain socket's file gets `mode`.
@@ -43,7 +43,7 @@ struct ListeningSocket {
     let descriptor = socket(target.family, kind, 0)
     guard descriptor >= 0 else { throw failed("socket") }
     do throws(HTTPServerError) {
-      // SO_REUSEADDR: a restart must not wait for the kernel to forget old connections (socket(7)).
+      // SO_REUSEADDR: a restart must not wait until the kernel has dropped old connections (socket(7)).
       guard Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) else { throw failed("setsockopt") }
       // `::` serves both families, every other IPv6 address only its own (ipv6(7)).
       if target.family == AF_INET6 {
@@ -64,7 +64,7 @@ struct ListeningSocket {
     }
   }
 
-  /// A socket that another process bound and listens on, passed with all rights: it is closed like our own.
+  /// Uses a socket that another process bound and that listens already; the server owns and closes it.
   init(inherited descriptor: Int32) throws(HTTPServerError) {
     let object = "inherited descriptor \(descriptor)"
     guard Self.get(descriptor, SO_ACCEPTCONN) == 1, Self.get(descriptor, SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
@@ -81,25 +81,25 @@ struct ListeningSocket {
     self.descriptor = descriptor
     self.address = address
     isOwn = false
-    // Who bound it looks after its file.
+    // The process that bound the socket removes its file.
     file = nil
   }
 
-  /// Has several segments fit into a stream's send buffer, on the loopback interface, too.
+  /// Limits the segment size, so that several segments fit into a stream's send buffer on the loopback interface, too.
   ///
-  /// Its segments have 64 KiB, as much as that whole buffer; and a client acknowledges a lone one 40 ms late (RFC 9293,
-  /// 3.8.6.3), in which the stream would stand still. A Unix-domain socket refuses the option, and has no such segments.
+  /// Loopback segments have 64 KiB, as much as that whole buffer, and a client acknowledges a single segment 40 ms late
+  /// (RFC 9293, 3.8.6.3), which would delay the stream. A Unix-domain socket rejects the option, and has no segments.
   private static func limitSegments(_ descriptor: Int32) {
     set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, Limits.segment)
   }
 
-  /// Closes the socket and takes its file away.
+  /// Closes the socket and removes its file.
   func closeAndUnlink() {
     file?.remove()
     close(descriptor)
   }
 
-  /// Where a socket is bound; nil for other families and for Unix-domain sockets without a path.
+  /// Returns the bound address; nil for other families and for Unix-domain sockets without a path.
   static func address(of descriptor: Int32) -> ListenAddress? {
     if let bound = bound(descriptor) { return ListenAddress(host: bound.host, port: bound.port) }
     return unsafe withName(descriptor) { unsafe UnixAddress.path(of: $0, size: $1) }.map(ListenAddress.init(path:))

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The place of a Unix-domain socket in the file system (unix(7)).
+/// The file of a Unix-domain socket (unix(7)).
 ///
-/// A server that was killed leaves its file behind. It is removed only when no process answers there, and under a lock of
-/// the directory, so that of two servers that start at once the second one finds the first.
+/// A server that was killed leaves its file behind. The file is removed only if no process accepts connections there,
+/// and under a lock of the directory. So if two servers start at the same time, the second one finds the first.
 struct UnixSocketFile: Sendable {
   let path: String
-  /// Which file it is, so that another's is never taken for it.
+  /// Identifies the file, so that another server's file is never removed.
   private let device: UInt64
   private let inode: UInt64
 
@@ -34,7 +34,7 @@ struct UnixSocketFile: Sendable {
     inode = UInt64(facts.st_ino)
   }
 
-  /// Removes a file without a listening process.
+  /// Removes a file on which no process listens.
   private static func clear(_ path: String, _ address: UnixAddress) throws(HTTPServerError) {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else { return }
@@ -54,7 +54,7 @@ struct UnixSocketFile: Sendable {
     }
   }
 
-  /// Takes the file away, unless another server's is in its place by now.
+  /// Removes the file, unless another server's file has replaced it.
   func remove() {
     guard let lock = try? DirectoryLock(of: path) else { return }
     defer { lock.release() }
@@ -64,11 +64,11 @@ struct UnixSocketFile: Sendable {
   }
 }
 
-/// A lock of a directory against other servers that look after a socket in it (flock(2)); it leaves no file behind.
+/// A lock of a directory against other servers that manage a socket in it (flock(2)); it creates no file.
 private struct DirectoryLock {
   private let descriptor: Int32
 
-  /// Waits a second at the most: no server holds it longer than a few system calls take.
+  /// Waits for a second at most: a server holds the lock only for a few system calls.
   init(of path: String) throws(HTTPServerError) {
     let end = path.lastIndex(of: "/") ?? path.startIndex
     let directory = end == path.startIndex ? "/" : String(path[..<end])
@@ -78,8 +78,8 @@ private struct DirectoryLock {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       usleep(Limits.lockPauseMicroseconds)
     }
-    // Any process that may read the directory can lock it, so it is no reason not to serve: then two that start at once may both think
-    // that the file is an old one.
+    // Any process that may read the directory can lock it, so a lock that is held does not prevent serving. Two servers
+    // that start at the same time may then both take the file for a stale one.
   }
 
   func release() {
@@ -89,12 +89,12 @@ private struct DirectoryLock {
 
 /// The address of a Unix-domain socket with a path.
 struct UnixAddress {
-  /// Bytes of a path, without the NUL behind it.
+  /// The maximum length of a path in bytes, without the NUL.
   static let longestPath = 107
 
   private var address = sockaddr_un()
 
-  /// Nil when the path is too long.
+  /// Makes an address from a path; nil if the path is too long.
   init?(_ path: String) {
     let bytes = Array(path.utf8)
     guard (1...Self.longestPath).contains(bytes.count), !bytes.contains(0) else { return nil }
@@ -102,7 +102,7 @@ struct UnixAddress {
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
   }
 
-  /// The path that a socket is bound to; nil when it is none of this family or has no path.
+  /// Returns the path that a socket is bound to; nil for another family or without a path.
   static func path(of storage: UnsafePointer<sockaddr>, size: socklen_t) -> String? {
     guard Int32(unsafe storage.pointee.sa_family) == AF_UNIX else { return nil }
     let offset = MemoryLayout<sa_family_t>.size
@@ -111,7 +111,7 @@ struct UnixAddress {
     return unsafe bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Calls `body` with the address as the socket calls want it.
+  /// Calls `body` with the address in the form that the socket calls take.
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     unsafe withUnsafePointer(to: address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

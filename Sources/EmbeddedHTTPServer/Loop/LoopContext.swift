@@ -118,7 +118,7 @@ enum ServerTimer: Hashable, Sendable {
 struct StopState {
   /// The bytes that end every stream, once streams must end.
   var closeEvent: [UInt8]?
-  /// Responses ask clients to use another connection for the next request.
+  /// Responses announce the close, so that clients use another connection for the next request.
   var announcesClose = false
   /// The end of a stop's grace; nil before a stop.
   var deadline: MonotonicInstant?

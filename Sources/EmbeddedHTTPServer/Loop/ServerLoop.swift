@@ -4,7 +4,7 @@ internal import EventLoop
 internal import Logging
 internal import Synchronization
 
-/// The server's thread: it waits, and passes events, messages, timers and libmicrohttpd's calls to the parts of the server.
+/// The server's thread: it waits, and passes events, messages, timers and libmicrohttpd's calls to the server's parts.
 ///
 /// libmicrohttpd runs in external mode on this thread. In this mode a suspend or resume has no race and, in 0.9.75, no
 /// system call; outside of it each resume writes to a descriptor.
@@ -151,11 +151,11 @@ internal import Synchronization
     return min(limit ?? .max, max(0, earliest.nanoseconds - MonotonicInstant.now.nanoseconds))
   }
 
-  /// Whether libmicrohttpd asks for turns in which nothing happens.
+  /// Whether libmicrohttpd requests turns in which nothing happens.
   ///
-  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything, and every body whose
-  /// head has left no memory to read it into: a single one would keep this thread busy. Input makes libmicrohttpd's epoll
-  /// descriptor ready and ends a pause.
+  /// 0.9.75 takes every unfinished handshake for ready, whether or not its client has sent anything, and every body
+  /// whose head has left no memory to read it into: a single one would keep this thread busy. Input makes
+  /// libmicrohttpd's epoll descriptor ready and ends a pause.
   private func awaitsOnlyHandshakes(_ timeout: Int64?) -> Bool {
     timeout == 0 && (context.identity != nil && connections.awaitingFirstRequest > 0 || connections.bodiesAwaited > 0)
       && !hadActivity

@@ -33,8 +33,8 @@ extension Connection {
 
   /// Makes libmicrohttpd handle a connection whose stream ends in its next turn.
   ///
-  /// 0.9.75 closes such a connection and does not clean it up until it is the oldest of all that share the default timeout.
-  /// Connections with a timeout of their own are handled in every turn.
+  /// 0.9.75 closes such a connection and does not clean it up until it is the oldest of all that share the default
+  /// timeout. Connections with a timeout of their own are handled in every turn.
   func keepPolled() {
     loop.context.needsTurn = true
     guard !isPolledByLibrary else { return }

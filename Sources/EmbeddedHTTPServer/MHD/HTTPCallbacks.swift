@@ -1,7 +1,7 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-// The functions libmicrohttpd calls: the only ones that turn its pointers into values. All run on the server's thread.
+// The functions that libmicrohttpd calls; only these convert its pointers to values. All run on the server's thread.
 
 /// A connection was accepted, or is about to be closed.
 func httpConnection(
@@ -24,7 +24,7 @@ func httpConnection(
   }
 }
 
-/// A request line is complete; what this returns is handed to the other callbacks of the request.
+/// A request line is complete; the other callbacks of the request receive the return value.
 func httpTarget(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -35,7 +35,7 @@ func httpTarget(
   return unsafe pointer
 }
 
-/// A head is complete, part of a body is there, or the request is complete.
+/// A head is complete, part of a body was received, or the request is complete.
 func httpRequest(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
   _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
@@ -64,7 +64,7 @@ func httpRequest(
   return goesOn ? .YES : .NO
 }
 
-/// A request is over: answered, refused or cut short.
+/// A request has ended: it was answered, refused or aborted.
 func httpCompleted(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
   _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
@@ -75,14 +75,14 @@ func httpCompleted(
   connection.loop.requests.requestCompleted(connection)
 }
 
-/// Leaves percent sequences alone: a path decoded in place could hold a NUL or a slash that was none.
+/// Keeps percent sequences: a path decoded in place could contain a NUL or a slash that was not a separator.
 func httpUnescape(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
 ) -> Int {
   unsafe text.map { unsafe strlen($0) } ?? 0
 }
 
-/// libmicrohttpd has something to say, mostly that it refuses a request.
+/// libmicrohttpd reports a message, mostly that it refuses a request.
 ///
 /// Whether the arguments are optional depends on the processor: on some, C's type for them is a pointer.
 func httpLogCallback(_ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?)
@@ -96,7 +96,7 @@ func httpLogCallback(_ context: UnsafeMutableRawPointer?, _ format: UnsafePointe
   unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue().errors.libraryLogged(diagnostic)
 }
 
-/// libmicrohttpd asks for a stream's next bytes.
+/// libmicrohttpd requests the next bytes of a stream.
 func httpStreamBytes(
   _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
 ) -> Int {
@@ -121,7 +121,7 @@ func httpStreamFree(_ context: UnsafeMutableRawPointer?) {
   unsafe Unmanaged<Connection>.fromOpaque(context).release()
 }
 
-/// The body of an answer to HEAD; libmicrohttpd never asks, and would be told that it is over.
+/// The body of a response to HEAD; libmicrohttpd never requests it, and would receive its end.
 func httpNoBody(
   _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
 ) -> Int {

@@ -1,24 +1,24 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// Reads the header fields of a request, and whether they are all there is.
+/// Reads the header fields of a request, and checks that none of their bytes were changed.
 @unsafe struct HeadReader {
   var headers = HTTPHeaders()
   var isWellFormed = true
-  /// Where the next line must begin.
+  /// The position at which the next line must begin.
   private var next: UnsafePointer<CChar>
 
   static func read(
     _ handle: OpaquePointer, _ method: UnsafePointer<CChar>, _ url: UnsafePointer<CChar>,
     _ version: UnsafePointer<CChar>, targetLength: Int
   ) -> HeadReader {
-    // A target that holds a NUL looks shorter than the way to the version.
+    // A target that contains a NUL is shorter than the distance to the version.
     let hasWholeLine = unsafe url - method == strlen(method) + 1 && version - url == targetLength + 1
     var reader = unsafe HeadReader(next: version + strlen(version))
     unsafe withUnsafeMutablePointer(to: &reader) { pointer in
       _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpHeader, pointer)
     }
-    // After the last field: its own line end and the empty line.
+    // After the last field: its line end and the empty line.
     let end = unsafe method + CMicroHTTPD_header_size(handle)
     let rest = unsafe end - reader.next
     unsafe reader.isWellFormed =
@@ -28,15 +28,15 @@ internal import Glibc
 
   private init(next: UnsafePointer<CChar>) {
     unsafe self.next = next
-    // Most clients send fewer.
+    // Most clients send fewer fields.
     unsafe headers.fields.reserveCapacity(8)
   }
 
-  /// Adds one field and looks whether it lies where it should.
+  /// Adds one field and checks its position.
   ///
-  /// libmicrohttpd 0.9.75 hands header lines out as C strings that lie in its read buffer one after the other, a NUL
-  /// each in place of CR and LF. A gap is a line it changed: one that holds a NUL is cut there, and a folded line's
-  /// rest is appended to the field's *name*, which hides the field from every lookup by name.
+  /// libmicrohttpd 0.9.75 passes header lines as consecutive C strings in its read buffer, with NULs in place of CR and
+  /// LF. A gap is a line that it changed. It truncates a line at a NUL, and appends the rest of a folded line to the
+  /// field's *name*, which hides the field from every lookup by name.
   fileprivate mutating func add(
     _ name: UnsafePointer<CChar>, _ nameSize: Int, _ value: UnsafePointer<CChar>, _ valueSize: Int
   ) {
@@ -50,7 +50,9 @@ internal import Glibc
   }
 }
 
-/// The layout above is no promise: other versions are trusted to refuse such lines themselves, as later ones do.
+/// Whether libmicrohttpd has the layout above, which is not documented.
+///
+/// Other versions are trusted to refuse such lines themselves, as later ones do.
 private let isKnownLayout = unsafe MHD_get_version().map { unsafe String(cString: $0) == "0.9.75" } ?? false
 
 private func httpHeader(
@@ -60,7 +62,7 @@ private func httpHeader(
   guard let reader = unsafe context?.assumingMemoryBound(to: HeadReader.self), let name = unsafe name else {
     return .NO
   }
-  // A field without a value still has a place: right behind its colon.
+  // A field without a value has its value's position directly after the colon.
   unsafe reader.pointee.add(name, nameSize, value ?? name + nameSize + 1, valueSize)
   return .YES
 }

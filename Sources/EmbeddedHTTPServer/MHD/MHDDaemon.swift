@@ -7,16 +7,17 @@ internal import CMicroHTTPD
 @safe final class MHDDaemon {
   private let daemon: OpaquePointer
 
-  /// Starts a daemon that calls the functions of ``HTTPCallbacks`` for `loop`, which must outlive it; nil if
-  /// libmicrohttpd refuses.
+  /// Starts a daemon that calls the functions of ``HTTPCallbacks`` for `loop`; nil if libmicrohttpd refuses.
+  ///
+  /// The loop must outlive the daemon.
   init?(loop: ServerLoop, listener: Int32) {
     let context = loop.context
     var callbacks = unsafe CMicroHTTPD_Callbacks(
       cls: Unmanaged.passUnretained(loop).toOpaque(), request: httpRequest, target: httpTarget,
       completed: httpCompleted, connection: httpConnection, unescape: httpUnescape,
       diagnostic: { unsafe httpLogCallback($0, $1, $2) })
-    // In turbo mode 0.9.75 closes the socket of a connection without a shutdown, as the hub needs it. It adds a new socket
-    // to its epoll set only after it was found idle: under TLS, the bytes of a handshake would cause no event.
+    // In turbo mode 0.9.75 closes the socket of a connection without a shutdown, as the hub needs it. It adds a new
+    // socket to its epoll set only after it was found idle: under TLS, the bytes of a handshake would cause no event.
     let mode = context.identity == nil ? MHD_USE_TURBO.rawValue : MHD_USE_TLS.rawValue
     let flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue | mode
     // Its limit is above ours: at its own limit it leaves clients in the kernel's queue without a response.
@@ -43,8 +44,8 @@ internal import CMicroHTTPD
   func stopAccepting(_ socket: ListeningSocket) {
     // Quiescing alone leaves the socket open, with clients in its queue that get no response.
     unsafe MHD_quiesce_daemon(daemon)
-    // The kernel drops the SYN of a new client, which sends it again and is refused after the close. A Unix-domain socket
-    // has no SYN, so its file is removed. A socket that another process bound stays open there.
+    // The kernel drops the SYN of a new client, which sends it again and is refused after the close. A Unix-domain
+    // socket has no SYN, so its file is removed. A socket that another process bound stays open there.
     if socket.isOwn {
       CMicroHTTPD_drop_syn(socket.descriptor)
       socket.file?.remove()

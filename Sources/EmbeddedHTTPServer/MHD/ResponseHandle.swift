@@ -34,7 +34,7 @@ internal import CMicroHTTPD
     _ = unsafe CMicroHTTPD_close_after(pointer)
   }
 
-  /// A response that asks `reader` for its bytes; `context` is given to `reader` and, at the end, to `free`.
+  /// A response whose bytes `reader` supplies; `context` is passed to `reader` and, at the end, to `free`.
   private init?(
     blockSize: Int, headers: HTTPHeaders, reader: MHD_ContentReaderCallback?, context: UnsafeMutableRawPointer?,
     free: MHD_ContentReaderFreeCallback?
@@ -50,7 +50,7 @@ internal import CMicroHTTPD
 
   private func add(_ headers: HTTPHeaders) {
     for field in headers.fields {
-      // The library refuses what it makes itself (Content-Length) and what cannot be a field; both are left out.
+      // The library rejects the field that it generates itself (Content-Length) and invalid fields; both are omitted.
       _ = unsafe MHD_add_response_header(pointer, field.name, field.value)
     }
   }

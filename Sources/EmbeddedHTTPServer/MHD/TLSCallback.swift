@@ -1,9 +1,9 @@
 internal import CGnuTLS
 internal import CMicroHTTPD
 
-/// A handshake needs our certificate and key.
+/// Provides the certificate and key for a handshake.
 ///
-/// GnuTLS only borrows them: the connection keeps them alive.
+/// GnuTLS does not retain them: the connection keeps them alive.
 func httpCertificate(
   _ session: gnutls_session_t?, _ request: UnsafePointer<gnutls_cert_retr_st>?,
   _ certificates: UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?, _ count: UnsafeMutablePointer<UInt32>?,
@@ -11,7 +11,7 @@ func httpCertificate(
   _ stapleCount: UnsafeMutablePointer<UInt32>?, _ key: UnsafeMutablePointer<gnutls_privkey_t?>?,
   _ flags: UnsafeMutablePointer<UInt32>?
 ) -> Int32 {
-  // libmicrohttpd has its own connection for the session's pointer, and that has ours.
+  // The session's pointer is libmicrohttpd's connection, which refers to ours.
   guard let handle = unsafe gnutls_session_get_ptr(session).map(OpaquePointer.init),
     let pointer = unsafe CMicroHTTPD_socket_context(handle)
   else { return -1 }

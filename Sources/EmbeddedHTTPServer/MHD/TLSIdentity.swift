@@ -1,33 +1,34 @@
 internal import CGnuTLS
 internal import Glibc
 
-/// Who a server is under TLS: its certificates and the key to the first of them.
+/// The TLS identity of a server: its certificates and the private key of the first one.
 ///
-/// It is never changed: a renewed certificate is a new identity (``HTTPServer/replaceIdentity(_:)``).
+/// An identity is immutable: a renewed certificate is a new identity (``HTTPServer/replaceIdentity(_:)``).
 @safe public final class TLSIdentity: @unchecked Sendable {
-  /// What is offered, for gnutls_priority_init(3): Mozilla's "intermediate" as a list of what is in, so that no later
-  /// GnuTLS adds to it.
+  /// The priority string for gnutls_priority_init(3): Mozilla's "intermediate" profile as an explicit list.
   ///
-  /// TLS 1.3 and 1.2, forward secrecy and AEAD ciphers only. X25519 is first because clients begin with it: another
-  /// choice of ours would cost each of them a round trip.
+  /// The list is explicit so that later versions of GnuTLS add nothing to it.
+  ///
+  /// It has TLS 1.3 and 1.2, forward secrecy and AEAD ciphers only. X25519 is first because clients offer it first;
+  /// another choice would cost each of them a round trip.
   static let priorities =
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA"
     + ":-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:-MAC-ALL:+AEAD"
     + ":-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:%SERVER_PRECEDENCE"
 
-  /// When the first of the certificates ends, in seconds since 1970.
+  /// When the first certificate, the server's own, expires, in seconds since 1970.
   public let expires: Int64
 
-  /// The certificates, the server's own first; never written after init, so that all threads may read them.
+  /// The certificates, the server's own first; not written after init, so that all threads may read them.
   let certificates: UnsafeMutableBufferPointer<gnutls_pcert_st>
   let key: gnutls_privkey_t
 
-  /// An identity from PEM texts.
+  /// Makes an identity from PEM texts.
   ///
   /// - Parameters:
-  ///   - certificate: the server's certificate and those up to the root's, which may be left out.
-  ///   - privateKey: the key to the server's certificate, without a password.
-  /// - Throws: why they cannot be used: no PEM, a key of another certificate, a broken chain.
+  ///   - certificate: the server's certificate and the intermediate ones; the root may be omitted.
+  ///   - privateKey: the private key of the server's certificate, without a password.
+  /// - Throws: the reason why they cannot be used: no PEM, the key of another certificate, or a broken chain.
   public init(certificate: [UInt8], privateKey: [UInt8]) throws(TLSIdentityError) {
     try Self.checkPair(certificate, privateKey)
     let list = UnsafeMutableBufferPointer<gnutls_pcert_st>.allocate(capacity: Limits.certificates)
@@ -60,7 +61,7 @@ internal import Glibc
     expires = unsafe Self.end(of: &list[0])
   }
 
-  /// Lets GnuTLS itself say whether the key belongs to the certificate.
+  /// Checks through GnuTLS that the key belongs to the certificate.
   private static func checkPair(_ certificate: [UInt8], _ privateKey: [UInt8]) throws(TLSIdentityError) {
     var pair: gnutls_certificate_credentials_t?
     guard unsafe gnutls_certificate_allocate_credentials(&pair) >= 0 else {
@@ -73,12 +74,14 @@ internal import Glibc
       }
     }
     guard code < 0 else { return }
-    // Which of the two is to blame, the certificate alone shows.
+    // Reading the certificate alone shows which of the two has the error.
     let alone = unsafe withCertificates(certificate) { _, _ in 0 }
     throw TLSIdentityError(part: alone < 0 ? .certificate : .key, code: code)
   }
 
-  /// Reads all certificates of a PEM text; they are ours, for what GnuTLS 3.7 sorts out of a broken chain it forgets.
+  /// Reads all certificates of a PEM text.
+  ///
+  /// This function frees them itself, because GnuTLS 3.7 leaks those that it removes from a broken chain.
   private static func withCertificates(
     _ text: [UInt8], _ body: (UnsafeMutablePointer<gnutls_x509_crt_t?>?, UInt32) -> Int32
   ) -> Int32 {
@@ -117,22 +120,22 @@ internal import Glibc
   }
 }
 
-/// Why a certificate and a key make no identity.
+/// The reason why a certificate and a key cannot be used as an identity.
 public struct TLSIdentityError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Which of the two texts is to blame.
+  /// The text that has the error.
   public enum Part: String, Sendable {
     /// The certificates.
     case certificate
-    /// The private key, or that it is the key of another certificate.
+    /// The private key, or its mismatch with the certificate.
     case key
   }
 
-  /// Which of the two texts is to blame.
+  /// The text that has the error.
   public let part: Part
-  /// What GnuTLS says.
+  /// The message of GnuTLS.
   public let reason: String
 
-  /// The part and the reason.
+  /// The part and the reason, as text.
   public var description: String { "\(part.rawValue): \(reason)" }
 
   init(part: Part, code: Int32) {

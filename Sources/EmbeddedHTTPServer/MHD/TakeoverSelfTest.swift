@@ -1,12 +1,12 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// Whether this libmicrohttpd lets a socket go: tried once a process, on a pair of connected sockets.
+/// Tests whether this libmicrohttpd releases a socket: once per process, on a pair of connected sockets.
 ///
-/// No contract of the library's says that a copy of its socket stays usable after it closed its own: a version that shut
-/// the connection down instead would end every stream at its first byte.
+/// The library does not document that a copy of its socket stays usable after it has closed its own. A version that
+/// shut the connection down instead would end every stream at its first byte.
 enum TakeoverSelfTest {
-  /// What the try showed.
+  /// The result of the test.
   static let passed = run()
 
   private static func run() -> Bool {
@@ -21,14 +21,15 @@ enum TakeoverSelfTest {
     var copy: Int32 = -1
     defer { if copy >= 0 { close(copy) } }
     let isClosed = unsafe withUnsafeMutablePointer(to: &copy) { copy in unsafe serve(pair, copy) }
-    // Its own socket is closed by now. The client must have the first bytes, get the next, and see no end.
+    // libmicrohttpd has closed its own socket by now. The client must have received the first bytes, receive the next,
+    // and see no end.
     guard isClosed, copy >= 0, read(pair.0) == "first", write(copy, "second"), read(pair.0) == "second" else {
       return false
     }
     return read(pair.0) == nil
   }
 
-  /// Has a daemon of its own read one request from one end, and tells whether it closed it.
+  /// Runs a daemon that reads one request from one end, and returns whether it closed that end.
   private static func serve(_ pair: (Int32, Int32), _ copy: UnsafeMutablePointer<Int32>) -> Bool {
     let flags =
       MHD_USE_EPOLL.rawValue | MHD_USE_TURBO.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
@@ -40,11 +41,11 @@ enum TakeoverSelfTest {
     defer { unsafe MHD_stop_daemon(daemon) }
     var address = sockaddr()
     address.sa_family = sa_family_t(AF_UNIX)
-    // From here on the other end is the library's, whatever happens.
+    // From here on the library owns the other end in every case.
     guard unsafe MHD_add_connection(daemon, pair.1, &address, 2) == .YES,
       write(pair.0, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     else { return false }
-    // Three turns are enough: read, close, clean up. Some more do no harm.
+    // Three turns are enough: read, close, clean up. Extra turns have no effect.
     for _ in 0..<8 where unsafe MHD_run(daemon) != .YES { return false }
     return unsafe CMicroHTTPD_connections(daemon) == 0
   }
@@ -55,7 +56,7 @@ enum TakeoverSelfTest {
       == text.utf8.count
   }
 
-  /// What has come; nil when nothing has, and empty at the end.
+  /// The bytes that were received; nil if there are none, and empty at the end.
   private static func read(_ descriptor: Int32) -> String? {
     unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
       let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
@@ -64,7 +65,7 @@ enum TakeoverSelfTest {
   }
 }
 
-/// The request has come: copies the socket, answers by itself, and has the library close its own.
+/// Handles the request: copies the socket, responds directly, and makes the library close its own socket.
 private func takeoverSelfTestRequest(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
   _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
@@ -73,7 +74,7 @@ private func takeoverSelfTestRequest(
   guard let copy = unsafe context?.assumingMemoryBound(to: Int32.self), let handle = unsafe handle,
     let seen = unsafe requestContext
   else { return .NO }
-  // As the server does it: on the second call, when the request is complete.
+  // Like the server, on the second call, when the request is complete.
   if unsafe seen.pointee == nil {
     unsafe seen.pointee = UnsafeMutableRawPointer(copy)
     return .YES

@@ -12,9 +12,9 @@ public struct QueryItem: Sendable, Equatable {
   }
 }
 
-/// A complete request that passed the guard: the values say what the bytes on the wire said, and nothing is missing.
+/// A complete request that passed ``RequestValidator``: its values are exactly what was sent.
 ///
-/// Those that are refused are shown as they came, to ``HTTPRefusalRenderer`` and ``HTTPAccessObserver`` only.
+/// Refused requests are passed as received, to ``HTTPRefusalRenderer`` and ``HTTPAccessObserver`` only.
 public struct HTTPRequest: Sendable {
   /// The method, case-sensitive (RFC 9110, section 9.1).
   public var method: String
@@ -30,14 +30,14 @@ public struct HTTPRequest: Sendable {
   public var headers: HTTPHeaders
   /// The whole body.
   public var body: [UInt8]
-  /// Address and port of the client; `unix:` and its user's number for one of a Unix-domain socket.
+  /// The address and port of the client; `unix:` and its user's number for a client of a Unix-domain socket.
   public var peer: String
-  /// Whether the request came in by a socket that only this machine can connect to.
+  /// Whether the request was received on a socket that only this machine can connect to.
   public var isLoopbackListener: Bool
-  /// Whether that is a Unix-domain socket, which no browser can connect to.
+  /// Whether the request was received on a Unix-domain socket, which no browser can connect to.
   public var isUnixListener = false
 
-  /// A request as a test or a front end would make it; `target` is split into path and query.
+  /// Makes a request, as for a test or a front end; `target` is split into path and query.
   public init(
     method: String = "GET", target: String = "/", version: String = "HTTP/1.1", headers: HTTPHeaders = HTTPHeaders(),
     body: [UInt8] = [], peer: String = "127.0.0.1:0", isLoopbackListener: Bool = true
@@ -47,7 +47,7 @@ public struct HTTPRequest: Sendable {
       peer: peer, isLoopbackListener: isLoopbackListener)
   }
 
-  /// A request whose target was taken apart already.
+  /// Makes a request whose target was parsed already.
   init(
     method: String, target: String, parts: RequestTarget?, version: String, headers: HTTPHeaders, body: [UInt8],
     peer: String, isLoopbackListener: Bool
@@ -65,7 +65,7 @@ public struct HTTPRequest: Sendable {
 
   /// Decodes percent sequences strictly (RFC 3986, section 2.1).
   ///
-  /// Nil when a sequence is malformed, when the result is not UTF-8, or when it holds a NUL.
+  /// Returns nil if a sequence is malformed, if the result is not UTF-8, or if it contains a NUL.
   public static func decodePercent(_ text: some StringProtocol) -> String? {
     PercentCoding.decode(text.utf8, plusIsSpace: false)
   }

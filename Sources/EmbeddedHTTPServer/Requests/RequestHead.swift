@@ -5,17 +5,17 @@ struct RequestHead {
   var method: String
   var version: String
   var headers: HTTPHeaders
-  /// Nothing is hidden in it: no folded line, no NUL.
+  /// No byte of the head is hidden: it has no folded line and no NUL.
   var isWellFormed: Bool
 }
 
-/// A head that passed the guard, and what it said.
+/// A head that passed validation, and its values.
 ///
-/// The same bytes on the same connection say the same, and need not be taken apart and judged again.
+/// The same bytes on the same connection have the same values, and need not be parsed and validated again.
 final class CachedRequestHead {
   private let bytes: [UInt8]
   let request: HTTPRequest
-  /// What it was answered, if that is the answer until something changes.
+  /// The cached response, valid until something changes.
   var answer: CachedResponse?
 
   init(_ bytes: UnsafeRawBufferPointer, _ request: HTTPRequest) {
@@ -23,7 +23,7 @@ final class CachedRequestHead {
     self.request = request
   }
 
-  /// Whether these are its bytes, as libmicrohttpd left them.
+  /// Whether the head consists of these bytes, as libmicrohttpd left them.
   func isOf(_ other: UnsafeRawBufferPointer) -> Bool {
     guard other.count == bytes.count, let start = other.baseAddress else { return false }
     return unsafe bytes.withUnsafeBytes { unsafe memcmp($0.baseAddress ?? start, start, other.count) == 0 }

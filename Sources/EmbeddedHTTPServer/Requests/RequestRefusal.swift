@@ -1,27 +1,27 @@
-/// Why this room answers a request itself instead of handing it to the handler.
+/// The reason why this module answers a request itself and does not call the handler.
 public struct RequestRefusal: Sendable, Equatable {
-  /// The rule that was broken; open, because a later version may know more.
+  /// The rule that was broken; an open set, because later versions may add rules.
   public struct Rule: RawRepresentable, Sendable, Hashable {
     /// The rule's name in lowerCamelCase.
     public var rawValue: String
-    /// A rule by name.
+    /// Makes a rule from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The request line is malformed or holds bytes that must not be there.
+    /// The request line is malformed or contains invalid bytes.
     public static let requestLine = Rule(rawValue: "requestLine")
-    /// The request target has no form this server answers, or a malformed percent sequence.
+    /// The request target has a form that this server does not support, or a malformed percent sequence.
     public static let target = Rule(rawValue: "target")
     /// A header field's name or value is malformed.
     public static let header = Rule(rawValue: "header")
     /// `Host` is missing, repeated or malformed.
     public static let host = Rule(rawValue: "host")
-    /// `Content-Length` and `Transfer-Encoding` leave the body's length in doubt.
+    /// `Content-Length` and `Transfer-Encoding` make the body's length ambiguous.
     public static let framing = Rule(rawValue: "framing")
     /// The request has a `Transfer-Encoding`: a body must have a `Content-Length`.
     public static let lengthRequired = Rule(rawValue: "lengthRequired")
-    /// The body is longer than this server reads.
+    /// The body is longer than the limit.
     public static let bodyTooLarge = Rule(rawValue: "bodyTooLarge")
-    /// The request's head is longer than this server reads.
+    /// The request's head is longer than the limit.
     public static let headTooLarge = Rule(rawValue: "headTooLarge")
     /// The request was not complete in time.
     public static let tooSlow = Rule(rawValue: "tooSlow")
@@ -31,20 +31,20 @@ public struct RequestRefusal: Sendable, Equatable {
     public static let overloaded = Rule(rawValue: "overloaded")
     /// The server is about to stop.
     public static let draining = Rule(rawValue: "draining")
-    /// A handler promised an answer and gave none.
+    /// A handler promised a response and gave none.
     public static let noReply = Rule(rawValue: "noReply")
   }
 
   /// The rule that was broken.
   public var rule: Rule
-  /// The HTTP status to answer with.
+  /// The HTTP status of the response.
   public var status: Int
-  /// What was wrong, for the client to read.
+  /// What was wrong, as text for the client.
   public var detail: String
-  /// Seconds after which another attempt makes sense, when one does.
+  /// Seconds after which another attempt makes sense; nil if it never does.
   public var retryAfterSeconds: Int?
 
-  /// A refusal.
+  /// Makes a refusal.
   public init(rule: Rule, status: Int, detail: String, retryAfterSeconds: Int? = nil) {
     self.rule = rule
     self.status = status
@@ -52,7 +52,7 @@ public struct RequestRefusal: Sendable, Equatable {
     self.retryAfterSeconds = retryAfterSeconds
   }
 
-  /// The refusal as plain text: what a server answers that was given no rendering of its own.
+  /// The refusal as plain text, for a server without a renderer of its own.
   public static func plainText(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
     HTTPResponse(
       status: refusal.status, headers: ["Content-Type": "text/plain; charset=utf-8"],
@@ -60,9 +60,10 @@ public struct RequestRefusal: Sendable, Equatable {
   }
 }
 
-/// Renders what a server refuses by itself, on the server's thread; it must not block.
+/// Renders the responses to requests that the server refuses itself, on the server's thread; it must not block.
 ///
-/// The request is there once its head was complete. Its values are as they were sent: the head may be what is refused.
+/// The request is nil unless its head was complete. Its values are as received: the head may be the reason for the
+/// refusal.
 public typealias HTTPRefusalRenderer = @Sendable (RequestRefusal, HTTPRequest?) -> HTTPResponse
 
 extension RequestRefusal {

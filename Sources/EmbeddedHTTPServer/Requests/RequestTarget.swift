@@ -1,4 +1,4 @@
-/// A request target taken apart (RFC 9112, section 3.2).
+/// A parsed request target (RFC 9112, section 3.2).
 struct RequestTarget: Equatable {
   /// The authority of an absolute target.
   var authority: String?
@@ -7,7 +7,7 @@ struct RequestTarget: Equatable {
   /// The query, decoded.
   var query: [QueryItem]
 
-  /// Nil when the target has no form that a server answers, or a malformed percent sequence.
+  /// Parses a target; nil if its form is not supported or a percent sequence is malformed.
   init?(_ target: String) {
     if target == "*" {
       path = "*"
@@ -57,9 +57,9 @@ struct RequestTarget: Equatable {
 
 /// Percent-encoding (RFC 3986, section 2.1), strict.
 enum PercentCoding {
-  /// Nil for a malformed sequence, a NUL, or bytes that are not UTF-8.
+  /// Returns nil for a malformed sequence, a NUL, or bytes that are not UTF-8.
   static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
-    // Nearly every path: nothing to decode, nothing to check but the text itself.
+    // The common case: nothing to decode, so only the text itself is checked.
     if !bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0 || ($0 == UInt8(ascii: "+") && plusIsSpace) }) {
       return String(validating: bytes, as: UTF8.self)
     }

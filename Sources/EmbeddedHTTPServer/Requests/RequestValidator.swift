@@ -1,15 +1,15 @@
-/// The rules a request head must obey before anything else looks at it.
+/// The rules that a request head must satisfy before any other code processes it.
 ///
-/// libmicrohttpd 0.9.75 alone takes a repeated `Content-Length`, serves a request smuggled behind `Content-Length` plus
-/// `Transfer-Encoding`, and hands malformed names through. Values arrive here untrimmed, as libmicrohttpd itself
-/// judges them.
+/// libmicrohttpd 0.9.75 accepts a repeated `Content-Length`, serves a request smuggled behind `Content-Length` plus
+/// `Transfer-Encoding`, and passes malformed names on. Values are checked untrimmed, as libmicrohttpd itself interprets
+/// them.
 enum RequestValidator {
-  /// What is wrong with a request head; nil when nothing is.
+  /// Returns what is wrong with a request head; nil if it is valid.
   static func check(method: String, target: String, version: String, headers: HTTPHeaders) -> RequestRefusal? {
     check(method: method, target: target, parts: RequestTarget(target), version: version, headers: headers)
   }
 
-  /// The same for a target that was taken apart already.
+  /// Checks a request head whose target was parsed already.
   static func check(
     method: String, target: String, parts: RequestTarget?, version: String, headers: HTTPHeaders
   ) -> RequestRefusal? {
@@ -50,7 +50,7 @@ enum RequestValidator {
     return nil
   }
 
-  /// Judges the three fields that decide where a request goes and where it ends, in one pass: this is the hot path.
+  /// Checks the three fields that decide a request's destination and its end, in one pass for the hot path.
   private static func checkMeaning(_ headers: HTTPHeaders, version: String) -> RequestRefusal? {
     var host: String?
     var length: String?
@@ -75,19 +75,19 @@ enum RequestValidator {
     return isHost(host.utf8.withoutBlanks) ? nil : .bad(.host, "Host is malformed.")
   }
 
-  /// RFC 9112, section 6: where two readers could disagree about the body's end, the rest is not read.
+  /// RFC 9112, section 6: if two readers could disagree about the body's end, the rest is not read.
   ///
-  /// A body has a length (RFC 9110, section 15.5.12): libmicrohttpd 0.9.75 accepts malformed chunks, and polls without a
-  /// pause while a chunk's size or a trailer field fills its buffer (ADR 14).
+  /// A body must have a length (RFC 9110, section 15.5.12): libmicrohttpd 0.9.75 accepts malformed chunks, and polls
+  /// without a pause while a chunk's size or a trailer field fills its buffer (ADR 14).
   private static func checkFraming(length: String?, hasCoding: Bool, version: String) -> RequestRefusal? {
     guard hasCoding else { return length.flatMap(checkLength) }
     guard length == nil else { return .bad(.framing, "Content-Length and Transfer-Encoding exclude each other.") }
     return version == "HTTP/1.0" ? .bad(.framing, "HTTP/1.0 has no Transfer-Encoding.") : .lengthRequired
   }
 
-  /// RFC 9110, section 8.6: digits and nothing else.
+  /// RFC 9110, section 8.6: the value consists of digits only.
   ///
-  /// A number that no reader here could hold is too large, not malformed.
+  /// A number that does not fit into 64 bits is too large, not malformed.
   static func checkLength(_ length: String) -> RequestRefusal? {
     guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
       return .bad(.framing, "Content-Length is not a number.")
@@ -96,12 +96,12 @@ enum RequestValidator {
     return length.utf8.count <= 18 ? nil : .lengthTooLarge
   }
 
-  /// A token as in RFC 9110, section 5.6.2.
+  /// Whether the text is a token (RFC 9110, section 5.6.2).
   private static func isToken(_ text: String) -> Bool {
     !text.utf8.isEmpty && text.utf8.allSatisfy(tokenBytes.contains)
   }
 
-  /// `host [ ":" port ]` by its characters (RFC 3986, section 3.2.2); user information is not allowed in a `Host`.
+  /// Whether the bytes are allowed in `host [ ":" port ]` (RFC 3986, section 3.2.2); a `Host` has no user information.
   private static func isHost(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.allSatisfy(hostBytes.contains)
   }
@@ -111,7 +111,7 @@ enum RequestValidator {
   private static let hostBytes = ASCIISet(alphanumerics + "-._~!$&'()*+,;=:[]%")
 }
 
-/// A set of ASCII characters: a bit each, because hashing every byte of every request would show.
+/// A set of ASCII characters with one bit each, because hashing every byte of every request would be slow.
 struct ASCIISet: Sendable {
   private var low: UInt64 = 0
   private var high: UInt64 = 0

@@ -4,44 +4,45 @@ internal import Synchronization
 public final class CacheGeneration: Sendable {
   private let number = Atomic<UInt64>(0)
 
-  /// The first state.
+  /// Makes the first generation.
   public init() {}
 
-  /// The number of the state as it is.
+  /// The number of the current generation.
   public var current: UInt64 { number.load(ordering: .acquiring) }
 
-  /// Something has changed: what was answered before need not be the answer any more.
+  /// Records a change, which invalidates the responses cached before.
   public func advance() { number.wrappingAdd(1, ordering: .releasing) }
 }
 
-/// The word of a handler that an answer stays the answer to the same head on the same connection, as long as nothing
-/// changes: then the server gives it again without asking.
+/// A handler's promise that the response to the same head on the same connection stays the same until a change.
+///
+/// Until then the server reuses the response without a call of the handler.
 public struct CacheValidity: Sendable {
   private let epoch: CacheGeneration
   private let number: UInt64
-  /// Told of each repeated answer, instead of the observer of all answers.
+  /// Called for each reused response, instead of the observer of all responses.
   let onReuse: @Sendable () -> Void
 
-  /// A promise.
+  /// Makes a promise.
   ///
   /// - Parameters:
-  ///   - epoch: what the answer depends on.
-  ///   - number: its state, as it was before anything of it was looked at.
-  ///   - onReuse: counts an answer that was given again; on the server's thread, so it must not block.
+  ///   - epoch: the generation counter that the response depends on.
+  ///   - number: the generation, read before any of the data.
+  ///   - onReuse: counts a response that was reused; called on the server's thread, so it must not block.
   public init(epoch: CacheGeneration, number: UInt64, onReuse: @escaping @Sendable () -> Void) {
     self.epoch = epoch
     self.number = number
     self.onReuse = onReuse
   }
 
-  /// Nothing has changed since.
+  /// Whether nothing has changed since.
   var isValid: Bool { epoch.current == number }
 }
 
-/// An answer that is given again as long as it stands.
+/// A response that is reused while it is valid.
 struct CachedResponse {
   let cacheValidity: CacheValidity
   let response: ResponseHandle
-  /// Bytes of the body.
+  /// The number of bytes of the body.
   let length: Int
 }

@@ -2,8 +2,9 @@ internal import EventStreams
 internal import EventLoop
 internal import Glibc
 
-/// Writes responses to the socket where libmicrohttpd accepts none: before a head is complete, in the middle of a body,
-/// and to clients that have closed their sending side (ADR 14).
+/// Writes responses to the socket in states in which libmicrohttpd accepts none (ADR 14).
+///
+/// These are: before a head is complete, in the middle of a body, and after the client has closed its sending side.
 final class DirectResponder {
   private let context: LoopContext
   private let refusal: HTTPRefusalRenderer
@@ -24,8 +25,8 @@ final class DirectResponder {
   /// Writes a refusal and closes the sending side.
   ///
   /// To be called only while the library has nothing to send on the connection, and after a request line, so after the
-  /// handshake under TLS. Anything the library sends later finds a closed direction. The client has a moment to read the
-  /// response and to close; then the other direction is shut down, too.
+  /// handshake under TLS. Anything the library sends later finds a closed direction. The client has a moment to read
+  /// the response and to close; then the other direction is shut down, too.
   func refuseDirectly(_ connection: Connection, _ reason: RequestRefusal) {
     guard !connection.isAborted else { return }
     connection.ending = .refusedDirectly
@@ -51,8 +52,8 @@ final class DirectResponder {
 
   /// Writes the response to a client that has closed its sending side, if that is possible without waiting.
   ///
-  /// The library would read first, and take the end of the client's bytes for the end of the connection, depending on the
-  /// rest of its epoll set.
+  /// The library would read first, and take the end of the client's bytes for the end of the connection, depending on
+  /// the rest of its epoll set.
   ///
   /// - Returns: false if the client has not closed its side, or the response may not fit into the socket's buffer.
   func answersDirectly(_ connection: Connection, _ response: HTTPResponse) -> Bool {

@@ -3,7 +3,7 @@ internal import EventLoop
 
 /// A request and its response, for metrics and the access log.
 ///
-/// Told when the answer is handed over for sending, not when the client has it.
+/// Reported when the response is handed over for sending, not when the client has received it.
 public struct HTTPAccess: Sendable {
   /// The request, as it was sent if it was refused; nil when its head was not complete.
   public var request: HTTPRequest?
@@ -11,13 +11,13 @@ public struct HTTPAccess: Sendable {
   public var target: String
   /// Address and port of the client.
   public var peer: String
-  /// The answer.
+  /// The response.
   public var response: HTTPResponse
   /// Nanoseconds since the request's head was complete.
   public var nanoseconds: UInt64
 }
 
-/// Hears of every answer, on the server's thread; it must not block.
+/// Receives every request and its response, on the server's thread; it must not block.
 public typealias HTTPAccessObserver = @Sendable (HTTPAccess) -> Void
 
 extension LoopContext {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The right to answer one request later, from any thread.
 ///
-/// The first `fulfil` counts. A promise that is dropped without one is answered 500, so that no client waits for
-/// nothing; once the client is gone both are harmless.
+/// The first `fulfil` counts. If a promise is released without one, the request is answered 500, so that the client
+/// does not wait in vain. Both have no effect once the client has disconnected.
 public final class HTTPPromise: Sendable {
   private let keep: @Sendable (HTTPResponse?) -> Void
   private let setAbandonmentHandler: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -18,29 +18,31 @@ public final class HTTPPromise: Sendable {
     }
   }
 
-  /// The right to what `original` promises, by way of `change`.
+  /// Makes a promise that fulfils `original` with the result of `change`.
   private init(_ original: HTTPPromise, _ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) {
-    // Dropped, this one lets go of the original, which then knows what to do.
+    // If this promise is released, it releases the original, which then answers 500.
     keep = { if let response = $0 { original.fulfil(change(response)) } }
     setAbandonmentHandler = { original.onAbandonment($0) }
   }
 
-  /// A promise of the same answer whose giver need not know what becomes of it: `change` is applied to what it gives.
+  /// Returns a promise of the same response that applies `change` to it before it is sent.
   public func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPPromise {
     HTTPPromise(self, change)
   }
 
-  /// Answers the request; later calls change nothing.
+  /// Answers the request; later calls have no effect.
   public func fulfil(_ response: HTTPResponse) {
     guard !isKept.exchange(true, ordering: .acquiringAndReleasing) else { return }
     keep(response)
   }
 
-  /// Calls `body` when no client waits for the response any more: the client has left, the time for the answer is over,
-  /// or the server stops.
+  /// Registers `body` for a call when the response is not needed any more.
   ///
-  /// It is called once, and not at all when the promise was kept or dropped before. It runs on the server's thread, where
-  /// it must not block, or at once in this call when the server has stopped already. Of several, the last one counts.
+  /// That is so when the client has disconnected, the time for the response is over, or the server stops.
+  ///
+  /// It is called at most once, and not if the promise was fulfilled or released before. It runs on the server's
+  /// thread, where it must not block, or within this call if the server has stopped already. A later registration
+  /// replaces an earlier one.
   public func onAbandonment(_ body: @escaping @Sendable () -> Void) {
     setAbandonmentHandler { [weak self] in
       guard let self, !isKept.load(ordering: .acquiring) else { return }

@@ -1,60 +1,60 @@
 public import EventStreams
 
-/// An answer.
+/// A response.
 ///
-/// `Content-Length` and `Transfer-Encoding` are made by the server; set here, they are ignored. So is a field that
-/// holds a line break.
+/// The server generates `Content-Length` and `Transfer-Encoding`, and ignores them here. It also ignores a field that
+/// contains a line break.
 public struct HTTPResponse: Sendable {
-  /// Where the body's bytes come from.
+  /// The source of the body's bytes.
   public enum Body: Sendable {
     /// No body.
     case none
-    /// Bytes for this answer only; they are copied once.
+    /// Bytes for this response only; they are copied once.
     case bytes([UInt8])
-    /// Bytes that many answers share, and headers for those that have no others.
+    /// Bytes that many responses share, with header fields for responses that set no others.
     ///
-    /// An answer with exactly these headers and status 200 costs no copy.
+    /// A response with exactly these fields and status 200 is sent without a copy.
     case shared(SharedBody)
-    /// An endless body that follows an event log.
+    /// A body without an end that follows an event log.
     case stream(HTTPStream)
   }
 
   /// The status code, three digits.
   public var status: Int
-  /// The header fields; `Connection: close` closes the connection after the answer.
+  /// The header fields; `Connection: close` closes the connection after the response.
   public var headers: HTTPHeaders
   /// The body.
   public var body: Body
-  /// What this response answers, for metrics.
+  /// The route that this response belongs to, for metrics.
   ///
-  /// A route, not a path; it is not sent.
+  /// It is a route and not a path, and it is not sent.
   public var label = ""
-  /// The word that the same request gets this answer until something changes; nil for none.
+  /// How long the same request may get this response again without a call of the handler; nil for never.
   ///
-  /// Only a shared body as it is, with its own headers and status 200, is given again.
+  /// Only a shared body with its own header fields and status 200 is reused.
   public var cacheValidity: CacheValidity?
 
-  /// An answer.
+  /// Makes a response.
   public init(status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), body: Body = .none) {
     self.status = status
     self.headers = headers
     self.body = body
   }
 
-  /// A 200 that costs no copy of its body.
+  /// Makes a 200 response that sends its body without a copy.
   public init(shared: SharedBody) {
     self.init(status: 200, headers: shared.headers, body: .shared(shared))
   }
 }
 
 extension HTTPResponse {
-  /// Whether this is a shared body as it is, with no header or status of its own.
+  /// Whether this is a shared body with its own header fields and status 200.
   var isBareShared: Bool {
     guard case .shared(let shared) = body else { return false }
     return status == 200 && headers == shared.headers
   }
 
-  /// Bytes of the body as HEAD would tell them; nil for a stream, which has no end.
+  /// The length of the body in bytes, as for HEAD; nil for a stream, which has no end.
   public var length: Int? {
     switch body {
     case .none: 0
@@ -65,18 +65,18 @@ extension HTTPResponse {
   }
 }
 
-/// What a handler says to a request.
+/// The result of a handler.
 public enum HTTPReply: Sendable {
-  /// The answer.
+  /// The response is available now.
   case now(HTTPResponse)
-  /// The answer comes later.
+  /// The response is given later.
   ///
-  /// The closure is called at once on the server's thread with the promise to fulfil; it must not block. Who wants to know
-  /// that no client waits any more uses the promise: ``HTTPPromise/onAbandonment(_:)``.
+  /// The closure is called immediately on the server's thread with the promise to fulfil; it must not block.
+  /// ``HTTPPromise/onAbandonment(_:)`` reports that the response is not needed any more.
   case later(@Sendable (HTTPPromise) -> Void)
-  /// The answer comes when there is news, or when the wait is over.
+  /// The response is given when something has changed, or when the wait has timed out.
   case wait(HTTPWait)
 }
 
-/// Answers requests: a plain function, called on the server's thread, that must not block.
+/// Handles requests: a function called on the server's thread that must not block.
 public typealias HTTPHandler = @Sendable (HTTPRequest) -> HTTPReply

@@ -1,18 +1,18 @@
-/// An answer that waits for news, but not for ever.
+/// A response that waits for a change, with a timeout.
 ///
-/// A request that waits costs its connection and whatever `begin` keeps, and no thread.
+/// A waiting request uses its connection and the objects that `begin` retains, and no thread.
 public struct HTTPWait: Sendable {
   /// The longest wait.
   public var limit: Duration
-  /// Makes the answer when the wait is over without news, and when the server is about to stop.
+  /// Makes the response if the wait times out, or if the server is about to stop.
   public var expired: @Sendable () -> HTTPResponse
-  /// Begins to wait, at once on the server's thread; the promise is to be kept when there is news.
+  /// Begins the wait, immediately on the server's thread; the promise must be fulfilled when there is a change.
   ///
-  /// What it returns ends the wait: it is called once, on the server's thread, when nothing is awaited any more, because
-  /// the answer has come, the time is over or the client is gone. Neither may block.
+  /// The returned closure ends the wait. It is called once, on the server's thread, when the response was given, the
+  /// wait has timed out or the client has disconnected. Neither closure may block.
   public var begin: @Sendable (HTTPPromise) -> @Sendable () -> Void
 
-  /// A wait.
+  /// Makes a wait.
   public init(
     limit: Duration, expired: @escaping @Sendable () -> HTTPResponse,
     begin: @escaping @Sendable (HTTPPromise) -> @Sendable () -> Void
@@ -22,7 +22,7 @@ public struct HTTPWait: Sendable {
     self.begin = begin
   }
 
-  /// The same wait with `change` applied to its answer, whichever it is.
+  /// Returns the same wait with `change` applied to its response, including the timeout response.
   public func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPWait {
     let (expired, begin) = (expired, begin)
     return HTTPWait(limit: limit) {

@@ -46,13 +46,13 @@ final class LibraryErrorMatcher {
 
   /// Handles a message of the library.
   ///
-  /// Where the connection is certain, its client gets our response: a malformed length is not answered with two heads, as
-  /// 0.9.75 does, and a long head gets a problem document.
+  /// Where the connection is certain, its client gets our response: a malformed length is not answered with two heads,
+  /// as 0.9.75 does, and a long head gets a problem document.
   func libraryLogged(_ diagnostic: String) {
     context.logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(diagnostic)"])
     if diagnostic.hasPrefix("Closing connection (failed to create response header)"), let latest = latestAnswer {
-      // The request's head left no space in the connection's memory. The library makes the head of a response when it is
-      // given the response, so the message is about the last one.
+      // The request's head left no space in the connection's memory. The library makes the head of a response when it
+      // is given the response, so the message is about the last one.
       context.counters.refused.increment()
       return direct.refuseDirectly(latest, .headTooLarge)
     }

@@ -1,27 +1,27 @@
 internal import Locks
 
-/// One encoded answer, status 200, that any number of connections send without copying it.
+/// An encoded response with status 200 that any number of connections send without a copy.
 ///
-/// libmicrohttpd counts references to a response, so that a newer one may take its place while connections still send
-/// this one.
+/// libmicrohttpd counts references to a response, so that a newer one may replace it while connections still send this
+/// one.
 public final class SharedBody: Sendable {
-  /// The header fields, fixed.
+  /// The header fields, immutable.
   public let headers: HTTPHeaders
-  /// The body, fixed.
+  /// The body, immutable.
   public let bytes: [UInt8]
 
   private let made = Locked<[String: ResponseHandle]>([:])
 
-  /// An answer of these headers and bytes.
+  /// Makes a response of these header fields and bytes.
   public init(headers: HTTPHeaders, bytes: [UInt8]) {
     self.headers = headers
     self.bytes = bytes
   }
 
-  /// The library's response, made on first use; nil when memory is out.
+  /// The library's response, made on first use; nil if memory is exhausted.
   ///
-  /// With `strictTransport` it is one of its own, so that a document that is served over TLS, too, needs no copy a request
-  /// there either.
+  /// There is a separate one with `strictTransport`, so that a document that is also served over TLS needs no copy per
+  /// request there either.
   func response(strictTransport: String? = nil) -> ResponseHandle? {
     made.withLock { made in
       let key = strictTransport ?? ""

@@ -3,7 +3,7 @@ internal import EventLoop
 internal import Glibc
 internal import Synchronization
 
-/// Streams whose bytes libmicrohttpd asks for; each is suspended while it has nothing to send.
+/// Streams whose bytes libmicrohttpd requests; each is suspended while it has nothing to send.
 final class CallbackStreams {
   /// What a stream gives to libmicrohttpd.
   enum Piece {
@@ -90,7 +90,7 @@ final class CallbackStreams {
     return .bytes(count)
   }
 
-  /// A log has new entries: resumes the streams that have something to send, and closes those whose clients read nothing.
+  /// Handles new entries of a log: resumes the streams that have something to send, and closes the lagging ones.
   func wake() {
     for connection in streaming.values {
       guard let state = connection.stream else { continue }

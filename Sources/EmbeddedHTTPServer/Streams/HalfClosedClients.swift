@@ -35,8 +35,8 @@ final class HalfClosedClients {
 
   /// Whether a client that has closed its sending side may still read its response, as `nc -N` and `socat -` do.
   ///
-  /// A client that has closed the connection looks the same (tcp(7)) until it is sent something, which its kernel answers
-  /// with a reset. A stream without an end is closed immediately.
+  /// A client that has closed the connection looks the same (tcp(7)) until it is sent something, which its kernel
+  /// answers with a reset. A stream without an end is closed immediately.
   private func mayStillRead(_ connection: Connection) -> Bool {
     // Under TLS the library would have to report it, and clients close the session with their side.
     guard connection.isPlain else { return false }
@@ -55,8 +55,9 @@ final class HalfClosedClients {
     context.timers.set(.halfClosed(connection.token), at: context.now.advanced(by: pause))
   }
 
-  /// Sends bytes that change nothing (RFC 9110 §15.2), so that the client's kernel answers with a reset if the client has
-  /// closed the connection.
+  /// Sends bytes that change nothing (RFC 9110 §15.2), to test whether the client still reads.
+  ///
+  /// If the client has closed the connection, its kernel answers with a reset.
   func sendInterimResponse(_ connection: Connection) {
     if connection.stream != nil {
       streams.sendHeartbeat(connection)

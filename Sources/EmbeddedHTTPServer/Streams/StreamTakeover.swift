@@ -3,13 +3,14 @@ internal import EventLoop
 internal import Glibc
 internal import Synchronization
 
-/// Streams whose sockets are taken over from libmicrohttpd, which is made to close the connection and its own copy of the
-/// socket (ADR 9).
+/// Streams whose sockets are taken over from libmicrohttpd (ADR 9).
+///
+/// libmicrohttpd is made to close the connection and its own copy of the socket.
 final class StreamTakeover {
   private let context: LoopContext
   private let hub: StreamHub
 
-  /// Starts the hub that the configured mode asks for; nil for streams by callback.
+  /// Starts the hub if the configured mode needs one; nil for streams by callback.
   init?(_ context: LoopContext, object: String) throws(HTTPServerError) {
     func failed(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "take over streams", object: object, reason: reason)
