@@ -107,7 +107,7 @@ enum Limits {
   /// The server checks after each of this many first requests of a connection whether the client has closed its side.
   ///
   /// A client that sends further requests rarely closes its side with its last bytes, and a check is a system call.
-  static let endCheckInterval: UInt64 = 4
+  static let endCheckedRequests: UInt64 = 4
 
   /// Time after which the server sends bytes to a waiting client that has closed its side.
   ///

@@ -163,6 +163,6 @@ final class RequestProcessor {
     connection.request = nil
     connection.isSuspended = false
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
-    if connection.requestNumber <= Limits.endCheckInterval { halfClosed.notifyEndOfInput(connection) }
+    if connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
   }
 }
