@@ -19,7 +19,7 @@ check: ## the tests that need no kernel, network or processes: values, rules, pa
 	scripts/setup
 	scripts/check
 
-test-one: ## build and run one suite or test target; T=RouterTests
+test-one: ## build and run one suite or test target; T=LongPollTests
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/test-one $(T)
 
