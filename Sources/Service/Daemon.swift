@@ -150,7 +150,7 @@ package struct Daemon {
     while !Task.isCancelled {
       let turns = servers.map(\.loopTurns)
       let diagnostic = HealthCheck.netlink(monitor).diagnostic()
-      // Servers that are told to stop end their loops, while other servers still have responses to send.
+      // A stopping server ends its loop while other servers still have responses to send.
       if service.isDraining || diagnostic == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
         manager.notify("WATCHDOG=1")
       } else {
