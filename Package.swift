@@ -91,6 +91,8 @@ let package = Package(
     module("JSONFormat", ["CJansson"]),
 
     module("Credentials", ["CGnuTLS"]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    module("Database", ["EventLoop", "CSQLite"]),
 
     .systemLibrary(name: "CProcess"),
     module("HostProcess", ["CProcess"]),
@@ -99,6 +101,7 @@ let package = Package(
     module("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
     module(
       "ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", deque]),
+    module("History", ["Database", "EventLoop", "ReachabilityModel", "Locks", deque, logging]),
     module("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
@@ -185,6 +188,8 @@ let package = Package(
         logging,
       ]),
     tests("CredentialsTests", ["Credentials"]),
+    tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
+    tests("HistoryTests", ["History", "Database", "EventLoop", "ReachabilityModel", "Locks", "TestSupport", logging]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]

@@ -153,11 +153,14 @@ public struct Cause: RawRepresentable, Hashable, Sendable, CustomStringConvertib
   /// An active check changed the verdict.
   public static let check = Cause(rawValue: "check")
 
+  /// The state changed while the service did not run.
+  public static let restart = Cause(rawValue: "restart")
+
   /// The order in which causes are listed.
   public static let inOrder: [Cause] = [
     .linkUp, .linkDown, .carrierGained, .carrierLost, .addressAdded, .addressRemoved, .routeAdded, .routeRemoved,
     .routeReplaced, .routeExpired, .ruleChanged, .nexthopChanged, .neighbourChanged, .dnsChanged, .resync, .resume,
-    .configuration, .check,
+    .configuration, .check, .restart,
   ]
 
   /// The causes in their listing order.

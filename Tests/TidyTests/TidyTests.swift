@@ -23,6 +23,10 @@ struct TidyTests {
     "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "Glibc"],
     "Credentials": ["CGnuTLS"],
+    "Database": ["CSQLite", "EventLoop", "Glibc", "Synchronization"],
+    "History": [
+      "Database", "EventLoop", "ReachabilityModel", "Locks", "DequeModule", "Dispatch", "Logging", "Synchronization",
+    ],
     "NetworkReachability": [
       "ReachabilityModel", "Locks", "Netlink", "HostResolver", "Logging", "DequeModule", "Dispatch", "Glibc",
     ],
@@ -51,7 +55,7 @@ struct TidyTests {
   static let unsafeRooms: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
-    "HostProcess", "Credentials",
+    "HostProcess", "Credentials", "Database",
   ]
 
   let tree: SourceTree

@@ -24,3 +24,8 @@ static inline int CEventLoop_name_thread(const char *name) {
   extern int pthread_setname_np(pthread_t, const char *);
   return pthread_setname_np(pthread_self(), name);
 }
+
+// timerfd_create(2) with CLOCK_MONOTONIC; not inline, because its header declares types that Swift's Glibc module has.
+int CEventLoop_make_timer(void);
+// Sets the time of the only expiry, in nanoseconds from now; zero clears the timer.
+int CEventLoop_set_timer(int timer, long long nanoseconds);

@@ -1,0 +1,198 @@
+internal import CSQLite
+
+/// A connection to an SQLite database.
+///
+/// Used by one thread at a time: it is opened without SQLite's own mutexes. Statements are compiled once and kept.
+@safe public final class DatabaseConnection: @unchecked Sendable {
+  /// How a file is opened.
+  public enum Mode: Sendable {
+    /// For reading and writing; the file is created if there is none.
+    case readWrite
+    /// For reading; the file must exist.
+    case readOnly
+  }
+
+  /// The path of the database file.
+  public let path: String
+  private let handle: OpaquePointer
+  private var statements: [String: OpaquePointer] = unsafe [:]
+  private let deadline: DatabaseDeadline
+  private let log: LogPages
+
+  /// Opens a file, by default with a write-ahead log that closing does not checkpoint.
+  ///
+  /// - Parameters:
+  ///   - path: the file; symbolic links are not followed.
+  ///   - mode: how to open it.
+  /// - Throws: SQLite's error; a damaged file is found at its first use.
+  public init(_ path: String, _ mode: Mode = .readWrite) throws(DatabaseError) {
+    let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    var opened: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    guard code == SQLITE_OK, let opened = unsafe opened else {
+      unsafe sqlite3_close_v2(opened)
+      throw DatabaseError("open", path, code: code)
+    }
+    self.path = path
+    unsafe handle = unsafe opened
+    deadline = DatabaseDeadline()
+    log = LogPages()
+    _ = unsafe CSQLite_disable_checkpoint_on_close(opened)
+    unsafe deadline.install(on: opened)
+    unsafe log.install(on: opened)
+  }
+
+  deinit { close() }
+
+  private func close() {
+    unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  // MARK: - Statements
+
+  /// Runs statements without parameters, separated by semicolons, and ignores their rows.
+  ///
+  /// - Throws: SQLite's error; earlier statements stay in effect.
+  public func execute(_ script: String) throws(DatabaseError) {
+    let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure("execute", code) }
+  }
+
+  /// Runs one statement and ignores its rows.
+  ///
+  /// - Parameters:
+  ///   - statement: SQL with `?` for each parameter; equal texts are compiled once.
+  ///   - values: the parameters.
+  /// - Returns: the number of rows that it inserted, changed or deleted.
+  /// - Throws: SQLite's error.
+  @discardableResult
+  public func run(_ statement: String, _ values: DatabaseValue...) throws(DatabaseError) -> Int {
+    try run(statement, values)
+  }
+
+  /// Runs one statement with an array of parameters.
+  @discardableResult
+  public func run(_ statement: String, _ values: [DatabaseValue]) throws(DatabaseError) -> Int {
+    try forEach(statement, values) { _ in false }
+    return unsafe Int(sqlite3_changes64(handle))
+  }
+
+  /// Runs one query and returns what a closure makes of each row.
+  ///
+  /// - Throws: SQLite's error, or that of the closure.
+  public func query<Element>(
+    _ statement: String, _ values: DatabaseValue...,
+    row: (borrowing DatabaseRow) throws(DatabaseError) -> Element
+  ) throws(DatabaseError) -> [Element] {
+    var found: [Element] = []
+    try forEach(statement, values) { (next) throws(DatabaseError) in
+      found.append(try row(next))
+      return true
+    }
+    return found
+  }
+
+  /// Runs one query and passes its rows to a closure until that returns false.
+  ///
+  /// - Throws: SQLite's error, or that of the closure.
+  public func forEach(
+    _ statement: String, _ values: [DatabaseValue] = [],
+    _ body: (borrowing DatabaseRow) throws(DatabaseError) -> Bool
+  ) throws(DatabaseError) {
+    let compiled = unsafe try prepare(statement)
+    defer {
+      unsafe sqlite3_reset(compiled)
+      unsafe sqlite3_clear_bindings(compiled)
+    }
+    for (index, value) in values.enumerated() {
+      let code = unsafe Self.bind(value, to: compiled, Int32(index + 1))
+      guard code == SQLITE_OK else { throw failure("bind", code) }
+    }
+    while true {
+      let code = unsafe sqlite3_step(compiled)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw failure("step", code) }
+      guard unsafe try body(DatabaseRow(compiled)) else { return }
+    }
+  }
+
+  private func prepare(_ text: String) throws(DatabaseError) -> OpaquePointer {
+    if let known = unsafe statements[text] { return unsafe known }
+    var compiled: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+    guard code == SQLITE_OK, let compiled = unsafe compiled else { throw failure("prepare", code) }
+    unsafe statements[text] = unsafe compiled
+    return unsafe compiled
+  }
+
+  private static func bind(_ value: DatabaseValue, to statement: OpaquePointer, _ index: Int32) -> Int32 {
+    switch value {
+    case .null: unsafe sqlite3_bind_null(statement, index)
+    case .integer(let value): unsafe sqlite3_bind_int64(statement, index, value)
+    case .real(let value): unsafe sqlite3_bind_double(statement, index, value)
+    case .text(var text):
+      text.withUTF8 { bytes in
+        unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+          unsafe CSQLite_bind_text(statement, index, characters.baseAddress, UInt64(characters.count))
+        }
+      }
+    case .blob(let bytes):
+      unsafe bytes.withUnsafeBytes { unsafe CSQLite_bind_blob(statement, index, $0.baseAddress, UInt64($0.count)) }
+    }
+  }
+
+  private func failure(_ operation: String, _ code: Int32) -> DatabaseError {
+    let message = unsafe String(cString: sqlite3_errmsg(handle))
+    return DatabaseError(operation: operation, path: path, code: code, message: message)
+  }
+
+  // MARK: - Transactions
+
+  /// Runs `body` in a transaction, which is rolled back when it throws.
+  ///
+  /// - Throws: the error of `body` or of the commit.
+  public func transaction<Result>(_ body: () throws(DatabaseError) -> Result) throws(DatabaseError) -> Result {
+    try run("BEGIN IMMEDIATE")
+    do throws(DatabaseError) {
+      let result = try body()
+      try run("COMMIT")
+      return result
+    } catch {
+      // SQLite may have rolled back already, as after SQLITE_FULL.
+      if unsafe sqlite3_get_autocommit(handle) == 0 { _ = try? run("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// The rowid of the last inserted row.
+  public var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+  // MARK: - Deadline
+
+  /// The time of CLOCK_MONOTONIC in nanoseconds from which statements end with an error that
+  /// ``DatabaseError/isInterrupted`` describes; nil for none.
+  public var deadlineNanoseconds: Int64? {
+    get { deadline.nanoseconds }
+    set { deadline.nanoseconds = newValue }
+  }
+
+  // MARK: - Write-ahead log
+
+  /// The pages of the write-ahead log after the last commit of this connection.
+  public var logPages: Int { log.count }
+
+  /// Copies as much of the write-ahead log into the database as no reader prevents (SQLITE_CHECKPOINT_PASSIVE).
+  ///
+  /// - Returns: the pages of the log, and how many of them are in the database now.
+  /// - Throws: SQLite's error.
+  @discardableResult
+  public func checkpoint() throws(DatabaseError) -> (pages: Int, copied: Int) {
+    var pages: Int32 = 0
+    var copied: Int32 = 0
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+    guard code == SQLITE_OK || code == SQLITE_BUSY else { throw failure("checkpoint", code) }
+    return (Int(pages), Int(copied))
+  }
+}

@@ -1,0 +1,45 @@
+internal import CSQLite
+
+/// An operation of SQLite has failed.
+public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What was tried: `open`, `prepare`, `step`, `commit`.
+  public let operation: String
+  /// The path of the database file.
+  public let path: String
+  /// SQLite's extended result code (<https://www.sqlite.org/rescode.html>).
+  public let code: Int32
+  /// SQLite's message.
+  public let message: String
+
+  /// Makes an error from its parts.
+  public init(operation: String, path: String, code: Int32, message: String) {
+    self.operation = operation
+    self.path = path
+    self.code = code
+    self.message = message
+  }
+
+  /// Makes an error from a result code, with SQLite's text for it.
+  init(_ operation: String, _ path: String, code: Int32) {
+    self.init(operation: operation, path: path, code: code, message: unsafe String(cString: sqlite3_errstr(code)))
+  }
+
+  private var primaryCode: Int32 { code & 0xff }
+
+  /// Whether the file is damaged, or is not a database (SQLITE_CORRUPT, SQLITE_NOTADB).
+  public var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+  /// Whether the file system or the page limit is full (SQLITE_FULL).
+  public var isFull: Bool { primaryCode == SQLITE_FULL }
+  /// Whether the operation ended because its deadline has passed (SQLITE_INTERRUPT).
+  public var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
+  /// Whether the file, or the directory for its log, cannot be written (SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM).
+  public var isDenied: Bool { [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(primaryCode) }
+
+  /// Whether the statement is wrong, and not the disk or the file (SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH …).
+  public var isOfStatement: Bool {
+    [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_MISUSE].contains(primaryCode)
+  }
+
+  /// The operation, the path, the message and the code: `commit /data/reachd.db: database or disk is full (13)`.
+  public var description: String { "\(operation) \(path): \(message) (\(code))" }
+}

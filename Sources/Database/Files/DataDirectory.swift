@@ -1,0 +1,83 @@
+internal import Glibc
+
+/// A directory that one process uses, with files that only its owner may read.
+@safe public final class DataDirectory: Sendable {
+  /// The path.
+  public let path: String
+  /// The lock file, whose lock ends with the process.
+  private let lock: Int32
+
+  /// Opens a directory, creates it with mode 0700 if it does not exist, and locks it.
+  ///
+  /// - Returns: nil when another process has locked it.
+  /// - Throws: the failed system call.
+  public init?(locking path: String) throws(FileError) {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError("mkdir", path) }
+    let lockPath = path + "/lock"
+    let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+    guard descriptor >= 0 else { throw FileError("open", errno == ENOTDIR ? path : lockPath) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(descriptor)
+      if code == EWOULDBLOCK { return nil }
+      throw FileError(operation: "flock", path: lockPath, errno: code)
+    }
+    self.path = path
+    lock = descriptor
+  }
+
+  deinit { close(lock) }
+
+  /// Releases the lock before the end of the process.
+  public func unlock() { flock(lock, LOCK_UN) }
+
+  /// Creates an empty file with mode 0600 unless it exists; SQLite gives its other files the same mode.
+  ///
+  /// - Throws: the failed system call.
+  public func create(_ name: String) throws(FileError) {
+    let path = path + "/" + name
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+    guard descriptor >= 0 else {
+      if errno == EEXIST { return }
+      throw FileError("open", path)
+    }
+    // Before SQLite opens it: closing a file that SQLite has open would drop SQLite's locks (POSIX record locks).
+    close(descriptor)
+  }
+
+  /// Renames a file, if it exists; the new name replaces a file of that name.
+  public func rename(_ name: String, to new: String) throws(FileError) {
+    guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(new)") != 0, errno != ENOENT else { return }
+    throw FileError("rename", "\(path)/\(name)")
+  }
+
+  /// Removes a file, if it exists.
+  public func remove(_ name: String) { unsafe unlink("\(path)/\(name)") }
+
+  /// The names of the files.
+  public var names: [String] {
+    guard let stream = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
+        unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// The bytes of a file; 0 if there is none.
+  public func size(of name: String) -> Int64 {
+    var status = stat()
+    return unsafe stat("\(path)/\(name)", &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// A text that identifies a file among the file systems of this machine; nil if there is none.
+  public func identity(of name: String) -> String? {
+    var status = stat()
+    guard unsafe stat("\(path)/\(name)", &status) == 0 else { return nil }
+    return "\(status.st_dev)-\(status.st_ino)"
+  }
+}

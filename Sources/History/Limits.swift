@@ -1,0 +1,53 @@
+/// Every limit of this module, with its unit and its reason.
+enum Limits {
+  /// Bytes that a waiting record counts for besides its texts: the record itself and its place in the queue.
+  static let recordOverhead = 256
+
+  /// The time that the oldest waiting event may be delayed by the disk; then events are published without it.
+  ///
+  /// A commit takes 0.1 ms and a checkpoint 30 ms; clients notice 100 ms.
+  static let stall = Duration.milliseconds(50)
+
+  /// Bytes of events that wait while the disk is not available; the oldest of more are not kept.
+  static let pendingBytes = 16 << 20
+
+  /// Records of one transaction; more only delay the first of them.
+  static let groupRecords = 4096
+
+  /// Statements of other modules that wait for the thread `store`.
+  static let pendingWrites = 4096
+
+  /// The time from a commit to the synchronization of the log: what a power failure can lose.
+  static let syncDelay = Duration.milliseconds(200)
+
+  /// The time without an event after which the log is copied into the database.
+  static let checkpointIdle = Duration.seconds(10)
+
+  /// Pages of the log from which it is copied into the database: 16 MiB.
+  static let checkpointPages = 4000
+
+  /// Pages of the log from which it is copied although events wait: a little more, because a moment without waiting
+  /// events comes soon.
+  static let checkpointForcedPages = 6000
+
+  /// The time between attempts to open the database after a failure.
+  static let reopenDelay = Duration.seconds(5)
+
+  /// The time between signs of life in the run's page, which bounds the error of the history's uptime after a kill.
+  static let aliveInterval = Duration.seconds(10)
+
+  /// The time between signs of life in the database, for the end of a run by a power failure.
+  static let aliveCommitInterval = Duration.seconds(60)
+
+  /// Bytes of the newest events that a start loads, from which most subscribers resume.
+  static let recoveredBytes = 2 << 20
+
+  /// Read-only connections: a long read must not delay the next one.
+  static let readers = 2
+
+  /// Queries that wait for a connection; each is bounded by its deadline.
+  static let pendingReads = 256
+
+  /// The time limit of a query, including its wait.
+  static let readDeadline = Duration.seconds(2)
+}

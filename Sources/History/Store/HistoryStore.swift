@@ -1,0 +1,185 @@
+public import Database
+internal import Dispatch
+internal import EventLoop
+internal import Locks
+internal import Logging
+
+/// The events, states and history of one service in one directory; one process uses it at a time.
+///
+/// An event is committed by the thread `store` before it is visible. No other thread waits for the disk: when the disk
+/// delays an event by 50 ms, events become visible without their commit, and a kill in that state begins a new epoch.
+public final class HistoryStore: Sendable {
+  let queue: WriteQueue
+  let readers: ReaderPool
+  let files: StoreFiles
+  private let sync: SyncThread
+  private let stall: StallThread
+  private let thread: StoreThread
+  private let waker: Waker
+  private let tasks: MaintenanceTasks
+  let observers: Observers
+  private let threads = Locked<[LoopThread]>([])
+  private let hasEnded = DispatchSemaphore(value: 0)
+
+  /// What the store had when it was opened.
+  public let recovered: RecoveredState
+  /// Counters for metrics.
+  public let statistics: StoreStatistics
+  /// The settings.
+  public let configuration: StoreConfiguration
+
+  /// Opens a store; it blocks, and starts no thread.
+  ///
+  /// A disk that fails or is full is not an error: the store is detached then, and opened later.
+  ///
+  /// - Throws: a ``StoreError`` when the directory cannot be used by this process.
+  public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> HistoryStore {
+    let opened = try OpenedFiles(configuration)
+    do throws(EventLoopError) {
+      return try HistoryStore(configuration, opened)
+    } catch {
+      throw .directory(path: configuration.directory, reason: "\(error)")
+    }
+  }
+
+  private init(_ configuration: StoreConfiguration, _ opened: OpenedFiles) throws(EventLoopError) {
+    self.configuration = configuration
+    files = opened.files
+    recovered = opened.state
+    let statistics = StoreStatistics()
+    let observers = Observers()
+    let waker = try Waker()
+    let stallTimer = try OneShotTimer()
+    let isStallTimerSet = Flag()
+    let queue = WriteQueue(
+      last: recovered.lastSequence, page: opened.page, waker: waker, stallTimer: stallTimer)
+    let readers = ReaderPool(opened.files.databasePath)
+    let tasks = MaintenanceTasks()
+    let hasSyncFailed = Flag()
+    let logger = configuration.logger
+    let onVisible: @Sendable () -> Void = { observers.notify(queue.lastVisible) }
+    sync = try SyncThread(statistics) { error in
+      if let error {
+        logger.error("the log was not synchronized with the disk", metadata: ["error": "\(error)"])
+        hasSyncFailed.set()
+      }
+      waker.wake()
+    }
+    stall = try StallThread(queue, timer: stallTimer, isArmed: isStallTimerSet) {
+      statistics.recordDetachment()
+      logger.warning(
+        "events are published without being committed", metadata: ["reason": "the disk does not respond in time"])
+      onVisible()
+    }
+    thread = try StoreThread(
+      StoreThread.Parts(
+        queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
+        statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
+        isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, onVisible: onVisible),
+      opened.commits, tasks)
+    self.statistics = statistics
+    self.observers = observers
+    self.waker = waker
+    self.queue = queue
+    self.readers = readers
+    self.tasks = tasks
+    if opened.commits == nil {
+      _ = queue.detach("the store could not be opened", time: StoreTime.now.wall)
+    }
+  }
+
+  /// Starts the threads.
+  ///
+  /// - Throws: the failed system call, when the process can start no thread.
+  public func start() throws(StoreError) {
+    do throws(EventLoopError) {
+      let started = [
+        try LoopThread("stall") { [stall] in stall.run() },
+        try LoopThread("sync") { [sync] in sync.run() },
+        try LoopThread("store") { [thread] in
+          thread.run()
+        } completion: { [hasEnded] in
+          hasEnded.signal()
+        },
+      ]
+      threads.withLock { $0 = started }
+    } catch {
+      throw .directory(path: configuration.directory, reason: "\(error)")
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Hands events over to the thread `store`, in the order of their numbers, which are consecutive.
+  ///
+  /// It never waits for the disk. The caller holds the lock that orders the events.
+  ///
+  /// - Returns: whether the events are visible already; otherwise ``observe(_:)`` reports it.
+  public func append(_ records: [EventRecord]) -> Bool { queue.append(records) }
+
+  /// Has a statement executed in the next transaction, on the thread `store`.
+  ///
+  /// - Parameters:
+  ///   - statement: what to write; it must not begin or end a transaction. Its own errors concern no other statement.
+  ///   - completion: called after the commit, on the thread `store`; it must not block. While the disk is not available
+  ///     it is not called: callers that wait need a timeout.
+  public func write(
+    _ statement: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Void,
+    completion: @escaping @Sendable (Result<Void, StoreError>) -> Void = { _ in }
+  ) {
+    guard !queue.append(PendingWrite(body: statement, completion: completion)) else { return }
+    completion(.failure(queue.isClosed ? .closed : .busy))
+  }
+
+  /// Calls a closure after everything that was handed over before is committed, as ``write(_:completion:)`` does.
+  public func afterCommit(_ completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    write({ _ in }, completion: completion)
+  }
+
+  /// Repeats a transaction on the thread `store`, while no event waits.
+  ///
+  /// - Parameters:
+  ///   - interval: the time between two executions.
+  ///   - runsAtEnd: whether it also runs when the store is closed.
+  ///   - statement: what to write, in a transaction of its own; at most some milliseconds of work, because events wait.
+  public func maintain(
+    every interval: Duration, runsAtEnd: Bool = false,
+    _ statement: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Void
+  ) {
+    tasks.add(MaintenanceTasks.Entry(interval: interval, runsAtEnd: runsAtEnd, body: statement))
+    waker.wake()
+  }
+
+  /// Commits what waits, marks the run as ended, and closes the store; events that are appended later are not kept.
+  ///
+  /// - Parameter timeLimit: how long to wait for the disk. When it expires, the run does not count as ended.
+  /// - Returns: whether everything was committed in time.
+  @discardableResult
+  public func close(within timeLimit: Duration) -> Bool {
+    let started = threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    readers.close()
+    guard !started.isEmpty else { return true }
+    thread.isClosing.set()
+    waker.wake()
+    let nanoseconds = Int(clamping: timeLimit.wholeNanoseconds)
+    let hasEnded = hasEnded.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+    stall.stop()
+    sync.stop()
+    // A thread that the disk blocks ends with the process.
+    for thread in started { thread.detach() }
+    return hasEnded
+  }
+
+  final class Observers: Sendable {
+    private let registered = Locked<[@Sendable (UInt64) -> Void]>([])
+
+    func add(_ observer: @escaping @Sendable (UInt64) -> Void) { registered.withLock { $0.append(observer) } }
+
+    func notify(_ visibleEnd: UInt64) {
+      for observer in registered.withLock({ $0 }) { observer(visibleEnd) }
+    }
+  }
+}

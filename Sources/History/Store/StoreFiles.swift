@@ -1,0 +1,61 @@
+internal import Database
+
+/// The files of a store in its directory.
+struct StoreFiles: Sendable {
+  static let database = "reachd.db"
+  private static let suffixes = ["", "-wal", "-shm"]
+
+  let directory: DataDirectory
+  let configuration: StoreConfiguration
+
+  var databasePath: String { "\(directory.path)/\(Self.database)" }
+  var logPath: String { databasePath + "-wal" }
+
+  /// The bytes of all files.
+  var bytes: Int64 { Self.suffixes.reduce(0) { $0 + directory.size(of: Self.database + $1) } }
+
+  /// The page of the store's runs, whose name no other store of the machine has.
+  var pagePath: String? {
+    directory.identity(of: "lock").map { "\(configuration.runtimeDirectory)/reachd-store-\($0)" }
+  }
+
+  /// Opens the database with its settings and the present tables.
+  ///
+  /// - Throws: why that is not possible; a later version's file is not changed.
+  func open() throws(StoreError) -> DatabaseConnection {
+    let newer: Int
+    do throws(FileError) {
+      try directory.create(Self.database)
+    } catch {
+      guard error.isDiskFailure else { throw .directory(path: directory.path, reason: "\(error)") }
+      throw .unavailable
+    }
+    do throws(DatabaseError) {
+      let connection = try DatabaseConnection(databasePath)
+      let (version, isUsable) = try Schema.version(of: connection)
+      if isUsable {
+        // Retention keeps the file below its size; the rest is for what arrives in between.
+        try Schema.configure(connection, maximumPages: configuration.maximumSize / 4096 * 5 / 4)
+        try Schema.migrate(connection, from: version)
+        return connection
+      }
+      newer = version
+    } catch {
+      throw .database(error)
+    }
+    throw .newerSchema(path: databasePath, version: newer, supported: Schema.version)
+  }
+
+  /// Renames the files, which stay for examination: they are never deleted.
+  func setAside(_ time: StoreTime) throws(FileError) -> String {
+    let name = "\(Self.database).damaged-\(time.wall / 1_000_000)"
+    for suffix in Self.suffixes { try directory.rename(Self.database + suffix, to: name + suffix) }
+    return name
+  }
+
+  /// The registered targets that can be read from damaged files.
+  func salvage(from name: String) -> [TargetRecord] {
+    guard let connection = try? DatabaseConnection("\(directory.path)/\(name)", .readOnly) else { return [] }
+    return (try? Recovery.targets(in: connection)) ?? []
+  }
+}

@@ -1,0 +1,54 @@
+/// One transition as the history stores it: codes instead of names, about 65 bytes with its indexes.
+public struct TransitionRecord: Hashable, Sendable {
+  /// What changed.
+  public var type: TransitionType
+  /// The state before.
+  public var old: StateCode
+  /// The state after.
+  public var new: StateCode
+  /// Why the new state is not the best one; nil when it is.
+  public var reason: ReasonCode?
+  /// The causes.
+  public var causes: CauseSet
+  /// Further properties.
+  public var flags: TransitionFlags
+
+  /// Makes a record from its parts.
+  public init(
+    type: TransitionType, old: StateCode, new: StateCode, reason: ReasonCode? = nil, causes: CauseSet = [],
+    flags: TransitionFlags = []
+  ) {
+    self.type = type
+    self.old = old
+    self.new = new
+    self.reason = reason
+    self.causes = causes
+    self.flags = flags
+  }
+}
+
+/// What a transition changes; the numbers are stored, so that they never change.
+public enum TransitionType: UInt8, Hashable, Sendable, CaseIterable {
+  /// The machine's status or kind of connection.
+  case status = 0
+  /// The machine's path with the same status.
+  case path = 1
+  /// An interface.
+  case interface = 2
+  /// A registered target.
+  case target = 3
+}
+
+/// Properties of a transition beside its states; the bits are stored, so that they never change.
+public struct TransitionFlags: OptionSet, Hashable, Sendable {
+  /// One bit per property.
+  public let rawValue: UInt8
+  /// Creates flags from their bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// The first verdict of a run.
+  public static let initial = TransitionFlags(rawValue: 1 << 0)
+  /// The subject was removed.
+  public static let removed = TransitionFlags(rawValue: 1 << 1)
+  /// The target's state changes so often that it is not meaningful.
+  public static let flapping = TransitionFlags(rawValue: 1 << 2)
+}

@@ -1,0 +1,64 @@
+internal import Database
+internal import EventLoop
+internal import Logging
+
+extension StoreThread {
+  func maintain() {
+    guard let commits, !queue.hasWork else { return }
+    let due = upkeep.due(at: .now, log: commits.connection.logPages, isSynchronized: sync.isClean)
+    for step in due where self.commits != nil {
+      queue.setOnDisk(true)
+      setStallTimer()
+      perform(step, commits)
+      queue.setOnDisk(false)
+    }
+  }
+
+  private func perform(_ step: Upkeep.Step, _ commits: GroupCommit) {
+    do throws(DatabaseError) {
+      switch step {
+      case .synchronize: sync.synchronizeNow()
+      case .checkpoint: try commits.connection.checkpoint()
+      case .alive:
+        try commits.connection.run(
+          "UPDATE run SET alive = ?, alive_uptime = ? WHERE id = ?", .integer(StoreTime.now.wall),
+          .integer(StoreTime.now.uptime), .integer(commits.run))
+      case .task(let task):
+        try commits.connection.transaction { () throws(DatabaseError) in try task(commits.connection) }
+      }
+      sync.noteCommit()
+    } catch {
+      guard !error.isOfStatement else {
+        logger.error("maintenance of the store failed", metadata: ["error": "\(error)"])
+        return
+      }
+      fail(PendingRecords.Group(), error)
+    }
+  }
+
+  // MARK: - End
+
+  func end() {
+    defer {
+      closeConnection()
+      files.directory.unlock()
+    }
+    for write in queue.close() { write.completion(.failure(.closed)) }
+    onVisible()
+    guard let commits else { return }
+    let time = StoreTime.now
+    do throws(DatabaseError) {
+      for task in upkeep.finalTasks {
+        try commits.connection.transaction { () throws(DatabaseError) in try task(commits.connection) }
+      }
+      // The end is clean only if every event is committed.
+      guard !queue.isIncomplete else { return }
+      try commits.connection.run(
+        "UPDATE run SET clean = 1, ended = ?, alive = ?, alive_uptime = ? WHERE id = ?", .integer(time.wall),
+        .integer(time.wall), .integer(time.uptime), .integer(commits.run))
+    } catch {
+      logger.error("the end of the run cannot be stored", metadata: ["error": "\(error)"])
+    }
+    try? FileSynchronizer(files.logPath).synchronize()
+  }
+}

@@ -1,0 +1,182 @@
+internal import Database
+internal import EventLoop
+internal import Logging
+
+/// The thread `store`: the only one that writes the database and its log.
+@safe final class StoreThread: @unchecked Sendable {
+  let queue: WriteQueue
+  let files: StoreFiles
+  private let recovery: Recovery
+  private let epoch: String
+  private let statistics: StoreStatistics
+  let sync: SyncThread
+  private let readers: ReaderPool
+  private let stallTimer: OneShotTimer
+  private let isStallTimerSet: Flag
+  private let waker: Waker
+  private let poller: Poller
+  let logger: Logger
+  /// Called without a lock after more events became visible.
+  let onVisible: @Sendable () -> Void
+
+  var commits: GroupCommit?
+  var upkeep: Upkeep
+  private var reopenAt: MonotonicInstant?
+  /// The log was not synchronized; the database is opened again.
+  private let hasSyncFailed: Flag
+  let isClosing = Flag()
+
+  /// What the thread is made of.
+  struct Parts {
+    var queue: WriteQueue
+    var files: StoreFiles
+    var recovery: Recovery
+    var epoch: String
+    var statistics: StoreStatistics
+    var sync: SyncThread
+    var readers: ReaderPool
+    var stallTimer: OneShotTimer
+    var isStallTimerSet: Flag
+    var waker: Waker
+    var hasSyncFailed: Flag
+    var onVisible: @Sendable () -> Void
+  }
+
+  /// - Throws: an ``EventLoopError`` if the process has no descriptors left.
+  init(_ parts: Parts, _ commits: GroupCommit?, _ tasks: MaintenanceTasks) throws(EventLoopError) {
+    queue = parts.queue
+    files = parts.files
+    recovery = parts.recovery
+    epoch = parts.epoch
+    statistics = parts.statistics
+    sync = parts.sync
+    readers = parts.readers
+    stallTimer = parts.stallTimer
+    isStallTimerSet = parts.isStallTimerSet
+    waker = parts.waker
+    hasSyncFailed = parts.hasSyncFailed
+    onVisible = parts.onVisible
+    logger = parts.files.configuration.logger
+    self.commits = commits
+    upkeep = Upkeep(page: parts.recovery.page, tasks: tasks)
+    poller = try Poller(capacity: 1)
+    try waker.attach(to: poller, token: Poller.mailboxToken)
+    if commits == nil { reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay) }
+  }
+
+  /// Runs until ``isClosing`` is set and everything is committed.
+  func run() {
+    useLog()
+    while true {
+      if !waker.isPending { _ = poller.wait(atMost: timeout) }
+      waker.clear()
+      if hasSyncFailed.isSet { reopen("synchronization failed") }
+      if let reopenAt, MonotonicInstant.now >= reopenAt { openAgain() }
+      commitAll()
+      maintain()
+      if isClosing.isSet { return end() }
+    }
+  }
+
+  private var timeout: Duration? {
+    let now = MonotonicInstant.now
+    return [reopenAt, upkeep.nextDeadline(isOpen: commits != nil)].compactMap(\.self).min()
+      .map { max(.zero, now.duration(to: $0)) }
+  }
+
+  // MARK: - Transactions
+
+  private func commitAll() {
+    while let commits, queue.hasWork {
+      let group = queue.take()
+      setStallTimer()
+      let start = MonotonicInstant.now
+      do throws(DatabaseError) {
+        let results = try commits.commit(group)
+        statistics.recordCommit(MonotonicInstant.now.nanoseconds - start.nanoseconds)
+        finish(group, results)
+      } catch {
+        fail(group, error)
+      }
+    }
+  }
+
+  private func finish(_ group: PendingRecords.Group, _ results: [Result<Void, StoreError>]) {
+    let (isAdvanced, isKeeping) = queue.committed(group)
+    // First of all: clients wait for it.
+    if isAdvanced { onVisible() }
+    sync.noteCommit()
+    upkeep.noteCommit(at: .now)
+    for (write, result) in zip(group.writes, results) { write.completion(result) }
+    if isKeeping { logger.notice("events are committed before they are published again") }
+  }
+
+  func fail(_ group: PendingRecords.Group, _ error: DatabaseError) {
+    statistics.recordCommitFailure()
+    let hasChanged = queue.failed(group, "\(error)", time: StoreTime.now.wall)
+    onVisible()
+    if hasChanged {
+      statistics.recordDetachment()
+      logger.error(
+        "events are published without being committed", metadata: ["error": "\(error)", "path": "\(error.path)"])
+    }
+    closeConnection()
+    if error.isDamage { setAside("\(error)") }
+    reopenAt = MonotonicInstant.now.advanced(by: error.isDamage ? .zero : Limits.reopenDelay)
+  }
+
+  /// Before the disk is used: from then on this thread may be blocked.
+  func setStallTimer() {
+    if isStallTimerSet.set() { stallTimer.set(after: Limits.stall) }
+  }
+
+  // MARK: - Files
+
+  private func useLog() { sync.use(commits == nil ? nil : try? FileSynchronizer(files.logPath)) }
+
+  func closeConnection() {
+    sync.use(nil)
+    commits = nil
+  }
+
+  private func reopen(_ reason: String) {
+    hasSyncFailed.clear()
+    queue.setOnDisk(true)
+    if queue.detach(reason, time: StoreTime.now.wall) {
+      statistics.recordDetachment()
+      onVisible()
+    }
+    closeConnection()
+    queue.setOnDisk(false)
+    reopenAt = .now
+  }
+
+  private func openAgain() {
+    reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay)
+    queue.setOnDisk(true)
+    setStallTimer()
+    defer { queue.setOnDisk(false) }
+    do {
+      let connection = try files.open()
+      let run = try Recovery(files: files, page: nil, boot: recovery.boot, time: .now).resume(connection, epoch)
+      commits = GroupCommit(connection, epoch: epoch, run: run)
+      reopenAt = nil
+      readers.reopen()
+      useLog()
+      // Without a waiting event no commit would change the state.
+      _ = queue.append(PendingWrite(body: { _ in }, completion: { _ in }))
+    } catch {
+      if case .database(let error)? = error as? StoreError, error.isDamage { setAside("\(error)") }
+      logger.debug("the store cannot be opened", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func setAside(_ reason: String) {
+    do throws(FileError) {
+      let name = try files.setAside(.now)
+      logger.error("the database is damaged and was set aside", metadata: ["error": "\(reason)", "as": "\(name)"])
+    } catch {
+      logger.error("the damaged database cannot be renamed", metadata: ["error": "\(error)"])
+    }
+  }
+}

@@ -1,0 +1,108 @@
+internal import Database
+internal import EventLoop
+internal import Locks
+
+/// Statements that other parts of the program repeat on the thread `store`, while no event waits.
+final class MaintenanceTasks: Sendable {
+  /// One repeated transaction.
+  typealias Body = @Sendable (DatabaseConnection) throws(DatabaseError) -> Void
+
+  struct Entry: Sendable {
+    var interval: Duration
+    var runsAtEnd: Bool
+    var body: Body
+  }
+
+  private let entries = Locked<[Entry]>([])
+
+  func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+  var all: [Entry] { entries.withLock(\.self) }
+}
+
+/// What the thread `store` does besides transactions, and when.
+///
+/// Confined to that thread.
+struct Upkeep {
+  enum Step {
+    /// Have the log synchronized, so that a checkpoint has less to wait for.
+    case synchronize
+    /// Copy the log into the database.
+    case checkpoint
+    /// Store a sign of life.
+    case alive
+    /// Run a repeated transaction.
+    case task(MaintenanceTasks.Body)
+  }
+
+  private let page: RunPage?
+  private let tasks: MaintenanceTasks
+  private var aliveAt: MonotonicInstant
+  private var aliveCommitAt: MonotonicInstant
+  private var lastCommit: MonotonicInstant
+  /// Whether the log has pages that are not in the database.
+  private var hasLog = true
+  private var isSynchronizing = false
+  private var taskTimes: [MonotonicInstant] = []
+
+  init(page: RunPage?, tasks: MaintenanceTasks) {
+    self.page = page
+    self.tasks = tasks
+    lastCommit = .now
+    aliveAt = lastCommit.advanced(by: Limits.aliveInterval)
+    aliveCommitAt = lastCommit.advanced(by: Limits.aliveCommitInterval)
+  }
+
+  /// A transaction was committed.
+  mutating func noteCommit(at now: MonotonicInstant) {
+    lastCommit = now
+    hasLog = true
+  }
+
+  /// When ``due(at:log:isSynchronized:)`` has the next step.
+  func nextDeadline(isOpen: Bool) -> MonotonicInstant? {
+    guard isOpen else { return nil }
+    var times = [aliveAt, aliveCommitAt] + taskTimes
+    if hasLog { times.append(lastCommit.advanced(by: isSynchronizing ? .seconds(1) : Limits.checkpointIdle)) }
+    return times.min()
+  }
+
+  /// The steps that are due.
+  ///
+  /// - Parameters:
+  ///   - now: the present time.
+  ///   - pages: the pages of the log.
+  ///   - isSynchronized: whether the disk has the whole log.
+  mutating func due(at now: MonotonicInstant, log pages: Int, isSynchronized: Bool) -> [Step] {
+    var steps: [Step] = []
+    if now >= aliveAt {
+      // Memory only: an idle service does not write to the disk for it.
+      page?.setAlive(.now)
+      aliveAt = now.advanced(by: Limits.aliveInterval)
+    }
+    if now >= aliveCommitAt {
+      steps.append(.alive)
+      aliveCommitAt = now.advanced(by: Limits.aliveCommitInterval)
+    }
+    for (index, task) in tasks.all.enumerated() {
+      if index >= taskTimes.count { taskTimes.append(now.advanced(by: task.interval)) }
+      guard now >= taskTimes[index] else { continue }
+      steps.append(.task(task.body))
+      taskTimes[index] = now.advanced(by: task.interval)
+    }
+    let isIdle = now >= lastCommit.advanced(by: Limits.checkpointIdle)
+    if hasLog, isIdle || pages >= Limits.checkpointPages {
+      if isSynchronized || pages >= Limits.checkpointForcedPages {
+        steps.append(.checkpoint)
+        hasLog = false
+        isSynchronizing = false
+      } else if !isSynchronizing {
+        steps.append(.synchronize)
+        isSynchronizing = true
+      }
+    }
+    return steps
+  }
+
+  /// The repeated transactions that also run at the end.
+  var finalTasks: [MaintenanceTasks.Body] { tasks.all.filter(\.runsAtEnd).map(\.body) }
+}

@@ -1,0 +1,50 @@
+import ReachabilityModel
+import Testing
+
+@testable import History
+
+@Suite("Codes of the history never change")
+struct CodeTests {
+  @Test("Reasons keep their numbers, and every reason has one")
+  func reasons() throws {
+    let names = [
+      "noRoute", "unreachableRoute", "blackhole", "prohibited", "linkDown", "noSource", "connectionRequired",
+      "interventionRequired", "unknownInterface", "dnsNotFound", "dnsServerFailure", "dnsTimeout",
+      "resolverUnavailable", "starting", "kernelUnavailable", "networkUnreachable", "hostUnreachable", "refused",
+      "connectTimeout", "reset", "tlsHandshake", "certificateExpired", "certificateUntrusted",
+      "certificateNameMismatch", "httpStatus", "httpBody", "noReply", "packetLoss", "slow", "timeout", "policyDenied",
+      "descriptorLimit", "cancelled",
+    ]
+    #expect(ReasonCode.table.prefix(names.count).map(\.rawValue) == names)
+    for (index, name) in names.enumerated() {
+      #expect(ReasonCode(Reason(rawValue: name))?.rawValue == UInt16(index + 1))
+    }
+    #expect(ReasonCode(rawValue: 9999).reason == nil)
+  }
+
+  @Test("Causes keep their bits, and every cause has one")
+  func causes() {
+    let names = [
+      "linkUp", "linkDown", "carrierGained", "carrierLost", "addressAdded", "addressRemoved", "routeAdded",
+      "routeRemoved", "routeReplaced", "routeExpired", "ruleChanged", "nexthopChanged", "neighbourChanged",
+      "dnsChanged", "resync", "resume", "configuration", "check", "restart",
+    ]
+    #expect(CauseSet.table.prefix(names.count).map(\.rawValue) == names)
+    #expect(Set(Cause.inOrder).isSubset(of: CauseSet.table))
+    #expect(CauseSet([.check, .linkUp]).causes == [.linkUp, .check])
+  }
+
+  @Test("States, types and flags keep their numbers")
+  func states() {
+    let states = StateCode.allCases.map { "\($0.rawValue) \($0)" }
+    #expect(
+      states == [
+        "0 none", "1 unknown", "2 notReachable", "3 reachable", "4 reachableWWAN", "10 interfaceUsable",
+        "11 interfaceDormant", "12 interfaceLinkDown", "13 interfaceAdminDown", "14 interfaceRemoved", "20 targetUp",
+        "21 targetDown", "22 targetUnreachable", "23 targetUnknown", "24 targetPaused", "25 targetRemoved",
+      ])
+    #expect(
+      TransitionType.allCases.map { "\($0.rawValue) \($0)" } == ["0 status", "1 path", "2 interface", "3 target"])
+    #expect([TransitionFlags.initial, .removed, .flapping].map(\.rawValue) == [1, 2, 4])
+  }
+}

@@ -1,0 +1,100 @@
+import Database
+import Locks
+import Logging
+import ReachabilityModel
+import TestSupport
+import Testing
+
+@testable import History
+
+/// A store in a directory of its own, whose page is in another one.
+struct StoreDirectory {
+  let data: TemporaryDirectory
+  let runtime: TemporaryDirectory
+
+  init() throws {
+    data = try TemporaryDirectory()
+    runtime = try TemporaryDirectory(in: "/dev/shm")
+  }
+
+  var configuration: StoreConfiguration {
+    StoreConfiguration(
+      directory: data.path, runtimeDirectory: runtime.path,
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+  }
+
+  func open() throws -> HistoryStore {
+    let store = try HistoryStore.open(configuration)
+    try store.start()
+    return store
+  }
+}
+
+/// An event with a number.
+func event(_ sequence: UInt64, _ subject: String = Subject.machine, state: [UInt8]? = nil) -> EventRecord {
+  EventRecord(
+    sequence: sequence, time: Int64(sequence) * 1_000_000, uptime: 1, kind: 0, subject: subject,
+    body: Array("event \(sequence)".utf8), transition: TransitionRecord(type: .status, old: .unknown, new: .reachable),
+    state: state)
+}
+
+extension HistoryStore {
+  /// Waits until everything that was handed over is committed.
+  func commit() async throws {
+    try await withCheckedContinuation { continuation in afterCommit { continuation.resume(returning: $0) } }.get()
+  }
+
+  /// The result of a query.
+  func rows<Value: Sendable>(
+    _ query: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Value
+  ) async throws -> Value {
+    try await withCheckedContinuation { continuation in
+      read(query) { continuation.resume(returning: $0) }
+    }.get()
+  }
+}
+
+@Suite("HistoryStore")
+struct HistoryStoreTests {
+  private let directory: StoreDirectory
+
+  init() throws { directory = try StoreDirectory() }
+
+  @Test("Events are visible after their commit, and a clean end keeps epoch, numbers and states")
+  func cleanEnd() async throws {
+    let first = try directory.open()
+    #expect(first.recovered.lastEnd == .none)
+    #expect(first.recovered.lastSequence == 0)
+    let visible = Locked<[UInt64]>([])
+    first.observe { end in visible.withLock { $0.append(end) } }
+    #expect(!first.append([event(1), event(2, Subject.interface("eth0"), state: [1, 2])]))
+    try await first.commit()
+    #expect(first.visibleEnd == 2)
+    #expect(visible.withLock { $0.last } == 2)
+    #expect(
+      try await first.rows { (db) throws(DatabaseError) in
+        try db.query("SELECT count(*) FROM transition") { $0.integer(0) }
+      } == [2])
+    #expect(first.close(within: .seconds(10)))
+
+    let second = try directory.open()
+    #expect(second.recovered.lastEnd == .clean)
+    #expect(second.recovered.epoch == first.recovered.epoch)
+    #expect(second.recovered.lastSequence == 2)
+    #expect(second.recovered.events.map(\.sequence) == [1, 2])
+    #expect(second.recovered.events.last?.body == Array("event 2".utf8))
+    #expect(second.recovered.subjects == ["interface:eth0": [1, 2]])
+    second.close(within: .seconds(10))
+  }
+
+  @Test("A second store in the same directory is refused")
+  func oneProcess() throws {
+    let first = try directory.open()
+    let error = #expect(throws: StoreError.self) { _ = try HistoryStore.open(directory.configuration) }
+    guard case .inUse = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    first.close(within: .seconds(10))
+  }
+}
