@@ -142,11 +142,48 @@ struct AlamofireListenerTests {
       await group.waitForAll()
     }
     manager.stopListening()
-    #expect(manager.status == ethernet)
     #expect(network.monitor.snapshot.status == .unknown, "the shared monitor stops with its last listener")
+    #expect(manager.status == ethernet)
   }
 
-  @Test("E2-9 dropping the last reference stops the calls, also those on their way")
+  @Test("E2-9 a manager in a local variable makes its first call, then no other, and is released")
+  func localVariable() async {
+    let network = Scripted()
+    for _ in 0..<100 {
+      let log = Log<Status>()
+      weak let reference = listen(on: network, log)
+      guard await becomes({ !log.values.isEmpty && reference == nil }) else {
+        Issue.record("\(log.values), \(reference == nil ? "released" : "retained")")
+        return
+      }
+      network.kernel.change { $0.change("eth0") { $0.mtu += 1 } }
+      #expect(log.values == [ethernet] && reference == nil)
+    }
+    #expect(network.monitor.snapshot.status == .unknown)
+  }
+
+  /// Starts a manager without another reference; the result does not retain it.
+  private func listen(on network: Scripted, _ log: Log<Status>) -> NetworkReachabilityManager? {
+    let manager = network.manager()
+    manager.startListening(onQueue: queue) { log.add($0) }
+    weak let reference = manager
+    return reference
+  }
+
+  @Test("E2-9 Alamofire 4's listener gets the first call of a manager in a local variable")
+  func localVariable4() async {
+    let network = Scripted()
+    do {
+      let manager = network.manager()
+      manager.listenerQueue = queue
+      manager.listener = { [log] in log.add($0) }
+      manager.startListening()
+    }
+    await becomes { !log.values.isEmpty }
+    #expect(log.values == [ethernet])
+  }
+
+  @Test("E2-9 dropping the last reference stops the calls after the first, also those on their way")
   func dropped() {
     let network = Scripted()
     var manager: NetworkReachabilityManager? = network.manager()
@@ -156,11 +193,10 @@ struct AlamofireListenerTests {
     manager?.startListening(onQueue: queue) { [log] in log.add($0) }
     network.unplug()
     manager = nil
-    #expect(reference == nil)
     queue.resume()
     relay?.sync {}
     queue.sync {}
-    #expect(log.values.isEmpty)
+    #expect(log.values == [ethernet] && reference == nil)
     #expect(network.monitor.snapshot.status == .unknown)
   }
 

@@ -26,9 +26,30 @@ struct AlamofireTests {
   }
 
   @Test(
-    "E3-2 a URL makes no manager, for it would never be reachable",
-    arguments: ["https://www.example.com", "www.example.com/", "www.example.com:443"])
-  func url(_ text: String) { #expect(NetworkReachabilityManager(host: text) == nil) }
+    "E3-2 a text that is not a host makes a manager that is not reachable",
+    arguments: ["http://www.google.com", "www.example.com/", "www.example.com:443", "a b", "1.2.3"])
+  func noHost(_ text: String) async throws {
+    _ = try #require(NetworkReachabilityManager(host: text))
+    // The same target on a network with a default path, by which names are evaluated.
+    let manager = Scripted().manager(try #require(ReachabilityTarget(anyHost: text)))
+    #expect(manager.status == .notReachable)
+    let log = Log<Status>()
+    #expect(manager.startListening(onQueue: DispatchQueue(label: "listener")) { log.add($0) })
+    await becomes { !log.values.isEmpty }
+    #expect(log.values == [.notReachable])
+  }
+
+  @Test("Reads start the monitor once, and the release of the last manager stops it")
+  func reads() {
+    let network = Scripted()
+    var managers = [network.manager(), network.manager(ReachabilityTarget(.name("www.example.com")))]
+    for _ in 0..<3 { #expect(managers.allSatisfy { $0.isReachable }) }
+    #expect(network.monitor.snapshot.status == .reachable(.ethernetOrWiFi), "started")
+    managers.removeFirst()
+    #expect(network.monitor.snapshot.status == .reachable(.ethernetOrWiFi))
+    managers.removeAll()
+    #expect(network.monitor.snapshot.status == .unknown, "stopped")
+  }
 
   @Test("A-03 a host's manager has a status without listening")
   func hostStatus() {

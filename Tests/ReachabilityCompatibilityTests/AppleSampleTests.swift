@@ -50,7 +50,7 @@ struct AppleSampleTests {
   func makers() {
     #expect(Reachability.forInternetConnection() != nil && Reachability.forLocalWiFi() != nil)
     #expect(Reachability.reachabilityWithHostName("localhost") != nil)
-    #expect(Reachability(hostName: "http://www.example.com") == nil)
+    #expect(Reachability(hostName: "") == nil && Reachability(hostName: "http://www.example.com") != nil)
     var linkLocal = sockaddr_in()
     linkLocal.sin_addr.s_addr = UInt32(0xa9fe_0000).bigEndian
     var loopback = sockaddr_in()

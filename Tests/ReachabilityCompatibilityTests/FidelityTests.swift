@@ -1,6 +1,5 @@
 // swift-format-ignore-file: NeverForceUnwrap, NeverUseForceTry, NeverUseImplicitlyUnwrappedOptionals
-// Code as the users of the parents write it, where only the import is another. That it compiles is the test; it runs, too.
-import Foundation
+// Code as users of the original libraries write it, with another import and no further one. It must compile, and it runs.
 import ReachabilityCompatibility
 import Testing
 

@@ -68,18 +68,22 @@ struct ReachabilitySwiftTests {
     withExtendedLifetime(server) {}
   }
 
-  @Test("A reachability can be made for a host and for the default path; a URL throws with its text and EINVAL")
+  @Test("A reachability can be made for any text; the empty one throws with EINVAL")
   func makers() throws {
     _ = try Reachability(hostname: "localhost")
     _ = try Reachability(queueQoS: .utility, targetQueue: nil, notificationQueue: nil)
     do {
-      _ = try Reachability(hostname: "https://www.example.com")
-      Issue.record("a URL is no host")
+      _ = try Reachability(hostname: "")
+      Issue.record("the empty text is not a host")
     } catch ReachabilityError.failedToCreateWithHostname(let text, let code) {
-      #expect(text == "https://www.example.com" && code == EINVAL)
+      #expect(text.isEmpty && code == EINVAL)
     }
-    let error: any Error = ReachabilityError.failedToCreateWithHostname("https://www.example.com", EINVAL)
-    #expect(error.localizedDescription.contains("“https://www.example.com” is not a host"))
+    let network = Scripted()
+    let target = try #require(ReachabilityTarget(anyHost: "https://www.example.com"))
+    #expect(Reachability(target, on: network.shared).connection == .unavailable)
+    #expect(try Reachability(hostname: "https://www.example.com").connection == .unavailable)
+    let error: any Error = ReachabilityError.failedToCreateWithHostname("", EINVAL)
+    #expect(error.localizedDescription.contains("“” is not a host"))
     #expect((ReachabilityError.unableToGetFlags(13) as any Error).localizedDescription.contains("errno 13"))
   }
 

@@ -24,7 +24,7 @@ extension ReachabilityMonitor {
     public var interfaceRequirement: InterfaceRequirement
     /// Corrections of interface properties that the kernel does not report; ignored with a custom kernel source.
     public var interfaceOverrides: [InterfaceOverride]
-    /// Receives one log line for each transition, at level info.
+    /// Receives one log line for each transition, at level info, and the failures of reading the kernel; none by default.
     public var logger: Logger
 
     /// Settings, each with a default.

@@ -17,7 +17,8 @@ internal import Netlink
 /// explain failures and to time retries, not to decide whether to try.
 ///
 /// The monitor stops when its last reference is released. It watches the network namespace of the thread that calls
-/// ``start()``.
+/// ``start()``. Monitors of one namespace share one thread and its sockets, unless they have a logger or different
+/// ``Configuration/interfaceOverrides``.
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
   /// Resolves names, also those of checked targets.
@@ -38,9 +39,7 @@ public final class ReachabilityMonitor: Sendable {
     names: (any NameSource)? = nil
   ) {
     let logger = configuration.logger
-    var settings = NetlinkSource.Settings()
-    settings.interfaceOverrides = configuration.interfaceOverrides
-    let makeSource = kernel ?? { [settings] in NetlinkSource(settings: settings, logger: logger) }
+    let makeSource = kernel ?? Self.defaultSource(configuration)
     let source = ActiveSource()
     nameResolver = NameResolver(
       pool: ResolverPool(
@@ -56,6 +55,15 @@ public final class ReachabilityMonitor: Sendable {
   }
 
   deinit { stop() }
+
+  /// Makes uses of the source that all monitors share; with a logger, sources of this monitor's own, which write to it.
+  private static func defaultSource(_ configuration: Configuration) -> @Sendable () -> any KernelSource {
+    let (overrides, logger) = (configuration.interfaceOverrides, configuration.logger)
+    if logger.handler is SwiftLogNoOpLogHandler { return { SharedNetlinkSource(overrides: overrides) } }
+    var settings = NetlinkSource.Settings()
+    settings.interfaceOverrides = overrides
+    return { [settings] in NetlinkSource(settings: settings, logger: logger) }
+  }
 
   /// Starts monitoring; when it returns, ``snapshot`` is the present state and every subscriber has it in its mailbox.
   ///
@@ -114,7 +122,7 @@ public final class ReachabilityMonitor: Sendable {
   /// Whether a source is in use or being started.
   var isStarted: Bool { source.current != nil }
 
-  /// Counters of the source since ``start()``; nil when the monitor is not started.
+  /// Counters of the source since its start, which monitors may share; nil when the monitor is not started.
   public var kernelCounters: KernelCounters? { source.current?.counters }
 
   /// The verdicts for watched targets, in the order of subscription.

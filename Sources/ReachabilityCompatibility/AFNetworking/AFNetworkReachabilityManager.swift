@@ -39,7 +39,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// - Parameter domain: the host alone. Any other text, such as a URL, is unreachable once monitoring has begun.
   public init(forDomain domain: String) {
-    watched = WatchedTarget((try? ReachabilityTarget(host: domain)) ?? ReachabilityTarget(.name(domain)), on: .standard)
+    watched = WatchedTarget(ReachabilityTarget(anyHost: domain) ?? ReachabilityTarget(.name("")), on: .standard)
     context = .named(.main)
   }
 

@@ -9,7 +9,8 @@ internal import NetworkReachability
 /// manager?.startListening { status in print(status) }
 /// ```
 ///
-/// Keep a reference to the manager: it stops when the last one is released. Reachable means that a packet can leave this machine
+/// Keep a reference to the manager: it stops when the last one is released, but not before the first call of its listener.
+/// Reachable means that a packet can leave this machine
 /// towards the host; send requests regardless, and use this to explain failures and to time retries.
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// A closure that receives the status.
@@ -29,9 +30,10 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
   /// A manager for a host name or an address.
   ///
-  /// - Parameter host: the host alone; the result is nil for an empty text, a URL, or a host with a port or a path.
+  /// - Parameter host: the host alone; the result is nil for the empty text. With any other text that is not a host, such as
+  ///   a URL or a host with a port, the manager reports that it is not reachable.
   public init?(host: String) {
-    guard let target = try? ReachabilityTarget(host: host) else { return nil }
+    guard let target = ReachabilityTarget(anyHost: host) else { return nil }
     watched = WatchedTarget(target, on: .standard)
   }
 
@@ -96,7 +98,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
       reachabilityQueue.async { queue().enter(work) }
     }
     do throws(KernelError) {
-      try watched.start(on: context) { path in
+      // As in Alamofire, a manager without another reference still makes the first call.
+      try watched.start(on: context, retaining: self) { path in
         let status = NetworkReachabilityStatus(path.status)
         if last.replace(with: status) { listener(status) }
       }

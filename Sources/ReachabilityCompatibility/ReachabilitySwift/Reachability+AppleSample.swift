@@ -42,12 +42,12 @@ extension Reachability {
   /// A reachability of the local network, with its name since Swift 3; never nil on Linux.
   public static func forLocalWiFi() -> Reachability? { Reachability(.localLink) }
 
-  /// A reachability of a host, with its name in Swift 2; nil for a text that is not a host, such as a URL.
+  /// A reachability of a host, with its name in Swift 2; nil for the empty text.
   public static func reachabilityWithHostName(_ hostName: String) -> Reachability? { Reachability(hostName: hostName) }
 
-  /// A reachability of a host, with its name since Swift 3; nil for a text that is not a host, such as a URL.
+  /// A reachability of a host, with its name since Swift 3; nil for the empty text.
   public convenience init?(hostName: String) {
-    guard let target = try? ReachabilityTarget(host: hostName) else { return nil }
+    guard let target = ReachabilityTarget(anyHost: hostName) else { return nil }
     self.init(target)
   }
 

@@ -40,16 +40,16 @@ public final class Reachability: @unchecked Sendable {
   /// A reachability of a host name or an address.
   ///
   /// - Parameters:
-  ///   - hostname: the host alone.
+  ///   - hostname: the host alone; any other text, such as a URL, is unavailable.
   ///   - queueQoS: the quality of service of the queue that is used without a notification queue.
   ///   - targetQueue: that queue's target.
   ///   - notificationQueue: where closures run and notifications are posted; nil for a queue of its own.
-  /// - Throws: ``ReachabilityError/failedToCreateWithHostname(_:_:)`` for a text that is not a host, such as a URL.
+  /// - Throws: ``ReachabilityError/failedToCreateWithHostname(_:_:)`` for the empty text.
   public convenience init(
     hostname: String, queueQoS: DispatchQoS = .default, targetQueue: DispatchQueue? = nil,
     notificationQueue: DispatchQueue? = .main
   ) throws {
-    guard let target = try? ReachabilityTarget(host: hostname) else {
+    guard let target = ReachabilityTarget(anyHost: hostname) else {
       throw ReachabilityError.failedToCreateWithHostname(hostname, EINVAL)
     }
     self.init(target, context: Self.context(queueQoS, targetQueue, notificationQueue))

@@ -4,7 +4,7 @@ public import Foundation
 public enum ReachabilityError: Error {
   /// Never thrown on Linux.
   case failedToCreateWithAddress(sockaddr, Int32)
-  /// The text is not a host, for instance a URL; with `EINVAL`.
+  /// The text is empty; with `EINVAL`.
   case failedToCreateWithHostname(String, Int32)
   /// The limit of watched targets is reached; with `ENOSPC`.
   case unableToSetCallback(Int32)
@@ -19,8 +19,7 @@ extension ReachabilityError: LocalizedError {
   public var errorDescription: String? {
     switch self {
     case .failedToCreateWithAddress(_, let errno): "The address cannot be watched (errno \(errno))."
-    case .failedToCreateWithHostname(let text, _):
-      "“\(text)” is not a host: pass a name or an address, without scheme, port or path."
+    case .failedToCreateWithHostname(let text, _): "“\(text)” is not a host: pass a name or an address."
     case .unableToSetCallback(let errno): "Too many targets are watched (errno \(errno))."
     case .unableToSetDispatchQueue(let errno): "The queue cannot be used (errno \(errno))."
     case .unableToGetFlags(let errno): "The kernel cannot be read (errno \(errno))."

@@ -10,12 +10,17 @@ final class ListeningSession: Sendable {
     var subscription: ReachabilityMonitor.Subscription?
     var isAttached = false
     var hasEnded = false
+    /// Retained until the first call has returned.
+    var owner: (any AnyObject & Sendable)?
   }
 
   private let shared: SharedMonitor
-  private let state = Locked(State())
+  private let state: Locked<State>
 
-  init(_ shared: SharedMonitor) { self.shared = shared }
+  init(_ shared: SharedMonitor, owner: (any AnyObject & Sendable)?) {
+    self.shared = shared
+    state = Locked(State(owner: owner))
+  }
 
   /// Whether the listener may be called.
   ///
@@ -32,8 +37,19 @@ final class ListeningSession: Sendable {
     if hasEnded { close(subscription) }
   }
 
+  /// Releases the owner after the first call; further calls have no effect.
+  func releaseOwner() {
+    // Outside the lock, because the owner's deinitializer ends the session.
+    let owner = state.withLock { state in
+      defer { state.owner = nil }
+      return state.owner
+    }
+    withExtendedLifetime(owner) {}
+  }
+
   /// Ends the session; further calls have no effect.
   func end() {
+    releaseOwner()
     let (mustClose, subscription) = state.withLock { state in
       defer {
         state.hasEnded = true

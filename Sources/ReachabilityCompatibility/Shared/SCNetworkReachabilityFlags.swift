@@ -1,6 +1,8 @@
+// Code that was written for the original libraries uses the flags, and names of Dispatch and Foundation (`DispatchQueue`,
+// `NotificationCenter`, `sockaddr_in`), without a further import. The library's other names are not exported.
+@_exported public import Dispatch
+@_exported public import Foundation
 public import NetworkReachability
-// Code that was written for the original libraries uses the flags without a further import. The library's other names are
-// not exported.
 @_exported public import struct NetworkReachability.ReachabilityFlags
 
 /// Apple's name for the flags; names and bits are those of SCNetworkReachability.h.

@@ -1,31 +1,35 @@
 internal import Locks
 internal import NetworkReachability
 
-/// A monitor that is started while at least one compatibility object listens: one netlink thread for all of them.
+/// A monitor that is started while at least one compatibility object listens, or has been read and is not released: one
+/// netlink thread for all of them.
 package final class SharedMonitor: Sendable {
   /// The monitor of objects without a monitor of their own.
   static let standard = SharedMonitor(ReachabilityMonitor())
 
   let monitor: ReachabilityMonitor
-  private let listenerCount = Locked(0)
+  private let useCount = Locked(0)
 
   /// Shares a monitor, which no other code may start or stop.
   package init(_ monitor: ReachabilityMonitor) { self.monitor = monitor }
 
-  /// Adds a listener; the first starts the monitor.
+  /// Adds a use; when it returns, the monitor has its first reading.
   ///
-  /// The lock is held during the start, so that every listener has the first reading. No foreign code runs under it, because
-  /// there is no subscription.
+  /// The start is outside the lock, because it may wait for a thread that calls listeners, and these may use this object. It
+  /// has no effect on a started monitor. The monitor is not stopped meanwhile, because this use counts.
   func retain() throws(KernelError) {
-    try listenerCount.withLock { (count: inout sending Int) throws(KernelError) in
-      if count == 0 { try monitor.start() }
-      count += 1
+    useCount.withLock { $0 += 1 }
+    do throws(KernelError) {
+      try monitor.start()
+    } catch {
+      release()
+      throw error
     }
   }
 
-  /// Removes a listener, after its subscription has ended; the last stops the monitor.
+  /// Removes a use, after its subscription has ended; the last stops the monitor.
   func release() {
-    listenerCount.withLock { count in
+    useCount.withLock { count in
       count -= 1
       if count == 0 { monitor.stop() }
     }

@@ -6,23 +6,46 @@ final class WatchedTarget: Sendable {
   private let target: ReachabilityTarget
   private let shared: SharedMonitor
   private let session = Locked<ListeningSession?>(nil)
+  /// Whether the shared monitor is retained for ``path``.
+  private let isRead = Locked(false)
 
   init(_ target: ReachabilityTarget, on shared: SharedMonitor) {
     self.target = target
     self.shared = shared
   }
 
-  deinit { stop() }
+  deinit {
+    stop()
+    if isRead.withLock(\.self) { shared.release() }
+  }
 
   // MARK: - State
 
   /// The path to the target: the last published one while there is a listener, else by a lookup in the kernel.
+  ///
+  /// The first read starts the shared monitor and retains it until this object is released, because each start opens
+  /// sockets and reads every interface.
   var path: NetworkPath {
     if isWatched, let published { return published }
     do throws(KernelError) {
+      try retainForReading()
       return try shared.monitor.evaluate(target, resolution: target.specialAddresses).path
     } catch {
       return .unknown(.kernelUnavailable)
+    }
+  }
+
+  private func retainForReading() throws(KernelError) {
+    let isFirst = isRead.withLock { isRead in
+      defer { isRead = true }
+      return !isRead
+    }
+    guard isFirst else { return }
+    do throws(KernelError) {
+      try shared.retain()
+    } catch {
+      isRead.withLock { $0 = false }
+      throw error
     }
   }
 
@@ -42,10 +65,19 @@ final class WatchedTarget: Sendable {
   var isWatched: Bool { session.withLock(\.self)?.isOpen == true }
 
   /// Calls `body` with the present path and again after every change; replaces an earlier listener.
-  func start(on context: DeliveryContext, _ body: @escaping @Sendable (NetworkPath) -> Void) throws(KernelError) {
+  ///
+  /// - Parameters:
+  ///   - context: where `body` runs.
+  ///   - owner: an object that is retained until the first call has returned or the listener is removed.
+  ///   - body: the listener.
+  /// - Throws: a `KernelError` when the kernel cannot be read, or too many targets are watched.
+  func start(
+    on context: DeliveryContext, retaining owner: (any AnyObject & Sendable)? = nil,
+    _ body: @escaping @Sendable (NetworkPath) -> Void
+  ) throws(KernelError) {
     stop()
     try shared.retain()
-    let session = ListeningSession(shared)
+    let session = ListeningSession(shared, owner: owner)
     // Before the subscription, because the first call may occur before it is made, and may stop or restart.
     replaceSession(with: session)
     let isMachine = target == .default
@@ -53,7 +85,9 @@ final class WatchedTarget: Sendable {
       to: isMachine ? [.status, .path] : [], watching: isMachine ? [] : [target], on: context
     ) { update in
       let path = isMachine ? update.snapshot.machine.leading : update.host?.path
-      if let path, session.isOpen { body(path) }
+      guard let path, session.isOpen else { return }
+      body(path)
+      session.releaseOwner()
     }
     session.attach(subscription)
     guard subscription != nil else {
