@@ -8,6 +8,11 @@ import urllib.parse
 NUMBERED = {"status", "path", "interface"}
 
 
+def target(url):
+    """The request target of a parsed URL: without its query a reader would receive events of every type."""
+    return f"{url.path}?{url.query}" if url.query else url.path
+
+
 class Reader:
     def __init__(self, url):
         self.url = url
@@ -60,7 +65,7 @@ class Raw(Reader):
     def read(self, headers):
         url = urllib.parse.urlsplit(self.url)
         connection = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
-        connection.request("GET", url.path, headers=headers)
+        connection.request("GET", target(url), headers=headers)
         self.parse(connection.getresponse())
 
 
@@ -110,11 +115,13 @@ class EventSource(Reader):
                 executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
             page = browser.new_page()
             page.expose_function("take", self.take)
-            page.goto(self.url.replace("/events", "/page"))
-            page.evaluate("""names => {
-              const source = new EventSource('/events')
+            url = urllib.parse.urlsplit(self.url)
+            # The proxy has a page of the stream's origin (scissors.py).
+            page.goto(url._replace(path="/page", query="").geturl())
+            page.evaluate("""([target, names]) => {
+              const source = new EventSource(target)
               for (const name of names) source.addEventListener(name, event => take(name, event.lastEventId))
-            }""", ["snapshot", *NUMBERED])
+            }""", [target(url), ["snapshot", *NUMBERED]])
             while not self.stopped:
                 page.wait_for_timeout(50)
             browser.close()
