@@ -55,13 +55,7 @@ soak: build ## route flaps, 50 reconnecting readers and checks for 30 minutes; M
 
 test-long: ## long races, every test under the sanitizers, a browser's EventSource, TLS scanners (about 50 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
-	REACHD_RACE_TRIALS=5000 REACHD_LOOKUP_CHECKS=1000000 scripts/test --filter KernelTests
-	REACHD_SIMULATION_STEPS=100000 scripts/test --filter SimulationTests
-	scripts/sanitize thread --filter 'EventLoopTests|NetworkReachabilityTests|ReachabilityChecksTests|EmbeddedHTTPServerTests|NetlinkTests|HostResolverTests|ProbersTests'
-	scripts/sanitize address
-	scripts/setup scripts/packages-browser.txt
-	scripts/test-clients browser
-	scripts/tls-check
+	scripts/test-long
 
 bench: build ## measure the figures of Benchmarks/RESULTS.md on this machine
 	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt
