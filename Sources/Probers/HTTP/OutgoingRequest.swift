@@ -15,16 +15,17 @@ struct OutgoingRequest {
   /// Changes the request for a redirect; false if the redirect must not be followed, because a body is for one server
   /// only.
   ///
-  /// The caller's header fields are for the first server too: no other server receives them.
+  /// The caller's header fields are for one origin too: no other one receives them. A request that becomes GET loses
+  /// those that describe its body, as in browsers (Fetch, "HTTP-redirect fetch").
   mutating func redirect(_ status: Int, toSameOrigin isSameOrigin: Bool) -> Bool {
     if status == 307 || status == 308 {
-      if isSameOrigin { return true }
-      guard body == nil else { return false }
+      guard isSameOrigin || body == nil else { return false }
     } else {
       if method != "HEAD" { method = "GET" }
       body = nil
+      fields.removeAll { $0.name.lowercased().hasPrefix("content-") }
     }
-    fields = []
+    if !isSameOrigin { fields = [] }
     return true
   }
 }
