@@ -8,7 +8,7 @@ enum StreamTarget {
     let text = String(decoding: bytes, as: UTF8.self)
     let data = JSON.members(["text": .string(text), "list": .list([text, text])])
     let id = EventID(epoch: "0123abcd", sequence: UInt64(bytes.count))
-    let events = dispatch(SSEFrame.retry + SSEFrame.event("status", id: id, data) + SSEFrame.heartbeat)
+    let events = dispatch(SSEFrame.retry + SSEFrame.event("status", id: id, data) + SSEFrame.comment)
     precondition(events.count == 1, "one event is one event")
     precondition(events[0].name == "status" && events[0].id == "\(id)" && events[0].data == data.bytes)
     precondition(SSEFrame.data(of: SSEFrame.event("status", id: id, data)) == data.bytes)

@@ -107,7 +107,7 @@ import Testing
     #expect(eventually { curl.output.contains("event: snapshot") || curl.poll() != nil })
     #expect(try service.terminate() == .exited(0))
     #expect(try curl.wait() == .exited(0))
-    #expect(curl.output.hasSuffix("retry: 3000\n\nevent: bye\ndata: {}\n\n"))
+    #expect(curl.output.hasSuffix("retry: 3000\nevent: bye\ndata: {}\n\n"))
   }
 
   @Test func gracePeriodLimitsTheDrain() throws {

@@ -1,5 +1,6 @@
 import EventStreams
 import EmbeddedHTTPServer
+import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
@@ -32,7 +33,7 @@ import Testing
     let response = try service.ask("/events")
     #expect(response.headers["Cache-Control"] == "no-store")
     #expect(response.headers["X-Accel-Buffering"] == "no")
-    #expect(response.text.hasPrefix("retry: 3000\n\nid: "))
+    #expect(response.text.hasPrefix("retry: 3000\nid: "))
     service.kernel.change { $0.dropCarrier("eth0") }
     service.kernel.advance(by: .seconds(1))
     let epoch = try epoch(service)
@@ -57,6 +58,23 @@ import Testing
       #expect(byHeader.map(\.id) == expected)
       #expect(try frames(service, "/events?lastEventId=\(epoch)-\(known)") == byHeader)
       #expect(byHeader.allSatisfy { $0.event != "snapshot" })
+    }
+  }
+
+  @Test func resumedStreamWithoutNewsStartsWithAComment() throws {
+    let service = try serviceWithHistory()
+    let response = try service.ask("/events", ["Last-Event-ID": "\(try epoch(service))-5"])
+    #expect(response.text == ":\nretry: 3000\n")
+    service.kernel.change { $0.dropCarrier("eth0") }
+    #expect(response.text.hasPrefix(":\nretry: 3000\nid: \(try epoch(service))-6\nevent: interface\n"))
+  }
+
+  @Test func everyFrameHasDataOrAnID() throws {
+    let service = try serviceWithHistory()
+    let epoch = try epoch(service)
+    for target in ["/events", "/events?host=10.0.0.9", "/events?lastEventId=\(epoch)-3", "/events?lastEventId=x"] {
+      let blocks = try service.ask(target).text.components(separatedBy: "\n\n")
+      #expect(blocks.count > 1 && blocks.last == "" && blocks.dropLast().allSatisfy { $0.contains("\ndata: ") })
     }
   }
 
@@ -130,8 +148,8 @@ import Testing
       guard case .stream(let stream) = try service.ask(target).body else { return "no stream" }
       return String(decoding: stream.heartbeat.bytes(lastID: 7), as: UTF8.self)
     }
-    #expect(try heartbeat("/events") == ":\n\n")
-    #expect(try heartbeat("/events?types=path") == ":\n\nid: \(try epoch(service))-7\n\n")
+    #expect(try heartbeat("/events") == ":\n")
+    #expect(try heartbeat("/events?types=path") == ":\nid: \(try epoch(service))-7\n\n")
   }
 
   @Test func arrayContainsRecentEventsInOrder() throws {
@@ -223,6 +241,6 @@ import Testing
 
   @Test func closeEventContainsARetryInterval() {
     let text = String(decoding: StatusService.closeEvent, as: UTF8.self)
-    #expect(text == "retry: 3000\n\nevent: bye\ndata: {}\n\n")
+    #expect(text == "retry: 3000\nevent: bye\ndata: {}\n\n")
   }
 }

@@ -59,7 +59,7 @@ import Testing
 
   @Test func acceptSelectsStreamOrArray() throws {
     let service = try ScriptedService()
-    #expect(try service.ask("/events", ["Accept": "text/event-stream"]).text.hasPrefix("retry: 3000\n\n"))
+    #expect(try service.ask("/events", ["Accept": "text/event-stream"]).text.hasPrefix("retry: 3000\nid: "))
     #expect(try service.ask("/events", ["Accept": "application/json"]).array().count == 1)
   }
 }

@@ -152,10 +152,12 @@ struct Frame: Equatable {
 
   /// The frames of a stream; each must end with an empty line.
   static func parse(_ text: String) -> [Frame] {
-    text.components(separatedBy: "\n\n").filter { !$0.isEmpty && !$0.hasPrefix("retry:") && !$0.hasPrefix(":") }.map {
-      block in
+    let blocks = text.components(separatedBy: "\n\n").map { block in
+      block.split(separator: "\n").filter { !$0.hasPrefix(":") && !$0.hasPrefix("retry:") }
+    }
+    return blocks.filter { !$0.isEmpty }.map { lines in
       var frame = Frame()
-      for line in block.split(separator: "\n") {
+      for line in lines {
         if line.hasPrefix("id: ") { frame.id = String(line.dropFirst(4)) }
         if line.hasPrefix("event: ") { frame.event = String(line.dropFirst(7)) }
         if line.hasPrefix("data: ") { frame.data = String(line.dropFirst(6)) }

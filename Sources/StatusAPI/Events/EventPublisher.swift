@@ -45,7 +45,7 @@ final class EventPublisher: TransitionSink {
   let epoch: String
   let log: EventLog
   /// The heartbeats of idle streams; a filtered stream's heartbeat has its id, which would become outdated otherwise.
-  let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat)
+  let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment)
   let positionHeartbeat: HTTPStream.Heartbeat
   /// Requests that wait for a change of `/status`, and of `/interfaces`.
   let statusWaiters = LongPollRegistry<Never>()
@@ -59,7 +59,7 @@ final class EventPublisher: TransitionSink {
   init(epoch: String = EventID.newEpoch(), historyBytes: Int = StatusService.Configuration.defaultHistoryBytes) {
     self.epoch = epoch
     log = EventLog(byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.minimumEventBytes))
-    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.heartbeat, position: SSEFrame.position(epoch: epoch))
+    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment, position: SSEFrame.position(epoch: epoch))
     guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
   }
 

@@ -106,7 +106,8 @@ enum EventRoutes {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     if let known, let cursor = feed.resume(after: known) {
       let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
-      return HTTPStream(feeds: [machine], preamble: SSEFrame.retry, heartbeat: heartbeat)
+      // Without news no frame follows. The comment shows clients and proxies that the stream is open.
+      return HTTPStream(feeds: [machine], preamble: SSEFrame.comment + SSEFrame.retry, heartbeat: heartbeat)
     }
     let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
     let (snapshot, cursor) = feed.subscribe()

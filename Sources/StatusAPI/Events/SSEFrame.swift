@@ -32,11 +32,15 @@ enum SSEFrame {
     return JSON.null.bytes
   }
 
-  /// The field that sets the client's reconnection time.
-  static let retry = Array("retry: \(retryMilliseconds)\n\n".utf8)
+  /// The field that sets the client's reconnection time; a part of the frame that follows.
+  ///
+  /// Some clients deliver an empty message for a frame without data.
+  static let retry = Array("retry: \(retryMilliseconds)\n".utf8)
 
-  /// A comment, which keeps the connection open through proxies and dispatches no event.
-  static let heartbeat = Array(":\n\n".utf8)
+  /// A comment, which keeps the connection open through proxies.
+  ///
+  /// It is a line and not a frame, and may precede any frame.
+  static let comment = Array(":\n".utf8)
 
   /// Returns an id without an event, which advances a filtered stream's id past the events that it skips.
   static func position(epoch: String) -> HTTPStream.Heartbeat.Position {
