@@ -5,7 +5,8 @@ struct Schema {
 
   /// What is wrong with a value; nothing when it is valid.
   func violations(_ instance: Value, at location: String = "$") -> [String] {
-    value.members.sorted { $0.key < $1.key }.flatMap { violations($0.key, $0.value, instance, location) }
+    if value == .bool(false) { return ["\(location): not allowed"] }
+    return value.members.sorted { $0.key < $1.key }.flatMap { violations($0.key, $0.value, instance, location) }
   }
 
   private func sub(_ value: Value) -> Schema { Schema(contract: contract, value: value) }
@@ -35,6 +36,10 @@ struct Schema {
       return instance.members.filter { known[$0.key] == nil }.flatMap {
         sub(rule).violations($0.value, at: "\(location).\($0.key)")
       }
+    case "propertyNames":
+      return instance.members.keys.flatMap { sub(rule).violations(.string($0), at: "\(location).\($0)") }
+    case "maxItems": return violation(Value.isOrdered(.number(Double(instance.elements.count)), rule))
+    case "maxProperties": return violation(Value.isOrdered(.number(Double(instance.members.count)), rule))
     case "allOf": return rule.elements.flatMap { sub($0).violations(instance, at: location) }
     case "oneOf":
       let outcomes = rule.elements.map { sub($0).violations(instance, at: location) }

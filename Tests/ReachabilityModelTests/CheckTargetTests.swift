@@ -14,7 +14,7 @@ struct CheckTargetTests {
       ("tls://mail:993", "tls://mail:993"), ("dns://10.0.0.53/db.internal", "dns://10.0.0.53/db.internal"),
       ("dns://[::1]:5353/db.?type=aaaa", "dns://[::1]:5353/db?type=AAAA"),
       ("dns://10.0.0.53/.?type=NS", "dns://10.0.0.53/.?type=NS"),
-      ("10.0.0.1", "route://10.0.0.1"), ("route://default", "route://default"),
+      ("route://10.0.0.1", "route://10.0.0.1"), ("route://default", "route://default"),
       ("route://ff02::1%eth0", "route://ff02::1%eth0"),
     ])
   func canonical(text: String, expected: String) throws {
@@ -26,7 +26,8 @@ struct CheckTargetTests {
   @Test(
     "What is no target is refused with a hint",
     arguments: [
-      "", "ftp://a:21", "://a:1", "tcp://db", "tcp://db:", "tcp://db:0", "tcp://db:65536", "tcp://db:+1",
+      "", "10.0.0.1", "db:5432", "localhost", "//db:5432", "tcp:db:5432", "ftp://a:21", "://a:1", "tcp://db",
+      "tcp://db:", "tcp://db:0", "tcp://db:65536", "tcp://db:+1",
       "tcp://db:5432/x",
       "tcp://:5432", "tcp://::1:80", "tcp://[::1:80", "tcp://[::1]80", "tcp://user:pw@db:1", "http://a/#b",
       "http://a b/",

@@ -4,11 +4,10 @@ extension CheckTarget: CustomStringConvertible {
 
   /// Parses `scheme://host[:port][/path][?query]`.
   ///
-  /// A host alone means `route://`. IPv6 addresses are in brackets if a port follows, with their zone inside
-  /// (`tcp://[fe80::1%eth0]:22`).
+  /// IPv6 addresses are in brackets if a port follows, with their zone inside (`tcp://[fe80::1%eth0]:22`).
   ///
-  /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for unknown schemes, missing ports,
-  ///   user names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` rejects.
+  /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for missing and unknown schemes,
+  ///   missing ports, user names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` rejects.
   public init(_ text: String) throws(TargetError) {
     guard text.utf8.count <= Self.longestText else {
       throw TargetError(
@@ -57,11 +56,12 @@ extension CheckTarget: CustomStringConvertible {
   }
 
   private static func scheme(of text: String) throws(TargetError) -> (Scheme, Substring) {
-    guard let colon = text.firstRange(of: "://") else { return (.route, text[...]) }
+    let hint = "write one of " + Scheme.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
+    // The text is not quoted: without a scheme it may contain a password that is not recognizable.
+    guard let colon = text.firstRange(of: "://") else { throw TargetError("the target has no scheme", hint: hint) }
     let name = text[..<colon.lowerBound].lowercased()
     guard let scheme = Scheme(rawValue: name) else {
-      let known = Scheme.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
-      throw TargetError("unknown scheme \(Redaction.redacted(name).debugDescription)", hint: "write one of \(known)")
+      throw TargetError("unknown scheme \(Redaction.redacted(name).debugDescription)", hint: hint)
     }
     return (scheme, text[colon.upperBound...])
   }

@@ -21,12 +21,7 @@ enum TargetCollectionRoutes {
   ) { (context) throws(Problem) in
     let body = try RequestBody.json(context.request)
     if let items = body.elements { return .now(answer(items, at: "", context)) }
-    if let targets = body["targets"] {
-      guard let items = targets.elements else {
-        throw Problem(fields: [FieldError(pointer: "/targets", detail: "expected an array, found \(targets.kind)")])
-      }
-      return .now(answer(items, at: "/targets", context))
-    }
+    if let targets = body["targets"] { return .now(answer(try items(targets, of: body), at: "/targets", context)) }
     let definition: TargetDefinition
     do throws(TargetDecoder.InvalidFields) {
       definition = try TargetDecoder.definition(body, at: "", modules: context.service.targets.modules)
@@ -44,6 +39,21 @@ enum TargetCollectionRoutes {
   }
 
   // MARK: - Batch registration
+
+  /// Returns the elements of an object that has the form of a response to GET.
+  private static func items(_ targets: JSON, of body: JSON) throws(Problem) -> [JSON] {
+    let others = (body.members ?? []).filter { !["targets", "next"].contains($0.name) }
+    guard others.isEmpty else {
+      throw Problem(
+        fields: others.map {
+          FieldError(pointer: FieldError.pointerSegment($0.name), detail: "there is no such field beside targets")
+        })
+    }
+    guard let items = targets.elements else {
+      throw Problem(fields: [FieldError(pointer: "/targets", detail: "expected an array, found \(targets.kind)")])
+    }
+    return items
+  }
 
   /// Registers each target separately: an invalid one does not prevent the others.
   private static func answer(_ items: [JSON], at pointer: String, _ context: RequestContext) -> HTTPResponse {

@@ -110,7 +110,7 @@ struct WaitCommand: AsyncParsableCommand {
 
   private static func target(_ text: String) throws -> CheckTarget {
     do throws(TargetError) {
-      return try CheckTarget(text)
+      return try CheckTarget(text.contains("://") ? text : "route://\(text)")
     } catch {
       throw ValidationError("\(Redaction.redacted(text)): \(error)")
     }
