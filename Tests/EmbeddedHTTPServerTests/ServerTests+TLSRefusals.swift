@@ -9,7 +9,7 @@ extension ServerTests.TLS {
   static let unanswerable: [(request: String, status: Int)] = [
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 20_000))\r\n\r\n", 431),
     ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: y\r\n", count: 1000))\r\n", 431),
-    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 8050))\r\n\r\n", 431),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: Limits.connectionMemory - 142))\r\n\r\n", 431),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: abc\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 413),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413),
@@ -17,7 +17,7 @@ extension ServerTests.TLS {
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n"
         + String(repeating: "a", count: 0x20000) + "\r\n", 411
     ),
-    ("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;e=" + String(repeating: "a", count: 8000), 411),
+    ("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;e=" + String(repeating: "a", count: 16000), 411),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: ", 408),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc", 408),
   ]
