@@ -50,7 +50,9 @@ internal import EventLoop
   let handle: OpaquePointer
   /// The socket, valid as long as the handle.
   let descriptor: Int32
-  unowned let loop: ServerLoop
+  /// Retained, because an unowned reference is counted at each use. The cycle ends when ``ConnectionTable`` removes the
+  /// connection.
+  let loop: ServerLoop
 
   var phase = Phase.idle
   var admission = Admission.admitted

@@ -51,7 +51,7 @@ internal import Synchronization
     }
     connections = ConnectionTable(context)
     direct = DirectResponder(context, refusal: refusal)
-    errors = LibraryErrorMatcher(context, direct)
+    errors = LibraryErrorMatcher(context, direct, connections)
     streams = CallbackStreams(context, connections)
     deferred = DeferredReplies(context, connections, direct)
     halfClosed = HalfClosedClients(context, streams)
@@ -241,7 +241,7 @@ internal import Synchronization
   func closed(_ connection: Connection) {
     hadActivity = true
     connections.remove(connection)
-    errors.closed(connection)
+    errors.headEnded(connection)
     connection.cancelTimers()
     connection.unwatch()
     // The hub counts the connection from its takeover on.

@@ -3,6 +3,12 @@ internal import Glibc
 
 // The functions that libmicrohttpd calls; only these convert its pointers to values. All run on the server's thread.
 
+/// Calls `body` with the connection that a callback received, without counting a reference: the library's socket context
+/// has one until the close.
+private func withConnection<Result>(_ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result) -> Result {
+  unsafe Unmanaged<Connection>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+}
+
 /// A connection was accepted, or is about to be closed.
 func httpConnection(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
@@ -29,9 +35,10 @@ func httpTarget(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
   guard let handle = unsafe handle, let pointer = unsafe CMicroHTTPD_socket_context(handle) else { return nil }
-  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
-  connection.loop.hadActivity = true
-  connection.loop.requests.lineReceived(connection, target: unsafe target.map { unsafe String(cString: $0) } ?? "")
+  unsafe withConnection(pointer) { connection in
+    connection.loop.hadActivity = true
+    connection.loop.requests.lineReceived(connection, target: unsafe target.map { unsafe String(cString: $0) } ?? "")
+  }
   return unsafe pointer
 }
 
@@ -44,24 +51,25 @@ func httpRequest(
   guard let handle = unsafe handle, let pointer = unsafe requestContext?.pointee, let method = unsafe method,
     let version = unsafe version, let url = unsafe url, let uploadSize = unsafe uploadSize
   else { return .NO }
-  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
-  let loop = connection.loop
-  loop.hadActivity = true
-  if !connection.hasHead {
-    let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
-    let goesOn = unsafe loop.requests.headReceived(connection, bytes) {
-      let read = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
-      return unsafe RequestHead(
-        method: String(cString: method), version: String(cString: version), headers: read.headers,
-        isWellFormed: read.isWellFormed)
+  return unsafe withConnection(pointer) { connection in
+    let loop = connection.loop
+    loop.hadActivity = true
+    if !connection.hasHead {
+      let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
+      let goesOn = unsafe loop.requests.headReceived(connection, bytes) {
+        let read = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
+        return unsafe RequestHead(
+          method: String(cString: method), version: String(cString: version), headers: read.headers,
+          isWellFormed: read.isWellFormed)
+      }
+      return goesOn ? .YES : .NO
     }
+    let size = unsafe uploadSize.pointee
+    guard size > 0, let upload = unsafe upload else { return loop.requests.requestReceived(connection) ? .YES : .NO }
+    let goesOn = unsafe loop.requests.bodyReceived(connection, UnsafeRawBufferPointer(start: upload, count: size))
+    unsafe uploadSize.pointee = 0
     return goesOn ? .YES : .NO
   }
-  let size = unsafe uploadSize.pointee
-  guard size > 0, let upload = unsafe upload else { return loop.requests.requestReceived(connection) ? .YES : .NO }
-  let goesOn = unsafe loop.requests.bodyReceived(connection, UnsafeRawBufferPointer(start: upload, count: size))
-  unsafe uploadSize.pointee = 0
-  return goesOn ? .YES : .NO
 }
 
 /// A request has ended: it was answered, refused or aborted.
@@ -70,9 +78,10 @@ func httpCompleted(
   _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
 ) {
   guard let pointer = unsafe requestContext?.pointee else { return }
-  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
-  connection.loop.hadActivity = true
-  connection.loop.requests.requestCompleted(connection)
+  unsafe withConnection(pointer) { connection in
+    connection.loop.hadActivity = true
+    connection.loop.requests.requestCompleted(connection)
+  }
 }
 
 /// Keeps percent sequences: a path decoded in place could contain a NUL or a slash that was not a separator.

@@ -157,12 +157,14 @@ final class RequestProcessor {
     halfClosed.ended(connection)
     connections.finishRequest(connection)
     connections.setAwaitsBody(connection, false)
+    // The library has added the socket of a suspended connection to its epoll set again, which reports an end.
+    let wasSuspended = connection.isWatched
     connection.unwatch()
     connection.phase = .idle
     connection.requestNumber += 1
     connection.request = nil
     connection.isSuspended = false
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
-    if connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
+    if !wasSuspended, connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
   }
 }

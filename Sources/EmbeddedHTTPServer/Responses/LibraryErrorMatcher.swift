@@ -7,42 +7,44 @@ internal import Logging
 final class LibraryErrorMatcher {
   private let context: LoopContext
   private let direct: DirectResponder
-  /// The connection whose request line was received last.
-  private var latestHead: Connection?
+  private let connections: ConnectionTable
+  // Tokens and not connections: these change with every request, and a reference would be counted each time.
+  /// The connection whose request line was received last, until its head is complete; 0 for none.
+  private var latestHead: UInt64 = 0
   /// Connections with an incomplete head before which another connection's request line was received.
-  private var splitHeads: [UInt64: Connection] = [:]
-  /// The connection that was given a response last.
-  private var latestAnswer: Connection?
+  private var splitHeads: Set<UInt64> = []
+  /// The connection that was given a response last; 0 before the first.
+  private var latestAnswer: UInt64 = 0
 
-  init(_ context: LoopContext, _ direct: DirectResponder) {
+  init(_ context: LoopContext, _ direct: DirectResponder, _ connections: ConnectionTable) {
     self.context = context
     self.direct = direct
+    self.connections = connections
   }
 
   /// A connection has an incomplete head.
-  var hasIncompleteHead: Bool { !splitHeads.isEmpty || latestHead?.isMidHead == true }
+  var hasIncompleteHead: Bool { !incompleteHeads.isEmpty }
+
+  /// The connections with an incomplete head, unless their request was refused.
+  private var incompleteHeads: [Connection] {
+    splitHeads.union([latestHead]).compactMap { connections[$0] }.filter(\.isMidHead)
+  }
 
   /// A request line is complete, its head is not.
   func lineReceived(_ connection: Connection) {
     // Nearly every head is received as a whole, and is complete before the next line of another connection.
-    if let latest = latestHead, latest.isMidHead, latest !== connection { splitHeads[latest.token] = latest }
-    latestHead = connection
+    if latestHead != 0, latestHead != connection.token { splitHeads.insert(latestHead) }
+    latestHead = connection.token
   }
 
-  /// The connection's head is complete.
+  /// The connection's head is complete, or the connection is closed.
   func headEnded(_ connection: Connection) {
-    if !splitHeads.isEmpty { splitHeads[connection.token] = nil }
+    if latestHead == connection.token { latestHead = 0 }
+    if !splitHeads.isEmpty { splitHeads.remove(connection.token) }
   }
 
   /// The library was given a response on the connection.
-  func answerQueued(_ connection: Connection) { latestAnswer = connection }
-
-  /// The connection is closed.
-  func closed(_ connection: Connection) {
-    headEnded(connection)
-    if latestHead === connection { latestHead = nil }
-    if latestAnswer === connection { latestAnswer = nil }
-  }
+  func answerQueued(_ connection: Connection) { latestAnswer = connection.token }
 
   /// Handles a message of the library.
   ///
@@ -50,7 +52,9 @@ final class LibraryErrorMatcher {
   /// as 0.9.75 does, and a long head gets a problem document.
   func libraryLogged(_ diagnostic: String) {
     context.logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(diagnostic)"])
-    if diagnostic.hasPrefix("Closing connection (failed to create response header)"), let latest = latestAnswer {
+    if diagnostic.hasPrefix("Closing connection (failed to create response header)"),
+      let latest = connections[latestAnswer]
+    {
       // The request's head left no space in the connection's memory. The library makes the head of a response when it
       // is given the response, so the message is about the last one.
       context.counters.refused.increment()
@@ -59,8 +63,7 @@ final class LibraryErrorMatcher {
     guard let status = Self.status(in: diagnostic) else { return }
     context.counters.refused.increment()
     guard splitHeads.count <= Limits.splitHeads else { return }
-    var heads = Array(splitHeads.values)
-    if let latest = latestHead, latest.isMidHead, splitHeads[latest.token] == nil { heads.append(latest) }
+    let heads = incompleteHeads
     if status == 431 {
       // Only a connection with an incomplete head gets this status: a single one is the right one.
       if heads.count == 1 { direct.refuseDirectly(heads[0], .headTooLarge) }
