@@ -48,6 +48,11 @@ enum Limits {
   /// The lowest limit of connections; a lower one is an error.
   static let lowConnectionLimit = 64
 
+  /// Seconds for which a TLS session can be resumed by its ticket.
+  ///
+  /// The keys of tickets change after three times as long. Monitoring systems and browsers return within an hour.
+  static let ticketSeconds: Int32 = 3_600
+
   /// Certificates in a chain; the longest in public use have five.
   static let certificates = 16
 

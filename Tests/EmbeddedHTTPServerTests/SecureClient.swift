@@ -12,7 +12,17 @@ import Glibc
   private(set) var endedProperly = false
 
   /// A client that is connected and has its handshake before it; whom it speaks to it does not check.
-  init(_ address: ListenAddress, version: String = "TLS1.3") throws {
+  ///
+  /// - Parameters:
+  ///   - address: the server.
+  ///   - version: the only version that the client offers.
+  ///   - protocols: the application protocols that it offers, comma-separated; nil for none.
+  ///   - earlier: a client whose session is to be resumed.
+  /// - Throws: a failure to connect or to prepare the session.
+  init(
+    _ address: ListenAddress, version: String = "TLS1.3", protocols: String? = nil,
+    resuming earlier: SecureClient? = nil
+  ) throws {
     wire = try RawClient(address)
     var session: gnutls_session_t?
     var credentials: gnutls_certificate_credentials_t?
@@ -23,6 +33,8 @@ import Glibc
     unsafe self.credentials = credentials
     unsafe gnutls_priority_set_direct(session, "NORMAL:-VERS-ALL:+VERS-\(version)", nil)
     unsafe gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials))
+    for name in protocols?.split(separator: ",") ?? [] { try offer(String(name)) }
+    if let earlier { try resume(earlier) }
     unsafe gnutls_transport_set_int2(session, wire.descriptor, wire.descriptor)
     _ = fcntl(wire.descriptor, F_SETFL, O_NONBLOCK)
   }
@@ -30,6 +42,39 @@ import Glibc
   deinit {
     unsafe gnutls_deinit(session)
     unsafe gnutls_certificate_free_credentials(credentials)
+  }
+
+  private func offer(_ name: String) throws {
+    var bytes = Array(name.utf8)
+    let code = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+      var datum = unsafe gnutls_datum_t(data: buffer.baseAddress, size: UInt32(buffer.count))
+      return unsafe gnutls_alpn_set_protocols(session, &datum, 1, 0)
+    }
+    guard code == 0 else { throw RawClient.Failure(description: "ALPN: \(code)") }
+  }
+
+  private func resume(_ earlier: SecureClient) throws {
+    var data = unsafe gnutls_datum_t()
+    guard unsafe gnutls_session_get_data2(earlier.session, &data) == 0 else {
+      throw RawClient.Failure(description: "no session data")
+    }
+    defer { unsafe CGnuTLS_free(data.data) }
+    guard unsafe gnutls_session_set_data(session, data.data, Int(data.size)) == 0 else {
+      throw RawClient.Failure(description: "unusable session data")
+    }
+  }
+
+  /// Whether the handshake resumed an earlier session.
+  var isResumed: Bool { unsafe gnutls_session_is_resumed(session) != 0 }
+
+  /// The alert that the server has sent last.
+  var alert: gnutls_alert_description_t { unsafe gnutls_alert_get(session) }
+
+  /// The application protocol that the server has selected; nil for none.
+  var selectedProtocol: String? {
+    var name = unsafe gnutls_datum_t()
+    guard unsafe gnutls_alpn_get_selected_protocol(session, &name) == 0 else { return nil }
+    return unsafe String(decoding: UnsafeBufferPointer(start: name.data, count: Int(name.size)), as: UTF8.self)
   }
 
   /// Goes on with the handshake as far as it comes without waiting, and tells whether it is over.

@@ -50,8 +50,10 @@ internal import EventLoop
   let handle: OpaquePointer
   /// The socket, valid as long as the handle.
   let descriptor: Int32
-  /// Retained, because an unowned reference is counted at each use. The cycle ends when ``ConnectionTable`` removes the
-  /// connection.
+  /// The loop of the connection.
+  ///
+  /// It is retained, because an unowned reference is counted at each use. The cycle ends when ``ConnectionTable``
+  /// removes the connection.
   let loop: ServerLoop
 
   var phase = Phase.idle

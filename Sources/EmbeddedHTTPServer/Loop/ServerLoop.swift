@@ -227,6 +227,7 @@ internal import Synchronization
     hadActivity = true
     let connection = unsafe Connection(
       token: connections.nextToken(), handle: handle, descriptor: descriptor, loop: self)
+    connection.prepareHandshake()
     guard connections.insert(connection) else {
       direct.rejectConnection(connection)
       return connection

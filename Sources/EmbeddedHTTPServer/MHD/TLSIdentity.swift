@@ -22,6 +22,10 @@ internal import Glibc
   /// The certificates, the server's own first; not written after init, so that all threads may read them.
   let certificates: UnsafeMutableBufferPointer<gnutls_pcert_st>
   let key: gnutls_privkey_t
+  /// The key of session tickets (RFC 8446 §4.6.1).
+  ///
+  /// A ticket is valid only as long as its server has this identity.
+  private let ticketKey: gnutls_datum_t
 
   /// Makes an identity from PEM texts.
   ///
@@ -51,14 +55,27 @@ internal import Glibc
         unsafe gnutls_privkey_import_x509_raw(key, datum, GNUTLS_X509_FMT_PEM, nil, 0)
       }
     }
-    guard code >= 0, let key = unsafe key else {
+    var ticketKey = unsafe gnutls_datum_t()
+    if code >= 0 { code = unsafe gnutls_session_ticket_key_generate(&ticketKey) }
+    guard code >= 0, let loaded = unsafe key else {
       for index in 0..<Int(count) { unsafe gnutls_pcert_deinit(&list[index]) }
       unsafe list.deallocate()
+      unsafe gnutls_privkey_deinit(key)
       throw TLSIdentityError(part: .key, code: code)
     }
     unsafe certificates = UnsafeMutableBufferPointer(rebasing: list[..<Int(count)])
-    unsafe self.key = key
+    unsafe self.key = loaded
+    unsafe self.ticketKey = ticketKey
     expires = unsafe Self.end(of: &list[0])
+  }
+
+  /// Makes a session issue and accept tickets, with which a client resumes its session without a full handshake.
+  ///
+  /// GnuTLS copies the key and derives the keys in use from it, which it changes with time. 0-RTT data is not accepted.
+  func enableTickets(_ session: gnutls_session_t) {
+    var key = unsafe ticketKey
+    _ = unsafe gnutls_session_ticket_enable_server(session, &key)
+    unsafe gnutls_db_set_cache_expiration(session, Limits.ticketSeconds)
   }
 
   /// Checks through GnuTLS that the key belongs to the certificate.
@@ -117,6 +134,8 @@ internal import Glibc
     for index in unsafe certificates.indices { unsafe gnutls_pcert_deinit(&certificates[index]) }
     unsafe certificates.deallocate()
     unsafe gnutls_privkey_deinit(key)
+    unsafe gnutls_memset(ticketKey.data, 0, Int(ticketKey.size))
+    unsafe CGnuTLS_free(ticketKey.data)
   }
 }
 
