@@ -2,10 +2,11 @@
 enum Limits {
   /// Bytes a connection may use for its request head and its write buffer.
   ///
-  /// A request line of 8,000 bytes, which RFC 9112 §3 recommends to accept, fits with its header fields. Longer heads
-  /// are answered 414 or 431. libmicrohttpd clears all of it before each further request of a connection: 128 KiB cost
-  /// 13 % of the throughput.
-  static let connectionMemory = 16 * 1024
+  /// A request line of 8,000 bytes, which RFC 9112 §3 recommends to accept, fits with a client's usual header fields.
+  /// Longer heads are answered 414 or 431. Every TLS stream keeps all of it in resident memory, besides 5 KB, so 16 KiB
+  /// would cost 21 KB a stream. libmicrohttpd clears it between the requests of a connection: 128 KiB cost 13 % of the
+  /// throughput.
+  static let connectionMemory = 10_752
 
   /// Bytes of a response that is written past libmicrohttpd.
   ///
@@ -33,7 +34,7 @@ enum Limits {
   /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets.
   static let descriptorReserve = 256
 
-  /// Open connections, whatever the descriptor limit allows: at 16 KiB each this is 320 MiB.
+  /// Open connections, whatever the descriptor limit allows: at 10.5 KiB each this is 205 MiB.
   static let connections = 20_000
 
   /// Clients accepted from the kernel's queue before the listening socket closes: the whole queue.
