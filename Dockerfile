@@ -5,12 +5,13 @@ ARG SWIFT_IMAGE=swift:6.3-bookworm
 # A libcurl for HTTP only: Debian's build would add LDAP, Kerberos, SSH and a second TLS library to the image.
 FROM debian:bookworm-slim AS curl
 WORKDIR /source
-COPY scripts/slim-curl scripts/
-RUN scripts/slim-curl /curl
+COPY scripts/image.d/slim-curl scripts/image.d/
+RUN scripts/image.d/slim-curl /curl
 
 FROM ${SWIFT_IMAGE} AS build
 WORKDIR /source
-COPY scripts/setup scripts/closure scripts/packages.txt scripts/
+COPY scripts/setup scripts/packages.txt scripts/
+COPY scripts/image.d/closure scripts/image.d/
 # The upgrade installs security fixes that are newer than the base image, because its libraries are copied into the final
 # image. The libcurl variant must be the one of the stage above, not the one of the Swift image.
 RUN scripts/setup && apt-get update && apt-get install -y --no-install-recommends libcurl4-gnutls-dev \
@@ -22,7 +23,7 @@ RUN --mount=type=cache,target=/source/.build,sharing=locked \
     swift build -c release --product reachd --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
       -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
  && cp -P /curl/* "/usr/lib/$(uname -m)-linux-gnu/" \
- && scripts/closure "$(swift build -c release --show-bin-path)/reachd" /image
+ && scripts/image.d/closure "$(swift build -c release --show-bin-path)/reachd" /image
 
 FROM debian:bookworm-slim AS debug
 ARG REVISION=unknown

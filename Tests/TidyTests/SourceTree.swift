@@ -44,6 +44,9 @@ struct SourceTree: Sendable {
 
   func read(_ path: String) -> String? { Self.read(root + "/" + path) }
 
+  /// The scripts, without their text.
+  var scripts: [SourceFile] { Self.walk(root, "scripts").map { SourceFile(path: $0, text: "") } }
+
   /// The articles of the documentation catalogues, by path.
   var articles: [(path: String, text: String)] {
     Self.walk(root, "Sources").filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted()

@@ -18,6 +18,8 @@ struct StructureTests {
   @Test("No folder holds more than 30 files")
   func folders() {
     #expect(StructureChecks.crowdedFolders(tree.files, limit: 30).isEmpty)
+    #expect(StructureChecks.crowdedFolders(tree.scripts, limit: 30).isEmpty)
+    #expect(tree.scripts.count > 20, "the scripts are found")
   }
 
   @Test("Each module imports a C library in one folder only")

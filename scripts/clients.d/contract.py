@@ -18,7 +18,7 @@ for host in ("10.0.0.9", "10.9.0.1"):
 service = Daemon(sys.argv[1], "--log-level", "notice")
 try:
     result = subprocess.run(
-        [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "--config-file", "scripts/schemathesis.toml",
+        [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "--config-file", "scripts/clients.d/schemathesis.toml",
          "run", "openapi.yaml", "--url", f"http://127.0.0.1:{service.port}", "--max-examples", str(EXAMPLES),
          "--seed", SEED, "--phases", "examples,coverage,fuzzing", "--request-timeout", "10", "--warnings", "off"],
         check=False)
