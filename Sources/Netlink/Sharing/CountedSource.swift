@@ -61,6 +61,7 @@ final class CountedSource: Sendable {
   /// - Parameters:
   ///   - observer: the observer.
   ///   - isNew: whether the source must be started.
+  /// - Returns: the observer's membership, for ``remove(_:)``.
   /// - Throws: a ``KernelError`` when the kernel cannot be read; the observer is not added then.
   func add(_ observer: any KernelObserver, isNew: Bool) throws(KernelError) -> ObserverMultiplexer.Member {
     let member = try observers.add(observer, isFirst: isNew)

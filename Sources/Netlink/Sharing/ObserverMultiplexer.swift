@@ -48,6 +48,7 @@ final class ObserverMultiplexer: KernelObserver {
   /// - Parameters:
   ///   - observer: the observer.
   ///   - isFirst: whether no reading has begun, so that the next one is also the first of this observer.
+  /// - Returns: its membership, for ``remove(_:)``.
   /// - Throws: the failure of the source while it cannot read.
   func add(_ observer: any KernelObserver, isFirst: Bool) throws(KernelError) -> Member {
     let member = Member(observer)
