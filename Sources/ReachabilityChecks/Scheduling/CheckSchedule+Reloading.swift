@@ -15,28 +15,10 @@ extension CheckSchedule {
   public func configure(_ definitions: [TargetDefinition]) throws(QuotaExcess) -> TargetConfigurationResult {
     try reserve(definitions, limits)
     defer { guarded.withLock { $0.state.ledger.release() } }
-    let configured = Set(definitions.map(\.id))
-    let (removed, kept, takenOver, isFirst) = guarded.withLock { guarded in
-      let removed = guarded.state.entries.values.filter {
-        $0.report.origin == .configuration && !configured.contains($0.definition.id)
-      }
-      let kept = definitions.map { definition in
-        var definition = definition
-        if guarded.configured?[definition.id]?.isPaused == definition.isPaused,
-          let entry = guarded.state.entries[definition.id], entry.report.origin == .configuration
-        {
-          definition.isPaused = entry.definition.isPaused
-        }
-        return definition
-      }
-      let isFirst = guarded.configured == nil
-      guarded.configured = Dictionary(definitions.map { ($0.id, $0) }) { $1 }
-      let takenOver = definitions.map(\.id).filter { guarded.state.entries[$0]?.report.origin == .runtime }
-      return (removed.map(\.definition.id), kept, takenOver, isFirst)
-    }
-    for id in removed { try? remove(id, origin: .configuration) }
-    _ = put(kept, .configuration, isPublished: !isFirst)
-    return TargetConfigurationResult(takenOver: takenOver)
+    let change = guarded.withLock { $0.configure(definitions) }
+    for id in change.removed { try? remove(id, origin: .configuration) }
+    _ = put(change.definitions, .configuration, isPublished: !change.isFirst)
+    return TargetConfigurationResult(takenOver: change.takenOver)
   }
 
   /// Updates targets that were added at run time to new definitions of their modules, and to the built-in module of the same

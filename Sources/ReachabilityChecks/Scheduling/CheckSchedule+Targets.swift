@@ -50,65 +50,11 @@ extension CheckSchedule {
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount?,
     _ precondition: TargetPrecondition, isPublished: Bool = true
   ) -> TargetPutResult {
-    let effects = guarded.withLock { guarded in
-      put(definition, origin, account, precondition, isPublished: isPublished, &guarded, now())
+    let effects = guarded.withLock {
+      $0.put(definition, origin, account, precondition, isPublished: isPublished, at: now())
     }
     effects.run()
     return effects.result
-  }
-
-  /// The result of a change, and its effects, which run without the lock.
-  private struct Effects: Sendable {
-    var result: TargetPutResult
-    var cancellation: (any CheckCancellation)?
-    /// Callers whose result does not come, because the target was paused or removed.
-    var waiting: [@Sendable (CheckOutcome?) -> Void] = []
-    var publish: @Sendable () -> Void = {}
-
-    func run() {
-      publish()
-      cancellation?.cancel()
-      for completion in waiting { completion(nil) }
-    }
-  }
-
-  private func put(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount?,
-    _ precondition: TargetPrecondition, isPublished: Bool, _ guarded: inout Guarded, _ now: ScheduleState.Moment
-  ) -> Effects {
-    let definition = definition.bounded
-    let old = guarded.state.entries[definition.id]?.report
-    if let error = rejection(of: old, origin, precondition) { return Effects(result: .rejected(error)) }
-    if origin == .runtime, let excess = guarded.state.excess(definition, by: account) {
-      return Effects(result: .rejected(.quota(excess)))
-    }
-    let (change, cancelled) = guarded.state.put(definition, origin, by: account, at: now)
-    guard let report = guarded.state.entries[definition.id]?.report else {
-      return Effects(result: .rejected(.missing))
-    }
-    if let old {
-      if old.definition.target.host != definition.target.host {
-        guarded.routes.add(definition)
-        guarded.routes.remove(old.definition)
-      }
-    } else {
-      guarded.routes.add(definition)
-      guarded.sortedIDs = nil
-    }
-    return Effects(
-      result: old == nil ? .created(report) : .replaced(report),
-      cancellation: cancelled.flatMap { guarded.cancellations.removeValue(forKey: $0) },
-      waiting: definition.isPaused ? guarded.waiting.removeValue(forKey: definition.id) ?? [] : [],
-      // Numbered under this lock, so that the changes of a target are published in order.
-      publish: monitor.record(change.map { old != nil || isPublished ? [$0] : [] } ?? [], at: now.time))
-  }
-
-  private func rejection(
-    of old: TargetReport?, _ origin: TargetOrigin, _ precondition: TargetPrecondition
-  ) -> TargetChangeError? {
-    guard precondition.isFulfilled(by: old) else { return .precondition }
-    if let old, old.origin == .configuration, origin == .runtime { return .configured }
-    return nil
   }
 
   /// Removes a target and cancels its check.
@@ -118,18 +64,8 @@ extension CheckSchedule {
   public func remove(
     _ id: String, origin: TargetOrigin = .runtime, if precondition: TargetPrecondition = .none
   ) throws(TargetChangeError) {
-    let removal = guarded.withLock { guarded -> Result<Effects, TargetChangeError> in
-      guard let old = guarded.state.entries[id]?.report else { return .failure(.missing) }
-      if let error = rejection(of: old, origin, precondition) { return .failure(error) }
-      let run = guarded.state.remove(id)
-      guarded.routes.remove(old.definition)
-      guarded.sortedIDs = nil
-      let change = TargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
-      return .success(
-        Effects(
-          result: .replaced(old), cancellation: run.flatMap { guarded.cancellations.removeValue(forKey: $0) },
-          waiting: guarded.waiting.removeValue(forKey: id) ?? [],
-          publish: monitor.record([change], at: now().time)))
+    let removal = guarded.withLock { registry in
+      Result { () throws(TargetChangeError) in try registry.remove(id, origin, precondition, at: now()) }
     }
     try removal.get().run()
   }

@@ -17,23 +17,7 @@ internal import ReachabilityModel
 /// missing becomes `unreachable` by the kernel's report, without a check. Checks during which this process was suspended are
 /// repeated.
 public final class CheckSchedule: Sendable {
-  struct Guarded {
-    var state: ScheduleState
-    var routes: RouteWatches
-    /// The cancellations of running checks, by their runs.
-    var cancellations: [Int: any CheckCancellation] = [:]
-    /// Callers that wait for a target's next result.
-    var waiting: [String: [@Sendable (CheckOutcome?) -> Void]] = [:]
-    /// The targets of the configuration as it defines them, also when clients have paused them; nil before the first.
-    var configured: [String: TargetDefinition]?
-    /// The identifiers in order; nil when they must be sorted.
-    var sortedIDs: [String]?
-    /// When the timer fires.
-    var wakeTime: Duration?
-    var hasStopped = false
-  }
-
-  let guarded: Locked<Guarded>
+  let guarded: Locked<TargetRegistry>
   let monitor: ReachabilityMonitor
   let configuration: Configuration
   private let checker: Checker
@@ -63,11 +47,11 @@ public final class CheckSchedule: Sendable {
     self.timer = timer
     observer = RouteObserver { timer.fire() }
     guarded = Locked(
-      Guarded(
-        state: ScheduleState(
+      TargetRegistry(
+        ScheduleState(
           seed: StableHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
           perHost: configuration.perHost, limits: configuration.limits),
-        routes: RouteWatches(monitor, reportingTo: observer)))
+        monitor, reportingTo: observer))
     reference.schedule = self
     monitor.attach(observer)
   }
@@ -80,15 +64,7 @@ public final class CheckSchedule: Sendable {
   /// Cancels all checks, starts no more, and stops to watch the routes.
   public func stop() {
     monitor.detach(observer)
-    let (cancellations, waiting) = guarded.withLock { guarded in
-      guarded.hasStopped = true
-      guarded.routes.removeAll()
-      defer {
-        guarded.cancellations = [:]
-        guarded.waiting = [:]
-      }
-      return (Array(guarded.cancellations.values), guarded.waiting.values.flatMap(\.self))
-    }
+    let (cancellations, waiting) = guarded.withLock { $0.stop() }
     for cancellation in cancellations { cancellation.cancel() }
     for completion in waiting { completion(nil) }
   }
@@ -96,7 +72,7 @@ public final class CheckSchedule: Sendable {
   // MARK: - Checks
 
   /// Arms the timer for the state's next deadline, unless it fires earlier.
-  func rearm(_ guarded: inout Guarded, _ now: ScheduleState.Moment) {
+  func rearm(_ guarded: inout TargetRegistry, _ now: ScheduleState.Moment) {
     guard !guarded.hasStopped, let next = guarded.state.nextDeadline(after: now.uptime) else { return }
     if let wakeTime = guarded.wakeTime, wakeTime <= next, wakeTime > now.uptime { return }
     guarded.wakeTime = next
@@ -145,7 +121,7 @@ public final class CheckSchedule: Sendable {
       let effect = guarded.state.finish(start.run, outcome.result, settle: monitor.settle, at: now)
       if effect == .contradicted { guarded.routes.report(start.definition.target.host, to: start.id) }
       guard let changes = effect.changes else {
-        return (monitor.record([], at: now.time), [] as [@Sendable (CheckOutcome?) -> Void])
+        return (monitor.record([], at: now.time), [] as [TargetRegistry.Waiter])
       }
       let waiting = guarded.waiting.removeValue(forKey: start.id) ?? []
       // Numbered under this lock, so that the changes of a target are published in order.

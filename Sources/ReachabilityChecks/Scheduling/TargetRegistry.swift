@@ -1,0 +1,181 @@
+internal import NetworkReachability
+internal import ReachabilityModel
+
+/// The registered targets, with everything that the lock of a ``CheckSchedule`` protects.
+///
+/// A change returns its ``TargetChangeEffects``, which the schedule carries out without the lock.
+struct TargetRegistry {
+  typealias Waiter = @Sendable (CheckOutcome?) -> Void
+
+  var state: ScheduleState
+  var routes: RouteWatches
+  /// The cancellations of running checks, by their runs.
+  var cancellations: [Int: any CheckCancellation] = [:]
+  /// Callers that wait for a target's next result.
+  var waiting: [String: [Waiter]] = [:]
+  /// When the timer fires.
+  var wakeTime: Duration?
+  private(set) var hasStopped = false
+  /// The targets of the configuration as it defines them, also when clients have paused them; nil before the first.
+  private var configured: [String: TargetDefinition]?
+  /// The identifiers in order; nil when they must be sorted.
+  private var sortedIDs: [String]?
+  private let monitor: ReachabilityMonitor
+
+  init(_ state: ScheduleState, _ monitor: ReachabilityMonitor, reportingTo observer: RouteObserver) {
+    self.state = state
+    self.monitor = monitor
+    routes = RouteWatches(monitor, reportingTo: observer)
+  }
+
+  // MARK: - Changes
+
+  /// Registers or changes a target.
+  ///
+  /// - Parameters:
+  ///   - definition: the target.
+  ///   - origin: the configuration, or a client.
+  ///   - account: the client's account; nil for the one that has the target.
+  ///   - precondition: the condition for the change.
+  ///   - isPublished: whether a new target is published as a change.
+  ///   - now: the present time.
+  /// - Returns: the result and its effects.
+  mutating func put(
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount?,
+    _ precondition: TargetPrecondition, isPublished: Bool, at now: ScheduleState.Moment
+  ) -> TargetChangeEffects {
+    let definition = definition.bounded
+    let old = state.entries[definition.id]?.report
+    if let error = Self.rejection(of: old, origin, precondition) {
+      return TargetChangeEffects(result: .rejected(error))
+    }
+    if origin == .runtime, let excess = state.excess(definition, by: account) {
+      return TargetChangeEffects(result: .rejected(.quota(excess)))
+    }
+    let (change, cancelled) = state.put(definition, origin, by: account, at: now)
+    guard let report = state.entries[definition.id]?.report else {
+      return TargetChangeEffects(result: .rejected(.missing))
+    }
+    if let old {
+      if old.definition.target.host != definition.target.host {
+        routes.add(definition)
+        routes.remove(old.definition)
+      }
+    } else {
+      routes.add(definition)
+      sortedIDs = nil
+    }
+    return TargetChangeEffects(
+      result: old == nil ? .created(report) : .replaced(report),
+      cancellation: cancelled.flatMap { cancellations.removeValue(forKey: $0) },
+      waiting: definition.isPaused ? waiting.removeValue(forKey: definition.id) ?? [] : [],
+      // Numbered under the lock, so that the changes of a target are published in order.
+      publish: monitor.record(change.map { old != nil || isPublished ? [$0] : [] } ?? [], at: now.time))
+  }
+
+  /// Removes a target.
+  ///
+  /// - Returns: the effects.
+  /// - Throws: why it was not removed.
+  mutating func remove(
+    _ id: String, _ origin: TargetOrigin, _ precondition: TargetPrecondition, at now: ScheduleState.Moment
+  ) throws(TargetChangeError) -> TargetChangeEffects {
+    guard let old = state.entries[id]?.report else { throw .missing }
+    if let error = Self.rejection(of: old, origin, precondition) { throw error }
+    let run = state.remove(id)
+    routes.remove(old.definition)
+    sortedIDs = nil
+    let change = TargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
+    return TargetChangeEffects(
+      result: .replaced(old), cancellation: run.flatMap { cancellations.removeValue(forKey: $0) },
+      waiting: waiting.removeValue(forKey: id) ?? [], publish: monitor.record([change], at: now.time))
+  }
+
+  private static func rejection(
+    of old: TargetReport?, _ origin: TargetOrigin, _ precondition: TargetPrecondition
+  ) -> TargetChangeError? {
+    guard precondition.isFulfilled(by: old) else { return .precondition }
+    if let old, old.origin == .configuration, origin == .runtime { return .configured }
+    return nil
+  }
+
+  /// Starts no more checks, and stops to watch the routes.
+  ///
+  /// - Returns: the running checks to cancel, and the callers that receive no result.
+  mutating func stop() -> (cancellations: [any CheckCancellation], waiting: [Waiter]) {
+    hasStopped = true
+    routes.removeAll()
+    defer {
+      cancellations = [:]
+      waiting = [:]
+    }
+    return (Array(cancellations.values), waiting.values.flatMap(\.self))
+  }
+
+  // MARK: - Configuration
+
+  /// What a new configuration changes.
+  struct ConfigurationChange {
+    /// The identifiers of targets that the configuration no longer contains.
+    var removed: [String]
+    /// The targets of the configuration; those that clients have paused or resumed stay so.
+    var definitions: [TargetDefinition]
+    /// The identifiers of targets that clients had registered.
+    var takenOver: [String]
+    /// Whether no configuration came before.
+    var isFirst: Bool
+  }
+
+  /// Records the targets of a new configuration.
+  ///
+  /// - Returns: what the schedule has to change.
+  mutating func configure(_ definitions: [TargetDefinition]) -> ConfigurationChange {
+    let ids = Set(definitions.map(\.id))
+    let removed = state.entries.values.filter {
+      $0.report.origin == .configuration && !ids.contains($0.definition.id)
+    }
+    let kept = definitions.map { definition in
+      var definition = definition
+      if configured?[definition.id]?.isPaused == definition.isPaused,
+        let entry = state.entries[definition.id], entry.report.origin == .configuration
+      {
+        definition.isPaused = entry.definition.isPaused
+      }
+      return definition
+    }
+    let isFirst = configured == nil
+    configured = Dictionary(definitions.map { ($0.id, $0) }) { $1 }
+    return ConfigurationChange(
+      removed: removed.map(\.definition.id), definitions: kept,
+      takenOver: definitions.map(\.id).filter { state.entries[$0]?.report.origin == .runtime }, isFirst: isFirst)
+  }
+
+  // MARK: - Reports
+
+  /// The reports of the first targets that fulfil a condition, ordered by identifier, beginning after `id`.
+  mutating func reports(
+    after id: String?, limit: Int, where isIncluded: (TargetReport) -> Bool
+  ) -> [TargetReport] {
+    let order = sortedIDs ?? state.entries.keys.sorted()
+    sortedIDs = order
+    var found: [TargetReport] = []
+    var index = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
+    while index < order.count, found.count < limit {
+      if let report = state.entries[order[index]]?.report, isIncluded(report) { found.append(report) }
+      index += 1
+    }
+    return found
+  }
+}
+
+extension [String] {
+  /// The index of the first element that fulfils a condition, which all elements after it fulfil, too.
+  fileprivate func partitioningIndex(_ isInSecondPart: (String) -> Bool) -> Int {
+    var range = 0..<count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = isInSecondPart(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
+}
