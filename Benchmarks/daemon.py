@@ -1,8 +1,10 @@
 """The reachd under measurement: started on a free loopback port, queried over a socket, stopped."""
+import os
 import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 
@@ -18,6 +20,16 @@ class Daemon:
         if not match:
             raise SystemExit(f"reachd did not start: {line}")
         self.port = int(match.group(1))
+        # The log is read as it is written, as by a service manager.
+        threading.Thread(target=self.read_log, daemon=True).start()
+
+    def read_log(self):
+        try:
+            while os.read(self.process.stderr.fileno(), 65536):
+                pass
+        except (OSError, ValueError):
+            # A benchmark has closed the pipe.
+            pass
 
     @property
     def pid(self):
@@ -40,7 +52,7 @@ class Daemon:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=20)
+        self.process.wait(20)
         return self.process.returncode
 
 

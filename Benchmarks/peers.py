@@ -1,4 +1,4 @@
-"""Programs for comparison: C programs built here, or nginx from Debian, each on a dedicated processor."""
+"""Programs for comparison: C programs built here, nginx and HAProxy from Debian."""
 import os
 import pathlib
 import shutil
@@ -104,3 +104,41 @@ def cpu_nanoseconds(pids):
 def median(values):
     values = sorted(values)
     return values[len(values) // 2]
+
+
+class HAProxy:
+    """One thread that checks each address and port by a TCP connection, and logs the changes of their states."""
+
+    def __init__(self, servers, interval):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bench-haproxy-"))
+        lines = "\n".join(f"  server s{index} {server} check inter {interval}" for index, server in enumerate(servers))
+        (self.folder / "haproxy.cfg").write_text(f"""global
+  maxconn 4096
+  nbthread 1
+  log stdout format raw local0
+defaults
+  mode tcp
+  log global
+  option log-health-checks
+  timeout connect 2s
+  timeout client 5s
+  timeout server 5s
+frontend unused
+  bind 127.0.0.1:{free_port()}
+  default_backend all
+backend all
+{lines}
+""")
+        self.log = open(self.folder / "log", "wb")
+        self.process = subprocess.Popen(
+            ["haproxy", "-db", "-f", self.folder / "haproxy.cfg"], stdout=self.log, stderr=self.log)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.log.close()
+        shutil.rmtree(self.folder)

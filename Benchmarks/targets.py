@@ -2,7 +2,9 @@
 the other end of the device and answers each SYN after 20 ms.
 
 Prints rows of RESULTS.md: CPU and memory of the schedule at rest, the delay of check starts, the reported against the
-true round trip, and the time from a link loss to the last event of 1,000 targets, and back.
+true round trip, and the time from a link loss to the last event of 1,000 targets, and back. Then 10,000 targets on
+loopback addresses beside HAProxy with 10,000 servers, in alternating rounds, and 100,000 targets. Options select parts:
+cable, many, haproxy, huge.
 """
 import ctypes
 import fcntl
@@ -20,6 +22,7 @@ import threading
 import time
 
 from daemon import Daemon, quantiles
+from peers import HAProxy, median
 
 CLONE_NEWNET = 0x40000000
 TUNSETIFF, TUNSETCARRIER = 0x400454CA, 0x400454E2
@@ -28,6 +31,8 @@ DELAY = 0.020
 MANY, FEW = int(os.environ.get("TARGETS", 10_000)), 1_000
 WARM_UP, MEASURED = 15, 30
 PULLS = int(os.environ.get("PULLS", 11))
+ROUNDS, HUGE = int(os.environ.get("ROUNDS", 3)), int(os.environ.get("HUGE", 100_000))
+PORT = 8081
 
 
 def run(command):
@@ -95,15 +100,22 @@ def syn_ack(packet):
     return head + segment
 
 
-def configuration(count):
-    lines = ["targets:"]
-    for number in range(count):
-        address = f"10.200.{number // 250}.{number % 250 + 1}"
-        lines.append(f'  - {{id: t{number}, target: "tcp://{address}:80", interval: 10s, timeout: 2s}}')
+def configuration(servers, interval="10s"):
+    lines = ["limits:", f"  targets: {len(servers)}", "targets:"]
+    for number, server in enumerate(servers):
+        lines.append(f'  - {{id: t{number}, target: "tcp://{server}", interval: {interval}, timeout: 2s}}')
     file = tempfile.NamedTemporaryFile("w", suffix=".yaml")
     file.write("\n".join(lines) + "\n")
     file.flush()
     return file
+
+
+def behind_wire(count):
+    return [f"10.200.{number // 250}.{number % 250 + 1}:80" for number in range(count)]
+
+
+def on_loopback(count):
+    return [f"127.{1 + number // 62500}.{number // 250 % 250}.{number % 250 + 1}:{PORT}" for number in range(count)]
 
 
 def metrics(daemon):
@@ -146,7 +158,7 @@ def share_bound(before, after, share):
 
 
 def measure_many(wire, binary):
-    with configuration(MANY) as file:
+    with configuration(behind_wire(MANY)) as file:
         daemon = Daemon(binary, "--config", file.name, "--log-level", "notice")
         wait_for(daemon, "up", MANY)
         time.sleep(WARM_UP)
@@ -198,7 +210,7 @@ def until_told(stream, state, count):
 
 
 def measure_cable(wire, binary):
-    with configuration(FEW) as file:
+    with configuration(behind_wire(FEW)) as file:
         daemon = Daemon(binary, "--config", file.name, "--log-level", "notice")
         wait_for(daemon, "up", FEW)
         stream = daemon.connect()
@@ -223,6 +235,58 @@ def measure_cable(wire, binary):
           f"max {1e3 * max(back):.0f} ms of {PULLS}, of which 20 ms are the round trip | `Benchmarks/run targets` |")
 
 
+def opened():
+    """TCP connections that this namespace has begun."""
+    head, values = [line.split() for line in open("/proc/self/net/snmp") if line.startswith("Tcp:")]
+    return int(values[head.index("ActiveOpens")])
+
+
+def resting(program, wait):
+    """The processor microseconds of a check, and the resident mebibytes, of a program whose targets are all up."""
+    wait()
+    time.sleep(WARM_UP)
+    checks, spent = opened(), processor_seconds(program.pid)
+    time.sleep(MEASURED)
+    checks, spent = opened() - checks, processor_seconds(program.pid) - spent
+    memory = resident_mebibytes(program.pid)
+    program.stop()
+    return 1e6 * spent / checks, memory, checks / MEASURED
+
+
+def measure_beside_haproxy(binary):
+    """Both connect to a server that accepts nothing, and end each connection with a reset before it is established."""
+    servers = on_loopback(MANY)
+    figures = {"reachd": [], "HAProxy": []}
+    with socket.create_server(("0.0.0.0", PORT), backlog=4096), configuration(servers) as file:
+        for _ in range(ROUNDS):
+            daemon = Daemon(binary, "--config", file.name)
+            figures["reachd"].append(resting(daemon, lambda: wait_for(daemon, "up", MANY)))
+            figures["HAProxy"].append(resting(HAProxy(servers, "10s"), lambda: time.sleep(12)))
+    ours, theirs = ([median(column) for column in zip(*figures[name])] for name in ("reachd", "HAProxy"))
+    for index, what, unit in (0, "CPU of a check", "µs"), (1, "resident memory", "MiB"):
+        print(f"| {MANY} TCP targets on loopback addresses, interval 10 s: {what} | ≤ 1.2× HAProxy | "
+              f"{ours[index]:.1f} {unit}; HAProxy {theirs[index]:.1f} {unit}: {ours[index] / theirs[index]:.2f}× "
+              f"({ours[2]:.0f} and {theirs[2]:.0f} checks/s) | `Benchmarks/run targets` |")
+
+
+def measure_huge(binary):
+    with socket.create_server(("0.0.0.0", PORT), backlog=4096), configuration(on_loopback(HUGE), "60s") as file:
+        daemon = Daemon(binary, "--config", file.name)
+        wait_for(daemon, "up", HUGE, 300)
+        time.sleep(WARM_UP)
+        before, spent, checks = metrics(daemon), processor_seconds(daemon.pid), opened()
+        time.sleep(MEASURED)
+        spent, checks = processor_seconds(daemon.pid) - spent, opened() - checks
+        late = share_bound(before, metrics(daemon), 0.99)
+        memory = resident_mebibytes(daemon.pid)
+        daemon.stop()
+    print(f"| {HUGE} TCP targets, interval 60 s | start late by ≤ 1 s | {100 * spent / MEASURED:.1f} % of a processor, "
+          f"{1e6 * spent / checks:.0f} µs a check ({checks / MEASURED:.0f} checks/s), {memory:.1f} MiB, "
+          f"late by p99 ≤ {1e3 * late:.1f} ms | `Benchmarks/run targets` |")
+
+
 wire = Wire()
-measure_cable(wire, sys.argv[1])
-measure_many(wire, sys.argv[1])
+parts = {"cable": lambda: measure_cable(wire, sys.argv[1]), "many": lambda: measure_many(wire, sys.argv[1]),
+         "haproxy": lambda: measure_beside_haproxy(sys.argv[1]), "huge": lambda: measure_huge(sys.argv[1])}
+for part in sys.argv[2:] or parts:
+    parts[part]()

@@ -52,6 +52,9 @@ struct TargetRegistry {
     if origin == .runtime, let excess = state.excess(definition, by: account) {
       return TargetChangeEffects(result: .rejected(.quota(excess)))
     }
+    if let old, old.definition != definition, let error = admitChange(by: account, at: now) {
+      return TargetChangeEffects(result: .rejected(error))
+    }
     let (change, cancelled) = state.put(definition, origin, by: account, at: now)
     guard let report = state.entries[definition.id]?.report else {
       return TargetChangeEffects(result: .rejected(.missing))
@@ -78,10 +81,12 @@ struct TargetRegistry {
   /// - Returns: the effects.
   /// - Throws: why it was not removed.
   mutating func remove(
-    _ id: String, _ origin: TargetOrigin, _ precondition: TargetPrecondition, at now: ScheduleState.Moment
+    _ id: String, _ origin: TargetOrigin, _ account: TargetAccount?, _ precondition: TargetPrecondition,
+    at now: ScheduleState.Moment
   ) throws(TargetChangeError) -> TargetChangeEffects {
     guard let old = state.entries[id]?.report else { throw .missing }
     if let error = Self.rejection(of: old, origin, precondition) { throw error }
+    if let error = admitChange(by: account, at: now) { throw error }
     let run = state.remove(id)
     routes.remove(old.definition)
     sortedIDs = nil
@@ -89,6 +94,11 @@ struct TargetRegistry {
     return TargetChangeEffects(
       result: .replaced(old), cancellation: run.flatMap { cancellations.removeValue(forKey: $0) },
       waiting: waiting.removeValue(forKey: id) ?? [], publish: monitor.record([change], at: now.time))
+  }
+
+  /// Counts a change against the rate of the account, if a caller makes it.
+  mutating func admitChange(by account: TargetAccount?, at now: ScheduleState.Moment) -> TargetChangeError? {
+    account.flatMap { state.ledger.changes.admit($0, state.ledger.limits, at: now.uptime) }
   }
 
   private static func rejection(
@@ -152,30 +162,10 @@ struct TargetRegistry {
 
   // MARK: - Reports
 
-  /// The reports of the first targets that fulfil a condition, ordered by identifier, beginning after `id`.
-  mutating func reports(
-    after id: String?, limit: Int, where isIncluded: (TargetReport) -> Bool
-  ) -> [TargetReport] {
+  /// The identifiers in order.
+  mutating func orderedIDs() -> [String] {
     let order = sortedIDs ?? state.entries.keys.sorted()
     sortedIDs = order
-    var found: [TargetReport] = []
-    var index = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
-    while index < order.count, found.count < limit {
-      if let report = state.entries[order[index]]?.report, isIncluded(report) { found.append(report) }
-      index += 1
-    }
-    return found
-  }
-}
-
-extension [String] {
-  /// The index of the first element that fulfils a condition, which all elements after it fulfil, too.
-  fileprivate func partitioningIndex(_ isInSecondPart: (String) -> Bool) -> Int {
-    var range = 0..<count
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range = isInSecondPart(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
-    }
-    return range.lowerBound
+    return order
   }
 }
