@@ -91,10 +91,12 @@ import Testing
         tcp_connect: { prober: tcp }
         icmp: { prober: icmp, icmp: { preferred_ip_protocol: ip4 } }
         dns_udp: { prober: dns, dns: { query_name: a.example, query_type: A, preferred_ip_protocol: ip4 } }
+        dns_none: { prober: dns, dns: { query_name: b.example, query_type: A, preferred_ip_protocol: ip4 } }
       """
     let ours = """
         http_regex: { prober: http, expectBody: nothing }
         dns_udp: { prober: dns, queryName: a.example, queryType: A, hosts: any }
+        dns_none: { prober: dns, queryName: b.example, queryType: A, hosts: any }
       """
     let dead = try Loopback.closedPort()
     try compare(theirs: theirs, ours: ours) { web in
@@ -102,7 +104,9 @@ import Testing
         ("http_2xx", "\(web)/livez"), ("http_2xx", "\(web)/nothing"), ("http_2xx", "http://127.0.0.1:\(dead)/"),
         ("http_regex", "\(web)/livez"), ("tcp_connect", String(web.dropFirst("http://".utf8.count))),
         ("tcp_connect", "127.0.0.1:\(dead)"), ("icmp", "127.0.0.1"), ("dns_udp", dns.address),
-        ("dns_udp", "127.0.0.1:\(dead)"),
+        ("dns_udp", "127.0.0.1:\(dead)"), ("dns_none", dns.address),
+        // The reserved domain has no names (RFC 6761 §6.4).
+        ("dns_udp", "name.invalid:53"), ("tcp_connect", "name.invalid:1"), ("icmp", "name.invalid"),
       ]
     }
   }

@@ -60,6 +60,23 @@ import Testing
     #expect(service.prober.requests.count == 5)
   }
 
+  @Test(
+    "A target that the module cannot check is a failed probe with the module's series",
+    arguments: [
+      ("tcp_connect", "http://10.0.0.9/", "probe_failed_due_to_regex 0"),
+      ("tcp_connect", "10.0.0.9", "probe_ip_protocol 0"),
+      ("http_2xx", "tcp://10.0.0.9:80", "probe_http_status_code 0"), ("icmp", "10.0.0.9:x", "probe_ip_addr_hash 0"),
+    ])
+  func invalidProbeTarget(module: String, target: String, series: String) throws {
+    let service = try ScriptedService(.wired)
+    let response = try service.ask("/probe?target=\(target)&module=\(module)")
+    #expect(response.status == 200, "\(response.text)")
+    for line in ["probe_success 0", series, #"probe_failure_info{reason="badTarget",state="unknown"} 1"#] {
+      #expect(response.text.contains(line + "\n"), "\(response.text)")
+    }
+    #expect(service.prober.requests.isEmpty)
+  }
+
   @Test("Only /probe follows redirects with the built-in HTTP module")
   func redirectsForProbe() throws {
     answers(.up)

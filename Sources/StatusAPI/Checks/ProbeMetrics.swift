@@ -1,49 +1,55 @@
 internal import ReachabilityChecks
 
-/// The outcome of a check as the series of blackbox_exporter, with its names, types and units.
+/// The result of a check as the series of blackbox_exporter, with its names, types and units.
 enum ProbeMetrics {
-  /// Adds all series of an outcome.
-  static func write(_ outcome: CheckOutcome, to page: inout MetricExposition) {
-    let result = outcome.result
+  /// Adds all series of a result; those of a failure too, because a series that ends hides the failure.
+  ///
+  /// - Parameters:
+  ///   - result: the result of a check.
+  ///   - module: the module of the check, which determines the series.
+  ///   - failure: the value of the label `reason` when it is not that of the result.
+  ///   - page: receives the series.
+  static func write(
+    _ result: CheckResult, _ module: CheckModule, failure: String? = nil, to page: inout MetricExposition
+  ) {
     func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
     add("probe_success", "Displays whether or not the probe was a success", result.state == .up ? 1 : 0)
     add("probe_duration_seconds", "Returns how long the probe took to complete in seconds", seconds(result.duration))
     add(
       "probe_dns_lookup_time_seconds", "Returns the time taken for probe dns lookup in seconds",
       seconds(result.duration(of: .resolve) ?? .zero))
-    if let address = result.address {
-      add(
-        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6",
-        address.unmapped.family == .ipv4 ? 4 : 6)
-      add(
-        "probe_ip_addr_hash", "Specifies the hash of IP address. It's useful to detect if the IP address changes.",
-        Double(hash(address.unmapped.octets)))
-    }
-    if let reason = result.reason {
+    let address = result.address?.unmapped
+    add(
+      "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6",
+      address.map { $0.family == .ipv4 ? 4 : 6 } ?? 0)
+    add(
+      "probe_ip_addr_hash", "Specifies the hash of IP address. It's useful to detect if the IP address changes.",
+      address.map { Double(hash($0.octets)) } ?? 0)
+    if let reason = failure ?? result.reason?.rawValue {
       page.add(
         "probe_failure_info", .gauge, "Always 1; the labels contain why the probe failed.",
-        [.init(1, ["reason": reason.rawValue, "state": result.state.rawValue])])
+        [.init(1, ["reason": reason, "state": result.state.rawValue])])
     }
-    switch outcome.request.module.options {
-    case .http: writeHTTP(outcome, to: &page)
-    case .tcp: add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
+    switch module.options {
+    case .http: writeHTTP(result, module, to: &page)
+    case .tcp: add("probe_failed_due_to_regex", regexHelp, isRegexFailure(result, module) ? 1 : 0)
     case .icmp: writeICMP(result, to: &page)
     case .dns: writeDNS(result, to: &page)
     // In blackbox_exporter this is a TCP module with TLS; without a dialogue, no expression can fail.
     case .tls: add("probe_failed_due_to_regex", regexHelp, 0)
     case .route: break
     }
-    if let tls = result.evidence.tls { writeTLS(tls, isVerified: outcome.request.module.verifies, to: &page) }
+    if let tls = result.evidence.tls { writeTLS(tls, isVerified: module.verifies, to: &page) }
   }
 
   private static let regexHelp = "Indicates if probe failed due to regex"
 
   /// Whether a dialogue, a body or a header field did not match the expected expression.
-  private static func isRegexFailure(_ outcome: CheckOutcome) -> Bool {
-    switch outcome.request.module.options {
+  private static func isRegexFailure(_ result: CheckResult, _ module: CheckModule) -> Bool {
+    switch module.options {
     // The dialogue completed: a timeout or a broken connection leaves no response to match.
-    case .tcp: outcome.result.state == .down && outcome.result.duration(of: .processing) != nil
-    default: outcome.result.reason == .httpBody
+    case .tcp: result.state == .down && result.duration(of: .processing) != nil
+    default: result.reason == .httpBody
     }
   }
 
@@ -54,8 +60,7 @@ enum ProbeMetrics {
     return isJudged ? http : nil
   }
 
-  private static func writeHTTP(_ outcome: CheckOutcome, to page: inout MetricExposition) {
-    let result = outcome.result
+  private static func writeHTTP(_ result: CheckResult, _ module: CheckModule, to page: inout MetricExposition) {
     func add(_ name: String, _ help: String, _ value: Double) { page.add(name, .gauge, help, [.init(value)]) }
     let http = answer(result)
     let phases: [CheckResult.Phase.Name] = [.resolve, .connect, .tls, .processing, .transfer]
@@ -74,7 +79,7 @@ enum ProbeMetrics {
     add("probe_http_content_length", "Length of http content response", Double(length))
     add(
       "probe_http_uncompressed_body_length", "Length of uncompressed response body", Double(http?.bodyBytes ?? 0))
-    add("probe_failed_due_to_regex", regexHelp, isRegexFailure(outcome) ? 1 : 0)
+    add("probe_failed_due_to_regex", regexHelp, isRegexFailure(result, module) ? 1 : 0)
   }
 
   private static func writeICMP(_ result: CheckResult, to page: inout MetricExposition) {

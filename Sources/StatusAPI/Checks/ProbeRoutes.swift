@@ -13,7 +13,11 @@ enum ProbeRoutes {
     pattern: "/probe", parameters: ["target", "module", "debug"], scope: .check, mediaTypes: [.text],
     summary: "one active check as series, for a Prometheus configured for blackbox_exporter"
   ) { (context) throws(Problem) in
-    let request = try request(context)
+    let request: CheckRequest
+    switch try read(context) {
+    case .request(let valid): request = valid
+    case .invalidTarget(let module): return .now(invalidTarget(module))
+    }
     try SingleCheckRoutes.enforceRateLimit(1, context)
     let isDebug = context.query["debug"] == "true"
     return .later { promise in
@@ -23,17 +27,37 @@ enum ProbeRoutes {
           return promise.fulfil(context.answer(denial))
         }
         var page = MetricExposition()
-        ProbeMetrics.write(outcome, to: &page)
-        var headers = RepresentationHeaders.headers(.text)
-        headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
-        let body = isDebug ? debug(outcome, page, context.service.monitor.snapshot) : page.bytes
-        promise.fulfil(HTTPResponse(headers: headers, body: .bytes(body)))
+        ProbeMetrics.write(outcome.result, outcome.request.module, to: &page)
+        promise.fulfil(response(isDebug ? debug(outcome, page, context.service.monitor.snapshot) : page.bytes))
       }
       promise.onAbandonment { check.cancel() }
     }
   }
 
-  private static func request(_ context: RequestContext) throws(Problem) -> CheckRequest {
+  /// What a client requests.
+  private enum Reading {
+    case request(CheckRequest)
+    /// The text is no target of this module.
+    case invalidTarget(CheckModule)
+  }
+
+  private static func response(_ body: [UInt8]) -> HTTPResponse {
+    var headers = RepresentationHeaders.headers(.text)
+    headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
+    return HTTPResponse(headers: headers, body: .bytes(body))
+  }
+
+  /// Returns the series of a failure, as blackbox_exporter does: with an error, the scrape fails, and an alert on
+  /// `probe_success` cannot fire.
+  private static func invalidTarget(_ module: CheckModule) -> HTTPResponse {
+    var page = MetricExposition()
+    ProbeMetrics.write(
+      CheckResult(.unknown, startedAt: .now, duration: .zero), module, failure: Problem.Code.badTarget.rawValue,
+      to: &page)
+    return response(page.bytes)
+  }
+
+  private static func read(_ context: RequestContext) throws(Problem) -> Reading {
     guard let text = context.query["target"], !text.isEmpty else {
       throw Problem(.badTarget, "The target is missing; write /probe?target=db:5432&module=tcp_connect.")
     }
@@ -49,10 +73,10 @@ enum ProbeRoutes {
       request = CheckRequest(
         try target(text, for: module), module: module, timeout: timeout, policy: context.service.checks.policy())
     } catch {
-      throw Problem(.badTarget, "\(error.problem); \(error.hint).")
+      return .invalidTarget(module)
     }
     if request.moduleVerdict == .denied { throw Problem(CheckPlan.InvalidParameters(deniedModule: name)) }
-    return request
+    return .request(request)
   }
 
   /// Returns a built-in module with blackbox_exporter's defaults: HTTP follows redirects unless configured otherwise.
