@@ -116,7 +116,8 @@ struct EventReceiver {
     let now = KernelClock.uptime
     guard now >= nextOverrunLog else { return }
     nextOverrunLog = now + Limits.logWindow
-    logger.warning("kernel events were lost, reading everything again", metadata: ["overruns": "\(overrunsToLog)"])
+    logger.warning(
+      "kernel events were lost, reading everything again", metadata: ["overruns": .stringConvertible(overrunsToLog)])
     overrunsToLog = 0
   }
 

@@ -188,7 +188,8 @@ final class NetlinkLoop {
     guard differences > 0 else { return }
     // This reading corrects the differences, because everything was read.
     reading.causes.insert(.resync)
-    logger.error("the kernel's state differs from its events", metadata: ["differences": "\(differences)"])
+    logger.error(
+      "the kernel's state differs from its events", metadata: ["differences": .stringConvertible(differences)])
   }
 
   private func count(_ batch: EventBatch, _ uptime: Duration) {

@@ -30,6 +30,11 @@ enum Limits {
   /// Consecutive results that are discarded as unreliable: an overloaded machine must still report its targets.
   static let retries = 3
 
+  /// The least time between two events about the results of a flapping target, and the longest interval to which it applies.
+  ///
+  /// A target that is checked less often cannot have more events; the next result follows soon enough to be the event.
+  static let flappingReports = Duration.seconds(1)
+
   /// Changes of targets that are published under one lock: the engine's lock is held about 10 µs for each.
   static let changesPerLock = 64
 }

@@ -27,7 +27,7 @@ struct ServiceConfigurator: Sendable {
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
       contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
-      limits: configuration.scheduleLimits,
+      limits: configuration.scheduleLimits, metricLabels: configuration.metricLabels,
       resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
       liveChecks: [.netlink(monitor)])
   }

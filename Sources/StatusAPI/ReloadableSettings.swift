@@ -17,6 +17,8 @@ final class ReloadableSettings: Sendable {
     let modules: [CheckModule]
     /// The addresses that clients may have the service contact, without this machine's own addresses.
     let contactPolicy: ContactPolicy
+    /// The labels of registered targets that are labels of `reachd_target_up`.
+    let metricLabels: [MetricLabel]
     /// The log of responses; nil disables it.
     let accessLog: Logger?
 
@@ -26,6 +28,7 @@ final class ReloadableSettings: Sendable {
       resolverTimeout = configuration.resolverTimeout
       modules = configuration.modules
       contactPolicy = configuration.contactPolicy
+      metricLabels = configuration.metricLabels
       accessLog = configuration.accessLog
     }
   }

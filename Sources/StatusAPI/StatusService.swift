@@ -22,6 +22,8 @@ public final class StatusService: Sendable {
     public var contactPolicy: ContactPolicy
     /// The limits of registered targets and checks; the limits of tokens are in `access`.
     public var limits: ScheduleLimits
+    /// The labels of registered targets that are labels of `reachd_target_up`.
+    public var metricLabels: [MetricLabel]
     /// The deadline of a name's resolution when a request gives none; default 5 s.
     public var resolverTimeout: Duration
     /// The name of this machine, which determines how its checks are spread over their intervals.
@@ -41,7 +43,7 @@ public final class StatusService: Sendable {
     public init(
       allowedHosts: [String] = [], allowedOrigins: [String] = [], access: AccessPolicy = AccessPolicy(),
       modules: [CheckModule] = [], contactPolicy: ContactPolicy = ContactPolicy(), accessLog: Logger? = nil,
-      limits: ScheduleLimits = ScheduleLimits(),
+      limits: ScheduleLimits = ScheduleLimits(), metricLabels: [MetricLabel] = [],
       resolverTimeout: Duration = .seconds(5), machine: String = "", historyBytes: Int = defaultHistoryBytes,
       version: String = "dev", liveChecks: [HealthCheck] = [], readyChecks: [HealthCheck] = []
     ) {
@@ -52,6 +54,7 @@ public final class StatusService: Sendable {
       self.modules = modules
       self.contactPolicy = contactPolicy
       self.limits = limits
+      self.metricLabels = metricLabels
       self.resolverTimeout = resolverTimeout
       self.machine = machine
       self.historyBytes = historyBytes
@@ -109,6 +112,7 @@ public final class StatusService: Sendable {
         limits: configuration.allLimits, machine: configuration.machine, policy: policy,
         moduleAccess: { settings.current.modules.access(to: $0) }))
     self.schedule = schedule
+    metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
     metrics.add(.checks(schedule))
     router = Router(
       routes: RouteTable.all,
@@ -179,22 +183,4 @@ public final class StatusService: Sendable {
 
   /// Whether ``beginDrain()`` was called.
   public var isDraining: Bool { health.isDraining }
-}
-
-extension StatusService.Configuration {
-  /// The limits, including the limits of tokens.
-  var allLimits: ScheduleLimits {
-    var limits = limits
-    limits.tokens = access.limits
-    return limits
-  }
-}
-
-extension ContactPolicy {
-  /// Returns the policy with the current addresses of this machine.
-  fileprivate func addingLocalAddresses(_ snapshot: Snapshot) -> ContactPolicy {
-    var policy = self
-    for state in snapshot.interfaces { policy.own.formUnion(state.addresses.map(\.address)) }
-    return policy
-  }
 }

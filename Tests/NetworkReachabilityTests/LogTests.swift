@@ -1,7 +1,9 @@
 import Logging
-import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityModel
 import Testing
+
+@testable import NetworkReachability
 
 @Suite("The log")
 struct LogTests {
@@ -22,7 +24,7 @@ struct LogTests {
     }
   }
 
-  @Test("Every transition is one line at info: a constant message, and the facts as metadata")
+  @Test("Every transition is one line: a constant message, and the facts as metadata; those of hosts are at debug")
   func lines() throws {
     let lines = Shared<[String]>([])
     let logger = Logger(label: "test") { _ in Handler(lines: lines) }
@@ -42,7 +44,39 @@ struct LogTests {
         "info status changed cause=carrierLost from=reachable gateway=10.0.0.2 \(way)reason=linkDown sequence=4 "
           + "status=notReachable",
       ])
-    #expect(lines.value.count { $0.contains(" host changed ") && $0.contains(" host=192.0.2.1 ") } == 3)
+    #expect(lines.value.count { $0.hasPrefix("debug host changed ") && $0.contains(" host=192.0.2.1 ") } == 3)
     withExtendedLifetime(subscription) {}
+  }
+
+  private func changes(_ ids: Range<Int>, _ state: CheckResult.State, _ cause: Cause) throws -> [Transition] {
+    let time = Timestamp(microseconds: 0)
+    return try ids.map { number in
+      let definition = TargetDefinition(id: "t\(number)", target: try CheckTarget("tcp://10.0.0.9:1"))
+      var status = TargetStatus(at: time)
+      status.take(
+        CheckResult(state, state == .up ? nil : .linkDown, startedAt: time, duration: .zero), definition, at: time)
+      let report = TargetReport(definition: definition, origin: .runtime, revision: 1, status: status)
+      return Transition(
+        sequence: UInt64(number), time: time, causes: [cause],
+        change: .target(from: .unknown, to: report, removed: false))
+    }
+  }
+
+  @Test("Equal changes of targets in one reading are one line, and a storm has a few lines for each target")
+  func storm() throws {
+    let lines = Shared<[String]>([])
+    let log = TransitionLog(Logger(label: "test") { _ in Handler(lines: lines, logLevel: .info) })
+    log.write(try changes(0..<3, .unreachable, .carrierLost))
+    #expect(
+      lines.value == [
+        "info targets changed cause=carrierLost count=3 from=unknown reason=linkDown sequence=0 state=unreachable "
+          + "targets=t0,t1,t2"
+      ])
+    for _ in 0..<165 {
+      log.write(try changes(0..<200, .unreachable, .carrierLost))
+      for number in 0..<200 { log.write(try changes(number..<number + 1, .up, .check)) }
+    }
+    #expect(lines.value.count < 1_000, "\(lines.value.count)")
+    #expect(lines.value.contains { $0.hasPrefix("notice targets flapping ") && $0.contains(" count=200 ") })
   }
 }

@@ -113,6 +113,26 @@ import Testing
     #expect(ledger.excess(try Self.definition(), by: .token("other"), replacing: old) == nil)
   }
 
+  // MARK: - Changes
+
+  @Test func eachAccountHasItsRateOfChanges() {
+    var limiter = ChangeRateLimiter()
+    let limits = ScheduleLimits(changesPerSecond: 2, tokens: ["ci": AccountLimits(changesPerSecond: 1)])
+    for _ in 0..<ScheduleLimits.changeBurst {
+      #expect(limiter.admit(Self.token, limits, at: .zero) == nil)
+      #expect(limiter.admit(.anonymous, limits, at: .zero) == nil)
+    }
+    let own = TargetChangeError.rateLimited(seconds: 1, .changesPerSecond(limit: 1, .token("ci")))
+    #expect(limiter.admit(Self.token, limits, at: .zero) == own)
+    #expect(
+      limiter.admit(.anonymous, limits, at: .zero) == .rateLimited(seconds: 1, .changesPerSecond(limit: 2, .all)))
+    #expect(limiter.admit(.token("other"), limits, at: .zero) == nil, "others have their own rate")
+    #expect(limiter.admit(Self.token, limits, at: .seconds(1)) == nil)
+    #expect(limiter.admit(Self.token, limits, at: .seconds(1)) == own)
+    #expect((0..<5_000).allSatisfy { _ in limiter.admit(.file, limits, at: .zero) == nil })
+    #expect((0..<5_000).allSatisfy { _ in limiter.admit(.anonymous, .init(changesPerSecond: nil), at: .zero) == nil })
+  }
+
   // MARK: - The file
 
   @Test func theFilesShareIsReservedOrRefusedWhole() throws {

@@ -21,8 +21,10 @@ import Testing
     let lines = child.errors.split(separator: "\n")
     #expect(lines.count > 3)
     for line in lines {
-      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
-      for key in ["time", "level", "message"] { #expect(object?[key] != nil, "\(line)") }
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      for key in ["time", "level", "message"] { #expect(object?[key] is String, "\(line)") }
+      if object?["message"] as? String == "first verdict" { #expect(object?["sequence"] as? Int == 1, "\(line)") }
+      if object?["message"] as? String == "listening" { #expect(line.contains("\"tls\":false"), "\(line)") }
     }
     #expect(lines.first?.contains("\"address\":\"127.0.0.1:") == true)
   }

@@ -67,7 +67,8 @@ import Testing
     #expect(token.limits == AccountLimits(targets: 5, minimumInterval: .seconds(10), checksPerSecond: 3))
     for (limits, location) in [
       ("targets: many", "tokens[0].limits.targets"), ("minimumInterval: 1ms", "tokens[0].limits.minimumInterval"),
-      ("checksPerSecond: 0", "tokens[0].limits.checksPerSecond"), ("more: 1", "tokens[0].limits.more"),
+      ("checksPerSecond: 0", "tokens[0].limits.checksPerSecond"),
+      ("changesPerSecond: 0", "tokens[0].limits.changesPerSecond"), ("more: 1", "tokens[0].limits.more"),
     ] {
       let diagnostics = try ConfigurationTests.diagnostics(text(limits))
       #expect(diagnostics.count == 1 && diagnostics[0].contains(location), "\(diagnostics)")

@@ -34,6 +34,8 @@ import Testing
     "limits.requestBody": ["0", "16777216"],
     "limits.targets": ["0", "10000", "100000"],
     "limits.checksPerSecond": ["0", "1000000"],
+    "limits.changesPerSecond": ["0", "100"],
+    "metrics.targetLabels": ["env", "app.kubernetes.io/name", "_team"],
     "resolver.servers": ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]:53", "fd00::53"],
     "resolver.timeout": ["1ms", "5s", "60s"],
   ]
@@ -69,6 +71,8 @@ import Testing
     "limits.streams": ["0", "1e3", "1000001"],
     "limits.targets": ["-1", "100001", "all"],
     "limits.checksPerSecond": ["-1", "0.5", "1000001"],
+    "limits.changesPerSecond": ["-1", "1.5", "1000001"],
+    "metrics.targetLabels": ["", "id", "1st", "--x", "..name"],
     "limits.requestBody": ["-1", "16777217", "64k"],
     "resolver.servers": [
       "dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0", "fe80::53%lo",

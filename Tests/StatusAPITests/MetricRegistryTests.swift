@@ -1,5 +1,6 @@
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityChecks
 import TestSupport
 import Testing
 
@@ -92,6 +93,53 @@ import Testing
     page.add("b", .gauge, "None.", [])
     #expect(!String(decoding: page.bytes, as: UTF8.self).contains("b"))
   }
+
+  @Test func targetsAreExposedWithTheChosenLabels() throws {
+    let labels = try #require(MetricLabel.list(["env", "app.kubernetes.io/name"]))
+    let service = try ScriptedService(.wired, .init(metricLabels: labels))
+    let expiry = Timestamp(microseconds: 1_800_000_000_000_000)
+    service.prober.follow { request in
+      var result =
+        request.target.host.host == "10.0.0.9"
+        ? TargetRoutesTests.result(.up) : TargetRoutesTests.result(.down, .refused)
+      result.duration = .milliseconds(250)
+      if request.target.scheme == .tls { result.evidence.tls = CheckResult.TLS(earliestExpiry: expiry) }
+      return result
+    }
+    let named = #"{"env": "prod", "app.kubernetes.io/name": "a\"b", "other": "x"}"#
+    for (id, body) in [
+      ("db", #"{"target": "tls://10.0.0.9:1", "labels": \#(named)}"#),
+      ("gone", #"{"target": "tcp://10.0.0.8:1", "fall": 1}"#),
+      ("off", #"{"target": "tcp://10.0.0.9:1", "paused": true}"#),
+    ] { #expect(try service.send("PUT", "/targets/\(id)", body).status == 201) }
+    let schedule = service.service.schedule
+    #expect(eventually { ["db", "gone"].allSatisfy { schedule.report(of: $0)?.status.lastResult != nil } })
+    let lines = try service.ask("/metrics").text.split(separator: "\n").filter { $0.hasPrefix("reachd_target") }
+    for line in [
+      #"reachd_target_up{id="db",env="prod",app_kubernetes_io_name="a\"b"} 1"#, #"reachd_target_up{id="gone"} 0"#,
+      #"reachd_target_info{id="db",state="up",reason=""} 1"#,
+      #"reachd_target_info{id="gone",state="down",reason="refused"} 1"#,
+      #"reachd_target_info{id="off",state="paused",reason=""} 1"#,
+      #"reachd_target_last_duration_seconds{id="db"} 0.25"#,
+      #"reachd_target_certificate_expiry_timestamp_seconds{id="db"} 1800000000"#, "reachd_targets_omitted 0",
+    ] { #expect(lines.contains(Substring(line)), "\(line) in \(lines.joined(separator: "\n"))") }
+    #expect(!lines.contains { $0.hasPrefix(#"reachd_target_up{id="off""#) })
+  }
+
+  @Test func targetsBeyondTheLimitOfSeriesAreCounted() throws {
+    let service = try ScriptedService(.wired, .init(limits: .init(targets: 100_000)))
+    let target = try CheckTarget("route://10.0.0.9")
+    _ = service.service.schedule.put(
+      (0..<MetricExposition.sampleLimitPerFamily + 7).map {
+        TargetDefinition(id: "t\($0)", target: target, isPaused: true)
+      })
+    #expect(try value("reachd_targets_omitted", in: service) == 7)
+    let lines = try service.ask("/metrics").text.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("reachd_target_info{") } == MetricExposition.sampleLimitPerFamily)
+  }
+
+  @Test(arguments: [["id"], ["a.b", "a-b"], (0..<17).map { "l\($0)" }])
+  func invalidMetricLabelsAreRefused(labels: [String]) { #expect(MetricLabel.list(labels) == nil) }
 
   @Test func labelValuesAreEscaped() throws {
     var page = MetricExposition()

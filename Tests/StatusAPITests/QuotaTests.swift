@@ -118,6 +118,49 @@ import Testing
     #expect(modules.values.reduce(0) { $0 + Int($1.durations.count) } <= 2)
   }
 
+  @Test func changesAboveTheRateAreRefused() throws {
+    let limited = try Limited(.init(changesPerSecond: 1))
+    #expect(try limited.put("a", limited.ci).status == 201)
+    var number = 0
+    /// Repeats changes until one is refused; the bound leaves room for the changes that a second allows.
+    func untilRefused(_ change: () throws -> HTTPResponse) throws -> HTTPResponse {
+      for _ in 0..<2 * ScheduleLimits.changeBurst {
+        number += 1
+        let response = try change()
+        if response.status >= 300 { return response }
+      }
+      return try change()
+    }
+    func put() throws -> HTTPResponse { try limited.put("a", #", "labels": {"n": "\#(number)"}"#, limited.ci) }
+    let refusals = [
+      try untilRefused(put),
+      try untilRefused {
+        try limited.service.send("POST", "/targets/a/\(number % 2 == 0 ? "pause" : "resume")", "", limited.ci)
+      },
+      try untilRefused {
+        let response = try limited.service.send("DELETE", "/targets/a", "", limited.ci)
+        if response.status == 204 { #expect(try limited.put("a", limited.ci).status == 201) }
+        return response
+      },
+    ]
+    for refusal in refusals {
+      #expect(refusal.status == 429 && refusal.headers["Retry-After"] == "1", "\(refusal.text)")
+      #expect(try refusal.object()["code"] as? String == "rateLimited")
+      let detail = try refusal.object()["detail"] as? String
+      #expect(detail?.contains("limits.changesPerSecond of the token") == true, "\(detail ?? "")")
+    }
+    let batch = try untilRefused {
+      let item = #"[{"id": "a", "target": "tcp://10.0.0.9:1", "labels": {"n": "\#(number)"}}]"#
+      let response = try limited.service.send("POST", "/targets", item, limited.ci)
+      let results = try #require(try response.object()["results"] as? [[String: Any]])
+      return results.first?["status"] as? Int == 429 ? HTTPResponse(status: 429) : response
+    }
+    #expect(batch.status == 429)
+    #expect(try limited.put("b", limited.ci).status == 201, "the number of new targets has a limit of its own")
+    #expect(try limited.put("b", limited.ci).status == 200, "an equal definition changes nothing")
+    #expect(try limited.put("a", #", "fall": 9"#, limited.free).status == 200, "other accounts have their own rate")
+  }
+
   @Test func withoutMemoryNothingIsRegistered() throws {
     let limited = try Limited(.init(), all: .init(memory: MemoryBudget(limit: 32 << 20)))
     try refused(try limited.put("a", limited.free), "32 MiB", "memory.max")

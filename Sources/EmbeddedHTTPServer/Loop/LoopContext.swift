@@ -62,7 +62,8 @@ final class LoopContext {
       logger.warning(
         "few descriptors",
         metadata: [
-          "limit": "\(descriptors)", "possibleConnections": "\(possible)", "configuredConnections": "\(limit)",
+          "limit": .stringConvertible(descriptors), "possibleConnections": .stringConvertible(possible),
+          "configuredConnections": .stringConvertible(limit),
           "hint": "raise the hard limit: ulimit -Hn, LimitNOFILE=, --ulimit nofile=",
         ])
     }

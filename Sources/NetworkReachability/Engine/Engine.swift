@@ -8,7 +8,7 @@ internal import ReachabilityModel
 /// subscriber receives them in the same order. Subscribers' code runs after it, without the lock.
 final class Engine: Sendable {
   private let guarded: Locked<Guarded>
-  private let logger: Logger
+  private let log: TransitionLog
   private let names: NameWatcher
   private let source: ActiveSource
 
@@ -31,7 +31,7 @@ final class Engine: Sendable {
     guarded = Locked(Guarded(state: EngineState(settle: settle, permitting: requirement)))
     self.names = names
     self.source = source
-    self.logger = logger
+    log = TransitionLog(logger)
     names.attach(self)
   }
 
@@ -101,7 +101,7 @@ final class Engine: Sendable {
   /// Wakes subscribers, logs, and renews names: the effects of a publication that need no lock.
   private func finishPublishing(_ transitions: [Transition], _ woken: [any Subscriber]) {
     for subscriber in woken { subscriber.wake() }
-    TransitionLog.write(transitions, to: logger)
+    log.write(transitions)
     if transitions.contains(where: { !$0.kind.isDisjoint(with: [.status, .path]) }) { names.renew() }
   }
 

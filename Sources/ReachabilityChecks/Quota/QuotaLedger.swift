@@ -6,13 +6,18 @@ internal import ReachabilityModel
 /// limits can be lowered below what is registered.
 struct QuotaLedger: Sendable {
   var limits: ScheduleLimits {
-    didSet { buckets = buckets.filter { limits.own($0.key).checksPerSecond != nil } }
+    didSet {
+      buckets = buckets.filter { limits.own($0.key).checksPerSecond != nil }
+      changes.forget { limits.changesPerSecond(of: $0) == nil }
+    }
   }
   private(set) var accounts: [TargetAccount: QuotaUsage] = [:]
   /// What a configuration that was accepted, and is about to be applied, needs for the file.
   private var reserved = QuotaUsage()
   private var buckets: [TargetAccount: RateBucket] = [:]
   private var bucketOfAll: RateBucket?
+  /// The rates of changes.
+  var changes = ChangeRateLimiter()
 
   init(_ limits: ScheduleLimits) { self.limits = limits }
 

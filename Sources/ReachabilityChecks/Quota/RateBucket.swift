@@ -1,4 +1,4 @@
-/// A token bucket of one second: checks that may begin now besides the reserved ones.
+/// A token bucket: checks that may begin now besides the reserved ones, or changes of targets.
 struct RateBucket: Sendable {
   private var credit: Double
   private var at: Duration
@@ -15,9 +15,9 @@ struct RateBucket: Sendable {
     at = now
   }
 
-  /// Checks that are missing for `count` of them; 0 when they may begin.
+  /// What is missing for `count`; 0 when all of them are admitted.
   func shortage(of count: Int) -> Double { max(0, Double(count) - credit) }
 
-  /// Takes checks out.
+  /// Takes `count` out.
   mutating func take(_ count: Int) { credit -= Double(count) }
 }

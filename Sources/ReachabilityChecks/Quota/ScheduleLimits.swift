@@ -16,12 +16,17 @@ public struct AccountLimits: Hashable, Sendable {
   public var minimumInterval: Duration?
   /// Checks a second, scheduled and on demand together.
   public var checksPerSecond: Int?
+  /// Changes and removals of targets a second, after ``ScheduleLimits/changeBurst`` at once.
+  public var changesPerSecond: Int?
 
   /// The limits of one account.
-  public init(targets: Int? = nil, minimumInterval: Duration? = nil, checksPerSecond: Int? = nil) {
+  public init(
+    targets: Int? = nil, minimumInterval: Duration? = nil, checksPerSecond: Int? = nil, changesPerSecond: Int? = nil
+  ) {
     self.targets = targets
     self.minimumInterval = minimumInterval
     self.checksPerSecond = checksPerSecond
+    self.changesPerSecond = changesPerSecond
   }
 }
 
@@ -31,6 +36,13 @@ public struct ScheduleLimits: Hashable, Sendable {
   public static let defaultTargets = 10_000
   /// Checks a second by default: 10,000 TCP checks a second use 0.8 of a core (3 GHz x86-64).
   public static let defaultChecksPerSecond = 10_000
+  /// Changes and removals of targets a second by default, for each account.
+  ///
+  /// Each is an event of about 500 bytes: with one removal and one registration for each, an account needs more than a
+  /// minute to replace the event history of 8 MiB.
+  public static let defaultChangesPerSecond = 100
+  /// Changes and removals that an account may make at once after a pause.
+  public static let changeBurst = 1_000
 
   /// Registered targets, those of the file included.
   public var targets: Int
@@ -38,17 +50,23 @@ public struct ScheduleLimits: Hashable, Sendable {
   public var checksPerSecond: Int?
   /// The memory that targets may use; nil for no limit.
   public var memory: MemoryBudget?
+  /// Changes and removals of targets a second by one account, after ``changeBurst`` at once; nil for no limit.
+  ///
+  /// It applies to changes that name an account. The registration of new targets is not counted: their number is limited.
+  public var changesPerSecond: Int?
   /// The limits of each token, by its id.
   public var tokens: [String: AccountLimits]
 
   /// The limits of a schedule.
   public init(
     targets: Int = Self.defaultTargets, checksPerSecond: Int? = Self.defaultChecksPerSecond,
-    memory: MemoryBudget? = nil, tokens: [String: AccountLimits] = [:]
+    memory: MemoryBudget? = nil, changesPerSecond: Int? = Self.defaultChangesPerSecond,
+    tokens: [String: AccountLimits] = [:]
   ) {
     self.targets = targets
     self.checksPerSecond = checksPerSecond
     self.memory = memory
+    self.changesPerSecond = changesPerSecond
     self.tokens = tokens
   }
 
@@ -56,6 +74,9 @@ public struct ScheduleLimits: Hashable, Sendable {
   public func own(_ account: TargetAccount) -> AccountLimits {
     if case .token(let id) = account { tokens[id] ?? AccountLimits() } else { AccountLimits() }
   }
+
+  /// The limit of changes and removals of targets by an account; nil for no limit.
+  func changesPerSecond(of account: TargetAccount) -> Int? { own(account).changesPerSecond ?? changesPerSecond }
 }
 
 /// A limit that a registration or an on-demand check exceeds.
@@ -74,6 +95,8 @@ public enum QuotaExcess: Error, Hashable, Sendable {
   case interval(minimum: Duration, Scope)
   /// More checks a second than the limit.
   case checksPerSecond(limit: Int, Scope)
+  /// More changes and removals of targets a second than the limit.
+  case changesPerSecond(limit: Int, Scope)
   /// More memory than the budget.
   case memory(MemoryBudget)
 }

@@ -12,9 +12,30 @@ extension CheckSchedule {
   public func reports(
     after id: String? = nil, limit: Int = .max, where isIncluded: (TargetReport) -> Bool = { _ in true }
   ) -> [TargetReport] {
-    guarded.withLock { $0.reports(after: id, limit: limit, where: isIncluded) }
+    guarded.withLock { guarded in
+      let order = guarded.orderedIDs()
+      var found: [TargetReport] = []
+      var index = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
+      while index < order.count, found.count < limit {
+        if let report = guarded.state.entries[order[index]]?.report, isIncluded(report) { found.append(report) }
+        index += 1
+      }
+      return found
+    }
   }
 
   /// The statistics of the schedule.
   public var statistics: CheckStatistics { guarded.withLock(\.state.currentStatistics) }
+}
+
+extension [String] {
+  /// The index of the first element that fulfils a condition, which all elements after it fulfil, too.
+  fileprivate func partitioningIndex(_ isInSecondPart: (String) -> Bool) -> Int {
+    var range = 0..<count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = isInSecondPart(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
 }

@@ -59,13 +59,19 @@ extension CheckSchedule {
 
   /// Removes a target and cancels its check.
   ///
-  /// - Throws: a ``TargetChangeError`` when it is not registered, the precondition is not fulfilled, or it belongs to the
-  ///   configuration.
+  /// - Parameters:
+  ///   - id: the target.
+  ///   - origin: the configuration, or a client.
+  ///   - account: the client's account, whose rate of changes applies; nil for no limit.
+  ///   - precondition: the condition for the change.
+  /// - Throws: a ``TargetChangeError`` when it is not registered, the precondition is not fulfilled, it belongs to the
+  ///   configuration, or the account makes too many changes.
   public func remove(
-    _ id: String, origin: TargetOrigin = .runtime, if precondition: TargetPrecondition = .none
+    _ id: String, origin: TargetOrigin = .runtime, by account: TargetAccount? = nil,
+    if precondition: TargetPrecondition = .none
   ) throws(TargetChangeError) {
     let removal = guarded.withLock { registry in
-      Result { () throws(TargetChangeError) in try registry.remove(id, origin, precondition, at: now()) }
+      Result { () throws(TargetChangeError) in try registry.remove(id, origin, account, precondition, at: now()) }
     }
     try removal.get().run()
   }
@@ -77,19 +83,29 @@ extension CheckSchedule {
 
   /// Pauses or resumes a target, also one of the configuration.
   ///
-  /// - Throws: a ``TargetChangeError`` when it is not registered, or the precondition is not fulfilled.
+  /// - Parameters:
+  ///   - id: the target.
+  ///   - isPaused: whether its checks are suspended.
+  ///   - account: the client's account, whose rate of changes applies; nil for no limit.
+  ///   - precondition: the condition for the change.
+  /// - Returns: the target after the change.
+  /// - Throws: a ``TargetChangeError`` when it is not registered, the precondition is not fulfilled, or the account makes
+  ///   too many changes.
   public func pause(
-    _ id: String, _ isPaused: Bool = true, if precondition: TargetPrecondition
+    _ id: String, _ isPaused: Bool = true, by account: TargetAccount? = nil, if precondition: TargetPrecondition
   ) throws(TargetChangeError) -> TargetReport {
     guard let old = report(of: id) else { throw .missing }
     guard precondition.isFulfilled(by: old) else { throw .precondition }
     guard old.definition.isPaused != isPaused else { return old }
+    if let account, let error = guarded.withLock({ $0.admitChange(by: account, at: now()) }) {
+      throw error
+    }
     var definition = old.definition
     definition.isPaused = isPaused
     switch put(definition, origin: old.origin, if: .revisions([old.revision])) {
     case .created(let report), .replaced(let report): return report
     // The target was changed concurrently: repeat with its new definition.
-    case .rejected: return try pause(id, isPaused, if: precondition)
+    case .rejected: return try pause(id, isPaused, by: account, if: precondition)
     }
   }
 

@@ -21,6 +21,10 @@ extension ScheduleState {
     var route = RouteState.available
     /// The last addresses of its name.
     var addresses: [IPAddress] = []
+    /// The state of the last event, if the present one was not published because the target flaps.
+    var unpublishedFrom: TargetState?
+    /// When the last change was published.
+    var publishedAt: Duration?
     /// When a check first found the route missing that the kernel has not reported missing, while the settle time runs.
     var missingSince: Duration?
 

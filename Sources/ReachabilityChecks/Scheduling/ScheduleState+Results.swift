@@ -57,7 +57,7 @@ extension ScheduleState {
     // The kernel's report about the route is newer than the result of a check that began before it.
     if entry.route == .missing, result.state != .unreachable { return .contradicted }
     if isSettling(id, result, settle: settle(), at: now) { return .settling }
-    let targetChange = change(id, [.check]) { $0.take(result, entry.definition, at: now.time) }
+    let targetChange = change(id, [.check], at: now) { $0.take(result, entry.definition, at: now.time) }
     if let entry = entries[id], entry.needsFastCheck {
       let next = max(now.uptime, start + ledger.fastInterval(entry.definition, entry.account))
       // Not a reserved check: without credit, the next check is the regular one.
@@ -112,7 +112,7 @@ extension ScheduleState {
     guard !entry.definition.isPaused else { return nil }
     // The name may be in the hosts file, which the first check, already queued, will find.
     if isFirst, route == .unresolvable { return nil }
-    if isMissing { return change(id, causes) { $0.loseRoute(verdict.path.reason, at: now.time) } }
+    if isMissing { return change(id, causes, at: now) { $0.loseRoute(verdict.path.reason, at: now.time) } }
     // The first verdict after registration is not a change.
     if isFirst, entry.route == .available { return nil }
     // Some servers return varying parts of a long list: as long as one address stays, the route has not changed. But one of
@@ -127,9 +127,9 @@ extension ScheduleState {
     return nil
   }
 
-  private mutating func change(_ id: String, _ causes: Set<Cause>, _ body: (inout TargetStatus) -> Void)
-    -> TargetChange?
-  {
+  private mutating func change(
+    _ id: String, _ causes: Set<Cause>, at now: Moment, _ body: (inout TargetStatus) -> Void
+  ) -> TargetChange? {
     guard let old = entries[id]?.report.status else { return nil }
     if var status = entries[id]?.report.status {
       body(&status)
@@ -140,10 +140,34 @@ extension ScheduleState {
       entries[id]?.reason = ReasonDebouncer(status.reason)
     } else {
       let isNewReason = entries[id]?.reason.update(status.reason) ?? false
-      guard isNewReason || status.isFlapping != old.isFlapping else { return nil }
+      let isUnpublished = entries[id]?.unpublishedFrom != nil
+      guard isNewReason || status.isFlapping != old.isFlapping || isUnpublished else { return nil }
     }
-    entries[id]?.report.changes += 1
-    return entries[id].map { TargetChange(from: old.state, report: $0.report, causes: causes) }
+    return publishedChange(id, from: old, causes, at: now)
+  }
+
+  /// The change to publish; nil while a flapping target has had an event too recently.
+  private mutating func publishedChange(
+    _ id: String, from old: TargetStatus, _ causes: Set<Cause>, at now: Moment
+  ) -> TargetChange? {
+    guard var entry = entries[id] else { return nil }
+    let from = entry.unpublishedFrom ?? old.state
+    let isFlapping = old.isFlapping && entry.report.status.isFlapping && causes == [.check]
+    if isFlapping, entry.definition.interval <= Limits.flappingReports, let last = entry.publishedAt,
+      now.uptime - last < Limits.flappingReports
+    {
+      entries[id]?.unpublishedFrom = from
+      return nil
+    }
+    // It has returned to the state of the last event.
+    let isSame = entry.unpublishedFrom == entry.report.status.state && isFlapping
+    entry.unpublishedFrom = nil
+    if !isSame {
+      entry.publishedAt = now.uptime
+      entry.report.changes += 1
+    }
+    entries[id] = entry
+    return isSame ? nil : TargetChange(from: from, report: entry.report, causes: causes)
   }
 
   /// The statistics with the present numbers of targets and checks.

@@ -70,6 +70,7 @@ struct ScheduleState {
       ledger.refund(old.definition, to: old.account)
       ledger.charge(definition, to: account)
       entries[id]?.account = account
+      entries[id]?.unpublishedFrom = nil
       entries[id]?.report = TargetReport(
         definition: definition, origin: origin, revision: revision, status: status)
     } else {
@@ -83,7 +84,8 @@ struct ScheduleState {
       if old.host == definition.target.host.remote { entries[id]?.route = old.route }
     }
     let change = entries[id].map {
-      TargetChange(from: old.report.status.state, report: $0.report, causes: [.configuration])
+      TargetChange(
+        from: old.unpublishedFrom ?? old.report.status.state, report: $0.report, causes: [.configuration])
     }
     return (change, cancelled)
   }
@@ -188,12 +190,4 @@ struct ScheduleState {
     let heartbeat = limiter.running > 0 ? now + Limits.heartbeat : nil
     return [planned, heartbeat].compactMap(\.self).min()
   }
-}
-
-extension Duration {
-  /// Whole nanoseconds.
-  var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
-
-  /// Whole ticks of the wheel; the quotient of two durations is a `Double`, which may be less for exact multiples.
-  fileprivate var ticks: Int { Int(nanoseconds / Limits.wheelTick.nanoseconds) }
 }

@@ -48,6 +48,8 @@ public enum TargetChangeError: Error, Hashable, Sendable {
   case configured
   /// The change exceeds a limit.
   case quota(QuotaExcess)
+  /// The account makes too many changes; it may make another one after this many seconds.
+  case rateLimited(seconds: Int, QuotaExcess)
 }
 
 /// The result of a new configuration of targets.

@@ -5,8 +5,9 @@ extension Configuration {
   /// The limits of registered targets and checks, with the memory budget of this process.
   var scheduleLimits: ScheduleLimits {
     let rate = checksPerSecond ?? ScheduleLimits.defaultChecksPerSecond
+    let changes = changesPerSecond ?? ScheduleLimits.defaultChangesPerSecond
     return ScheduleLimits(
       targets: targetLimit ?? ScheduleLimits.defaultTargets, checksPerSecond: rate == 0 ? nil : rate,
-      memory: CgroupMemory.limit().map(MemoryBudget.init))
+      memory: CgroupMemory.limit().map(MemoryBudget.init), changesPerSecond: changes == 0 ? nil : changes)
   }
 }

@@ -43,6 +43,10 @@ package struct Configuration: Sendable {
   var targetLimit: Int?
   /// The limit of checks per second, scheduled and on demand; 0 for no limit.
   var checksPerSecond: Int?
+  /// The limit of changes and removals of targets per second by one account; 0 for no limit.
+  var changesPerSecond: Int?
+  /// The names of the labels of targets that are labels of `reachd_target_up`.
+  var metricLabels: [MetricLabel] = []
   /// The targets that are checked on a schedule.
   var targets: [TargetDefinition] = []
   /// The modules besides the built-in ones, or in place of them.

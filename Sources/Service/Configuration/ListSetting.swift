@@ -82,6 +82,9 @@ struct ListSetting: Sendable {
       Field(name: "limits.checksPerSecond", expectation: "an integer from 1 to 1000000") {
         limit($0, 1...1_000_000) != nil
       },
+      Field(name: "limits.changesPerSecond", expectation: "an integer from 1 to 1000000") {
+        limit($0, 1...1_000_000) != nil
+      },
     ]
   ) { configuration, records in configuration.tokens += records.compactMap(token) }
 
@@ -92,7 +95,8 @@ struct ListSetting: Sendable {
     let limits = AccountLimits(
       targets: record.fields["limits.targets"].flatMap { limit($0, 0...100_000) },
       minimumInterval: record.fields["limits.minimumInterval"].flatMap(minimumInterval),
-      checksPerSecond: record.fields["limits.checksPerSecond"].flatMap { limit($0, 1...1_000_000) })
+      checksPerSecond: record.fields["limits.checksPerSecond"].flatMap { limit($0, 1...1_000_000) },
+      changesPerSecond: record.fields["limits.changesPerSecond"].flatMap { limit($0, 1...1_000_000) })
     return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires, limits: limits)
   }
 

@@ -5,7 +5,7 @@ extension Setting {
   static let reloadable: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
     "access.reads", "access.checks", "tokens", "tokensFile", "limits.streams", "limits.requestBody", "limits.targets",
-    "limits.checksPerSecond", "resolver.timeout",
+    "limits.checksPerSecond", "limits.changesPerSecond", "metrics.targetLabels", "resolver.timeout",
     "targets", "modules", "policy",
   ]
 

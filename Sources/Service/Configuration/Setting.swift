@@ -90,7 +90,15 @@ struct Setting: Sendable {
     number("limits.streams", \.streamLimit, 1...1_000_000),
     number("limits.targets", \.targetLimit, 0...100_000),
     number("limits.checksPerSecond", \.checksPerSecond, 0...1_000_000),
+    number("limits.changesPerSecond", \.changesPerSecond, 0...1_000_000),
     number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
+    Setting(
+      path: "metrics.targetLabels", isList: true,
+      expectation:
+        "up to \(MetricLabel.limit) names of labels of targets, such as env, which differ in letters and digits; not id"
+    ) {
+      set(&$0, \.metricLabels, MetricLabel.list($1))
+    },
     Setting(
       path: "resolver.servers", isList: true,
       expectation: "addresses of name servers, without zone, such as 127.0.0.1:53"

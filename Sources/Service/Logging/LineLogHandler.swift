@@ -35,20 +35,36 @@ package struct LineLogHandler: LogHandler {
   package func log(event: LogEvent) {
     var facts = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
     facts.merge(event.metadata ?? [:]) { $1 }
-    let sorted = facts.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+    let sorted = facts.sorted { $0.key < $1.key }.map { Fact($0.key, $0.value) }
     let line = line(event.level, "\(event.message)", sorted)
-    writer.enqueue(line) { self.line(.warning, "log lines dropped", [("count", "\($0)")]) }
+    writer.enqueue(line) { self.line(.warning, "log lines dropped", [Fact("count", .stringConvertible($0))]) }
   }
 
-  private func line(_ level: Logger.Level, _ message: String, _ facts: [(String, String)]) -> String {
+  /// One member of a line.
+  private struct Fact {
+    let name: String
+    let text: String
+    /// Whether the text is a number, `true` or `false` in JSON.
+    let isLiteral: Bool
+
+    init(_ name: String, _ value: Logger.Metadata.Value) {
+      self.name = name
+      text = "\(value)"
+      isLiteral =
+        if case .stringConvertible(let value) = value { value is any BinaryInteger || value is Bool } else { false }
+    }
+  }
+
+  private func line(_ level: Logger.Level, _ message: String, _ facts: [Fact]) -> String {
     let time = "\(Timestamp.now)"
     switch style.format {
     case .text:
-      let words = facts.map { "\($0)=\(Self.quoted($1))" }
+      let words = facts.map { "\($0.name)=\(Self.quoted($0.text))" }
       return ([time, level.rawValue, Self.singleLine(message)] + words).joined(separator: " ")
     case .json:
-      let pairs = [("time", time), ("level", level.rawValue), ("message", message)] + facts
-      return "{" + pairs.map { "\(Self.json($0)):\(Self.json($1))" }.joined(separator: ",") + "}"
+      let pairs = [("time", time), ("level", level.rawValue), ("message", message)].map { ($0.0, Self.json($0.1)) }
+      let more = facts.map { ($0.name, $0.isLiteral ? $0.text : Self.json($0.text)) }
+      return "{" + (pairs + more).map { "\(Self.json($0.0)):\($0.1)" }.joined(separator: ",") + "}"
     }
   }
 

@@ -13,6 +13,9 @@ extension QuotaExcess: CustomStringConvertible {
     case .checksPerSecond(let limit, let scope):
       "at most \(limit) checks a second, scheduled ones included, \(scope.holder("checksPerSecond"));"
         + " use longer intervals, or raise \(scope.setting("checksPerSecond"))"
+    case .changesPerSecond(let limit, let scope):
+      "at most \(limit) changes and removals of targets a second \(scope.changes), and \(ScheduleLimits.changeBurst) at once"
+        + " after a pause; try again later, or raise \(scope.setting("changesPerSecond"))"
     case .memory(let budget):
       "targets may use \(budget.targets >> 10) KiB of memory under the memory limit of \(budget.limit >> 20) MiB;"
         + " raise the limit of the container or service (memory.max of its cgroup),"
@@ -27,6 +30,13 @@ extension QuotaExcess.Scope {
     case .all: "are allowed in all"
     case .token(let id):
       name == "minimumInterval" ? "is needed with the token \(id)" : "are allowed with the token \(id)"
+    }
+  }
+
+  fileprivate var changes: String {
+    switch self {
+    case .all: "are allowed with each token, and without one"
+    case .token(let id): "are allowed with the token \(id)"
     }
   }
 

@@ -1,16 +1,10 @@
 internal import ReachabilityChecks
 
 extension MetricCollector {
-  /// Returns the metrics of a schedule: states by target, all others by module.
+  /// Returns the metrics of a schedule, by state and by module.
   static func checks(_ schedule: CheckSchedule) -> MetricCollector {
     MetricCollector { page in
       let statistics = schedule.statistics
-      let reports = schedule.reports()
-      page.add(
-        "reachd_target_up", .gauge, "Whether a registered target is up, 1 or 0; paused targets are omitted.",
-        reports.filter { $0.status.state != .paused }.map { report in
-          .init(report.status.state == .up ? 1 : 0, ["id": report.definition.id])
-        })
       page.add(
         "reachd_targets", .gauge, "Registered targets by state.",
         TargetState.allCases.map { .init(Double(statistics.targets[$0] ?? 0), ["state": $0.rawValue]) })

@@ -46,18 +46,22 @@ public struct MetricExposition: Sendable {
   ///   - kind: the type.
   ///   - help: one sentence that explains the name.
   ///   - samples: the series; those beyond ``sampleLimitPerFamily`` are omitted and counted.
-  public mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
-    add(name, kind, help, suffixed: samples.map { ("", $0) })
+  public mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: some Sequence<Sample>) {
+    add(name, kind, help, suffixed: samples.lazy.map { ("", $0) })
   }
 
   /// Adds a family whose series have a suffix after the family's name, such as those of a histogram.
   mutating func add(
-    _ name: String, _ kind: Kind, _ help: String, suffixed samples: [(suffix: String, sample: Sample)]
+    _ name: String, _ kind: Kind, _ help: String, suffixed samples: some Sequence<(suffix: String, sample: Sample)>
   ) {
-    guard !samples.isEmpty else { return }
-    bytes += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n".utf8
-    omitted += max(0, samples.count - Self.sampleLimitPerFamily)
-    for (suffix, sample) in samples.prefix(Self.sampleLimitPerFamily) {
+    var count = 0
+    for (suffix, sample) in samples {
+      if count == 0 { bytes += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n".utf8 }
+      count += 1
+      guard count <= Self.sampleLimitPerFamily else {
+        omitted += 1
+        continue
+      }
       bytes += name.utf8
       bytes += suffix.utf8
       write(sample.labels)
@@ -67,7 +71,7 @@ public struct MetricExposition: Sendable {
 
   /// Adds a family of one series without labels.
   public mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
-    add(name, kind, help, [Sample(Double(value))])
+    add(name, kind, help, CollectionOfOne(Sample(Double(value))))
   }
 
   private mutating func write(_ labels: [(name: String, value: String)]) {

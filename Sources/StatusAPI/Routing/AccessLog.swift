@@ -11,10 +11,10 @@ enum AccessLog {
     let request = answer.request
     var facts: Logger.Metadata = [
       "method": "\(request?.method ?? "-")", "target": "\(Redaction.redacted(answer.target))",
-      "status": "\(answer.response.status)",
-      "peer": "\(answer.peer)", "microseconds": "\(answer.nanoseconds / 1000)",
+      "status": .stringConvertible(answer.response.status),
+      "peer": "\(answer.peer)", "microseconds": .stringConvertible(answer.nanoseconds / 1000),
     ]
-    if let bytes = answer.response.length { facts["bytes"] = "\(request?.method == "HEAD" ? 0 : bytes)" }
+    if let bytes = answer.response.length { facts["bytes"] = .stringConvertible(request?.method == "HEAD" ? 0 : bytes) }
     if !answer.response.label.isEmpty { facts["route"] = "\(answer.response.label)" }
     if let id = answer.response.headers["X-Request-Id"] { facts["request"] = "\(id)" }
     if let agent = request?.headers["User-Agent"] { facts["agent"] = "\(agent)" }

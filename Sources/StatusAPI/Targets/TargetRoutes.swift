@@ -52,7 +52,8 @@ enum TargetRoutes {
   ) { (context) throws(Problem) in
     let id = try id(context)
     do throws(TargetChangeError) {
-      try context.service.targets.schedule.remove(id, if: TargetEntityTag.precondition(context))
+      try context.service.targets.schedule.remove(
+        id, by: context.account, if: TargetEntityTag.precondition(context))
     } catch {
       throw Problem(error, id)
     }
@@ -100,7 +101,8 @@ enum TargetRoutes {
       try SingleCheckRoutes.enforceRateLimit(1, context)
     }
     do throws(TargetChangeError) {
-      let report = try context.service.targets.schedule.pause(id, isPaused, if: TargetEntityTag.precondition(context))
+      let report = try context.service.targets.schedule.pause(
+        id, isPaused, by: context.account, if: TargetEntityTag.precondition(context))
       return .now(answer(report, context))
     } catch {
       throw Problem(error, id)
@@ -157,6 +159,8 @@ extension Problem {
     case .configured:
       self.init(.conflict, "The target \(id) is defined in the configuration file; change it there and reload.")
     case .quota(let excess): self.init(excess)
+    case .rateLimited(let seconds, let excess):
+      self.init(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
     }
   }
 }

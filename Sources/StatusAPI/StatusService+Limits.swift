@@ -1,0 +1,20 @@
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+extension StatusService.Configuration {
+  /// The limits, including the limits of tokens.
+  var allLimits: ScheduleLimits {
+    var limits = limits
+    limits.tokens = access.limits
+    return limits
+  }
+}
+
+extension ContactPolicy {
+  /// Returns the policy with the current addresses of this machine.
+  func addingLocalAddresses(_ snapshot: Snapshot) -> ContactPolicy {
+    var policy = self
+    for state in snapshot.interfaces { policy.own.formUnion(state.addresses.map(\.address)) }
+    return policy
+  }
+}
