@@ -7,7 +7,7 @@ extension QuerySocket {
   ///
   /// IPv4 looks up twice (`ip_route_connect` in include/net/route.h): once for the source address, and again with that
   /// source. Rules for this source then apply, and another of several next hops may be selected. IPv6 looks up with a
-  /// source only after a refusal without one.
+  /// source only after a refusal without one, or if the socket has one.
   ///
   /// - Parameters:
   ///   - queries: any number of queries.
@@ -17,32 +17,82 @@ extension QuerySocket {
   func lookUp(_ queries: [RouteQuery], bySource: Bool) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers = try lookUp(queries)
     var again: [RouteQuery: RouteQuery] = [:]
-    for (query, answer) in answers where query.source == nil {
-      guard let source = source(of: answer, to: query, bySource) else { continue }
-      again[query] = RouteQuery(query.destination, source: source, interfaceIndex: query.interfaceIndex)
+    for (query, answer) in answers {
+      switch secondLookup(after: answer, to: query, bySource) {
+      case .none: break
+      case .refused(let refusal): answers[query] = .refused(refusal)
+      case .from(let source):
+        again[query] = RouteQuery(query.destination, source: source, interfaceIndex: query.interfaceIndex)
+      }
     }
     guard !again.isEmpty else { return answers }
-    let second = try lookUp(Array(Set(again.values)))
+    let second = try lookUp(Array(Set(again.values)), sendsBoundSources: true)
     for (query, asked) in again {
-      if case .refused(.failed) = second[asked] { continue }
-      answers[query] = second[asked]
+      guard let answer = second[asked], isFinal(answer, to: query) else { continue }
+      answers[query] = answer
     }
     return answers
   }
 
-  /// The source for the kernel's second lookup; nil when the first answer is final.
-  private func source(of answer: RouteAnswer, to query: RouteQuery, _ bySource: Bool) -> IPAddress? {
+  /// What follows the kernel's first lookup.
+  private enum SecondLookup {
+    /// The first answer is final.
+    case none
+    /// A lookup with this source address.
+    case from(IPAddress)
+    /// The kernel has made the second lookup, and refused.
+    case refused(RouteAnswer.Refusal)
+  }
+
+  private func secondLookup(after answer: RouteAnswer, to query: RouteQuery, _ bySource: Bool) -> SecondLookup {
     switch (query.destination.family, answer) {
-    case (.ipv4, .route(let route)): bySource || route.selectsByDestination ? route.source : nil
-    // A query that is bound to an interface is sent without a source.
-    case (.ipv6, .refused(let refusal)) where query.interfaceIndex == nil:
-      if case .failed = refusal { nil } else { sources?.source(towards: query.destination) }
-    default: nil
+    case (_, .refused(.failed)): return .none
+    case (.ipv4, .route(let route)) where query.source == nil:
+      guard bySource || route.selectsByDestination, let source = route.source else { return .none }
+      return .from(source)
+    // The first lookup was made without the source (``RouteLookup``).
+    case (.ipv6, _) where query.source != nil && query.interfaceIndex != nil:
+      return query.source.map { .from($0) } ?? .none
+    // connect(2) refuses link-local addresses without an interface for a reason of its own.
+    case (.ipv6, .refused(let first))
+    where query.source == nil && !query.destination.isLinkLocal && !query.destination.isMulticast:
+      switch sources?.selection(towards: query.destination, through: query.interfaceIndex) {
+      case .source(let source): return .from(source)
+      // IPv6 reports a missing and an unreachable route alike, as connections do.
+      case .refused(EACCES): return .refused(.prohibited)
+      case .refused(EINVAL): return .refused(.blackhole)
+      case .refused(EHOSTUNREACH) where first == .noRoute: return .refused(.unreachable)
+      case .refused, .unavailable, nil: return .none
+      }
+    default: return .none
+    }
+  }
+
+  /// Whether the answer to a second lookup replaces the first.
+  ///
+  /// With a source, IPv6 treats the interface as a preference. A connection that is bound to an interface has the route
+  /// of this answer only if it uses that interface; otherwise it has that of the first answer. A refusal counts, because
+  /// a rule causes it: the kernel finds no route that rejects packets when it looks for one of an interface.
+  private func isFinal(_ answer: RouteAnswer, to query: RouteQuery) -> Bool {
+    switch answer {
+    case .refused(.failed): return false
+    case .refused: return true
+    case .route(let route):
+      guard query.destination.family == .ipv6, let index = query.interfaceIndex else { return true }
+      return route.hops.indices.contains(route.taken) && route.hops[route.taken].interfaceIndex == index
     }
   }
 
   /// Looks up routes once, 64 requests at a time.
-  func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  ///
+  /// - Parameters:
+  ///   - queries: any number of queries.
+  ///   - sendsBoundSources: whether IPv6 queries with a source and an interface are sent with both.
+  /// - Returns: an answer for every query.
+  /// - Throws: a ``KernelError`` when answers are missing.
+  func lookUp(
+    _ queries: [RouteQuery], sendsBoundSources: Bool = false
+  ) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     var answers: [RouteQuery: RouteAnswer] = [:]
     guard !queries.isEmpty else { return answers }
     answers.reserveCapacity(queries.count)
@@ -56,7 +106,7 @@ extension QuerySocket {
         if let source = query.source, source.family != query.destination.family {
           answers[query] = .refused(.failed(errno: EAFNOSUPPORT))
         } else {
-          lookups.append(RouteLookup(query: query))
+          lookups.append(RouteLookup(query: query, sendsBoundSource: sendsBoundSources))
         }
       }
       try sendBatch(&lookups)

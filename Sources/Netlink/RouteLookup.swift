@@ -17,18 +17,25 @@ struct RouteLookup {
 
   /// The query.
   let query: RouteQuery
+  /// Whether an IPv6 request with an interface contains the source too.
+  let sendsBoundSource: Bool
   /// The matching route.
   var match: Answer?
   /// What a packet would do.
   var plain: Answer?
 
+  init(query: RouteQuery, sendsBoundSource: Bool = false) {
+    self.query = query
+    self.sendsBoundSource = sendsBoundSource
+  }
+
   /// The source address in the request.
   ///
   /// With a source, IPv6 treats the interface only as a preference (`ip6_route_output_flags_noref` in
-  /// net/ipv6/route.c), but a socket that is bound to an interface cannot leave through another one. The caller has
-  /// already determined which interface has the source address.
+  /// net/ipv6/route.c), but a socket that is bound to an interface cannot leave through another one. So the first of two
+  /// requests has the interface only.
   private var source: IPAddress? {
-    query.destination.family == .ipv6 && query.interfaceIndex != nil ? nil : query.source
+    query.destination.family == .ipv6 && query.interfaceIndex != nil && !sendsBoundSource ? nil : query.source
   }
 
   /// Adds the two requests, numbered `sequence` and `sequence + 1`.

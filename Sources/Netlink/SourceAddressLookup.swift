@@ -2,12 +2,22 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-/// Determines the source address for an IPv6 destination that the kernel has refused without one.
+/// Determines what connect(2) does with an IPv6 destination that the kernel has refused without a source address.
 ///
 /// connect(2) does not fail after such a refusal: it selects an address by RFC 6724 and looks up again with it
 /// (`ip6_dst_lookup_tail` in net/ipv6/ip6_output.c), so that routes and rules `from` a prefix apply. `RTM_GETROUTE`
 /// looks up once. A connected UDP socket follows the same code path and sends nothing.
 final class SourceAddressLookup {
+  /// What a connected socket shows.
+  enum Selection: Equatable {
+    /// It connects, from this address.
+    case source(IPAddress)
+    /// The kernel refuses, with this errno.
+    case refused(Int32)
+    /// There is no socket, or no IPv6 destination.
+    case unavailable
+  }
+
   /// Opened once, in the network namespace of the source; nil without IPv6, or if a sandbox forbids it.
   private let descriptor: Descriptor?
 
@@ -26,15 +36,29 @@ final class SourceAddressLookup {
     }
   }
 
-  /// The address from which a connection to `destination` would be made; nil when none can be.
-  func source(towards destination: IPAddress) -> IPAddress? {
-    guard let descriptor, destination.family == .ipv6 else { return nil }
+  /// The address from which a connection to `destination` would be made, or the kernel's refusal.
+  ///
+  /// - Parameters:
+  ///   - destination: an IPv6 address.
+  ///   - interfaceIndex: the interface that the connection is bound to; nil for any.
+  /// - Returns: the selection.
+  func selection(towards destination: IPAddress, through interfaceIndex: UInt32? = nil) -> Selection {
+    guard let descriptor, destination.family == .ipv6 else { return .unavailable }
+    guard let interfaceIndex else { return connected(descriptor, destination) }
+    // SO_BINDTODEVICE cannot be changed without CAP_NET_RAW; this option selects the interface of a lookup as it does.
+    guard setInterface(interfaceIndex, of: descriptor) else { return .unavailable }
+    defer { _ = setInterface(0, of: descriptor) }
+    return connected(descriptor, destination)
+  }
+
+  private func connected(_ descriptor: Descriptor, _ destination: IPAddress) -> Selection {
     var address = sockaddr_in6()
     address.sin6_family = sa_family_t(AF_INET6)
     // Any port except zero; nothing is sent there.
     address.sin6_port = in_port_t(9).bigEndian
     unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.octets) }
-    guard connect(descriptor, &address) else { return nil }
+    let code = connect(descriptor, &address)
+    guard code == 0 else { return .refused(code) }
     defer {
       // The source address that was selected for this destination must not be used for the next (connect(2)).
       var unspecified = sockaddr_in6()
@@ -47,15 +71,28 @@ final class SourceAddressLookup {
         unsafe getsockname(descriptor.number, $0.baseAddress, &length)
       }
     }
-    guard named == 0 else { return nil }
-    return unsafe withUnsafeBytes(of: &address.sin6_addr) { unsafe IPAddress(octets: Array($0)) }
+    guard named == 0 else { return .unavailable }
+    let own = unsafe withUnsafeBytes(of: &address.sin6_addr) { unsafe IPAddress(octets: Array($0)) }
+    return own.map { .source($0) } ?? .unavailable
   }
 
-  private func connect(_ descriptor: Descriptor, _ address: inout sockaddr_in6) -> Bool {
-    unsafe withUnsafeBytes(of: &address) { raw in
-      unsafe raw.withMemoryRebound(to: sockaddr.self) {
-        unsafe Glibc.connect(descriptor.number, $0.baseAddress, socklen_t(raw.count))
+  /// Connects, and returns the errno; 0 for success.
+  private func connect(_ descriptor: Descriptor, _ address: inout sockaddr_in6) -> Int32 {
+    let result = unsafe withUnsafeBytes(of: &address) { raw in
+      unsafe raw.withMemoryRebound(to: sockaddr.self) { bound in
+        Syscall.raw {
+          unsafe Glibc.connect(descriptor.number, bound.baseAddress, socklen_t(MemoryLayout<sockaddr_in6>.size))
+        }
       }
-    } == 0
+    }
+    return Int32(-min(result, 0))
+  }
+
+  /// Sets the interface of later lookups (ipv6(7), `IPV6_PKTINFO`); 0 for any.
+  private func setInterface(_ index: UInt32, of descriptor: Descriptor) -> Bool {
+    // struct in6_pktinfo: an address, here unspecified, and the index.
+    var option = [UInt8](repeating: 0, count: 16)
+    unsafe withUnsafeBytes(of: index) { unsafe option.append(contentsOf: $0) }
+    return unsafe setsockopt(descriptor.number, Int32(IPPROTO_IPV6), IPV6_PKTINFO, option, socklen_t(option.count)) == 0
   }
 }

@@ -16,9 +16,8 @@ extension RouteLookupTests {
 
   /// The source of a connected socket; nil when connect(2) refuses.
   private func socketSource(_ destination: String) throws -> IPAddress? {
-    try client.run { () throws(KernelError) in
-      try SourceAddressLookup().source(towards: IPAddress(stringLiteral: destination))
-    }
+    guard case .source(let source) = try client.connect(to: destination) else { return nil }
+    return IPAddress(source)
   }
 
   /// A second wire, `d0` with 10.8.0.2/24 and fd08::2/64.
