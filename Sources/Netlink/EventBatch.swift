@@ -75,6 +75,12 @@ struct EventBatch {
     if !isComplete { addLoss() }
   }
 
+  /// Records that an IPv6 neighbour has failed or recovered, which may change the choice among all IPv6 routes.
+  mutating func addNeighbourChange() {
+    causes.insert(.neighbourChanged)
+    blocks.insert(Self.everyIPv6Route)
+  }
+
   /// Records that events were lost.
   mutating func addLoss() {
     causes.insert(.resync)
@@ -128,10 +134,7 @@ struct EventBatch {
       causes.insert(.nexthopChanged)
       addUnannouncedChange()
     case RTM_NEWNEIGH, RTM_DELNEIGH:
-      if neighbours.isChanged(by: message) {
-        causes.insert(.neighbourChanged)
-        blocks.insert(Self.everyIPv6Route)
-      }
+      if neighbours.isChanged(by: message) { addNeighbourChange() }
     case Int(NLMSG_OVERRUN): addLoss()
     default: break
     }

@@ -17,6 +17,8 @@ struct EventReceiver {
   private var neighbours = NeighbourTracker()
   /// The filter passes the events of all IPv6 neighbours, not only of those that failed.
   private var receivesAllNeighbours = false
+  /// When the failed neighbours are read again, as an uptime; nil while none has failed.
+  private(set) var nextNeighbourCheck: Duration?
   /// True from a loss until the queue was empty once.
   ///
   /// Until then the kernel discards further events and reports only the first loss (`NETLINK_S_CONGESTED` in
@@ -121,22 +123,40 @@ struct EventReceiver {
     overrunsToLog = 0
   }
 
-  /// Receives the events of all IPv6 neighbours while one has failed.
+  /// Follows the IPv6 neighbours that have failed.
   ///
-  /// When that neighbour is reachable again, its event may lack the router flag.
+  /// While one has failed, the events of all are received, because that of a neighbour that is reachable again may lack the
+  /// router flag. They are also read every ``Limits/neighbourCheck``: a packet to a failed neighbour starts a new
+  /// resolution, during which the kernel uses its routes, without an event (`__neigh_event_send` in
+  /// net/core/neighbour.c).
   ///
   /// - Parameters:
   ///   - queries: reads the failed neighbours.
   ///   - afterLoss: events may be missing, so that the known neighbours may be wrong.
+  ///   - uptime: the current time.
+  /// - Returns: whether a neighbour has failed or recovered without an event.
   /// - Throws: a ``KernelError`` when the kernel refuses.
-  mutating func followRouters(_ queries: QuerySocket, afterLoss: Bool) throws(KernelError) {
-    guard socket != nil else { return }
-    if afterLoss || neighbours.hasFailures && !receivesAllNeighbours {
+  mutating func followRouters(
+    _ queries: QuerySocket, afterLoss: Bool, at uptime: Duration
+  ) throws(KernelError) -> Bool {
+    guard socket != nil else {
+      nextNeighbourCheck = nil
+      return false
+    }
+    let isDue = nextNeighbourCheck.map { $0 <= uptime } ?? false
+    var isChanged = false
+    if isDue || afterLoss || neighbours.hasFailures && !receivesAllNeighbours {
       // The filter first, then the table: a neighbour that became reachable before the filter sent no event.
       try filter(allNeighbours: true)
-      neighbours = NeighbourTracker(failed: try queries.failedNeighbours())
+      isChanged = neighbours.update(to: try queries.failedNeighbours())
     }
     try filter(allNeighbours: neighbours.hasFailures)
+    if !neighbours.hasFailures {
+      nextNeighbourCheck = nil
+    } else if isDue || nextNeighbourCheck == nil {
+      nextNeighbourCheck = uptime + Limits.neighbourCheck
+    }
+    return isChanged
   }
 
   private mutating func filter(allNeighbours: Bool) throws(KernelError) {

@@ -32,6 +32,9 @@ enum Limits {
   static let datagramsPerBatch = 4096
   /// IPv6 neighbours stored as failed: as many as the kernel stores in total (`net.ipv6.neigh.default.gc_thresh3`).
   static let failedNeighbours = 1024
+  /// How often the failed IPv6 neighbours are read while there are some: a short dump, for a state that has no event and
+  /// lasts about three seconds.
+  static let neighbourCheck = Duration.milliseconds(250)
   /// How often everything is read without an event that requires it, to detect missed events.
   ///
   /// 33 µs for the tables of a small machine, 32 ms for 100,000 routes.

@@ -33,6 +33,16 @@ struct NeighbourTracker {
     return isFull ? !failed.contains(neighbour) : failed.insert(neighbour).inserted
   }
 
+  /// Replaces the neighbours by those that were read.
+  ///
+  /// - Returns: whether routes may have changed.
+  mutating func update(to read: Set<Neighbour>) -> Bool {
+    let old = failed
+    failed = Set(read.prefix(Limits.failedNeighbours))
+    // Of too many, any may have been stored before.
+    return !old.isSubset(of: read) || read.count <= Limits.failedNeighbours && old.count != read.count
+  }
+
   /// The IPv6 neighbour of a message, and whether it has failed; nil for any other.
   static func state(_ message: NetlinkMessage) -> (Neighbour, hasFailed: Bool)? {
     // struct ndmsg: family, padding, index, state, flags, type.

@@ -129,7 +129,9 @@ final class NetlinkLoop {
     try reader.read(batch, queries)
     // An audit compares the tables with the events so far.
     if batch.needsBarrier, !isAudit { batch.merge(try readWhatFollowed(queries)) }
-    try receiver.followRouters(queries, afterLoss: batch.isAfterLoss)
+    let hasNewRouters = try receiver.followRouters(queries, afterLoss: batch.isAfterLoss, at: KernelClock.uptime)
+    // After a loss every route is looked up.
+    if hasNewRouters, !batch.isAfterLoss { batch.addNeighbourChange() }
     guard !shared.isStopping else { return nil }
     let answers = try lookUpRoutes(batch, isAudit: isAudit, queries)
     let uptime = KernelClock.uptime
@@ -143,7 +145,7 @@ final class NetlinkLoop {
     if let receivedAt = batch.receivedAt { countReaction(KernelClock.uptime - receivedAt) }
     // Without events every reading is complete, and an audit is not needed.
     let periodic = receiver.isOpen ? policy.nextAudit : uptime + settings.pollInterval
-    return [next, periodic].compactMap(\.self).min()
+    return [next, periodic, receiver.nextNeighbourCheck].compactMap(\.self).min()
   }
 
   /// Reads again for the events that the holder of the RTNL lock sent before it released the lock.

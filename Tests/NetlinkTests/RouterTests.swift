@@ -126,4 +126,34 @@ import Testing
     try running.client.ip("neigh replace fd09::20 dev c0 nud failed")
     #expect(eventually { running.source.counters.datagrams > receivedAt })
   }
+
+  /// A packet to a router that has failed starts a new resolution, and the kernel uses the router again until that fails
+  /// too; no event says so.
+  @Test func aFailedRouterThatIsResolvedAgainIsNoticed() throws {
+    let running = try RunningSource(hasDefaults: false)
+    let client = running.client
+    try client.sysctl("net.ipv6.conf.all.forwarding", 0)
+    try client.ip(batch: [
+      "route add ::/0 via fd09::8 dev c0 metric 10", "route add unreachable ::/0 metric 4000",
+    ])
+    // The kernel reports nothing of one that is made in this state.
+    try client.ip("neigh replace fd09::8 lladdr 02:00:00:00:00:08 dev c0 nud reachable")
+    try client.ip("neigh replace fd09::8 dev c0 nud failed")
+    #expect(eventually { running.observer.answer(RunningSource.ipv6)?.route == nil })
+    #expect(try !client.connect(to: "2001:db8::1").isPossible)
+    let before = running.observer.readings.count
+    // The router is on the link, so that this leaves.
+    #expect(try client.connect(to: "fd09::8").isPossible)
+    #expect(try client.ip("-6 neigh show fd09::8").contains("INCOMPLETE"))
+    #expect(try client.connect(to: "2001:db8::1").isPossible)
+    #expect(
+      eventually {
+        running.observer.readings.dropFirst(before).contains {
+          $0.answers[RouteQuery(RunningSource.ipv6)]?.route != nil
+        }
+      })
+    #expect(running.observer.readings.dropFirst(before).first { !$0.causes.isEmpty }?.causes == [.neighbourChanged])
+    // Nobody answers at fd09::8.
+    #expect(eventually { running.observer.answer(RunningSource.ipv6)?.route == nil })
+  }
 }
