@@ -101,6 +101,23 @@ extension Route {
   }
 }
 
+extension RouteAnswer {
+  /// Whether another destination of the same block could get another answer.
+  ///
+  /// - Parameters:
+  ///   - family: the family of the destination.
+  ///   - hasOneIPv6Source: ``KernelTables/hasOneIPv6Source``.
+  /// - Returns: true when each destination needs a lookup of its own.
+  package func dependsOnDestination(_ family: IPAddress.Family, hasOneIPv6Source: Bool) -> Bool {
+    switch self {
+    case .route(let route): route.dependsOnDestination(hasOneIPv6Source: hasOneIPv6Source)
+    case .refused(.failed): false
+    // A source-specific route or rule may apply to the source address that another destination selects.
+    case .refused: family == .ipv6 && !hasOneIPv6Source
+    }
+  }
+}
+
 extension KernelTables {
   /// Whether the choice of an IPv6 source address cannot depend on the destination (RFC 6724 §5).
   ///

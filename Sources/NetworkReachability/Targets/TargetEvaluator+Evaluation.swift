@@ -60,7 +60,8 @@ extension TargetEvaluator {
     }
     var route: Route?
     if case .route(let found) = answer { route = found }
-    let isPerMember = route?.dependsOnDestination(hasOneIPv6Source: evaluation.hasOneIPv6Source) ?? false
+    let isPerMember = answer.dependsOnDestination(
+      query.destination.family, hasOneIPv6Source: evaluation.hasOneIPv6Source)
     let path = paths.id(of: StatusRules.evaluate(answer, to: query, in: evaluation.reading.tables))
     classes.classes[Int(id)]?.match = route.map { RouteChanges.Block($0.prefix, table: $0.table) }
     classes.classes[Int(id)]?.isPerMember = isPerMember
