@@ -121,6 +121,45 @@ struct ClassTests {
     subscription.cancel()
   }
 
+  @Test("Members that are looked up in a second reading have the cause of the first")
+  func causeOfMembers() throws {
+    let (counter, monitor, targets, subscription) = try Self.started(5)
+    let recorder = UpdateRecorder()
+    let recording = monitor.listen(to: .host, watching: targets, on: .immediate) { recorder.record($0) }
+    var told = recorder.transitions.count
+    var route = Route(prefix: anyIPv4, metric: 1, hops: [.init(interfaceIndex: 2), .init(interfaceIndex: 1)])
+    route.selectsByDestination = true
+    let multipath = route
+    counter.kernel.change([.routeAdded]) { $0.routes.append(multipath) }
+    counter.kernel.advance(by: .zero)
+    #expect(recorder.transitions.dropFirst(told).map(\.causes) == [[Cause]](repeating: [.routeAdded], count: 5))
+    told = recorder.transitions.count
+    counter.kernel.change([.ruleChanged]) { $0.removeDefaults(.ipv4) }
+    #expect(recorder.transitions.dropFirst(told).map(\.causes) == [[Cause]](repeating: [.ruleChanged], count: 5))
+    recording?.cancel()
+    subscription.cancel()
+  }
+
+  @Test("IPv6 members are looked up one by one when the one that represents them is refused and others may not be")
+  func refusedRepresentative() throws {
+    var script = KernelScript.wired
+    script.addInterface(3, "eth1", addresses: ["fd08::2/64"])
+    script.addAddress("fd09::2/64", to: 2)
+    let targets = (1...4).map { ReachabilityTarget(.address(IPAddress(ipv6: 0x2001_0db8 << 32, $0))) }
+    // As with a default route from fd08::/64 only, which the source address for one of them matches.
+    guard case .address(let lucky) = targets[2].remote else { return }
+    script.overrides[RouteQuery(lucky)] = .route(
+      Route(
+        prefix: IPPrefix(IPAddress(ipv6: 0, 0), length: 0), hops: [.init(interfaceIndex: 3)],
+        source: IPAddress("fd08::2")))
+    let bench = try Bench.started(script, settle: .zero)
+    let (_, subscription) = try bench.record(.host, watching: targets)
+    bench.kernel.advance(by: .zero)
+    #expect(
+      targets.map { bench.monitor.verdict(of: $0)?.path.status.isReachable } == [false, false, true, false])
+    subscription.cancel()
+  }
+
   /// As ``started(_:)``, with a recorder of all that is told.
   private static func recorded() throws -> (
     ScriptedKernel, ReachabilityMonitor, [ReachabilityTarget], UpdateRecorder, [ReachabilityMonitor.Subscription]

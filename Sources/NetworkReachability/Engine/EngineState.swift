@@ -125,7 +125,8 @@ struct EngineState {
     let watched = targets.evaluate(reading, settle: settle)
     if hasOtherTunnels { markEverythingAffected() }
     let outcome = Outcome(machine: transitions, watched: watched, time: reading.time, causes: pendingCauses)
-    if !hasPendingLoss { pendingCauses = [] }
+    // Lookups that were missing follow in another reading, which has no event of its own.
+    if !hasPendingLoss, !targets.needsAnotherReading { pendingCauses = [] }
     return outcome
   }
 
