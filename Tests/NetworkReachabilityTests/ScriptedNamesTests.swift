@@ -33,6 +33,8 @@ struct ScriptedNamesTests {
     #expect(recorder.hosts.count == count, "servers that fail take nothing away, and other names do not matter")
     names.change("db.internal", to: [])
     #expect(recorder.hosts.last?.path.reason == .dnsNotFound)
+    names.change("db.internal", to: .failed(.dnsTimeout))
+    #expect(recorder.hosts.last?.path.reason == .dnsNotFound, "a server that falls silent does not create the name")
     subscription?.cancel()
     names.change("db.internal", to: ["10.0.0.9"])
     #expect(recorder.hosts.count == count + 1)

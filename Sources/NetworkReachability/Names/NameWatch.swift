@@ -10,8 +10,9 @@ struct NameWatch {
   var ephemeralSubscriptions: Set<Int> = []
   /// The generation of the current lookup; answers to others are ignored.
   var generation = 0
-  /// The last addresses, kept while the servers fail: their outage must not make a host unknown.
-  var addresses: [IPAddress] = []
+  /// The last answer, addresses or not found, kept while the servers fail: their outage changes neither; pending before the
+  /// first.
+  var answer = NameResolution.pending
   /// Waits for the answer, or for the end of its time to live.
   var task: Task<Void, Never>?
   /// The queue that contains the name.

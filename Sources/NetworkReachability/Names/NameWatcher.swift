@@ -200,17 +200,15 @@ final class NameWatcher: Sendable {
 
   /// Stores an answer and passes it to the engine.
   private func apply(_ resolution: NameResolution, to target: ReachabilityTarget, _ state: inout State) {
-    guard var watch = state.watches[target] else { return }
+    guard let watch = state.watches[target] else { return }
     var resolution = resolution
-    switch resolution {
+    switch (resolution, watch.answer) {
     // Many servers rotate the order of their answers, which is not a change.
-    case .addresses(let addresses) where Set(addresses) == Set(watch.addresses):
-      resolution = .addresses(watch.addresses)
-    case .addresses(let addresses): watch.addresses = addresses
-    case .failed where !watch.addresses.isEmpty: return
-    case .failed, .notFound, .pending: watch.addresses = []
+    case (.addresses(let new), .addresses(let old)) where Set(new) == Set(old): resolution = watch.answer
+    case (.failed, .addresses), (.failed, .notFound): return
+    case (.failed, _): break
+    case (.addresses, _), (.notFound, _), (.pending, _): state.watches[target]?.answer = resolution
     }
-    state.watches[target] = watch
     // Under the lock, so that the engine receives answers in order.
     engine.withLock(\.engine)?.setResolution(resolution, of: target)
   }
