@@ -84,6 +84,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let linkDown = Reason(rawValue: "linkDown")
   /// There is a route, but no source address.
   public static let noSource = Reason(rawValue: "noSource")
+  /// The target is a broadcast or multicast address, to which no connection can be made.
+  public static let notUnicast = Reason(rawValue: "notUnicast")
   /// The route leads to a dormant interface: a connection must be established first.
   public static let connectionRequired = Reason(rawValue: "connectionRequired")
   /// As ``connectionRequired``, and it needs user action.

@@ -29,8 +29,7 @@ public enum StatusRules {
   ) -> NetworkPath {
     switch route.type {
     case .unicast: evaluateNextHops(of: route, for: query, as: subject, in: tables)
-    case .broadcast, .multicast:
-      subject == .address ? evaluateNextHops(of: route, for: query, as: subject, in: tables) : .none(.noRoute)
+    case .broadcast, .multicast: subject == .address ? evaluateGroup(route, in: tables) : .none(.noRoute)
     // An IPv6 anycast address is local to this machine, on whichever interface it is configured.
     case .local, .anycast: subject == .address ? evaluateLocal(route, in: tables) : .none(.noRoute)
     case .blackhole: .none(.blackhole)
@@ -38,6 +37,15 @@ public enum StatusRules {
     case .prohibit: .none(.prohibited)
     default: .none(.noRoute)
     }
+  }
+
+  /// Evaluates a broadcast or multicast address: datagrams may leave, but no connection can be made (connect(2) fails with
+  /// ENETUNREACH).
+  private static func evaluateGroup(_ route: Route, in tables: KernelTables) -> NetworkPath {
+    var path = NetworkPath.none(.notUnicast)
+    let nextHop = route.hops.indices.contains(route.taken) ? route.hops[route.taken] : nil
+    path.describe(route, nextHop: nextHop, interface: nextHop.flatMap { tables.interface($0.interfaceIndex) })
+    return path
   }
 
   /// Evaluates a local address.

@@ -156,10 +156,14 @@ public enum TargetRules {
   }
 
   /// Whether an address is usable on this machine; the kernel checks the source of IPv4 lookups only.
+  ///
+  /// IPv4 keeps the addresses of an interface that is down, and the routes by which answers reach them (the weak host model,
+  /// RFC 1122 §3.3.4.2). IPv6 removes both, or with `keep_addr_on_down` only the routes.
   private static func isOwn(_ source: IPAddress, in tables: KernelTables) -> Bool {
     if source.isLoopback { return true }
     return tables.owners(of: source).contains { entry in
-      entry.isUsable && tables.interface(entry.interfaceIndex)?.flags.contains(.up) == true
+      entry.isUsable
+        && (source.family == .ipv4 || tables.interface(entry.interfaceIndex)?.flags.contains(.up) == true)
     }
   }
 
@@ -168,7 +172,9 @@ public enum TargetRules {
   }
 
   private static func query(for address: IPAddress, _ target: ReachabilityTarget, _ index: UInt32?) -> RouteQuery {
-    let destination = address.unmapped
+    var destination = address.unmapped
+    // A connection to 0.0.0.0 or :: is one to this machine; `RTM_GETROUTE` refuses the first and takes the second for a host.
+    if destination.isUnspecified { destination = .loopback(destination.family) }
     return RouteQuery(destination, source: source(of: target, towards: destination), interfaceIndex: index)
   }
 
@@ -184,12 +190,5 @@ public enum TargetRules {
     let source = target.source.flatMap { $0.isLoopback ? nil : $0 }
     guard source == nil || source?.family == family else { return [] }
     return StatusRules.defaultQueries(family, source: source, interfaceIndex: index)
-  }
-}
-
-extension IPAddress {
-  /// `0.0.0.0` or `::`.
-  static func unspecified(_ family: Family) -> IPAddress {
-    family == .ipv4 ? IPAddress(ipv4: 0) : IPAddress(ipv6: 0, 0)
   }
 }

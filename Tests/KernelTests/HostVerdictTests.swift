@@ -113,14 +113,37 @@ import Testing
       ("127.0.0.1", ["reachable", "isLocalAddress"], "lo", "local"),
       ("::1", ["reachable", "isLocalAddress"], "lo", "local"),
       ("::ffff:10.9.0.2", ["reachable", "isLocalAddress", "isDirect"], "c0", "local"),
-      ("10.9.0.255", ["reachable", "isDirect"], "c0", "broadcast"),
-      ("ff02::1%25c0", ["reachable", "isDirect"], "c0", "multicast"),
+      ("10.9.0.255", [], "c0", "broadcast"),
+      ("ff02::1%25c0", [], "c0", "multicast"),
       ("fe80::1%25d0", ["reachable", "isDirect"], "d0", "unicast"),
     ] {
       let answer = try daemon.get("/hosts/\(host)").json
       #expect(answer["flags"]?.texts == flags, "\(host): \(answer)")
       let route = answer["addresses"]?[0]?["route"]
       #expect(route?["interface"]?.text == interface && route?["type"]?.text == type, "\(host): \(answer)")
+    }
+  }
+
+  /// The promise is about connections: each verdict is compared with connect(2) of a TCP socket.
+  @Test func verdictsMatchConnections() throws {
+    try pair.client.ip(batch: [
+      "route del ::/0 via fd09::1 dev c0 metric 100", "route add ::/0 from fd09::/64 via fd09::1 dev c0",
+      "link add e0 type veth peer name e1", "addr add 10.7.0.2/24 dev e0",
+    ])
+    try pair.client.ip("-6 rule add from fd09::/64 to 2001:db8:4::/48 prohibit")
+    for question in [
+      Question("10.9.0.255"), Question("255.255.255.255"), Question("224.0.0.251"), Question("ff05::2"),
+      Question("2001:db8::1"), Question("2001:db8::1", on: "c0"), Question("2001:db8::1", on: "d0"),
+      Question("2001:db8::1", from: "fd09::2", on: "c0"), Question("2001:db8:4::1"),
+      Question("2001:db8:4::1", from: "fd09::2", on: "c0"), Question("192.0.2.1", from: "10.7.0.2"),
+      Question("192.0.2.1", from: "10.7.0.2", on: "c0"),
+    ] {
+      let attempt = try pair.client.connect(to: question.host, from: question.source, interface: question.interface)
+      let answer = try daemon.get(question.path).json
+      #expect(answer["isReachable"] == .bool(attempt.isPossible), "\(question.words): \(attempt), \(answer)")
+      if attempt == .refused(13) { #expect(answer["reason"] == "prohibited", "\(question.words): \(answer)") }
+      guard case .source(let source) = attempt else { continue }
+      #expect(answer["addresses"]?[0]?["route"]?["source"]?.text == source, "\(question.words): \(answer)")
     }
   }
 

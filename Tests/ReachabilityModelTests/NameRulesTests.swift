@@ -100,4 +100,14 @@ struct NameRulesTests {
     }
     #expect(found.path.flags == [.reachable, .isLocalAddress])
   }
+
+  @Test("A name for 0.0.0.0 or :: is this machine, to which connect(2) connects")
+  func unspecified() throws {
+    let target = try ReachabilityTarget(host: "blocked.internal")
+    for (address, own) in [("0.0.0.0", "127.0.0.1"), ("::", "::1")] {
+      let resolution = NameResolution.addresses([try ip(address)])
+      let queries = TargetRules.queries(for: target, resolution: resolution, in: KernelTables())
+      #expect(try queries == [RouteQuery(ip(own))])
+    }
+  }
 }

@@ -111,14 +111,14 @@ struct StatusRulesTests {
     }
   }
 
-  @Test("Broadcast, multicast and anycast are ways to an address, but no way out; anycast is this machine's own")
+  @Test("No connection can be made to a broadcast or multicast address; an anycast address is this machine's own")
   func groups() throws {
     for (type, own) in [(RouteType.broadcast, false), (.multicast, false), (.anycast, true)] {
       var route = try Route.onLink("10.0.0.255/32")
       route.type = type
       let path = try evaluate(route, "10.0.0.255")
-      let flags: ReachabilityFlags = [.reachable, .isDirect]
-      #expect(path.flags == flags.union(own ? .isLocalAddress : []), "\(type.name)")
+      #expect(path.flags == (own ? [.reachable, .isDirect, .isLocalAddress] : []), "\(type.name)")
+      #expect(path.reason?.rawValue == (own ? nil : "notUnicast") && path.routeType == type)
       let query = RouteQuery(try ip("0.0.0.1"))
       #expect(StatusRules.evaluate(.route(route), to: query, as: .defaultPath, in: tables) == .none(.noRoute))
     }

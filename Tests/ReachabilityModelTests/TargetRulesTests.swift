@@ -74,10 +74,16 @@ struct TargetRulesTests {
       try verdict(ReachabilityTarget(host: "10.0.0.9", source: "0.0.0.0"), answer: wayOut).path == .none(.noSource))
   }
 
-  @Test("E4-6 neither is one whose local address is unusable, or on an interface that is off")
+  @Test("E4-6 neither is one whose local address is unusable, or an IPv6 address on an interface that is down")
   func unusableSource() throws {
-    #expect(
-      try verdict(ReachabilityTarget(host: "10.0.0.9", source: "10.0.2.5"), answer: wayOut).path.reason == .noSource)
+    // While eth1 is down, IPv4 keeps its addresses and the routes to them (RFC 1122 §3.3.4.2), and IPv6 at most the addresses.
+    let off = Interface.sample(3, "eth1", flags: [], state: .down)
+    for (source, isUsable) in [("10.0.3.5", true), ("fd03::5", false)] {
+      let address = InterfaceAddress(interfaceIndex: 3, prefix: try block("\(source)/\(isUsable ? 24 : 64)"))
+      let tables = KernelTables(interfaces: [.sample(2), off], addresses: [address])
+      let target = try ReachabilityTarget(host: isUsable ? "10.0.0.9" : "fd00::9", source: source)
+      #expect(TargetRules.queries(for: target, in: tables).count == (isUsable ? 1 : 0), "\(source)")
+    }
     for flags in [InterfaceAddress.Flags.tentative, .dadFailed] {
       let address = InterfaceAddress(interfaceIndex: 2, prefix: try block("fd00::7/64"), flags: flags)
       let tables = KernelTables(interfaces: [.sample(2)], addresses: [address])

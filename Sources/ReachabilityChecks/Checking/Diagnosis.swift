@@ -104,7 +104,7 @@ public struct Diagnosis: Hashable, Sendable {
     case .policyDenied: return .policy
     case .linkDown, .connectionRequired, .interventionRequired, .unknownInterface: return .link
     case .noSource: return .address
-    case .noRoute, .unreachableRoute, .blackhole, .networkUnreachable: return .route
+    case .noRoute, .unreachableRoute, .blackhole, .networkUnreachable, .notUnicast: return .route
     // A route may prohibit, and so may a firewall, which affects the connection only.
     case .prohibited: return path.reason == .prohibited ? .route : transport(outcome.request.target.scheme)
     case .dnsNotFound, .dnsServerFailure, .dnsTimeout, .resolverUnavailable:

@@ -99,6 +99,7 @@ struct DiagnosisText {
     case .interventionRequired: "The connection needs a user action: a PIN, a key or a login is missing."
     case .unknownInterface: "Interface \(interface) does not exist; ip link lists the interfaces."
     case .noSource: "No source address is usable: see ip address; is DHCP or IPv6 autoconfiguration running?"
+    case .notUnicast: "No connection can be made to a broadcast or multicast address; check one host."
     case .noRoute where outcome.request.interface != nil:
       "No route through \(interface) matches the target: ip route show table all dev \(interface) lists its routes."
     case .noRoute:

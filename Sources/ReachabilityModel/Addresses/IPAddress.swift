@@ -91,3 +91,16 @@ extension IPAddress {
     family == .ipv6 && isMulticast && (high >> 48) & 0xf <= 2
   }
 }
+
+// Addresses by family.
+extension IPAddress {
+  /// `0.0.0.0` or `::`.
+  static func unspecified(_ family: Family) -> IPAddress {
+    family == .ipv4 ? IPAddress(ipv4: 0) : IPAddress(ipv6: 0, 0)
+  }
+
+  /// `127.0.0.1` or `::1`.
+  static func loopback(_ family: Family) -> IPAddress {
+    family == .ipv4 ? IPAddress(ipv4: 0x7f00_0001) : IPAddress(ipv6: 0, 1)
+  }
+}
