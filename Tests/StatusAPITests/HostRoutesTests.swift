@@ -146,15 +146,16 @@ import Testing
     #expect(try service.ask("/hosts/localhost", peer: other).status == 200, "another client")
   }
 
-  @Test func kernelFailureAnswers500WithoutDetails() throws {
+  @Test func kernelFailureIsUnknownAsInStatusAndWithoutDetails() throws {
     let service = try ScriptedService(started: false)
     service.kernel.refuseStart(KernelError(operation: "socket", errno: 1, message: "Operation not permitted"))
     let response = try service.ask("/hosts/10.0.0.9", ["X-Request-Id": "r7"])
-    #expect(response.status == 500)
-    let problem = try response.object()
-    #expect(problem["code"] as? String == "internal")
-    #expect(problem["instance"] as? String == "urn:reachd:request:r7")
+    #expect(response.status == 200)
+    let document = try response.object()
+    #expect(document["status"] as? String == "unknown" && document["reason"] as? String == "kernelUnavailable")
+    #expect(document["isReachable"] as? Bool == false)
     #expect(!response.text.contains("permitted"))
+    #expect(try service.ask("/hosts/localhost", ["Accept": "text/plain"]).text == "unknown kernelUnavailable\n")
     #expect(try service.ask("/hosts/localhost", ["X-Request-Id": "r8"]).headers["X-Request-Id"] == "r8")
   }
 }

@@ -52,16 +52,18 @@ struct HostRequest: Sendable {
     context.service.monitor.provisionalVerdict(of: target, resolution: resolution).map { response($0.verdict) }
   }
 
-  /// The response when the kernel lookup fails.
+  /// The response when the kernel lookup fails: an unknown status, as in `/status`.
   var kernelFailureResponse: HTTPResponse {
-    Problem(.internal, "The kernel could not be asked.").response(requestID: context.requestID)
+    var verdict = HostVerdict(target: target, path: .unknown(.kernelUnavailable))
+    if case .name = target.remote { verdict.phase = .optimistic }
+    return response(verdict)
   }
 
   private func reply(_ answer: Result<HostVerdict, KernelError>) -> HTTPResponse {
     switch answer {
     case .success(let verdict): return response(verdict)
     case .failure(let error):
-      // The client cannot act on this; the log has the kernel's error with the request's id.
+      // The client cannot act on the kernel's error; the log has it with the request's id.
       context.service.report(error, context.requestID)
       return kernelFailureResponse
     }
