@@ -52,4 +52,46 @@ public final class TunDevice: Sendable {
     var value: Int32 = isUp ? 1 : 0
     guard unsafe CNetlink_ioctl(file, CNetlink_TUNSETCARRIER(), &value) == 0 else { throw .system("TUNSETCARRIER") }
   }
+
+  /// Answers IPv4 packets on a thread of its own by ICMP errors (RFC 792, type 3), as a router behind the device would.
+  ///
+  /// - Parameters:
+  ///   - code: the ICMP code.
+  ///   - count: the number of packets to answer.
+  public func refuse(code: UInt8, count: Int) {
+    Loopback.thread { [self] in
+      var packet = [UInt8](repeating: 0, count: 2048)
+      var answered = 0
+      while answered < count {
+        let length = unsafe Glibc.read(file, &packet, packet.count)
+        guard length >= 28 else { return }
+        // The device itself sends IPv6 packets, too.
+        guard packet[0] >> 4 == 4 else { continue }
+        let answer = Self.unreachable(packet.prefix(length), code)
+        guard unsafe Glibc.write(file, answer, answer.count) == answer.count else { return }
+        answered += 1
+      }
+    }
+  }
+
+  /// The ICMP error for a packet, from its destination.
+  private static func unreachable(_ packet: ArraySlice<UInt8>, _ code: UInt8) -> [UInt8] {
+    var message: [UInt8] = [3, code, 0, 0, 0, 0, 0, 0] + packet.prefix(28)
+    (message[2], message[3]) = checksum(message)
+    let length = UInt8(20 + message.count)
+    var header: [UInt8] = [0x45, 0, 0, length, 0, 0, 0, 0, 64, 1, 0, 0] + packet[16..<20] + packet[12..<16]
+    (header[10], header[11]) = checksum(header)
+    return header + message
+  }
+
+  /// RFC 1071.
+  private static func checksum(_ bytes: [UInt8]) -> (UInt8, UInt8) {
+    var sum = UInt32(0)
+    for index in stride(from: 0, to: bytes.count - 1, by: 2) {
+      sum += UInt32(bytes[index]) << 8 | UInt32(bytes[index + 1])
+    }
+    while sum >> 16 != 0 { sum = sum & 0xffff + sum >> 16 }
+    let result = ~UInt16(truncatingIfNeeded: sum)
+    return (UInt8(result >> 8), UInt8(result & 0xff))
+  }
 }

@@ -66,6 +66,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
     descriptor = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
     guard descriptor >= 0 else { throw .immediate(errno) }
     try ProberSocket.bind(descriptor, check.request, family: family)
+    try reportAllErrors(of: descriptor, family)
     // Connected, so that the socket receives only packets of this peer, and ICMP errors.
     guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
     try loop.watch(descriptor, self)
@@ -74,6 +75,15 @@ final class DNSExchange: Exchange, DescriptorHandler {
     }
     check.source = Peer.local(of: descriptor)?.address
     sendQuery()
+  }
+
+  /// Has the socket report also that a host or network is unreachable, which UDP ignores by default (ip(7), `IP_RECVERR`).
+  private func reportAllErrors(of descriptor: Int32, _ family: IPAddress.Family) throws(SocketFailure) {
+    var isOn: Int32 = 1
+    let level = family == .ipv4 ? Int32(IPPROTO_IP) : Int32(IPPROTO_IPV6)
+    let option = family == .ipv4 ? Int32(csockets_ip_recverr) : Int32(csockets_ipv6_recverr)
+    let length = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe setsockopt(descriptor, level, option, &isOn, length) == 0 else { throw .immediate(errno) }
   }
 
   private func sendQuery() {

@@ -21,8 +21,10 @@ struct SocketFailure: Error, Equatable {
   var reason: Reason {
     switch code {
     case ENETUNREACH: .networkUnreachable
-    // A host without the protocol (ICMP code 2), or one that the network reports as down or unknown.
+    // A host without the protocol (ICMP code 2), or one that the network reports as down or unknown. EOPNOTSUPP is from
+    // ICMP code 5, source route failed (`icmp_err_convert` in net/ipv4/icmp.c).
     case EHOSTUNREACH, EHOSTDOWN, ENONET, ENOPROTOOPT, EPROTO: .hostUnreachable
+    case EOPNOTSUPP where !isImmediate: .hostUnreachable
     case ECONNREFUSED: .refused
     // EPERM is from the packet filter, EACCES from a prohibit route or an ICMP "administratively prohibited".
     case EACCES, EPERM: .prohibited
@@ -56,7 +58,10 @@ struct SocketFailure: Error, Equatable {
     if Self.isResourceExhaustion(code) {
       return "this machine is short of descriptors, ports or memory: \(Self.message(code))"
     }
-    return isImmediate ? "the kernel refused to send: \(Self.message(code))" : Self.message(code)
+    if isImmediate { return "the kernel refused to send: \(Self.message(code))" }
+    // strerror describes the errno and not the ICMP message.
+    if code == EOPNOTSUPP { return "a router reported: source route failed (ICMP type 3, code 5)" }
+    return Self.message(code)
   }
 
   /// Which limit to raise when no descriptor is left: the process's own limit, or that of the system.
