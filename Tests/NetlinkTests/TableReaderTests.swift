@@ -107,6 +107,8 @@ import Testing
     try running.client.sysctl("net.ipv6.conf.c0.keep_addr_on_down", 1)
     try running.client.ip(batch: ["link set c0 addrgenmode none", "addr flush dev c0 scope link"])
     try running.client.ip("addr add fd00:1::1/64 dev c0")
+    // The kernel ends duplicate address detection in a work queue, also where it has nothing to wait for.
+    try #require(eventually { try !running.client.ip("-6 -o addr show dev c0").contains("tentative") })
     try requireWhole(running, "before")
     #expect(running.observer.last?.tables.addresses.contains { $0.address == "fd00:1::1" && $0.isUsable } == true)
     try running.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)

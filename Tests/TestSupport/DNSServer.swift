@@ -123,12 +123,19 @@ public final class DNSServer: Sendable {
     for send in held { send() }
   }
 
-  private func reply(to message: DNSMessage) -> DNSReply {
-    let handler = state.withLock { state in
+  /// The reply to a question.
+  ///
+  /// A question is counted when its answer can be released: a test that waits for the count may release at once.
+  private func reply(to message: DNSMessage, holding send: (@Sendable ([UInt8]) -> Void)? = nil) -> DNSReply {
+    let handler = state.withLock(\.handler)
+    let reply = handler(message.name, message.type)
+    state.withLock { state in
       state.asked[message.name, default: []].insert(UInt32(message.type) << 16 | UInt32(message.id))
-      return state.handler
+      guard case .held(let addresses) = reply, let send else { return }
+      let answer = Self.encoded(.addresses(addresses), to: message)
+      state.held.append { send(answer) }
     }
-    return handler(message.name, message.type)
+    return reply
   }
 
   private func serveDatagram() {
@@ -147,13 +154,8 @@ public final class DNSServer: Sendable {
       return !state.unheard.contains(peer.sin_port)
     }
     guard isHeard else { return }
-    let reply = reply(to: message)
     let destination = peer
-    if case .held(let addresses) = reply {
-      let answer = Self.encoded(.addresses(addresses), to: message)
-      state.withLock { $0.held.append { [datagrams] in Self.send(answer, to: destination, on: datagrams) } }
-      return
-    }
+    let reply = reply(to: message) { [datagrams] in Self.send($0, to: destination, on: datagrams) }
     Self.send(Self.encoded(reply, to: message), to: destination, on: datagrams)
   }
 
