@@ -1,4 +1,5 @@
-"""The library alone: from a kernel change to the monitor's verdict, compared with `ip -ts monitor` and naive lookups.
+"""The library alone: from a kernel change to the monitor's verdict, compared with `ip -ts monitor`, with a C program that
+asks the kernel the same questions and does nothing else (`floor.c`), and with naive lookups.
 
 Rounds alternate between the programs; a figure is the median of the rounds' medians. Every process runs in the network
 namespace that this one creates. Prints rows of RESULTS.md.
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import peers
 from latency import enter_new_namespace, replace_default
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
@@ -46,11 +48,11 @@ def mtu(index, size):
 
 
 class Monitor:
-    """The monitor under measurement."""
+    """The monitor under measurement, or another program with its protocol."""
 
-    def __init__(self, binary, targets):
-        self.process = subprocess.Popen([binary, "watch", str(targets)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
+    def __init__(self, binary, targets, arguments=None):
+        self.process = subprocess.Popen([binary, *(arguments or ["watch", str(targets)])], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
         self.line()
 
     def line(self):
@@ -130,17 +132,33 @@ def by_us(kernel, monitor, messages, column, count=CHANGES, pause=0.002):
     return statistics.median(latencies(moments, [row[column] for row in rows])), rows
 
 
-def compare(kernel, binary, what, bar, subject, messages, targets, column):
+def compare(kernel, binary, what, bar, subject, messages):
+    """The time of the first read, compared with `ip`'s."""
     theirs, ours = [], []
-    monitor = Monitor(binary, targets)
-    monitor.stop()
     for _ in range(ROUNDS):
         theirs.append(by_ip(kernel, subject, messages))
-        monitor = Monitor(binary, targets)
-        ours.append(by_us(kernel, monitor, messages, column)[0])
+        monitor = Monitor(binary, 0)
+        ours.append(by_us(kernel, monitor, messages, HEARD)[0])
         monitor.stop()
     ours, theirs = statistics.median(ours), statistics.median(theirs)
     print(f"| {what} | {bar} | {ours / theirs:.2f}× ({ours:.1f} µs against {theirs:.1f} µs) | `Benchmarks/run kernel` |", flush=True)
+
+
+def compare_floor(kernel, binary, floor, what, bar, subject, messages):
+    """The time of the verdict on 10,000 targets, and its part after the first read, compared with the floor's."""
+    names = ("to the verdict", "after the read")
+    figures = {name: ([], []) for name in names}
+    for _ in range(ROUNDS):
+        for side, monitor in enumerate((Monitor(floor, 0, [subject]), Monitor(binary, 10000))):
+            median, rows = by_us(kernel, monitor, messages, JUDGED)
+            figures[names[0]][side].append(median)
+            figures[names[1]][side].append(statistics.median(row[JUDGED] - row[HEARD] for row in rows) / 1000)
+            monitor.stop()
+    parts = []
+    for name, sides in figures.items():
+        theirs, ours = (statistics.median(side) for side in sides)
+        parts.append(f"{ours / theirs:.2f}× {name} ({ours:.1f} µs against {theirs:.1f} µs)")
+    print(f"| {what} | {bar} | {', '.join(parts)} | `Benchmarks/run kernel` |", flush=True)
 
 
 def default_route(kernel, binary, index):
@@ -226,15 +244,18 @@ def main():
     elsewhere = [route(kind, "203.0.113.0", 24, index) for kind in (RTM_NEWROUTE, RTM_DELROUTE)]
     covering = [route(kind, "198.18.0.0", 23, index) for kind in (RTM_NEWROUTE, RTM_DELROUTE)]
     print("| what | bar | measured | command |\n| --- | --- | --- | --- |", flush=True)
-    compare(kernel, binary, "kernel change → read, against `ip -ts monitor`", "≤ 1.1×", "route", elsewhere, 0, HEARD)
-    compare(kernel, binary, "route event → verdict, 10,000 targets, against `ip`'s own read", "≤ 1.2×", "route", covering,
-            10000, JUDGED)
-    compare(kernel, binary, "link event → verdict, 10,000 targets, with the barrier", "≤ 1.5×", "link",
-            [mtu(other, 1400), mtu(other, 1500)], 10000, JUDGED)
+    compare(kernel, binary, "kernel change → read, against `ip -ts monitor`", "≤ 1.1×", "route", elsewhere)
+    floor = peers.compile_c("floor", "-lpthread")
+    compare_floor(kernel, binary, floor, "route event → verdict, 10,000 targets, against the floor", "≤ 1.5×", "route", covering)
+    compare_floor(kernel, binary, floor, "link event → verdict, 10,000 targets, against the floor with the barrier", "≤ 1.5×",
+                  "link", [mtu(other, 1400), mtu(other, 1500)])
     default_route(kernel, binary, index)
-    flood(kernel, binary)
-    race(binary)
-    sizes(kernel, binary, index)
+    if FLOOD:
+        flood(kernel, binary)
+    if RACE_TRIALS:
+        race(binary)
+    if SIZES:
+        sizes(kernel, binary, index)
 
 
 if __name__ == "__main__":
