@@ -1,18 +1,33 @@
 /// The verdict for one target: the best of the verdicts for its addresses.
-public struct HostVerdict: Hashable, Sendable {
+public struct HostVerdict: Sendable {
   /// The target that was evaluated.
-  public var target: ReachabilityTarget
+  public var target: ReachabilityTarget {
+    get { evaluated }
+    set {
+      list = addresses
+      evaluated = newValue
+    }
+  }
   /// The path to the best address, or why there is none.
   public var path: NetworkPath {
     get { shared.value }
-    set { shared = Shared(newValue) }
+    set {
+      list = addresses
+      shared = Shared(newValue)
+    }
   }
   /// Each address with its own path; both families for the default path, none for the local link.
-  public var addresses: [AddressVerdict]
+  public var addresses: [AddressVerdict] {
+    get { list ?? evaluated.address.map { [AddressVerdict(address: $0, path: shared)] } ?? [] }
+    set { list = newValue }
+  }
   /// Whether a name's addresses are known.
   public var phase: Phase
   /// Stored by reference: after one change, ten thousand verdicts share the same path.
   private var shared: Shared<NetworkPath>
+  private var evaluated: ReachabilityTarget
+  /// Nil when ``addresses`` has only the target's own address: ten thousand such verdicts need no allocation.
+  private var list: [AddressVerdict]?
 
   /// One address with its path.
   public struct AddressVerdict: Hashable, Sendable {
@@ -51,15 +66,41 @@ public struct HostVerdict: Hashable, Sendable {
     self.init(target: target, path: Shared(path), addresses: addresses, phase: phase)
   }
 
-  /// Creates a verdict with a path that other verdicts share.
-  package init(
-    target: ReachabilityTarget, path: Shared<NetworkPath>, addresses: [AddressVerdict] = [], phase: Phase = .resolved
-  ) {
-    self.target = target
-    self.addresses = addresses
+  private init(target: ReachabilityTarget, path: Shared<NetworkPath>, addresses: [AddressVerdict], phase: Phase) {
+    evaluated = target
+    list = addresses
     self.phase = phase
     shared = path
   }
+
+  /// Creates the verdict for a target that is an address, with a path that other verdicts share.
+  package init(of target: ReachabilityTarget, path: Shared<NetworkPath>) {
+    evaluated = target
+    phase = .resolved
+    shared = path
+  }
+}
+
+extension HostVerdict: Hashable {
+  /// Whether all properties are equal, however they are stored.
+  public static func == (left: HostVerdict, right: HostVerdict) -> Bool {
+    guard left.phase == right.phase, left.shared == right.shared, left.evaluated == right.evaluated else {
+      return false
+    }
+    return left.list == nil && right.list == nil || left.addresses == right.addresses
+  }
+
+  /// Hashes the properties that usually differ.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(evaluated)
+    hasher.combine(shared)
+    hasher.combine(phase)
+  }
+}
+
+extension ReachabilityTarget {
+  /// The address, if the target is one.
+  fileprivate var address: IPAddress? { if case .address(let address) = remote { address } else { nil } }
 }
 
 extension HostVerdict {

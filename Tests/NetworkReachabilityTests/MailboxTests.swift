@@ -39,7 +39,7 @@ struct MailboxTests {
   @Test("Up to its limit a mailbox keeps everything in order")
   func order() {
     var mailbox = Mailbox()
-    for sequence in 1...UInt64(Limits.pendingUpdates) { mailbox.append(Self.machine(sequence)) }
+    for sequence in 1...UInt64(Limits.pendingUpdates) { mailbox.append([Self.machine(sequence)]) }
     #expect(Self.drain(&mailbox).map(\.snapshot.sequence) == Array(1...UInt64(Limits.pendingUpdates)))
     #expect(mailbox.isEmpty && mailbox.popFirst() == nil)
   }
@@ -48,7 +48,7 @@ struct MailboxTests {
   func room() {
     var mailbox = Mailbox()
     for sequence in 1...UInt64(10 * Limits.pendingUpdates) {
-      mailbox.append(Self.machine(sequence))
+      mailbox.append([Self.machine(sequence)])
       #expect(mailbox.popFirst()?.snapshot.sequence == sequence)
     }
     #expect(mailbox.isEmpty)
@@ -61,8 +61,8 @@ struct MailboxTests {
     ])
   func collapse(_ changes: UInt64) throws {
     var mailbox = Mailbox()
-    mailbox.append(ReachabilityUpdate(snapshot: Self.snapshot(0)))
-    for sequence in 1...changes { mailbox.append(Self.machine(sequence)) }
+    mailbox.append([ReachabilityUpdate(snapshot: Self.snapshot(0))])
+    for sequence in 1...changes { mailbox.append([Self.machine(sequence)]) }
     let updates = Self.drain(&mailbox)
     #expect(updates.count <= Limits.pendingUpdates)
     #expect(updates.last?.snapshot.sequence == changes)
@@ -80,10 +80,10 @@ struct MailboxTests {
   func hosts() throws {
     var mailbox = Mailbox()
     for round in 0..<300 {
-      mailbox.append(Self.host(UInt32(round % 3), UInt64(round), reachable: round >= 297))
-      if round == 100 { mailbox.append(Self.machine(101, .none(.linkDown))) }
+      mailbox.append([Self.host(UInt32(round % 3), UInt64(round), reachable: round >= 297)])
+      if round == 100 { mailbox.append([Self.machine(101, .none(.linkDown))]) }
     }
-    mailbox.append(Self.machine(400, .none(.linkDown)))
+    mailbox.append([Self.machine(400, .none(.linkDown))])
     let updates = Self.drain(&mailbox)
     let latest = Dictionary(updates.compactMap(\.host).map { ($0.target, $0) }, uniquingKeysWith: { $1 })
     #expect(latest.count == 3)
@@ -96,8 +96,8 @@ struct MailboxTests {
   @Test("However many hosts are watched, the first verdict of each is kept", arguments: [255, 256, 257, 3000])
   func manyHosts(_ count: Int) {
     var mailbox = Mailbox()
-    mailbox.append(ReachabilityUpdate(snapshot: Self.snapshot(1)))
-    for number in 0..<count { mailbox.append(Self.host(UInt32(number), 1)) }
+    mailbox.append([ReachabilityUpdate(snapshot: Self.snapshot(1))])
+    for number in 0..<count { mailbox.append([Self.host(UInt32(number), 1)]) }
     let updates = Self.drain(&mailbox)
     #expect(updates.first?.isInitial == true)
     #expect(updates.reduce(0) { $0 + $1.skipped } == 0, "nothing was left out")
@@ -107,7 +107,7 @@ struct MailboxTests {
   @Test("A mailbox does not grow without bound")
   func bound() {
     var mailbox = Mailbox()
-    for round in 0..<50_000 { mailbox.append(Self.host(UInt32(round % 100), UInt64(round))) }
+    for round in 0..<50_000 { mailbox.append([Self.host(UInt32(round % 100), UInt64(round))]) }
     let updates = Self.drain(&mailbox)
     #expect(updates.count <= 2 * Limits.pendingUpdates)
     #expect(Set(updates.compactMap(\.host?.target)).count == 100)

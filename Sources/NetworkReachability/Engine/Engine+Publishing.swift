@@ -5,7 +5,8 @@ extension Engine.Guarded {
   /// Passes transitions to every sink, and to the mailboxes of the subscriptions that include them.
   ///
   /// - Returns: the subscribers to wake.
-  mutating func publish(_ transitions: [Transition], asInitial: Bool) -> [any Subscriber] {
+  mutating func publish(_ publication: Publication, asInitial: Bool) -> [any Subscriber] {
+    let transitions = publication.transitions
     guard asInitial || !transitions.isEmpty else { return [] }
     for sink in sinks { sink.take(transitions, state.snapshot) }
     // Before the first reading, subscribers have no state that could change.
@@ -14,19 +15,30 @@ extension Engine.Guarded {
       for (subscriber, filter) in subscriptions.values { offerInitial(to: subscriber, filter) }
       return subscriptions.values.map(\.subscriber)
     }
+    return updates(for: publication).compactMap { number, updates in
+      guard let subscriber = subscriptions[number]?.subscriber else { return nil }
+      subscriber.offer(updates)
+      return subscriber
+    }
+  }
+
+  /// The updates for each subscription.
+  private func updates(for publication: Publication) -> [Int: [ReachabilityUpdate]] {
     let latest = Shared(state.snapshot)
-    var woken: Set<Int> = []
-    for transition in transitions {
-      if case .host(_, let verdict) = transition.change {
-        // Looked up by target, because there may be thousands of both subscriptions and targets.
-        guard let numbers = subscribers[verdict.target] else { continue }
-        offer(ReachabilityUpdate(state: latest, transition: transition), to: numbers, &woken)
+    var updates: [Int: [ReachabilityUpdate]] = [:]
+    var targets = publication.targets.makeIterator()
+    for transition in publication.transitions {
+      let update = ReachabilityUpdate(state: latest, transition: transition)
+      if transition.kind == .host {
+        guard let target = targets.next() else { continue }
+        for number in subscribers[target] { updates[number, default: []].append(update) }
       } else {
-        let numbers = subscriptions.filter { $0.value.filter.kinds.contains(transition.kind) }.keys
-        offer(ReachabilityUpdate(state: latest, transition: transition), to: numbers, &woken)
+        for (number, subscription) in subscriptions where subscription.filter.kinds.contains(transition.kind) {
+          updates[number, default: []].append(update)
+        }
       }
     }
-    return woken.compactMap { subscriptions[$0]?.subscriber }
+    return updates
   }
 
   /// Passes the present verdict for a watched target to a sink, if there is one.
@@ -35,13 +47,6 @@ extension Engine.Guarded {
   func report(_ target: ReachabilityTarget, to sink: some VerdictSink) {
     guard let verdict = state.verdict(of: target) else { return }
     sink.take(verdict)
-  }
-
-  private func offer(_ update: ReachabilityUpdate, to numbers: some Sequence<Int>, _ woken: inout Set<Int>) {
-    for number in numbers {
-      subscriptions[number]?.subscriber.offer(update)
-      woken.insert(number)
-    }
   }
 
   /// Notifies observers about the targets that a reading evaluated.
@@ -56,13 +61,17 @@ extension Engine.Guarded {
   /// Puts the present state into a mailbox.
   func offerInitial(to subscriber: any Subscriber, _ filter: SubscriptionFilter) {
     let latest = Shared(state.snapshot)
-    if filter.includesMachine { subscriber.offer(ReachabilityUpdate(state: latest, transition: nil)) }
-    guard filter.kinds.contains(.host), let time = state.lastReading else { return }
-    for target in filter.targets {
-      guard let verdict = state.verdict(of: target) else { continue }
-      let transition = Transition(
-        sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
-      subscriber.offer(ReachabilityUpdate(state: latest, transition: transition))
+    var updates: [ReachabilityUpdate] = []
+    if filter.includesMachine { updates.append(ReachabilityUpdate(state: latest, transition: nil)) }
+    if filter.kinds.contains(.host), let time = state.lastReading {
+      let verdicts = state.reportedVerdicts
+      for target in filter.targets {
+        guard let verdict = verdicts.verdict(of: target) else { continue }
+        let transition = Transition(
+          sequence: state.lastNumber, time: time, causes: [], change: .host(from: nil, to: verdict))
+        updates.append(ReachabilityUpdate(state: latest, transition: transition))
+      }
     }
+    subscriber.offer(updates)
   }
 }

@@ -16,8 +16,7 @@ final class Engine: Sendable {
     var state: EngineState
     var subscriptions: [Int: (subscriber: any Subscriber, filter: SubscriptionFilter)] = [:]
     var lastSubscription = 0
-    /// For each watched target, the numbers of its subscriptions.
-    var subscribers: [ReachabilityTarget: Set<Int>] = [:]
+    var subscribers = TargetSubscribers()
     var sinks: [any TransitionSink] = []
     var observers: [any ReevaluationObserver] = []
     /// The source generation whose readings are accepted.
@@ -78,9 +77,9 @@ final class Engine: Sendable {
       let wasFirst = !guarded.state.hasReading
       let outcome = guarded.state.ingest(reading)
       guarded.notifyObservers(outcome)
-      let transitions = guarded.state.transitions(of: outcome)
-      let woken = guarded.publish(transitions, asInitial: wasFirst)
-      return (guarded.state.nextDeadline, transitions, woken)
+      let publication = guarded.state.transitions(of: outcome)
+      let woken = guarded.publish(publication, asInitial: wasFirst)
+      return (guarded.state.nextDeadline, publication.transitions, woken)
     }
     finishPublishing(transitions, woken)
     // During sleep the machine may have moved to another network that looks the same.
@@ -92,8 +91,8 @@ final class Engine: Sendable {
   func kernelFailed(at time: Timestamp, in generation: Int) {
     let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
       guard guarded.generation == generation else { return ([], []) }
-      let transitions = guarded.state.kernelFailed(at: time)
-      return (transitions, guarded.publish(transitions, asInitial: false))
+      let publication = guarded.state.kernelFailed(at: time)
+      return (publication.transitions, guarded.publish(publication, asInitial: false))
     }
     finishPublishing(transitions, woken)
   }
@@ -114,7 +113,7 @@ final class Engine: Sendable {
     guard !changes.isEmpty else { return {} }
     let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
       let transitions = changes.map { guarded.state.number($0, at: time) }
-      return (transitions, guarded.publish(transitions, asInitial: false))
+      return (transitions, guarded.publish(Publication(transitions: transitions), asInitial: false))
     }
     return { [self] in finishPublishing(transitions, woken) }
   }
@@ -179,7 +178,7 @@ final class Engine: Sendable {
       }
       guarded.lastSubscription += 1
       guarded.subscriptions[guarded.lastSubscription] = (subscriber, filter)
-      for target in filter.targets { guarded.subscribers[target, default: []].insert(guarded.lastSubscription) }
+      guarded.subscribers.insert(guarded.lastSubscription, for: filter.targets, guarded.state)
       if guarded.state.hasReading { guarded.offerInitial(to: subscriber, filter) }
       return guarded.lastSubscription
     }
@@ -203,11 +202,9 @@ final class Engine: Sendable {
     // The subscriber is released outside the lock, because its deinitialization may run foreign code.
     let removed = guarded.withLock { guarded in
       let removed = guarded.subscriptions.removeValue(forKey: number)
+      // Before the targets' identifiers may be reused.
+      guarded.subscribers.remove(number, for: removed?.filter.targets ?? [], guarded.state)
       guarded.state.unwatch(removed?.filter.targets ?? [])
-      for target in removed?.filter.targets ?? [] {
-        guarded.subscribers[target]?.remove(number)
-        if guarded.subscribers[target]?.isEmpty == true { guarded.subscribers[target] = nil }
-      }
       removed?.subscriber.close()
       return removed
     }
@@ -243,7 +240,7 @@ final class Engine: Sendable {
         guarded.state.unwatch(filter.targets)
         subscriber.close()
       }
-      guarded.subscribers = [:]
+      guarded.subscribers = TargetSubscribers()
       let unknown = guarded.state.reset(at: .now)
       for sink in guarded.sinks { sink.take(unknown, guarded.state.snapshot) }
       return guarded.subscriptions

@@ -131,17 +131,18 @@ struct EngineState {
   }
 
   /// All transitions that report the effect of a reading, in order.
-  mutating func transitions(of outcome: Outcome) -> [Transition] {
-    outcome.machine
-      + targets.transitions(
-        outcome.watched.changes, sequence: lastNumber, time: outcome.time, causes: outcome.causes)
+  mutating func transitions(of outcome: Outcome) -> Publication {
+    targets.transitions(
+      outcome.watched.changes, after: outcome.machine, sequence: lastNumber, time: outcome.time, causes: outcome.causes)
   }
 
   /// The targets that a reading evaluated, unordered.
-  func evaluatedTargets(of outcome: Outcome) -> [ReachabilityTarget] { targets.evaluatedTargets(of: outcome.watched) }
+  func evaluatedTargets(of outcome: Outcome) -> [ReachabilityTarget] {
+    targets.reported.evaluatedTargets(of: outcome.watched)
+  }
 
   /// Sets every path to unknown, because the kernel can no longer be read.
-  mutating func kernelFailed(at time: Timestamp) -> [Transition] {
+  mutating func kernelFailed(at time: Timestamp) -> Publication {
     let unknown = NetworkPath.unknown(.kernelUnavailable)
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
@@ -149,8 +150,8 @@ struct EngineState {
     pendingCauses = []
     affectedFamilies = Set(IPAddress.Family.allCases)
     let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
-    return machine
-      + targets.transitions(targets.fail(with: unknown), sequence: lastNumber, time: time, causes: [])
+    return targets.transitions(
+      targets.fail(with: unknown), after: machine, sequence: lastNumber, time: time, causes: [])
   }
 
   /// Removes what was read, after the source was stopped; numbers and watched targets continue.
@@ -159,7 +160,8 @@ struct EngineState {
   mutating func reset(at time: Timestamp) -> [Transition] {
     let sequence = snapshot.sequence
     let unknown = targets.transitions(
-      targets.fail(with: .unknown(.starting)), sequence: sequence, time: time, causes: [])
+      targets.fail(with: .unknown(.starting)), after: [], sequence: sequence, time: time, causes: []
+    ).transitions
     snapshot = .unknown(.starting)
     snapshot.sequence = sequence
     ipv4 = DebouncedVerdict(.unknown(.starting))
@@ -250,11 +252,18 @@ struct EngineState {
   }
 
   /// The last published verdict for a watched target; nil when it is not watched or not evaluated yet.
-  func verdict(of target: ReachabilityTarget) -> HostVerdict? { targets.verdict(of: target) }
+  func verdict(of target: ReachabilityTarget) -> HostVerdict? { targets.reported.verdict(of: target) }
+
+  /// The last published verdicts of all watched targets.
+  var reportedVerdicts: ReportedVerdicts { targets.reported }
+
+  /// The identifier of a watched target; nil when it is not watched.
+  func id(of target: ReachabilityTarget) -> TargetID? { targets.table.id(of: target) }
 
   /// The verdicts for the first `limit` watched targets, and the number of watched targets.
   func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {
-    (targets.table.inOrder.prefix(limit).compactMap { targets.verdict(of: $0) }, targets.count)
+    let verdicts = targets.reported
+    return (targets.table.inOrder.prefix(limit).compactMap { verdicts.verdict(of: $0) }, targets.count)
   }
 
   /// Applies the resolver's answer for a target; the next reading evaluates the target with it.

@@ -15,7 +15,7 @@ extension ReachabilityMonitor {
     of kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = []
   ) -> ReachabilityUpdates {
     // The sequence does not retain the monitor: releasing the monitor ends it.
-    ReachabilityUpdates { [weak self] subscriber in
+    ReachabilityUpdates(hostCount: targets.count) { [weak self] subscriber in
       self?.subscribe(subscriber, to: kinds, watching: targets)
     }
   }
@@ -36,7 +36,8 @@ extension ReachabilityMonitor {
     to kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = [],
     on context: DeliveryContext = .main, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    subscribe(Listener(context: context, waitsAtEnd: true, body: body), to: kinds, watching: targets)
+    let listener = Listener(context: context, waitsAtEnd: true, hostCount: targets.count, body: body)
+    return subscribe(listener, to: kinds, watching: targets)
   }
 
   /// As ``listen(to:watching:on:_:)``, but neither the subscription's end nor ``stop()`` waits for a call in progress.
@@ -47,7 +48,8 @@ extension ReachabilityMonitor {
     to kinds: Transition.Kinds, watching targets: [ReachabilityTarget], on context: DeliveryContext,
     _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    subscribe(Listener(context: context, waitsAtEnd: false, body: body), to: kinds, watching: targets)
+    let listener = Listener(context: context, waitsAtEnd: false, hostCount: targets.count, body: body)
+    return subscribe(listener, to: kinds, watching: targets)
   }
 
   /// Calls a closure with the verdict for a target and then with its changes, for a client of the service: names are resolved
@@ -56,7 +58,7 @@ extension ReachabilityMonitor {
     forClientOf target: ReachabilityTarget, on context: DeliveryContext,
     _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    let listener = Listener(context: context, waitsAtEnd: true, body: body)
+    let listener = Listener(context: context, waitsAtEnd: true, hostCount: 1, body: body)
     return subscribe(listener, to: [], watching: [target], isEphemeral: true)
   }
 

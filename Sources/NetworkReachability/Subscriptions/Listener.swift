@@ -7,10 +7,10 @@ final class Listener: Subscriber {
   private let body: @Sendable (ReachabilityUpdate) -> Void
   private let context: DeliveryContext
   private let waitsAtEnd: Bool
-  private let guarded = Locked(Guarded())
+  private let guarded: Locked<Guarded>
 
   private struct Guarded {
-    var mailbox = Mailbox()
+    var mailbox: Mailbox
     var isScheduled = false
     var hasEnded = false
     /// The thread that runs the closure.
@@ -29,15 +29,20 @@ final class Listener: Subscriber {
   /// - Parameters:
   ///   - context: where `body` runs.
   ///   - waitsAtEnd: whether ``end()`` waits for a call in progress on another thread.
+  ///   - hostCount: the number of hosts that it watches.
   ///   - body: the closure.
-  init(context: DeliveryContext, waitsAtEnd: Bool, body: @escaping @Sendable (ReachabilityUpdate) -> Void) {
+  init(
+    context: DeliveryContext, waitsAtEnd: Bool, hostCount: Int,
+    body: @escaping @Sendable (ReachabilityUpdate) -> Void
+  ) {
+    guarded = Locked(Guarded(mailbox: Mailbox(hostCount: hostCount)))
     self.context = context
     self.waitsAtEnd = waitsAtEnd
     self.body = body
   }
 
-  func offer(_ update: ReachabilityUpdate) {
-    guarded.withLock { if !$0.hasEnded { $0.mailbox.append(update) } }
+  func offer(_ updates: [ReachabilityUpdate]) {
+    guarded.withLock { if !$0.hasEnded { $0.mailbox.append(updates) } }
   }
 
   func wake() {
@@ -50,33 +55,29 @@ final class Listener: Subscriber {
   }
 
   private func deliver() {
-    while let update = beginCall() {
-      body(update)
-      endCall()
-    }
+    while let update = nextCall() { body(update) }
   }
 
-  private func beginCall() -> ReachabilityUpdate? {
-    guarded.withLock { guarded in
+  /// Ends the call in progress, if any, and begins the next, in one critical section.
+  ///
+  /// - Returns: the argument of the next call; nil when there is none.
+  private func nextCall() -> ReachabilityUpdate? {
+    let (update, waiters) = guarded.withLock { guarded -> (ReachabilityUpdate?, [Waiter]) in
+      let waiters = guarded.waiters
+      if !waiters.isEmpty { guarded.waiters = [] }
       guard !guarded.hasEnded, let update = guarded.mailbox.popFirst() else {
         guarded.isScheduled = false
-        return nil
+        guarded.caller = nil
+        return (nil, waiters)
       }
       guarded.caller = pthread_self()
-      return update
-    }
-  }
-
-  private func endCall() {
-    let waiters = guarded.withLock { guarded in
-      guarded.caller = nil
-      defer { guarded.waiters = [] }
-      return guarded.waiters
+      return (update, waiters)
     }
     for waiter in waiters {
       WaitForGraph.end(waiter.thread)
       waiter.end.signal()
     }
+    return update
   }
 
   func close() {

@@ -8,18 +8,23 @@ internal import ReachabilityModel
 /// with the correct state.
 struct Mailbox {
   private var updates: Deque<ReachabilityUpdate> = []
-  private var capacity = Limits.pendingUpdates
+  private var capacity: Int
+
+  /// A mailbox for a subscriber.
+  ///
+  /// - Parameter hostCount: the number of hosts that the subscriber watches; one change may concern all of them.
+  init(hostCount: Int = 0) { capacity = max(Limits.pendingUpdates, 2 * hostCount) }
 
   var isEmpty: Bool { updates.isEmpty }
 
-  mutating func append(_ update: ReachabilityUpdate) {
-    updates.append(update)
+  mutating func append(_ new: some Collection<ReachabilityUpdate>) {
+    updates.append(contentsOf: new)
     if updates.count > capacity { coalesce() }
   }
 
   mutating func popFirst() -> ReachabilityUpdate? { updates.popFirst() }
 
-  mutating func removeAll() { self = Mailbox() }
+  mutating func removeAll() { updates = [] }
 
   private mutating func coalesce() {
     guard let latest = updates.last?.state else { return }
@@ -38,6 +43,6 @@ struct Mailbox {
       updates = [ReachabilityUpdate(state: latest, transition: nil, skipped: skipped)]
       updates.append(contentsOf: hosts.reversed())
     }
-    capacity = max(Limits.pendingUpdates, 2 * updates.count)
+    capacity = max(capacity, 2 * updates.count)
   }
 }

@@ -11,11 +11,13 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
   /// The sequence never fails.
   public typealias Failure = Never
 
+  /// The number of hosts that each subscription watches.
+  let hostCount: Int
   let subscribe: @Sendable (any Subscriber) -> ReachabilityMonitor.Subscription?
 
   /// Begins a subscription; updates are kept for the iterator from now on.
   public func makeAsyncIterator() -> Iterator {
-    let storage = UpdateStorage()
+    let storage = UpdateStorage(hostCount: hostCount)
     let subscription = subscribe(storage)
     if subscription == nil { storage.end() }
     return Iterator(storage: storage, subscription: subscription)
@@ -42,16 +44,18 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
 final class UpdateStorage: Subscriber {
   private typealias Consumer = CheckedContinuation<ReachabilityUpdate?, Never>
 
-  private let guarded = Locked(Guarded())
+  private let guarded: Locked<Guarded>
 
   private struct Guarded {
-    var mailbox = Mailbox()
+    var mailbox: Mailbox
     var consumer: Consumer?
     var hasEnded = false
   }
 
-  func offer(_ update: ReachabilityUpdate) {
-    guarded.withLock { if !$0.hasEnded { $0.mailbox.append(update) } }
+  init(hostCount: Int) { guarded = Locked(Guarded(mailbox: Mailbox(hostCount: hostCount))) }
+
+  func offer(_ updates: [ReachabilityUpdate]) {
+    guarded.withLock { if !$0.hasEnded { $0.mailbox.append(updates) } }
   }
 
   func wake() {

@@ -4,8 +4,8 @@ package import ReachabilityModel
 ///
 /// The engine calls ``offer(_:)`` under its lock and ``wake()`` after it.
 protocol Subscriber: AnyObject, Sendable {
-  /// Puts an update into the mailbox; must not call foreign code.
-  func offer(_ update: ReachabilityUpdate)
+  /// Puts the updates of one publication into the mailbox; must not call foreign code.
+  func offer(_ updates: [ReachabilityUpdate])
   /// Delivers waiting updates; called without a lock.
   func wake()
   /// Ends the subscription: no delivery begins after it returns; must not call foreign code.

@@ -126,4 +126,17 @@ extension ForwardingClasses {
       }
     }
   }
+
+  /// Replaces the changes of whole classes by those of their members.
+  func expand(_ changes: ChangeList) -> ChangeList {
+    var changes = changes
+    for change in changes.classes {
+      guard let prefix = classes[Int(change.classID)]?.prefix else { continue }
+      forEachMember(of: change.classID, prefix) { index, position in
+        changes.paths.append(.init(target: index.targets[position], from: change.from, to: change.to))
+      }
+    }
+    changes.classes = []
+    return changes
+  }
 }
