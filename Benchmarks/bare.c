@@ -1,5 +1,5 @@
-// The least that fanning out can cost: a body that is posted goes to every open stream by one send(2), and nothing else
-// is done: no epoll per stream, no history, no slow readers, no heartbeat.
+// The lower bound of fan-out: the body of each POST is sent to every open stream with one send(2). There is no epoll
+// registration per stream, no history, no handling of slow readers and no heartbeat.
 // bare PORT: GET opens a stream, POST is an event. One thread.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -20,7 +20,7 @@ static void deliver(int publisher, const char *body, size_t size) {
   send(publisher, done, sizeof done - 1, MSG_NOSIGNAL);
 }
 
-// Reads posts until their sender leaves; returns when it has.
+// Reads POST requests until their sender closes the connection.
 static void take_events(int publisher, char *buffer, size_t room, ssize_t got) {
   for (; got > 0; got = recv(publisher, buffer, room - 1, 0)) {
     buffer[got] = 0;

@@ -1,4 +1,4 @@
-// The least that libmicrohttpd can do: one ready answer to every GET, from its own epoll thread.
+// The lower bound of libmicrohttpd: one prepared response to every GET, from its internal epoll thread.
 // baseline BODY-FILE HEADER… PORT, each header as `Name: value`.
 #include <microhttpd.h>
 #include <stdio.h>

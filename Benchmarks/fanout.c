@@ -1,11 +1,11 @@
-// Many event-stream clients in one thread: how fast and at what cost does a server get an event to all of them?
+// Many event-stream clients in one thread: measures the latency and CPU time of delivering an event to all of them.
 //
-// fanout name=value…: prints one line of JSON. What is measured is described in streams.py.
-//   how=route|post   what makes an event: a default route that is replaced (rtnetlink), or that and a POST
+// fanout name=value…: prints one line of JSON. streams.py describes the measurements.
+//   how=route|post   the cause of an event: a replaced default route (rtnetlink), or that and a POST
 //   port= path= pids=1,2 subscribers=   the server, its processes, and how many streams to open
 //   dead=            how many of them never read
 //   rounds= gap=     single events, and milliseconds between them
-//   burst=           then so many events, one every 10 ms
+//   burst=           then this number of events, one every 10 ms
 //   index=           the interface of the route
 //   size= post=      for a POST: bytes of the event, and its path
 #define _GNU_SOURCE
@@ -31,8 +31,8 @@ enum { tail_size = 24, deadline_seconds = 30 };
 struct subscriber {
   int fd;
   int dead;
-  unsigned seen; // number of the last event that came
-  unsigned kept; // bytes in `tail`: a marker may be cut in two
+  unsigned seen; // number of the last event received
+  unsigned kept; // bytes in `tail`: a marker may be split between two reads
   char tail[tail_size];
 };
 
@@ -56,7 +56,7 @@ static void fail(const char *what) {
   exit(1);
 }
 
-// Nanoseconds of CPU that all threads of the server have had.
+// CPU time of all threads of the server, in nanoseconds.
 static uint64_t server_cpu(void) {
   uint64_t sum = 0;
   for (int i = 0; i < pid_count; i++) {
@@ -117,7 +117,7 @@ static int dial(int receive_buffer) {
   return fd;
 }
 
-// The marker of an event: an address for a gateway, which no other event has.
+// The marker of an event: the address of a gateway, which is unique.
 static int marker(unsigned number, char *text, size_t room) {
   return snprintf(text, room, "10.9.%u.%u\"", 1 + number / 250, 1 + number % 250);
 }
@@ -158,14 +158,14 @@ static void publish(void) {
   if (send(trigger, request, (size_t)(head + bytes), MSG_NOSIGNAL) < 0) fail("publish");
 }
 
-// For all servers the route is replaced: with the next packet the kernel looks up the route of every stream anew.
+// The route is replaced for all servers: the kernel then looks up the route of every stream again with the next packet.
 static void make_event(void) {
   event_number++;
   replace_route();
   if (!strcmp(how, "post")) publish();
 }
 
-// Reads what is there; returns how many subscribers have just seen the current event. Waits for `wait` ms at most.
+// Reads available data; returns how many subscribers have just received the current event. Waits at most `wait` ms.
 static int take(int wait, uint64_t since) {
   static struct epoll_event events[1024];
   static char buffer[1 << 17];
@@ -210,7 +210,7 @@ static void open_streams(void) {
   }
   for (int i = 0; i < count; i++) {
     struct subscriber *s = &subscribers[i];
-    // The head at least, so that everybody is known to be in.
+    // At least the head, so that every stream is known to be open.
     if (recv(s->fd, first, 12, MSG_WAITALL) != 12 || memcmp(first + 9, "200", 3)) {
       fprintf(stderr, "fanout: no stream: %.12s\n", first);
       exit(1);
@@ -221,7 +221,7 @@ static void open_streams(void) {
   alive = count - dead;
 }
 
-// Waits until everybody who reads has the current event; returns the nanoseconds since `since`.
+// Waits until every reading subscriber has the current event; returns the nanoseconds since `since`.
 static uint64_t wait_for_all(uint64_t since, int is_measured) {
   for (int seen = 0; seen < alive;) {
     if (now() - since > deadline_seconds * 1000000000ull) {
@@ -274,7 +274,7 @@ int main(int argc, char **argv) {
   quiet(700);
   double rss_each = (double)(server_rss() - rss) / count;
 
-  // The first events fill caches and, with dead readers, their sockets.
+  // The first events fill caches, and the sockets of subscribers that never read.
   for (int i = 0; i < (dead ? 150 : 3); i++) {
     make_event();
     wait_for_all(now(), 0);
@@ -297,7 +297,7 @@ int main(int argc, char **argv) {
       while (now() < start + (uint64_t)i * 10000000) take(1, 0);
       make_event();
     }
-    // Who got the last one has them all.
+    // A subscriber that received the last event has received all.
     wait_for_all(now(), 0);
     burst_seconds = (double)(now() - start) / 1e9;
     quiet(200);

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What `Benchmarks/kernel.py` measures: a monitor that writes down when it read and judged, and the peers written out.
+/// The program of `Benchmarks/kernel.py`: a monitor that records the times of readings and verdicts, and simple alternatives.
 ///
-/// It works in the network namespace in which it is started, which must be one made for it.
+/// It changes the network namespace in which it is started; use a namespace that exists only for it.
 @main
 enum Main {
   static func main() throws {
@@ -20,7 +20,7 @@ enum Main {
   }
 }
 
-/// Nanoseconds of CLOCK_REALTIME, which `ip -ts monitor` writes, too.
+/// CLOCK_REALTIME in nanoseconds, the clock of `ip -ts monitor`.
 func now() -> Int64 {
   var time = timespec()
   unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -1,7 +1,7 @@
 import CNetlink
 import Glibc
 
-/// The simplest program that asks the kernel about each target: one request, one answer, nothing decoded.
+/// The simplest lookup of each target: one request and one response, without decoding.
 struct NaiveLookups {
   private let socket: Int32
 
@@ -22,7 +22,7 @@ struct NaiveLookups {
     }
   }
 
-  /// A request with a header, `struct rtmsg` and what follows it; both of x86 and ARM are little-endian.
+  /// A request with a header, `struct rtmsg` and attributes; x86 and ARM are little-endian.
   static func request(_ type: Int, flags: Int32, route: [UInt8], flags routeFlags: UInt32 = 0, _ attributes: [UInt8])
     -> [UInt8]
   {
@@ -41,7 +41,7 @@ struct NaiveLookups {
     guard sent == bytes.count else { throw Failure("send") }
   }
 
-  /// How long `count` lookups take, in 198.18.0.0/15 and beyond.
+  /// Returns the duration of `count` lookups of addresses from 198.18.0.0 on.
   func nanoseconds(count: Int) throws -> Int64 {
     var buffer = [UInt8](repeating: 0, count: 8192)
     let begin = now()
@@ -58,7 +58,7 @@ struct NaiveLookups {
     return now() - begin
   }
 
-  /// How long a dump of all IPv4 routes takes.
+  /// Returns the duration of a dump of all IPv4 routes.
   func dumpNanoseconds() throws -> Int64 {
     var buffer = [UInt8](repeating: 0, count: 1 << 17)
     let begin = now()
@@ -66,7 +66,7 @@ struct NaiveLookups {
     while true {
       let count = unsafe recv(socket, &buffer, buffer.count, 0)
       guard count > 16 else { throw Failure("recv") }
-      // The end comes in a datagram of its own, or as the last message of one.
+      // NLMSG_DONE is a separate datagram, or the last message of one.
       if buffer[4] == 3 || hasEnd(buffer, count) { return now() - begin }
     }
   }

@@ -2,10 +2,12 @@ import CNetlink
 import Glibc
 import NetworkReachability
 
-/// The flush race: a link is switched off (the kernel says so before it flushes the default route, and flushes without a
-/// word), and the verdict must become right, for no event follows that would mend it.
+/// The flush race: a link is set down.
 ///
-/// The link is `c0` and has 10.9.0.2/24; the default route goes by way of 10.9.0.1.
+/// The kernel reports that before it flushes the default route, and flushes without
+/// an event. The verdict must become right, because no later event would correct it.
+///
+/// The link is `c0` and has 10.9.0.2/24; the default route has the gateway 10.9.0.1.
 struct Race {
   private let socket: Int32
   private let index: UInt32
@@ -16,7 +18,7 @@ struct Race {
     guard socket >= 0, index > 0 else { throw NaiveLookups.Failure("c0") }
   }
 
-  /// One change of the kernel, acknowledged.
+  /// Makes one change and waits for its acknowledgement.
   private func change(_ type: Int, flags: Int32, _ body: [UInt8]) throws {
     var bytes: [UInt8] = []
     func append(_ number: some FixedWidthInteger) {
@@ -53,7 +55,7 @@ struct Race {
       [UInt8(AF_INET), 0, 0, 0, 254, 4, 0, 1] + number(0) + [8, 0, 5, 0, 10, 9, 0, 1] + [8, 0, 4, 0] + number(index))
   }
 
-  /// Tries it `trials` times and prints how often the verdict was wrong for good: for a second, in which nothing happens.
+  /// Runs `trials` trials and prints in how many the verdict stayed wrong: for a second without events.
   func run(trials: Int) throws {
     let monitor = ReachabilityMonitor(configuration: .init(settle: .zero))
     try setLink(up: true)

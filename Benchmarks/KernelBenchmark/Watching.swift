@@ -4,8 +4,10 @@ import Logging
 import Netlink
 import NetworkReachability
 
-/// A monitor over the real kernel with a number of watched targets; on `end` at standard input it prints one line for each
-/// reading: when its first event was received, and when it was read, judged and told, in nanoseconds.
+/// A monitor of the real kernel with a number of watched targets.
+///
+/// On `end` at standard input it prints one line for each
+/// reading: the times of its first event, its end, its evaluation and its publication, in nanoseconds.
 final class Watching: ReevaluationObserver {
   struct Line {
     var receivedAt: Int64 = 0
@@ -19,7 +21,7 @@ final class Watching: ReevaluationObserver {
 
   init(targets: Int) { count = targets }
 
-  /// 198.18.0.0/15 (RFC 2544) and beyond: as many as there are, spread over its /24 blocks.
+  /// Addresses from 198.18.0.0/15 (RFC 2544) on, spread over /24 blocks.
   private var targets: [ReachabilityTarget] {
     (0..<UInt32(count)).map {
       ReachabilityTarget(.address(IPAddress(ipv4: 0xc612_0000 &+ ($0 % 256) << 9 &+ $0 / 256)))
@@ -40,7 +42,7 @@ final class Watching: ReevaluationObserver {
       switch command {
       case "begin": lines.withLock { $0 = [] }
       case "end": report()
-      // Whether a target is reachable now, as told.
+      // Whether a target is reachable, as published.
       default:
         print(
           monitor.verdict(of: ReachabilityTarget(.address(IPAddress(command) ?? IPAddress(ipv4: 0))))?.path.status.name
@@ -71,7 +73,7 @@ final class Watching: ReevaluationObserver {
 
   func told(_ reading: KernelReading) {
     let time = now()
-    // Received on the clock that never jumps; written down on the one that `ip` writes.
+    // Received by the monotonic clock; recorded by the clock of `ip -ts`.
     let sinceHeard = reading.receivedAt.map { (KernelClock.uptime - $0) / .nanoseconds(1) }
     lines.withLock { lines in
       guard let last = lines.indices.last else { return }
@@ -81,7 +83,7 @@ final class Watching: ReevaluationObserver {
   }
 }
 
-/// A source that writes down when its observer is asked and told.
+/// A source that records the times of the calls of its observer.
 private final class TimedSource: KernelSource {
   private let inner: NetlinkSource
   private let watching: Watching
@@ -102,7 +104,7 @@ private final class TimedObserver: KernelObserver {
   init(_ inner: any KernelObserver, _ watching: Watching) { (self.inner, self.watching) = (inner, watching) }
 
   func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
-    // The first that the source does after it has drained its socket, and after barrier and tables when it needs them.
+    // The first call after the source has drained its socket, and after barrier and tables if needed.
     watching.read()
     return inner.needsRouteBlocks(isAfterLoss: isAfterLoss)
   }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-@Suite("Who waits for which check, and what is remembered")
+@Suite("CheckCoalescer")
 struct CheckCoalescerTests {
-  @Test("What nobody waits for any more is not remembered in place of what is younger")
+  @Test("An abandoned check does not replace a newer cached outcome")
   func outdated() throws {
     let coalescer = CheckCoalescer()
     let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
@@ -22,7 +22,7 @@ struct CheckCoalescerTests {
     let (early, place) = try begin()
     let before = ContinuousClock.now
     coalescer.close(early)
-    // It has an answer, and only its way is looked at: who asks now begins anew.
+    // It has a result and only evaluates the route: a new caller starts a new check.
     let (late, _) = try begin()
     coalescer.finish(late, outcome(.up), at: .now)
     coalescer.finish(early, outcome(.down), at: before)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Whether what is told of targets is all that there is to know.
+/// Whether the events of targets are complete.
 extension CheckScheduleTests {
-  @Test("Who has the targets at one moment and hears what follows has them at every later one")
+  @Test("A snapshot and the following events give every later state")
   func fold() async throws {
     try schedule.configure([try definition("file"), try definition("other")])
     let (recorder, subscription) = try bench.record([.target])
@@ -24,12 +24,12 @@ extension CheckScheduleTests {
     try schedule.remove("gone")
     try schedule.configure([try definition("file"), try definition("new")])
     try await state(of: "new", becomes: .up)
-    // Told a moment after it is so.
+    // The event follows the state change.
     let end = ContinuousClock.now + .seconds(30)
-    func isTold() -> Bool {
+    func isReported() -> Bool {
       recorder.updates.compactMap(\.registeredTarget).contains { $0.definition.id == "new" && $0.status.state == .up }
     }
-    while !isTold(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    while !isReported(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
     for transition in recorder.updates.compactMap(\.transition) {
       guard case .target(let from, let report, let isRemoved) = transition.change else { continue }
       #expect(!isRemoved || from == report.status.state && transition.causes == [.configuration])
@@ -40,7 +40,7 @@ extension CheckScheduleTests {
     subscription.cancel()
   }
 
-  @Test("Targets that the first configuration brings are no news, those of later ones are, and takeovers are told")
+  @Test("The first configuration emits no events, later ones do")
   func firstConfiguration() throws {
     let (recorder, subscription) = try bench.record([.target])
     prober.follow(nil)

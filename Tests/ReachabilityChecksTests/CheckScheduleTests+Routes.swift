@@ -5,11 +5,11 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What the kernel says and what checks find, when they come in another order.
+/// The kernel's verdicts and the results of checks in various orders.
 extension CheckScheduleTests {
-  @Test("A way that comes back while its target is being registered is heard")
+  @Test("A route that returns during the registration is noticed")
   func registeredInBetween() async throws {
-    // Watched by somebody else, its verdict is there before the target is.
+    // Another watch provides the verdict before the target exists.
     let (_, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "192.0.2.1")])
     let target = try definition("db", "tcp://192.0.2.1:1")
     for _ in 0..<500 {
@@ -25,7 +25,7 @@ extension CheckScheduleTests {
     subscription.cancel()
   }
 
-  @Test("A name near this machine is not unreachable for want of a default route, but with its cable pulled it is")
+  @Test("An on-link name needs no default route, but its link")
   func near() async throws {
     let bench = Bench(.withoutDefault, settle: .zero)
     try bench.monitor.start()
@@ -49,7 +49,7 @@ extension CheckScheduleTests {
     try await wait(for: .up)
     let told = recorder.updates.compactMap(\.registeredTarget?.status.state)
     #expect(told.filter { $0 == .unreachable }.isEmpty, "\(told)")
-    // Its answers end: without a word of the kernel's the checks tell.
+    // Its responses end: without a verdict of the kernel the checks decide.
     prober.follow { _ in
       CheckResult(.unknown, .dnsTimeout, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1))
     }
@@ -65,7 +65,7 @@ extension CheckScheduleTests {
     subscription.cancel()
   }
 
-  @Test("When the monitor has stopped, nothing is known of ways any more, and the checks tell")
+  @Test("After the monitor stops, only checks decide")
   func stopped() async throws {
     schedule.put(try definition("db", "tcp://192.0.2.1:1"))
     try await state(of: "db", becomes: .up)
@@ -73,18 +73,18 @@ extension CheckScheduleTests {
     bench.kernel.advance(by: Bench.settle)
     try await state(of: "db", becomes: .unreachable)
     bench.monitor.stop()
-    // Nobody hears of it.
+    // There is no subscriber.
     bench.gainDefault()
     #expect(schedule.check("db") { _ in })
     try await state(of: "db", becomes: .up)
   }
 
-  @Test("A check that finds a way which the kernel's word denies has that word asked for again")
+  @Test("A check that contradicts the kernel's verdict causes a new lookup")
   func overruled() async throws {
     prober.follow(nil)
     schedule.put(try definition("db", "tcp://192.0.2.1:1"))
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-    // An old word that stands last in the queue, as one that was overtaken would.
+    // An outdated verdict at the end of the queue, as after reordering.
     let missing = HostVerdict(target: try ReachabilityTarget(host: "192.0.2.1"), path: .none(.noRoute))
     schedule.guarded.withLock { $0.routes.observer.take(missing) }
     try await state(of: "db", becomes: .unreachable)

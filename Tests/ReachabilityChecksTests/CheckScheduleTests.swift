@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-@Suite("Registered targets are checked, and their changes told in the machine's one history")
+@Suite("CheckSchedule")
 struct CheckScheduleTests {
   let bench: Bench
   let prober: ScriptedProber
@@ -26,7 +26,7 @@ struct CheckScheduleTests {
     TargetDefinition(id: id, target: try CheckTarget(target))
   }
 
-  /// Waits until a target is in a state; the bound is generous, for the machine may be busy.
+  /// Waits until a target is in a state; the limit is long, because the machine may be busy.
   func state(of id: String, becomes state: TargetState) async throws {
     let end = ContinuousClock.now + .seconds(30)
     while schedule.report(of: id)?.status.state != state {
@@ -38,7 +38,7 @@ struct CheckScheduleTests {
     }
   }
 
-  @Test("A target is checked at once; its change has a number between those of this machine")
+  @Test("A new target is checked immediately and its change numbered")
   func one() async throws {
     let (recorder, subscription) = try bench.record([.status, .path, .interface, .target])
     schedule.put(try definition("db"))
@@ -53,7 +53,7 @@ struct CheckScheduleTests {
     subscription.cancel()
   }
 
-  @Test("A target's change is no change of this machine's state")
+  @Test("A change of a target does not change the machine's state")
   func snapshot() async throws {
     let before = bench.monitor.snapshot
     schedule.put(try definition("db"))
@@ -61,11 +61,11 @@ struct CheckScheduleTests {
     #expect(bench.monitor.snapshot == before)
   }
 
-  @Test("When the cable goes, a thousand targets are unreachable without a check; when it comes back, each is checked")
-  func cable() async throws {
+  @Test("A lost link makes all targets unreachable without a check")
+  func lostLink() async throws {
     let definitions = try (0..<1000).map { number in
       var definition = try definition("t\(number)", "tcp://192.0.2.\(number % 250 + 1):\(number + 1)")
-      // Beyond the test: every check below has its reason.
+      // Longer than the test: every check below has a cause.
       definition.interval = .seconds(86_400)
       return definition
     }
@@ -81,7 +81,7 @@ struct CheckScheduleTests {
     for number in 0..<1000 { try await state(of: "t\(number)", becomes: .up) }
     #expect(prober.requests.count == checks + 1000)
     subscription.cancel()
-    // A slow reader may have been spared some, but it never hears `down`, and numbers only grow.
+    // A slow subscriber may skip events, but receives no `down`, and the numbers increase.
     let heard = recorder.updates.compactMap(\.transition)
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
     for transition in heard {
@@ -91,8 +91,8 @@ struct CheckScheduleTests {
     #expect(schedule.statistics.targets[.up] == 1000)
   }
 
-  @Test("A target that is registered while its way is missing is unreachable, not down")
-  func registeredWithoutWay() async throws {
+  @Test("A target registered without a route is unreachable, not down")
+  func registeredWithoutRoute() async throws {
     bench.kernel.change { $0.removeDefaults(.ipv4) }
     bench.kernel.advance(by: Bench.settle)
     prober.follow { _ in Self.result(.down, .connectTimeout) }
@@ -101,7 +101,7 @@ struct CheckScheduleTests {
     #expect(schedule.report(of: "db")?.status.reason == .noRoute)
   }
 
-  @Test("The configuration's targets are its own: it adds, changes and removes them, and nobody else does")
+  @Test("Only the configuration changes its own targets")
   func configured() async throws {
     schedule.put(try definition("own"))
     #expect(try schedule.configure([try definition("a"), try definition("b")]) == TargetConfigurationResult())
@@ -115,7 +115,7 @@ struct CheckScheduleTests {
     #expect(schedule.pause("a")?.status.state == .paused)
   }
 
-  @Test("Preconditions hold or nothing happens")
+  @Test("A failed precondition changes nothing")
   func preconditions() throws {
     let one = try definition("db")
     #expect(schedule.put(one, if: .present) == .rejected(.precondition))
@@ -137,14 +137,14 @@ struct CheckScheduleTests {
     let both = TargetPrecondition.both(.present, .otherThan([changed.revision]))
     #expect(throws: TargetChangeError.precondition) { try schedule.pause("db", if: both) }
     #expect(throws: TargetChangeError.missing) { try schedule.pause("nobody", if: .none) }
-    // Its state may be another by now.
+    // Its state may have changed.
     let kept = try schedule.pause("db", false, if: .otherThan([report.revision]))
     #expect(kept.revision == changed.revision && kept.definition == changed.definition)
     try schedule.remove("db", if: .revisions([changed.revision]))
     #expect(throws: TargetChangeError.missing) { try schedule.remove("db") }
   }
 
-  @Test("There are so many targets and no more, and a change of one needs no room")
+  @Test("The limit of targets allows changes of existing ones")
   func full() throws {
     let checker = Checker(monitor: bench.monitor, prober: prober)
     let small = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(limits: .init(targets: 1)))
@@ -159,7 +159,7 @@ struct CheckScheduleTests {
     }
   }
 
-  @Test("A check can be asked for, shares the one under way, and ends when its target goes or pauses")
+  @Test("A requested check shares a running one and ends with its target")
   func asked() async throws {
     prober.follow(nil)
     schedule.put(try definition("db"))
@@ -182,7 +182,7 @@ struct CheckScheduleTests {
     #expect(!schedule.check("nobody") { _ in })
   }
 
-  @Test("Times and counts that are not possible are brought to those that are", arguments: [-1, 0, 1 << 62] as [Int64])
+  @Test("Durations and counts out of range are clamped", arguments: [-1, 0, 1 << 62] as [Int64])
   func impossible(_ seconds: Int64) throws {
     prober.follow(nil)
     var definition = try definition("odd")
@@ -196,7 +196,7 @@ struct CheckScheduleTests {
     #expect(known.fastInterval <= known.interval && known.fall >= 1 && known.rise >= 1)
   }
 
-  @Test("Times that are not given fit the interval")
+  @Test("Default durations fit the interval")
   func derived() throws {
     let definition = TargetDefinition(id: "db", target: try CheckTarget("tcp://10.0.0.9:1"), interval: .seconds(2))
     #expect(definition.timeout == .milliseconds(1600) && definition.fastInterval == .seconds(1))
@@ -204,7 +204,7 @@ struct CheckScheduleTests {
     #expect(usual.timeout == .seconds(5) && usual.fastInterval == .seconds(1))
   }
 
-  @Test("Only the runtime's targets pass the policy")
+  @Test("The policy applies only to targets registered at run time")
   func policy() async throws {
     let policy = ContactPolicy(profile: .strict, allow: [IPPrefix(IPAddress(ipv4: 0x0a00_0000), length: 8)])
     let checker = Checker(monitor: bench.monitor, prober: prober)
@@ -212,13 +212,13 @@ struct CheckScheduleTests {
     careful.put(try definition("a", "tcp://10.0.0.1:1"), origin: .configuration)
     careful.put(try definition("b", "tcp://10.0.0.2:1"), origin: .runtime)
     while prober.requests.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
-    // On a slow machine one may be due a second time.
+    // On a slow machine one may be due twice.
     let policies = Dictionary(prober.requests.map { ($0.target.description, $0.policy) }, uniquingKeysWith: { $1 })
     #expect(policies["tcp://10.0.0.1:1"] == .some(nil))
     #expect(policies["tcp://10.0.0.2:1"] == .some(policy))
   }
 
-  @Test("A schedule that is let go of ends")
+  @Test("A released schedule ends")
   func released() throws {
     weak var released: CheckSchedule?
     do {

@@ -4,19 +4,19 @@ import TestSupport
 import Testing
 
 extension CheckerTests {
-  @Test("Whoever waits asks once a second, and not again and again")
+  @Test("A wait checks once a second")
   func pace() async throws {
     prober.follow { _ in Self.result(.down, .refused) }
     let waited = await checker.wait(for: [try request("tcp://10.0.0.9:1")], timeout: .milliseconds(3_500)) { _ in false
     }
     #expect(!waited.isFulfilled && waited.outcomes.count == 1)
-    // At 0, 1, 2 and 3 s, and once more for the first verdict over the way.
+    // At 0, 1, 2 and 3 s, and once for the first verdict of the route.
     #expect(prober.requests.count <= 5)
     #expect(prober.requests.count >= 2)
   }
 
-  @Test("Whoever waits asks at once when the way changes, also after the first second")
-  func haste() async throws {
+  @Test("A wait checks immediately when the route changes")
+  func routeChange() async throws {
     prober.follow { _ in Self.result(.down, .refused) }
     let request = try request("tcp://198.41.0.4:1")
     let waiting = Task { [checker] in await checker.wait(for: [request], timeout: .seconds(60)) { _ in false } }
@@ -35,14 +35,14 @@ extension CheckerTests {
     _ = await waiting.value
   }
 
-  @Test("With nobody to wait for, the condition is asked at once")
-  func nobody() async throws {
+  @Test("Without targets the condition is evaluated immediately")
+  func noTargets() async throws {
     #expect(
       await checker.wait(for: [], timeout: .seconds(60)) { $0.allSatisfy { $0?.result.state == .up } }.isFulfilled)
     #expect(await !checker.wait(for: [], timeout: .zero) { _ in false }.isFulfilled)
   }
 
-  @Test("One that has no outcome yet keeps nobody waiting for whom another is enough")
+  @Test("A pending check does not delay a fulfilled condition")
   func oneIsEnough() async throws {
     let requests = [try request("tcp://10.0.0.9:1"), try request("tcp://10.0.0.9:2")]
     let waiting = Task { [checker] in
@@ -54,7 +54,7 @@ extension CheckerTests {
     #expect(waited.isFulfilled && waited.outcomes.map { $0?.result.state } == [nil, .up])
   }
 
-  @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
+  @Test("The longest durations are accepted", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
   func longestTimes(_ timeout: Duration) async throws {
     let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
     let waiting = Task { [checker] in await checker.wait(for: [request], timeout: timeout) { _ in true } }

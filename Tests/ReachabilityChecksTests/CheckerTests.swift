@@ -3,7 +3,7 @@ import NetworkReachabilityTesting
 import ReachabilityChecks
 import Testing
 
-@Suite("A check tells whose fault a failure is, and equal ones are made once")
+@Suite("Checker")
 struct CheckerTests {
   let kernel = ScriptedKernel()
   let prober = ScriptedProber()
@@ -12,7 +12,7 @@ struct CheckerTests {
 
   init() throws {
     let kernel = kernel
-    // Beyond the default route; nobody is asked.
+    // Beyond the default route; no server is queried.
     monitor = ReachabilityMonitor(configuration: .init(nameServers: ["192.0.2.53"]), kernel: { kernel })
     try monitor.start()
     checker = Checker(monitor: monitor, prober: prober)
@@ -33,7 +33,7 @@ struct CheckerTests {
 
   func request(_ text: String) throws -> CheckRequest { CheckRequest(try CheckTarget(text)) }
 
-  @Test("A target that answers is up, with the way its packets take")
+  @Test("A responding target is up, with its route")
   func up() async throws {
     prober.follow { _ in Self.result(.up, nil, "192.0.2.9") }
     let outcome = await checker.check(try request("tcp://db:5432"))
@@ -41,7 +41,7 @@ struct CheckerTests {
     #expect(outcome.path?.gateway == IPAddress("10.0.0.1"))
   }
 
-  @Test("A target that refuses is down, because our way is there")
+  @Test("A refusing target is down when its route exists")
   func down() async throws {
     prober.follow { _ in Self.result(.down, .refused, "10.0.0.9") }
     let outcome = await checker.check(try request("tcp://10.0.0.9:1"))
@@ -49,7 +49,7 @@ struct CheckerTests {
     #expect(outcome.result.reason == .refused)
   }
 
-  @Test("Without a way to an address nothing is tried, and the target is not blamed")
+  @Test("Without a route the target is unreachable and not contacted")
   func unreachableAddress() async throws {
     kernel.change { $0.removeDefaults(.ipv4) }
     let outcome = await checker.check(try request("tcp://192.0.2.9:1"))
@@ -58,8 +58,8 @@ struct CheckerTests {
     #expect(prober.requests.isEmpty)
   }
 
-  @Test("A failure whose address has lost its way meanwhile is not the target's")
-  func cableAmidst() async throws {
+  @Test("A route lost during the check makes the target unreachable")
+  func routeLostDuringTheCheck() async throws {
     async let outcome = checker.check(try request("tcp://db:5432"))
     while prober.open.isEmpty { await Task.yield() }
     kernel.change { $0.removeDefaults(.ipv4) }
@@ -68,13 +68,13 @@ struct CheckerTests {
     #expect(try await outcome.result.reason == .noRoute)
   }
 
-  @Test("A name that does not exist is down, whatever the way")
+  @Test("A name that does not exist is down")
   func notFound() async throws {
     prober.follow { _ in Self.result(.down, .dnsNotFound) }
     #expect(await checker.check(try request("tcp://db:5432")).result.state == .down)
   }
 
-  @Test("A name that cannot be asked for while there is no way out is unreachable")
+  @Test("An unresolvable name without a route is unreachable")
   func noServer() async throws {
     kernel.change { $0.removeDefaults(.ipv4) }
     prober.follow { _ in Self.result(.unknown, .dnsTimeout) }
@@ -124,7 +124,7 @@ struct CheckerTests {
     monitor.stop()
   }
 
-  @Test("The way of a check is that of the host which answered in the end, not of the one that was asked first")
+  @Test("After a redirect the route is that of the last host")
   func redirected() async throws {
     kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
     prober.follow { _ in Self.result(.up, nil, "10.1.0.9") }
@@ -132,7 +132,7 @@ struct CheckerTests {
     #expect(outcome.path?.interface?.name == "eth1")
   }
 
-  /// A route that leads to this machine though no interface has its addresses.
+  /// A local route to addresses that no interface has.
   private func addAnyIP() {
     kernel.change {
       $0.routes.append(
@@ -156,13 +156,13 @@ struct CheckerTests {
     #expect(result.state == (isAllowed ? .up : .unknown))
     #expect(result.reason == (isAllowed ? nil : .policyDenied) && prober.requests.isEmpty != isAllowed)
     if !isAllowed { #expect(result.address == nil && result.duration == .zero) }
-    // What stands in the configuration may.
+    // Targets of the configuration are allowed.
     request.policy = nil
     #expect(await checker.check(request).result.state == .up)
   }
 
-  @Test("The prober may ask of any address whether it may be asked")
-  func passages() async throws {
+  @Test("The prober applies the contact policy to any address")
+  func contactDecisions() async throws {
     addAnyIP()
     let asking = AskingProber(["10.77.0.5", "10.0.0.9", "198.41.0.4", "10.0.0.255", "192.0.2.9"])
     kernel.change { script in
@@ -183,14 +183,14 @@ struct CheckerTests {
     }
   }
 
-  @Test("What the policy denies stays denied without a way, for a denial tells nothing else")
+  @Test("A denial does not depend on the route")
   func denied() async throws {
     kernel.change { $0.removeDefaults(.ipv4) }
     prober.follow { _ in Self.result(.unknown, .policyDenied) }
     #expect(await checker.check(try request("tcp://db:5432")).result.reason == .policyDenied)
   }
 
-  @Test("A route target is answered by the kernel alone")
+  @Test("A route target is evaluated by the kernel only")
   func route() async throws {
     #expect(await checker.check(try request("route://192.0.2.9")).result.state == .up)
     kernel.change { $0.removeDefaults(.ipv4) }
@@ -200,7 +200,7 @@ struct CheckerTests {
     #expect(prober.requests.isEmpty)
   }
 
-  @Test("Equal checks at the same time are made once, others on their own")
+  @Test("Equal concurrent checks are shared")
   func coalescing() async throws {
     let outcomes = Locked<[CheckOutcome]>([])
     for _ in 0..<3 {
@@ -212,11 +212,11 @@ struct CheckerTests {
     #expect(outcomes.withLock(\.count) == 4)
     checker.check(try request("tcp://10.0.0.9:1")) { _ in }
     #expect(prober.requests.count == 3, "one that has ended is made again")
-    // A check under way keeps all of this alive.
+    // A running check keeps these objects alive.
     prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
   }
 
-  @Test("An outcome that is young enough is given again")
+  @Test("A cached outcome within its maximum age is returned")
   func maximumAge() async throws {
     prober.follow { _ in Self.result(.up, nil, "10.0.0.9") }
     let request = try request("tcp://10.0.0.9:1")
@@ -227,7 +227,7 @@ struct CheckerTests {
     #expect(prober.requests.count == 2)
   }
 
-  @Test("Who cancels gets its end at once; the check ends when the last has gone")
+  @Test("Cancellation completes immediately; the last one ends the check")
   func cancellation() async throws {
     let request = try request("tcp://10.0.0.9:1")
     let reasons = Locked<[Reason?]>([])
@@ -241,13 +241,13 @@ struct CheckerTests {
     second.cancel()
     #expect(reasons.withLock(\.self) == [.cancelled, .cancelled])
     #expect(prober.open.isEmpty)
-    // A new one does not get the old one's end.
+    // A new check does not receive the cancellation of the old one.
     checker.check(request, note)
     prober.answer { _ in Self.result(.up, nil, "10.0.0.9") }
     #expect(reasons.withLock(\.self) == [.cancelled, .cancelled, nil])
   }
 
-  @Test("A task that is cancelled ends its check")
+  @Test("A cancelled task ends its check")
   func taskCancellation() async throws {
     let request = try request("tcp://10.0.0.9:1")
     let task = Task { [checker] in await checker.check(request) }
@@ -257,7 +257,7 @@ struct CheckerTests {
   }
 }
 
-/// Asks about some addresses, as the real one does of a name and of redirects.
+/// Applies the policy to some addresses, as the real prober does for a name and for redirects.
 private final class AskingProber: Prober {
   private let addresses: [IPAddress]
   private let found = Locked<[ContactDecision]>([])

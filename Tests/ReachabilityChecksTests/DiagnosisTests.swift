@@ -1,7 +1,7 @@
 import ReachabilityChecks
 import Testing
 
-@Suite("The diagnosis names the step that a reason belongs to")
+@Suite("Diagnosis")
 struct DiagnosisTests {
   private func diagnosis(
     _ target: String, _ state: CheckResult.State, _ reason: Reason?, path: NetworkPath = DiagnosisTests.wired,
@@ -14,7 +14,7 @@ struct DiagnosisTests {
     return Diagnosis(of: CheckOutcome(request: request, result: result, path: path), in: .unknown(.starting))
   }
 
-  /// A way through `eth0`.
+  /// A path through `eth0`.
   private static var wired: NetworkPath {
     var path = NetworkPath(flags: [.reachable])
     path.interface = .init(
@@ -22,14 +22,14 @@ struct DiagnosisTests {
     return path
   }
 
-  @Test("Of a machine that has no way at all nothing is said about links and addresses")
+  @Test("Without any path, links and addresses are omitted")
   func nothing() throws {
     let diagnosis = try diagnosis("tcp://10.0.0.9:1", .unreachable, .noRoute, path: .none(.noRoute))
     #expect(diagnosis.failure?.step == .route)
     #expect(diagnosis.steps.prefix(2).map(\.verdict) == [.notReached, .notReached])
   }
 
-  @Test("Where the target has no way, the machine's own stands for the links and addresses that are there")
+  @Test("Without a route, the default path provides link and address")
   func machine() throws {
     let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
     let result = CheckResult(.unreachable, .blackhole, startedAt: Timestamp(microseconds: 0), duration: .zero)
@@ -48,7 +48,7 @@ struct DiagnosisTests {
   ]
 
   @Test(arguments: reasons)
-  func blame(target: String, reason: Reason, step: Diagnosis.Step) throws {
+  func failedStep(target: String, reason: Reason, step: Diagnosis.Step) throws {
     let diagnosis = try diagnosis(target, .down, reason)
     #expect(diagnosis.failure?.step == step)
     #expect(diagnosis.failure?.advice?.isEmpty == false)
@@ -57,19 +57,19 @@ struct DiagnosisTests {
     #expect(diagnosis.steps[(place + 1)...].allSatisfy { $0.verdict == .notReached })
   }
 
-  @Test("A reason that can strike anywhere is found by the phases that were passed")
+  @Test("An ambiguous reason is located by the completed phases")
   func furthest() throws {
     #expect(try diagnosis("https://a/", .down, .timeout, phases: [.resolve]).failure?.step == .tcp)
     #expect(try diagnosis("https://a/", .down, .reset, phases: [.resolve, .connect]).failure?.step == .tls)
     #expect(try diagnosis("https://a/", .down, .noReply, phases: [.resolve, .connect, .tls]).failure?.step == .answer)
   }
 
-  @Test("A route's own prohibition is the route's")
+  @Test("A prohibiting route is the failed step")
   func prohibited() throws {
     #expect(try diagnosis("tcp://a:1", .unreachable, .prohibited, path: .none(.prohibited)).failure?.step == .route)
   }
 
-  @Test("A target that is up has passed every step and has no answer")
+  @Test("A target that is up has no failed step")
   func up() throws {
     let diagnosis = try diagnosis("https://a/", .up, nil, phases: [.resolve, .connect, .tls, .processing])
     #expect(diagnosis.failure == nil)

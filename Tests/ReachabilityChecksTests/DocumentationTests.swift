@@ -2,9 +2,9 @@ import NetworkReachabilityTesting
 import ReachabilityChecks
 import Testing
 
-@Suite("The code that the documentation shows")
+@Suite("Code of the documentation")
 struct DocumentationTests {
-  @Test("Checking once: where nobody listens, the connection is the answer")
+  @Test("Checking once: a closed port is refused")
   func checkOnce() async throws {
     let monitor = ReachabilityMonitor()
     try monitor.start()
@@ -26,7 +26,7 @@ struct DocumentationTests {
     subscription?.cancel()
   }
 
-  @Test("Testing checks: nothing happens by itself, everything at its moment")
+  @Test("Testing checks: the scripted clock determines every step")
   func withoutWaiting() throws {
     var script = KernelScript()
     script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
@@ -58,7 +58,7 @@ struct DocumentationTests {
     #expect(schedule.report(of: "db")?.status.state == .unreachable)
   }
 
-  @Test("A day of checks goes by at once")
+  @Test("A day of checks passes without waiting")
   func aDay() throws {
     var script = KernelScript()
     script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
@@ -69,7 +69,7 @@ struct DocumentationTests {
     let clock = ScriptedClock()
     let checker = Checker(monitor: monitor, prober: prober)
     let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
-    // From 295.165 s on a duration divided by the tick's is now and then a little less than the number that it is.
+    // From 295.165 s on, a duration divided by a tick is sometimes slightly less than the exact number.
     schedule.put(TargetDefinition(id: "db", target: try CheckTarget("tcp://10.0.0.9:5432"), interval: .seconds(30)))
     clock.advance(by: .seconds(86_400))
     #expect((2_880...2_882).contains(prober.requests.count))

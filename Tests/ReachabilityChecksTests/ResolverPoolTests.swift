@@ -3,15 +3,15 @@ import ReachabilityChecks
 import TestSupport
 import Testing
 
-@Suite("Checked names are asked for in a line of their own")
+@Suite("ResolverPool")
 struct ResolverPoolTests {
-  @Test("Names that somebody asks for and no server answers keep no checked name waiting")
-  func visitorsHaveALineOfTheirOwn() async throws {
+  @Test("Unanswered lookups of clients do not delay checked names")
+  func clientLookupsHaveTheirOwnQueue() async throws {
     let server = try DNSServer { name, _ in name.hasPrefix("silent") ? .silence : .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }
     let bench = Bench(.wired, settle: .zero, nameServers: [server.address])
     try bench.monitor.start()
-    // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
+    // Sixty-four at a time, some seconds each: in a common queue it would wait for a minute.
     for number in 0..<1_000 { bench.monitor.resolve("silent\(number).example.", timeout: .seconds(600)) { _ in } }
     let registered = CheckRequest(try CheckTarget("route://another.example."), timeout: .seconds(30))
     #expect(await Checker(monitor: bench.monitor).check(registered).result.state == .up)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// Where a check and the kernel's word about the way do not say the same.
+/// Where a check and the kernel's verdict about the route differ.
 extension ScheduleStateTests {
-  @Test("Of a name without an address the kernel's word counts only where nobody can be asked, and checks go on")
+  @Test("Checks of an unresolved name continue without a verdict")
   mutating func unresolved() throws {
     _ = state.put(try definition("db", "db.lan"), .runtime, at: now)
     let target = try ReachabilityTarget(host: "db.lan")
@@ -22,7 +22,7 @@ extension ScheduleStateTests {
     #expect(uptime - looked > .seconds(4), "there is no haste: \(uptime - looked)")
   }
 
-  @Test("What a check finds against the kernel's word does not count, and has that word asked for again")
+  @Test("A contradicting check is ignored and causes a new lookup")
   mutating func overruled() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     let launch = try #require(nextLaunches().first)
@@ -32,7 +32,7 @@ extension ScheduleStateTests {
     #expect(state.entries["db"]?.report.status.state == .unreachable)
   }
 
-  @Test("A check that finds the way missing for a moment makes no outage")
+  @Test("A single check without a route causes no outage")
   mutating func missedForAMoment() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
@@ -42,18 +42,18 @@ extension ScheduleStateTests {
     let again = try #require(nextLaunches().first)
     #expect((.milliseconds(10) ... .milliseconds(20)).contains(uptime - found), "\(uptime - found)")
     #expect(state.finish(again.run, result(.up), settle: .milliseconds(10), at: now) == .accepted(nil))
-    // The one before is forgotten: the next is a first one again.
+    // The previous one no longer counts: the next is the first one.
     let next = try #require(nextLaunches().first)
     #expect(state.finish(next.run, result(.unreachable, .noRoute), settle: .milliseconds(10), at: now) == .settling)
   }
 
-  @Test("A way that only checks find missing is unreachable after the settle time, and looked for at the fast interval")
+  @Test("A route missing for checks only is debounced")
   mutating func missedByChecks() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     var launch = try #require(nextLaunches().first)
     _ = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
-    // One that was asked for meanwhile does not make it sooner.
+    // A requested check does not shorten the delay.
     state.enqueue("db", due: uptime)
     launch = try #require(state.takeStarts(at: now).first)
     let early = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
@@ -66,7 +66,7 @@ extension ScheduleStateTests {
     #expect((.seconds(1) ... .milliseconds(1010)).contains(uptime - began), "\(uptime - began)")
   }
 
-  @Test("A name's other addresses are another way only where none of the old ones is left")
+  @Test("New addresses change the route only without a common one")
   mutating func otherAddresses() throws {
     _ = state.put(try definition("db") { ($0.fall, $0.rise) = (1, 1) }, .runtime, at: now)
     let target = try ReachabilityTarget(host: "db.example")

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ReachabilityChecks
 
-@Suite("The schedule's decisions, with a clock that the test moves")
+@Suite("ScheduleState")
 struct ScheduleStateTests {
   var state = ScheduleState(seed: 7, concurrency: 4, perHost: 2)
   var uptime = Duration.zero
-  /// 2026-01-01, and a bit, so that places in the interval are no round numbers.
+  /// Shortly after 2026-01-01, so that offsets in the interval are no round numbers.
   static let epoch: Int64 = 1_767_225_601_234_567
 
   var now: ScheduleState.Moment {
@@ -30,7 +30,7 @@ struct ScheduleStateTests {
     CheckResult(state, reason, startedAt: now.time, duration: .milliseconds(1))
   }
 
-  /// Goes to the next wakes until one launches something, at most so far.
+  /// Advances to the next wake-ups until one starts a check, at most by the limit.
   mutating func nextLaunches(within limit: Duration = .seconds(60)) -> [ScheduleState.CheckStart] {
     let end = uptime + limit
     for _ in 0..<100_000 {
@@ -42,7 +42,7 @@ struct ScheduleStateTests {
     return []
   }
 
-  /// Lets the next check of the only target end like this.
+  /// Completes the next check of the only target with this result.
   @discardableResult
   mutating func check(_ found: CheckResult.State, _ reason: Reason? = nil) throws -> TargetChange? {
     let launch = try #require(nextLaunches().first)
@@ -50,7 +50,7 @@ struct ScheduleStateTests {
     return news
   }
 
-  @Test("Another reason is news, and reasons that take turns are not")
+  @Test("A new reason is reported, alternating ones are not")
   mutating func reasons() throws {
     _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
     #expect(try check(.unknown, .dnsTimeout)?.report.changes == 1, "it was unknown, because it was starting")
@@ -70,7 +70,7 @@ struct ScheduleStateTests {
     #expect(try check(.down, .refused)?.report.status.reason == .refused)
   }
 
-  @Test("The first check is at once, the others at a fixed place of the wall clock's interval, also after a restart")
+  @Test("Checks keep their offset in the interval after a restart")
   mutating func places() throws {
     func placesOfThree(start: Duration) throws -> [Int64] {
       var other = ScheduleStateTests()
@@ -90,7 +90,7 @@ struct ScheduleStateTests {
     #expect((places.max() ?? 0) - (places.min() ?? 0) <= 5000, "\(places)")
   }
 
-  @Test("The places of many targets are spread evenly")
+  @Test("The offsets of many targets are spread evenly")
   mutating func spread() throws {
     state = ScheduleState(seed: 0, concurrency: 10_000, perHost: 10_000)
     for number in 0..<1000 { _ = state.put(try definition("target-\(number)"), .runtime, at: now) }
@@ -107,7 +107,7 @@ struct ScheduleStateTests {
     #expect((0..<10).allSatisfy { (60...140).contains(perSecond[$0] ?? 0) }, "\(perSecond)")
   }
 
-  @Test("A pending change is checked at the fast interval, and then at the usual places again")
+  @Test("A pending change is checked at the fast interval")
   mutating func fast() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     #expect(try check(.up)?.from == .unknown)
@@ -122,7 +122,7 @@ struct ScheduleStateTests {
     #expect(uptime - fell > .seconds(4), "back to the interval: \(uptime - fell)")
   }
 
-  @Test("A check that is under way is not overtaken by the next")
+  @Test("Checks of one target do not overlap")
   mutating func noOverlap() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     let launch = try #require(nextLaunches().first)
@@ -132,7 +132,7 @@ struct ScheduleStateTests {
     #expect(nextLaunches().count == 1)
   }
 
-  @Test("So many at once in all, so many to one host, the others wait their turn")
+  @Test("Concurrent checks are limited in total and per host")
   mutating func bounded() throws {
     for number in 0..<3 { _ = state.put(try definition("a\(number)", "10.0.0.9"), .runtime, at: now) }
     for number in 0..<4 { _ = state.put(try definition("b\(number)", "10.0.1.\(number)"), .runtime, at: now) }
@@ -142,13 +142,13 @@ struct ScheduleStateTests {
     _ = state.finish(launches[2].run, result(.up), at: now)
     #expect(state.takeStarts(at: now).map(\.id) == ["b2"])
     _ = state.finish(launches[0].run, result(.up), at: now)
-    // The third of the host comes behind those that waited for any place.
+    // The third check of the host follows those that waited for the total limit.
     #expect(state.takeStarts(at: now).map(\.id) == ["b3"])
     _ = state.finish(launches[3].run, result(.up), at: now)
     #expect(state.takeStarts(at: now).map(\.id) == ["a2"])
   }
 
-  @Test("What is removed while it waits or runs takes no place and is heard no more")
+  @Test("A removed target frees its slot and reports nothing")
   mutating func removed() throws {
     for number in 0..<6 { _ = state.put(try definition("a\(number)", "10.0.1.\(number)"), .runtime, at: now) }
     let launches = state.takeStarts(at: now)
@@ -159,8 +159,8 @@ struct ScheduleStateTests {
     #expect(state.currentStatistics.waiting == 0 && state.currentStatistics.running == 4)
   }
 
-  @Test("The kernel's word turns a target unreachable at once and stops its checks; its return has it checked at once")
-  mutating func way() throws {
+  @Test("A lost route stops checks, its return starts one")
+  mutating func lostRoute() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     uptime += .milliseconds(100)
@@ -177,7 +177,7 @@ struct ScheduleStateTests {
     #expect(uptime == before)
   }
 
-  @Test("What a check found that was under way when the way changed is asked again")
+  @Test("A check during a route change is repeated")
   mutating func doubtful() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
@@ -191,7 +191,7 @@ struct ScheduleStateTests {
     #expect(state.statistics.retries == 1)
   }
 
-  @Test("A result that this process slept through is asked again, a few times, and an answer counts")
+  @Test("A result after a suspension is checked again")
   mutating func stalled() throws {
     _ = state.put(try definition("db") { $0.fall = 1 }, .runtime, at: now)
     try check(.up)
@@ -207,7 +207,7 @@ struct ScheduleStateTests {
       return
     }
     #expect(news?.report.status.state == .down)
-    // The timer's signs of life make the difference: a slow check is no sleep.
+    // The timer's heartbeats distinguish a slow check from a suspension.
     launch = try #require(nextLaunches().first)
     let began = uptime
     while uptime < began + .seconds(5), let wake = state.nextDeadline(after: uptime) {
@@ -217,7 +217,7 @@ struct ScheduleStateTests {
     #expect(state.finish(launch.run, result(.down, .timeout), at: now) == .accepted(nil))
   }
 
-  @Test("What is known stays when a definition changes and the question does not")
+  @Test("A changed definition with the same check keeps its state")
   mutating func redefined() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
@@ -232,7 +232,7 @@ struct ScheduleStateTests {
     #expect(news?.from == .up && news?.report.status.state == .unknown && news?.causes == [.configuration])
   }
 
-  @Test("A paused target is not checked, and one that is resumed is checked at once")
+  @Test("A paused target is not checked, a resumed one immediately")
   mutating func paused() throws {
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
@@ -252,7 +252,7 @@ struct ScheduleStateTests {
 }
 
 extension ScheduleStateTests {
-  @Test("What was planned and is not wanted any more does not pile up")
+  @Test("Outdated planned checks do not accumulate")
   mutating func outdated() throws {
     for number in 0..<5_000 {
       _ = state.put(try definition("db") { $0.interval = .seconds(3_600 + number % 7 % 5) }, .runtime, at: now)
@@ -265,9 +265,9 @@ extension ScheduleStateTests {
   }
 }
 
-@Suite("The timing wheel gives every key in its tick, and none twice")
+@Suite("TimingWheel")
 struct TimingWheelTests {
-  @Test("Against a sorted list", arguments: [1, 2, 3])
+  @Test("Keys expire in the order of a sorted list", arguments: [1, 2, 3])
   func model(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var wheel = TimingWheel<Int>(slots: 16, at: 0)

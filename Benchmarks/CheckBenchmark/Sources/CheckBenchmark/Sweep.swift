@@ -4,7 +4,7 @@ import HostResolver
 import Probers
 import ReachabilityModel
 
-/// Checks every target that stands on standard input, all at once, and prints what that took as one line of JSON.
+/// Checks every target of standard input concurrently, and prints time and CPU use as one line of JSON.
 @main enum Sweep {
   static func main() {
     var targets: [CheckTarget] = []
@@ -17,7 +17,7 @@ import ReachabilityModel
     }
     let resolver = Resolver()
     let prober = SocketProber(resolver: resolver)
-    // The first check starts the thread; it is not counted.
+    // The first check starts the thread and is not counted.
     sweep(Array(targets.prefix(1)), prober)
     let processor = processorTime()
     let begin = ContinuousClock.now
@@ -38,7 +38,7 @@ import ReachabilityModel
   private static func sweep(_ targets: [CheckTarget], _ prober: SocketProber) -> [CheckResult] {
     guard !targets.isEmpty else { return [] }
     let results = Locked<[CheckResult]>([])
-    // What it costs to keep the results is not measured.
+    // The cost of storing the results is not measured.
     results.withLock { $0.reserveCapacity(targets.count) }
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { exit(71) }
