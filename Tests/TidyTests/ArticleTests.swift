@@ -21,7 +21,7 @@ struct ArticleTests {
       let missing = shown.filter { !tested.contains($0) }
       #expect(missing.isEmpty, "\(path)")
     }
-    #expect(lines > 40, "the check sees something")
+    #expect(lines > 40, "the check finds libraries")
   }
 
   @Test("The checker reads Swift fences only")

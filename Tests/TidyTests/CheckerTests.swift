@@ -49,11 +49,11 @@ struct CheckerTests {
   }
 
   @Test("Upward imports are found outside comments and strings")
-  func arrows() {
+  func forbiddenImports() {
     let allowed: [String: Set<String>] = ["Netlink": ["Glibc"]]
-    #expect(Checks.arrows(file("import Glibc\ninternal import StatusAPI\n"), allowed).count == 1)
-    #expect(Checks.arrows(file("// import StatusAPI\nlet a = \"import StatusAPI\"\n"), allowed).isEmpty)
-    #expect(Checks.arrows(file("import Glibc\n", "Sources/Unknown/A.swift"), allowed).count == 1)
+    #expect(Checks.forbiddenImports(file("import Glibc\ninternal import StatusAPI\n"), allowed).count == 1)
+    #expect(Checks.forbiddenImports(file("// import StatusAPI\nlet a = \"import StatusAPI\"\n"), allowed).isEmpty)
+    #expect(Checks.forbiddenImports(file("import Glibc\n", "Sources/Unknown/A.swift"), allowed).count == 1)
     #expect(Checks.banned(file("import XCTest\n"), ["XCTest"]).count == 1)
     #expect(Checks.banned(file("import XCTestDynamicOverlay\n"), ["XCTest"]).isEmpty)
   }
@@ -147,11 +147,11 @@ struct CheckerTests {
           ["B"],
           resources: [.embedInCode("c")]), .systemLibrary(name: "CY") ]
       """
-    let arrows = Checks.dependencies(inManifest: manifest)
-    #expect(arrows == ["A": [], "B": ["A", "CX"], "C": ["B"]])
+    let graph = Checks.dependencies(inManifest: manifest)
+    #expect(graph == ["A": [], "B": ["A", "CX"], "C": ["B"]])
     #expect(Checks.systemLibraries(inManifest: manifest) == ["CX", "CY"])
-    #expect(Checks.closure(of: "C", arrows) == ["A", "B", "C", "CX"])
-    #expect(Checks.closure(of: "A", arrows) == ["A"])
+    #expect(Checks.closure(of: "C", graph) == ["A", "B", "C", "CX"])
+    #expect(Checks.closure(of: "A", graph) == ["A"])
   }
 
   @Test("A file without a declaration is found")
@@ -164,6 +164,7 @@ struct CheckerTests {
 
   @Test("A module missing from the map is found")
   func map() {
-    #expect(Checks.missing(["Netlink", "Locks"], inMap: "`Sources/CNetlink`, `Sources/Locks` — walls") == ["Netlink"])
+    #expect(
+      Checks.missing(["Netlink", "Locks"], inMap: "`Sources/CNetlink`, `Sources/Locks` — wrappers") == ["Netlink"])
   }
 }

@@ -1,6 +1,6 @@
-/// The house's rules as functions from files to complaints.
+/// The rules of the repository as functions from files to diagnostics.
 enum Checks {
-  // MARK: - Arrows
+  // MARK: - Imports
 
   /// The modules that a file imports, with their lines.
   static func imports(_ file: SourceFile) -> [(module: String, line: Int)] {
@@ -14,15 +14,15 @@ enum Checks {
     }
   }
 
-  /// Imports that the table does not allow; a room without a line in the table may import nothing.
-  static func arrows(_ file: SourceFile, _ allowed: [String: Set<String>]) -> [String] {
+  /// Imports that the table does not allow; a module without a line in the table may import nothing.
+  static func forbiddenImports(_ file: SourceFile, _ allowed: [String: Set<String>]) -> [String] {
     imports(file).compactMap { module, line in
-      allowed[file.room]?.contains(module) == true
-        ? nil : "\(file.path):\(line): \(file.room) must not import \(module)"
+      allowed[file.module]?.contains(module) == true
+        ? nil : "\(file.path):\(line): \(file.module) must not import \(module)"
     }
   }
 
-  /// Imports of modules that nobody may use.
+  /// Imports of modules that no file may use.
   static func banned(_ file: SourceFile, _ modules: Set<String>) -> [String] {
     imports(file).compactMap { module, line in
       modules.contains(module) ? "\(file.path):\(line): \(module) is not used here" : nil
@@ -37,7 +37,7 @@ enum Checks {
 
   /// Functions that are too long, by the lines from the word `func` (or `init`, `deinit`, `subscript`) to its last brace.
   static func functions(_ file: SourceFile, limit: Int) -> [String] {
-    var complaints: [String] = []
+    var diagnostics: [String] = []
     var line = 1
     var open: [(line: Int, isFunction: Bool)] = []
     var pending: Int?
@@ -50,7 +50,7 @@ enum Checks {
         if word.isEmpty { beforeWord = previous }
         word.append(character)
       } else {
-        // A member's call, `.init(…)`, begins nothing; a requirement without a body is forgotten at the next word of its kind.
+        // A member's call, `.init(…)`, begins nothing; a requirement without a body ends at the next keyword.
         if ["func", "init", "deinit", "subscript"].contains(word), beforeWord != "." { pending = line }
         if ["var", "let", "case", "struct", "enum", "class"].contains(word), parentheses == 0, beforeWord != "." {
           pending = nil
@@ -66,13 +66,13 @@ enum Checks {
         if parentheses == 0 { pending = nil }
       case "}":
         if let last = open.popLast(), last.isFunction, line - last.line + 1 > limit {
-          complaints.append("\(file.path):\(last.line): a function of \(line - last.line + 1) lines, at most \(limit)")
+          diagnostics.append("\(file.path):\(last.line): a function of \(line - last.line + 1) lines, at most \(limit)")
         }
       default: break
       }
       previous = character
     }
-    return complaints
+    return diagnostics
   }
 
   // MARK: - Words
@@ -82,7 +82,7 @@ enum Checks {
     CodeText.words(file.code).filter { $0.word == "unsafe" }.map { "\(file.path):\($0.line): unsafe" }
   }
 
-  /// Calls and operators that production code does not contain.
+  /// Calls and operators that production code must not contain.
   static func forbiddenCode(_ file: SourceFile, mayPrint: Bool) -> [String] {
     CodeText.words(file.code).compactMap { word, before, after, line in
       let isFound =
@@ -96,9 +96,9 @@ enum Checks {
     }
   }
 
-  /// Notes to oneself, also in comments.
+  /// Notes of unfinished work, also in comments.
   static func notes(_ file: SourceFile) -> [String] {
-    // Spelled in halves, so that this file does not complain of itself.
+    // Split, so that this file is not found itself.
     let marks: Set<Substring> = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
     return CodeText.words(file.text).filter { marks.contains($0.word) }.map { "\(file.path):\($0.line): \($0.word)" }
   }
@@ -120,7 +120,7 @@ enum Checks {
     return names
   }
 
-  /// The C libraries that a manifest has SwiftPM look for on the machine.
+  /// The C libraries that a manifest declares as system libraries.
   static func systemLibraries(inManifest manifest: String) -> Set<String> {
     Set(
       manifest.split(separator: ".systemLibrary(", omittingEmptySubsequences: false).dropFirst().compactMap { part in
@@ -129,7 +129,7 @@ enum Checks {
       })
   }
 
-  /// What each room of a manifest depends on, by its second argument.
+  /// The dependencies of each module of a manifest, from its second argument.
   static func dependencies(inManifest manifest: String) -> [String: Set<String>] {
     var found: [String: Set<String>] = [:]
     for part in manifest.split(separator: "module(", omittingEmptySubsequences: false).dropFirst() {
@@ -137,24 +137,24 @@ enum Checks {
       let call = part.prefix { $0 != "]" && $0 != ")" }
       let literals = call.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
         .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
-      if let room = literals.first { found[room] = Set(literals.dropFirst()) }
+      if let module = literals.first { found[module] = Set(literals.dropFirst()) }
     }
     return found
   }
 
-  /// Everything that a room depends on, itself included.
-  static func closure(of room: String, _ arrows: [String: Set<String>]) -> Set<String> {
+  /// A module and all of its transitive dependencies.
+  static func closure(of module: String, _ graph: [String: Set<String>]) -> Set<String> {
     var closure: Set<String> = []
-    var waiting = [room]
+    var waiting = [module]
     while let next = waiting.popLast() {
-      if closure.insert(next).inserted { waiting += arrows[next] ?? [] }
+      if closure.insert(next).inserted { waiting += graph[next] ?? [] }
     }
     return closure
   }
 
   /// Files that no target compiles.
   static func orphan(_ file: SourceFile, _ targets: Set<String>) -> [String] {
-    targets.contains(file.room) ? [] : ["\(file.path): belongs to no target"]
+    targets.contains(file.module) ? [] : ["\(file.path): belongs to no target"]
   }
 
   /// Files that declare nothing.
@@ -166,11 +166,11 @@ enum Checks {
     return found ? [] : ["\(file.path): declares nothing"]
   }
 
-  /// Rooms that the map does not name.
-  static func missing(_ rooms: [String], inMap map: String) -> [String] {
-    rooms.filter { room in
+  /// Modules that the code map does not name.
+  static func missing(_ modules: [String], inMap map: String) -> [String] {
+    modules.filter { module in
       // Between back-ticks, so that Netlink is not found in CNetlink or NetlinkTests.
-      !map.contains("`Sources/\(room)`")
+      !map.contains("`Sources/\(module)`")
     }
   }
 }

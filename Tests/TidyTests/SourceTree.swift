@@ -15,7 +15,7 @@ struct SourceFile: Sendable {
   }
 
   /// The directory under `Sources` or `Tests` that it lies in: its target's name.
-  var room: String {
+  var module: String {
     let parts = path.split(separator: "/")
     return parts.count > 2 ? String(parts[1]) : ""
   }
@@ -54,7 +54,7 @@ struct SourceTree: Sendable {
   }
 
   /// The directories directly in `Sources` or `Tests` that hold anything.
-  func rooms(_ top: String) -> [String] {
+  func modules(_ top: String) -> [String] {
     let found = Self.walk(root, top).compactMap { path -> String? in
       let parts = path.split(separator: "/")
       return parts.count > 2 ? String(parts[1]) : nil

@@ -6,7 +6,7 @@ enum StructureChecks {
   static func typeLengths(_ files: [SourceFile]) -> [String: Int] {
     var lengths: [String: Int] = [:]
     for file in files {
-      for (name, lines) in topLevelTypes(file) { lengths["\(file.room).\(name)", default: 0] += lines }
+      for (name, lines) in topLevelTypes(file) { lengths["\(file.module).\(name)", default: 0] += lines }
     }
     return lengths
   }
@@ -43,8 +43,8 @@ enum StructureChecks {
       .map { "\($0.key): \($0.value) lines over all files, at most \(limit)" }
   }
 
-  /// Folders that hold too many files directly.
-  static func crowdedFolders(_ files: [SourceFile], limit: Int) -> [String] {
+  /// Folders that contain too many files directly.
+  static func largeFolders(_ files: [SourceFile], limit: Int) -> [String] {
     let folders = Dictionary(grouping: files) { $0.path.split(separator: "/").dropLast().joined(separator: "/") }
     return folders.filter { $0.value.count > limit }.sorted { $0.key < $1.key }
       .map { "\($0.key): \($0.value.count) files, at most \(limit)" }
@@ -56,7 +56,7 @@ enum StructureChecks {
     for file in files {
       let folder = file.path.split(separator: "/").dropLast().joined(separator: "/")
       for (module, _) in Checks.imports(file) where libraries.contains(module) {
-        folders["\(file.room) imports \(module)", default: []].insert(folder)
+        folders["\(file.module) imports \(module)", default: []].insert(folder)
       }
     }
     return folders.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
@@ -70,7 +70,7 @@ enum StructureChecks {
     }
   }
 
-  /// The words of an identifier, in lower case: `aCrowdedRoom` is `a`, `tooManyConnections`, `room`.
+  /// The words of an identifier, in lower case: `aLongName` is `a`, `long`, `name`.
   static func parts(of identifier: Substring) -> [String] {
     var parts: [String] = []
     var part = ""

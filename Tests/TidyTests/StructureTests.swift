@@ -15,10 +15,10 @@ struct StructureTests {
     #expect(StructureChecks.typeLengths(sources).count > 300, "the check finds the types")
   }
 
-  @Test("No folder holds more than 30 files")
+  @Test("No folder contains more than 30 files")
   func folders() {
-    #expect(StructureChecks.crowdedFolders(tree.files, limit: 30).isEmpty)
-    #expect(StructureChecks.crowdedFolders(tree.scripts, limit: 30).isEmpty)
+    #expect(StructureChecks.largeFolders(tree.files, limit: 30).isEmpty)
+    #expect(StructureChecks.largeFolders(tree.scripts, limit: 30).isEmpty)
     #expect(tree.scripts.count > 20, "the scripts are found")
   }
 
@@ -55,7 +55,7 @@ struct StructureTests {
   }
 }
 
-@Suite("The structure checks find what they look for")
+@Suite("The structure checks find violations")
 struct StructureCheckTests {
   private func file(_ text: String, _ path: String = "Sources/A/Sample.swift") -> SourceFile {
     SourceFile(path: path, text: text)
@@ -72,7 +72,7 @@ struct StructureCheckTests {
   @Test("A folder counts its own files")
   func folders() {
     let files = [file("", "Sources/A/B.swift"), file("", "Sources/A/C.swift"), file("", "Sources/A/D/E.swift")]
-    #expect(StructureChecks.crowdedFolders(files, limit: 1) == ["Sources/A: 2 files, at most 1"])
+    #expect(StructureChecks.largeFolders(files, limit: 1) == ["Sources/A: 2 files, at most 1"])
   }
 
   @Test("A C library in two folders of a module is found")

@@ -2,8 +2,8 @@ import Testing
 
 @Suite("Repository rules")
 struct TidyTests {
-  /// Which modules each room may import: the arrows of docs/ARCHITECTURE.md.
-  static let arrows: [String: Set<String>] = [
+  /// The modules that each module may import: the diagram of docs/ARCHITECTURE.md.
+  static let allowedImports: [String: Set<String>] = [
     "ReachabilityModel": [],
     "Locks": ["Synchronization", "Glibc"],
     "EventLoop": ["Locks", "CEventLoop", "DequeModule", "HeapModule", "Glibc", "Synchronization"],
@@ -21,7 +21,7 @@ struct TidyTests {
     ],
     "YAMLTree": ["CYAML", "Glibc"],
     "JSONFormat": ["CJansson"],
-    "HostProcess": ["CProcess", "Glibc"],
+    "HostProcess": ["CProcess", "CBuildInfo", "Glibc"],
     "Credentials": ["CGnuTLS"],
     "Database": ["CSQLite", "EventLoop", "Glibc", "Synchronization"],
     "History": [
@@ -51,8 +51,8 @@ struct TidyTests {
   static let foundation: Set<String> = [
     "Foundation", "FoundationEssentials", "FoundationInternationalization", "FoundationNetworking", "FoundationXML",
   ]
-  /// The rooms with a C wall, and the one lock.
-  static let unsafeRooms: Set<String> = [
+  /// The modules that wrap a C interface, and the one with the lock.
+  static let unsafeModules: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
     "HostProcess", "Credentials", "Database",
@@ -67,21 +67,23 @@ struct TidyTests {
   init() throws { tree = try Self.read.get() }
 
   @Test("Modules import only what the table allows")
-  func arrowsPointDown() {
-    let complaints = sources.filter { $0.room != "reachd" }.flatMap { Checks.arrows($0, Self.arrows) }
-    #expect(complaints.isEmpty)
+  func importsGoDown() {
+    let diagnostics = sources.filter { $0.module != "reachd" }.flatMap {
+      Checks.forbiddenImports($0, Self.allowedImports)
+    }
+    #expect(diagnostics.isEmpty)
   }
 
   @Test("The executable imports no test module")
-  func topRoom() {
-    let top = sources.filter { $0.room == "reachd" }
+  func executable() {
+    let top = sources.filter { $0.module == "reachd" }
     #expect(!top.isEmpty)
     #expect(top.flatMap { Checks.banned($0, ["NetworkReachabilityTesting", "TestSupport"]) }.isEmpty)
   }
 
   @Test("Only the compatibility module imports Foundation, no test XCTest")
   func noFoundation() {
-    let others = sources.filter { $0.room != "ReachabilityCompatibility" }
+    let others = sources.filter { $0.module != "ReachabilityCompatibility" }
     #expect(others.flatMap { Checks.banned($0, Self.foundation) }.isEmpty)
     #expect(tree.files.flatMap { Checks.banned($0, ["XCTest"]) }.isEmpty)
   }
@@ -101,14 +103,14 @@ struct TidyTests {
 
   @Test("unsafe appears only in modules that wrap C")
   func unsafe() {
-    let complaints = sources.filter { !Self.unsafeRooms.contains($0.room) }.flatMap(Checks.unsafe)
-    #expect(complaints.isEmpty)
-    #expect(sources.contains { !Checks.unsafe($0).isEmpty }, "the walls do use it: the check sees something")
+    let diagnostics = sources.filter { !Self.unsafeModules.contains($0.module) }.flatMap(Checks.unsafe)
+    #expect(diagnostics.isEmpty)
+    #expect(sources.contains { !Checks.unsafe($0).isEmpty }, "the check finds the modules that use it")
   }
 
   @Test("Sources contain no traps, forced casts or prints")
   func forbiddenCode() {
-    #expect(sources.flatMap { Checks.forbiddenCode($0, mayPrint: $0.room == "reachd") }.isEmpty)
+    #expect(sources.flatMap { Checks.forbiddenCode($0, mayPrint: $0.module == "reachd") }.isEmpty)
   }
 
   @Test("No note is left behind")
@@ -120,10 +122,10 @@ struct TidyTests {
   func targets() throws {
     let targets = Checks.targets(inManifest: try #require(tree.read("Package.swift")))
     #expect(tree.files.flatMap { Checks.orphan($0, targets) }.isEmpty)
-    let rooms = Set(tree.rooms("Sources") + tree.rooms("Tests") + tree.rooms("Benchmarks"))
-    #expect(targets.subtracting(rooms).isEmpty)
-    #expect(Set(tree.rooms("Sources")).subtracting(targets).isEmpty)
-    #expect(targets.isSuperset(of: Self.arrows.keys), "the table has no line for a room that is gone")
+    let folders = Set(tree.modules("Sources") + tree.modules("Tests") + tree.modules("Benchmarks"))
+    #expect(targets.subtracting(folders).isEmpty)
+    #expect(Set(tree.modules("Sources")).subtracting(targets).isEmpty)
+    #expect(targets.isSuperset(of: Self.allowedImports.keys), "the table has no line for a removed module")
   }
 
   @Test(
@@ -133,10 +135,10 @@ struct TidyTests {
     let manifest = try #require(tree.read("Package.swift"))
     let libraries = Checks.systemLibraries(inManifest: manifest)
     // What SwiftPM links, and what the sources may import.
-    for arrows in [Checks.dependencies(inManifest: manifest), Self.arrows] {
-      #expect(Checks.closure(of: product, arrows).intersection(libraries) == ["CAres"])
-      let checks = Checks.closure(of: "ReachabilityChecks", arrows).intersection(libraries)
-      #expect(checks.isSuperset(of: ["CAres", "CCurl", "CGnuTLS", "CPCRE2"]), "the check sees something")
+    for graph in [Checks.dependencies(inManifest: manifest), Self.allowedImports] {
+      #expect(Checks.closure(of: product, graph).intersection(libraries) == ["CAres"])
+      let checks = Checks.closure(of: "ReachabilityChecks", graph).intersection(libraries)
+      #expect(checks.isSuperset(of: ["CAres", "CCurl", "CGnuTLS", "CPCRE2"]), "the check finds libraries")
     }
   }
 
@@ -148,6 +150,6 @@ struct TidyTests {
   @Test("Every module is in ARCHITECTURE.md")
   func map() throws {
     let map = try #require(tree.read("docs/ARCHITECTURE.md"))
-    #expect(Checks.missing(tree.rooms("Sources"), inMap: map).isEmpty)
+    #expect(Checks.missing(tree.modules("Sources"), inMap: map).isEmpty)
   }
 }
