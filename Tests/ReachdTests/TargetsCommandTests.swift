@@ -50,7 +50,7 @@ import Testing
     let service = try RunningService()
     let (end, lines, errors) = try list(service.url, "--state", "gone")
     #expect(end == .exited(2) && lines.isEmpty)
-    #expect(errors.hasPrefix("reachd: the service responded with 400: There is no state \"gone\""))
+    #expect(errors.hasPrefix("reachd: the service responded with 400: unknown state \"gone\""))
     #expect(try list("http://127.0.0.1:1").end == .exited(2))
   }
 

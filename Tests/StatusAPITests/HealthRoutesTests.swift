@@ -74,6 +74,6 @@ import Testing
 
   @Test func unknownCheckAnswers404WithTheKnownList() throws {
     let problem = try ScriptedService().ask("/readyz/disk").object()
-    #expect(problem["detail"] as? String == "There is no check \"disk\"; there are kernel, draining.")
+    #expect(problem["detail"] as? String == "unknown health check \"disk\"; expected one of kernel, draining")
   }
 }

@@ -51,7 +51,7 @@ import Testing
     #expect(response.status == 404)
     let problem = try response.object()
     #expect(problem["code"] as? String == "notFound")
-    #expect((problem["detail"] as? String)?.contains("; ") == true, "it says what there is")
+    #expect((problem["detail"] as? String)?.contains("; ") == true, "it names what exists")
     #expect(try ScriptedService().ask(path, method: "OPTIONS").status == (path.hasPrefix("/readyz/") ? 204 : 404))
   }
 
@@ -71,10 +71,10 @@ import Testing
   @Test func unknownParameterAnswerListsKnownParameters() throws {
     let service = try ScriptedService()
     func detail(_ target: String) throws -> String? { try service.ask(target).object()["detail"] as? String }
-    #expect(try detail("/status?requires=x") == "/status has no parameter \"requires\"; it has require, wait.")
-    #expect(try detail("/interfaces?x") == "/interfaces has no parameter \"x\"; it has wait.")
+    #expect(try detail("/status?requires=x") == "unknown parameter \"requires\" of /status; expected require, wait")
+    #expect(try detail("/interfaces?x") == "unknown parameter \"x\" of /interfaces; expected wait")
     let host = try detail("/hosts/default?x")
-    #expect(host?.hasSuffix("it has interface, resolve, source, timeout, wait.") == true)
+    #expect(host?.hasSuffix("expected interface, resolve, source, timeout, wait") == true)
   }
 
   @Test(arguments: ["abc", "a", "~!#$%&'()*+-./:;<=>?@[]^_`{|}", String(repeating: "x", count: 128)])
@@ -126,13 +126,14 @@ import Testing
   }
 
   @Test func indexListsEveryRoute() throws {
-    let service = try ScriptedService(.wired, .init(version: "9.9"))
+    let service = try ScriptedService(.wired, .init(version: "9.9", commit: "3f2a9c1"))
     let index = try service.ask("/").object()
     let endpoints = try #require(index["endpoints"] as? [[String: String]])
     #expect(index["version"] as? String == "9.9")
+    #expect(index["commit"] as? String == "3f2a9c1")
     #expect(endpoints.map { $0["path"] } == RouteTable.all.map(\.pattern))
     let text = try service.ask("/", ["Accept": "text/plain"]).text
-    #expect(text.hasPrefix("reachd 9.9\n"))
+    #expect(text.hasPrefix("reachd 9.9 (commit 3f2a9c1)\n"))
     for route in RouteTable.all { #expect(text.contains("\(route.method) \(route.pattern) ")) }
   }
 

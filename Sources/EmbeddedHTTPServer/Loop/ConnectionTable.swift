@@ -65,7 +65,7 @@ final class ConnectionTable {
     case .exceedsAddressLimit: return .tooManyConnections(limit: context.configuration.connectionsPerAddress ?? 0)
     case .exceedsConnectionLimit:
       if context.counters.connections.load(ordering: .relaxed) > context.connectionLimit {
-        return .overloaded("Too many connections are open.")
+        return .overloaded("too many connections are open")
       }
       connection.admission = .admitted
       return nil

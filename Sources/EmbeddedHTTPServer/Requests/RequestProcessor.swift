@@ -84,7 +84,7 @@ final class RequestProcessor {
 
   /// Accepts a head's values if they are valid.
   private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    let hidden = RequestRefusal.bad(.header, "The head holds a folded line or a NUL.")
+    let hidden = RequestRefusal.bad(.header, "the request head contains a folded line or a NUL")
     let parts = RequestTarget(connection.target)
     let broken = RequestValidator.check(
       method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)

@@ -77,31 +77,32 @@ extension RequestRefusal {
 
   static let lengthRequired = RequestRefusal(
     rule: .lengthRequired, status: 411,
-    detail: "Transfer-Encoding is not supported; send the body with a Content-Length.")
+    detail: "Transfer-Encoding is not supported; send the body with Content-Length")
 
   static let lengthTooLarge = RequestRefusal(
-    rule: .bodyTooLarge, status: 413, detail: "Content-Length is larger than anything this server reads.")
+    rule: .bodyTooLarge, status: 413, detail: "Content-Length is larger than the limit of request bodies")
 
   static let draining = RequestRefusal(
-    rule: .draining, status: 503, detail: "The server is about to stop.", retryAfterSeconds: Limits.retryAfterSeconds)
+    rule: .draining, status: 503, detail: "the server is shutting down", retryAfterSeconds: Limits.retryAfterSeconds)
 
   static func bodyTooLarge(limit: Int) -> RequestRefusal {
-    RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "The request body exceeds \(limit) bytes.")
+    RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "the request body exceeds \(limit) bytes")
   }
 
   static let headTooLarge = RequestRefusal(
     rule: .headTooLarge, status: 431,
     detail:
-      "The request's head does not fit into \(Limits.connectionMemory) bytes, of which each field and parameter takes "
-      + "some besides its own; send fewer or shorter ones.")
+      "the request head exceeds \(Limits.connectionMemory) bytes, which include the overhead of each header field and "
+      + "query parameter; send fewer or shorter ones")
 
-  static let tooSlow = RequestRefusal(rule: .tooSlow, status: 408, detail: "The request was not complete in time.")
+  static let tooSlow = RequestRefusal(
+    rule: .tooSlow, status: 408, detail: "the request was incomplete after its time limit")
 
   static func tooManyConnections(limit: Int) -> RequestRefusal {
     RequestRefusal(
-      rule: .tooManyConnections, status: 429, detail: "More than \(limit) connections come from your address.",
+      rule: .tooManyConnections, status: 429, detail: "more than \(limit) connections from this client address",
       retryAfterSeconds: Limits.retryAfterSeconds)
   }
 
-  static let noReply = RequestRefusal(rule: .noReply, status: 500, detail: "The request could not be answered.")
+  static let noReply = RequestRefusal(rule: .noReply, status: 500, detail: "the request handler returned no response")
 }

@@ -21,30 +21,30 @@ enum RequestValidator {
   private static func checkRequestLine(
     method: String, target: String, parts: RequestTarget?, version: String
   ) -> RequestRefusal? {
-    guard isToken(method) else { return .bad(.requestLine, "The method is not a token.") }
+    guard isToken(method) else { return .bad(.requestLine, "the method is not a token") }
     guard version.utf8.count == 8, version.hasPrefix("HTTP/1.") else {
-      return .bad(.requestLine, "The version is not HTTP/1.0 or HTTP/1.1.")
+      return .bad(.requestLine, "the version must be HTTP/1.0 or HTTP/1.1")
     }
     guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
-      return .bad(.target, "The request target holds a character that must be percent-encoded.")
+      return .bad(.target, "the request target contains a character that must be percent-encoded")
     }
     if target == "*" {
-      return method == "OPTIONS" ? nil : .bad(.target, "The target * belongs to OPTIONS only.")
+      return method == "OPTIONS" ? nil : .bad(.target, "the request target * requires the method OPTIONS")
     }
     guard let parts else {
-      return .bad(.target, "The request target is neither a path nor an http URL, or has a malformed percent sequence.")
+      return .bad(.target, "the request target must be a path or an http URL with valid percent encoding")
     }
     if let authority = parts.authority, !isHost(authority.utf8) {
-      return .bad(.target, "The request target's host is malformed.")
+      return .bad(.target, "the host of the request target is malformed")
     }
     return nil
   }
 
   private static func checkFields(_ headers: HTTPHeaders) -> RequestRefusal? {
     for field in headers.fields {
-      guard isToken(field.name) else { return .bad(.header, "A header field's name is not a token.") }
+      guard isToken(field.name) else { return .bad(.header, "the name of a header field is not a token") }
       guard field.value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
-        return .bad(.header, "A header field's value holds a control character.")
+        return .bad(.header, "the value of a header field contains a control character")
       }
     }
     return nil
@@ -57,10 +57,10 @@ enum RequestValidator {
     var hasCoding = false
     for field in headers.fields {
       if field.name.equalsIgnoringCase("Host") {
-        guard host == nil else { return .bad(.host, "Host is repeated.") }
+        guard host == nil else { return .bad(.host, "Host is given more than once") }
         host = field.value
       } else if field.name.equalsIgnoringCase("Content-Length") {
-        guard length == nil else { return .bad(.framing, "Content-Length is repeated.") }
+        guard length == nil else { return .bad(.framing, "Content-Length is given more than once") }
         length = field.value
       } else if field.name.equalsIgnoringCase("Transfer-Encoding") {
         hasCoding = true
@@ -71,8 +71,8 @@ enum RequestValidator {
 
   /// RFC 9112, section 3.2: a request without exactly one valid `Host` is answered 400; HTTP/1.0 may omit it.
   private static func checkHost(_ host: String?, version: String) -> RequestRefusal? {
-    guard let host else { return version == "HTTP/1.0" ? nil : .bad(.host, "Host is missing.") }
-    return isHost(host.utf8.withoutBlanks) ? nil : .bad(.host, "Host is malformed.")
+    guard let host else { return version == "HTTP/1.0" ? nil : .bad(.host, "Host is missing") }
+    return isHost(host.utf8.withoutBlanks) ? nil : .bad(.host, "Host is malformed")
   }
 
   /// RFC 9112, section 6: if two readers could disagree about the body's end, the rest is not read.
@@ -81,8 +81,8 @@ enum RequestValidator {
   /// without a pause while a chunk's size or a trailer field fills its buffer (ADR 14).
   private static func checkFraming(length: String?, hasCoding: Bool, version: String) -> RequestRefusal? {
     guard hasCoding else { return length.flatMap(checkLength) }
-    guard length == nil else { return .bad(.framing, "Content-Length and Transfer-Encoding exclude each other.") }
-    return version == "HTTP/1.0" ? .bad(.framing, "HTTP/1.0 has no Transfer-Encoding.") : .lengthRequired
+    guard length == nil else { return .bad(.framing, "Content-Length and Transfer-Encoding are mutually exclusive") }
+    return version == "HTTP/1.0" ? .bad(.framing, "HTTP/1.0 has no Transfer-Encoding") : .lengthRequired
   }
 
   /// RFC 9110, section 8.6: the value consists of digits only.
@@ -90,7 +90,7 @@ enum RequestValidator {
   /// A number that does not fit into 64 bits is too large, not malformed.
   static func checkLength(_ length: String) -> RequestRefusal? {
     guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-      return .bad(.framing, "Content-Length is not a number.")
+      return .bad(.framing, "Content-Length must be a number")
     }
     // 18 digits always fit 64 bits.
     return length.utf8.count <= 18 ? nil : .lengthTooLarge

@@ -44,7 +44,7 @@ final class DirectResponder {
     connection.ending = .turnedAway
     context.counters.overloaded.increment()
     if connection.isPlain {
-      let response = render(.overloaded("Too many connections are open."), for: connection)
+      let response = render(.overloaded("too many connections are open"), for: connection)
       connection.sendDirectly(RawResponse.bytes(of: response))
     }
     connection.shutDownConnection()

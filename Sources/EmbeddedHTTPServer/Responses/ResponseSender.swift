@@ -60,7 +60,7 @@ final class ResponseSender {
       context.counters.streams.open.load(ordering: .relaxed) >= context.configuration.streamLimit
     {
       context.counters.overloaded.increment()
-      return answer(connection, direct.render(.overloaded("Too many event streams are open."), for: connection))
+      return answer(connection, direct.render(.overloaded("too many event streams are open"), for: connection))
     }
     if let takeover, stream.endsAfter == nil, takeover.takeOver(connection, response, stream) { return false }
     guard let made = ResponseHandle(streamOn: connection, headers: response.headers) else { return false }

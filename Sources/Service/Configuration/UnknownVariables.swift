@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// Finds unknown environment variables with the prefix `REACHD_`, because a misspelled setting would have no effect.
 enum UnknownVariables {
   /// The known variables that are not settings: the path of the file, and the options of client commands.

@@ -19,7 +19,7 @@ enum HostHeaderPolicy {
     guard request.isLoopbackListener || !allowed.isEmpty else { return }
     throw Problem(
       .hostNotAllowed,
-      "The Host \(host.debugDescription) is not one of ours; ask by address, or add it to allowedHosts.")
+      "the Host header \(host.debugDescription) is not allowed; use an IP address, or add the name to allowedHosts")
   }
 
   /// Returns the host without its port and the root's trailing dot, in lower case.

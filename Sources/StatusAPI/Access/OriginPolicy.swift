@@ -24,7 +24,7 @@ struct OriginPolicy: Sendable {
     let isCrossSite = site == "cross-site" || site == "same-site"
     guard isCrossSite || isForeignOrigin(request) else { return }
     throw Problem(
-      .forbidden, "The request comes from a page of another origin; add its origin to allowedOrigins to allow it.")
+      .forbidden, "cross-origin request from a web page; add its origin to allowedOrigins to allow it")
   }
 
   private func isForeignOrigin(_ request: HTTPRequest) -> Bool {

@@ -22,16 +22,16 @@ enum RequestAuthorization {
     }
     guard policy.hasToken(for: scope) else { throw noTokenConfigured(scope) }
     guard bearer(request) != nil else {
-      throw challenge(.unauthorized, scope, nil, "This needs a token with the scope \(scope.rawValue).")
+      throw challenge(.unauthorized, scope, nil, "a token with the scope \(scope.rawValue) is required")
     }
     guard let token = token(request, policy) else {
-      throw challenge(.unauthorized, scope, "invalid_token", "The token is unknown or expired.")
+      throw challenge(.unauthorized, scope, "invalid_token", "the token is unknown or expired")
     }
     guard token.grants(scope) else {
       let has = token.scopes.map(\.rawValue).sorted().joined(separator: ", ")
       throw challenge(
         .forbidden, scope, "insufficient_scope",
-        "The token \(token.id) has the scope \(has); this needs \(scope.rawValue).")
+        "the token \(token.id) has the scope \(has); required is \(scope.rawValue)")
     }
     return .token(token.id)
   }
@@ -58,11 +58,10 @@ enum RequestAuthorization {
   /// Refuses a request when no configured token could authorize it: a challenge would be misleading.
   private static func noTokenConfigured(_ scope: Scope) -> Problem {
     let setting = scope == .read ? "access.reads: open" : "access.checks: open"
-    let way = "a token does, made by `reachd token create --scope \(scope.rawValue)` and put into the configuration"
+    let token = "configure a token made by `reachd token create --scope \(scope.rawValue)`"
     return Problem(
       .forbidden,
-      scope == .admin
-        ? "This is closed here; \(way)." : "This is closed here; the setting \(setting) opens it, or \(way).")
+      "no configured token has the scope \(scope.rawValue); \(token)" + (scope == .admin ? "" : ", or set \(setting)"))
   }
 
   /// Returns a refusal with its challenge (RFC 6750 §3).

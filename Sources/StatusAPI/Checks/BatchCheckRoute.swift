@@ -73,10 +73,10 @@ enum BatchCheckRoute {
       }
     }
     guard denied.isEmpty else {
-      throw Problem(.moduleDenied, "\(denied.count) of the checks may not be made; none was.", errors: denied)
+      throw Problem(.moduleDenied, "\(denied.count) of the checks are denied; no check was performed", errors: denied)
     }
     guard errors.isEmpty else {
-      throw Problem(.invalid, "\(errors.count) of the checks cannot be made; none was.", errors: errors)
+      throw Problem(.invalid, "\(errors.count) of the checks are invalid; no check was performed", errors: errors)
     }
     return plans
   }
@@ -84,10 +84,10 @@ enum BatchCheckRoute {
   private static func elements(_ context: RequestContext) throws(Problem) -> [JSON] {
     guard case .array(let elements) = try RequestBody.json(context.request) else {
       throw Problem(
-        .badRequest, "The body is not an array; send [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}].")
+        .badRequest, "the body must be an array, for example [\"tcp://db:5432\", {\"target\": \"icmp://10.0.0.1\"}]")
     }
     guard (1...checkLimit).contains(elements.count) else {
-      throw Problem(.badRequest, "The array has \(elements.count) elements; 1 to \(checkLimit) are allowed.")
+      throw Problem(.badRequest, "the array must have 1 to \(checkLimit) elements, got \(elements.count)")
     }
     return elements
   }
@@ -96,20 +96,20 @@ enum BatchCheckRoute {
     if let target = node.string { return CheckPlan.Parameters(target: target) }
     guard let members = node.members else {
       throw CheckPlan.InvalidParameters(
-        "This is \(node.kind); write \"tcp://db:5432\" or {\"target\": \"tcp://db:5432\"}.")
+        "expected a string or an object, got \(node.kind); write \"tcp://db:5432\" or {\"target\": \"tcp://db:5432\"}")
     }
     var parameters = CheckPlan.Parameters()
     for member in members {
       guard let key = CheckPlan.Parameters.keys[member.name] else {
         let known = CheckPlan.Parameters.keys.keys.sorted().joined(separator: ", ")
-        throw CheckPlan.InvalidParameters("There is no member \(member.name.debugDescription); there are \(known).")
+        throw CheckPlan.InvalidParameters("unknown member \(member.name.debugDescription); expected one of \(known)")
       }
       switch member.value {
       case .string(let text): parameters[keyPath: key] = text
       case .integer(let number): parameters[keyPath: key] = String(number)
       default:
         throw CheckPlan.InvalidParameters(
-          "\(member.name) is \(member.value.kind); a string or a whole number is expected.")
+          "\(member.name) must be a string or an integer, got \(member.value.kind)")
       }
     }
     return parameters

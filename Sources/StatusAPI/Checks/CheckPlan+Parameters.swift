@@ -40,7 +40,7 @@ extension CheckPlan {
     var isTargetInvalid = false
     /// The module that must not be used for the target, if that is the reason.
     var deniedModule: String?
-    /// A sentence with the invalid value and a valid example.
+    /// The invalid value and a valid example.
     package var description: String
 
     init(_ description: String) { self.description = description }
@@ -48,13 +48,12 @@ extension CheckPlan {
     /// Creates the error for a module that must not be used for the target.
     init(deniedModule name: String) {
       self.init(
-        "Callers may not use the module \(name) for this target; modules.\(name).hosts in the configuration says where "
-          + "they may.")
+        "the module \(name) is denied for this target; add the target to modules.\(name).hosts in the configuration")
       deniedModule = name
     }
 
     init(_ error: TargetError) {
-      self.init("\(error.problem); \(error.hint).")
+      self.init("\(error.problem); \(error.hint)")
       isTargetInvalid = true
     }
   }

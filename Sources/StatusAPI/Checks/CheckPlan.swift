@@ -41,14 +41,14 @@ package struct CheckPlan: Sendable {
     let binding = try Self.binding(parameters, target)
     if case .icmp(let options) = module.options, options.spacing * (options.count - 1) >= timeout {
       throw InvalidParameters(
-        "\(options.count) echoes, \(DurationFormat.shortest(options.spacing)) apart, do not end within "
-          + "\(DurationFormat.shortest(timeout)); take fewer, or a longer timeout.")
+        "\(options.count) echo requests, one every \(DurationFormat.shortest(options.spacing)), exceed the timeout of "
+          + "\(DurationFormat.shortest(timeout)); reduce count, or increase timeout")
     }
     let families = try Self.families(parameters.ip, module, from: binding.source)
     guard timeout * (repetitions * families.count) <= Self.totalTimeLimit else {
       throw InvalidParameters(
-        "\(repetitions * families.count) checks of \(parameters.timeout ?? "5s") are more than "
-          + "\(Self.totalTimeLimit.components.seconds)s; take fewer, or a shorter timeout.")
+        "\(repetitions * families.count) checks of \(parameters.timeout ?? "5s") exceed the total of "
+          + "\(DurationFormat.shortest(Self.totalTimeLimit)); reduce count or timeout")
     }
     requests = families.flatMap { family in
       Array(
@@ -69,7 +69,7 @@ package struct CheckPlan: Sendable {
   private static func target(_ parameters: Parameters) throws(InvalidParameters) -> (text: String, target: CheckTarget)
   {
     guard let text = parameters.target else {
-      var refusal = InvalidParameters("The target is missing; write target=tcp://db:5432.")
+      var refusal = InvalidParameters("target is missing; expected for example target=tcp://db:5432")
       refusal.isTargetInvalid = true
       throw refusal
     }
@@ -83,7 +83,7 @@ package struct CheckPlan: Sendable {
 
   private static func timeout(_ parameters: Parameters) throws(InvalidParameters) -> Duration {
     let timeout = try duration(parameters.timeout, "timeout", upTo: timeoutLimit, else: .seconds(5))
-    guard timeout > .zero else { throw InvalidParameters("timeout must be greater than zero, such as 500ms.") }
+    guard timeout > .zero else { throw InvalidParameters("timeout must be greater than zero, such as 500ms") }
     return timeout
   }
 
@@ -97,10 +97,10 @@ package struct CheckPlan: Sendable {
     }
     guard let module = modules[name] else {
       let known = modules.keys.sorted().joined(separator: ", ")
-      throw InvalidParameters("There is no module \(name.debugDescription); there are \(known).")
+      throw InvalidParameters("unknown module \(name.debugDescription); expected one of \(known)")
     }
     guard module.fits(target.scheme) else {
-      throw InvalidParameters("The module \(name) is not for \(target.scheme.rawValue):// targets.")
+      throw InvalidParameters("the module \(name) does not support \(target.scheme.rawValue):// targets")
     }
     return module
   }
@@ -110,7 +110,7 @@ package struct CheckPlan: Sendable {
     var most = repetitionLimit
     if case .icmp = module.options { most = ICMPOptions.maximumCount }
     guard let count = Int(text), (1...most).contains(count) else {
-      throw InvalidParameters("count=\(text.debugDescription) is not a number from 1 to \(most).")
+      throw InvalidParameters("count must be an integer between 1 and \(most), got \(text.debugDescription)")
     }
     guard case .icmp(var options) = module.options else { return count }
     options.count = count
@@ -128,10 +128,10 @@ package struct CheckPlan: Sendable {
     case "both": return sources.map { [$0] } ?? [.ipv4, .ipv6]
     case .some(let text):
       guard let family = FamilyChoice(rawValue: text) else {
-        throw InvalidParameters("ip=\(text.debugDescription) is invalid; use any, 4, 6 or both.")
+        throw InvalidParameters("ip must be any, 4, 6 or both, got \(text.debugDescription)")
       }
       if let source, let sources, family != .any, family != sources {
-        throw InvalidParameters("ip=\(text) and the source \(source) are of different families; omit one of them.")
+        throw InvalidParameters("ip=\(text) and the source \(source) are of different families; omit one of them")
       }
       return [family]
     }
@@ -155,7 +155,8 @@ package struct CheckPlan: Sendable {
     guard let text else { return standard }
     guard let duration = DurationFormat.parse(text), duration <= most else {
       throw InvalidParameters(
-        "\(name)=\(text.debugDescription) is not a duration up to \(most.components.seconds)s, such as 5s.")
+        "\(name) must be a duration of at most \(DurationFormat.shortest(most)), such as 5s, "
+          + "got \(text.debugDescription)")
     }
     return duration
   }

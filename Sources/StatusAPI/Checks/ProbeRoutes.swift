@@ -59,12 +59,12 @@ enum ProbeRoutes {
 
   private static func read(_ context: RequestContext) throws(Problem) -> Reading {
     guard let text = context.query["target"], !text.isEmpty else {
-      throw Problem(.badTarget, "The target is missing; write /probe?target=db:5432&module=tcp_connect.")
+      throw Problem(.badTarget, "target is missing; expected for example /probe?target=db:5432&module=tcp_connect")
     }
     let name = context.query["module"] ?? defaultModule
     guard let known = context.service.checks.modules[name] else {
       let names = context.service.checks.modules.keys.sorted().joined(separator: ", ")
-      throw Problem(.badRequest, "There is no module \(name.debugDescription); there are \(names).")
+      throw Problem(.badRequest, "unknown module \(name.debugDescription); expected one of \(names)")
     }
     let module = blackboxEquivalent(known)
     let timeout = try timeout(context.request.headers)
@@ -109,7 +109,7 @@ enum ProbeRoutes {
     let target = try CheckTarget(full)
     guard module.fits(target.scheme) else {
       throw TargetError(
-        "the module \(module.name) is not for \(target.scheme.rawValue):// targets",
+        "the module \(module.name) does not support \(target.scheme.rawValue):// targets",
         hint: "omit the scheme or use another module")
     }
     return target
@@ -121,7 +121,8 @@ enum ProbeRoutes {
     guard let text = headers["X-Prometheus-Scrape-Timeout-Seconds"] else { return standard }
     guard let seconds = Double(text), seconds >= 0.001, seconds <= 3_600 else {
       throw Problem(
-        .badRequest, "X-Prometheus-Scrape-Timeout-Seconds: \(text.debugDescription) is not a number of seconds.")
+        .badRequest,
+        "X-Prometheus-Scrape-Timeout-Seconds must be a number between 0.001 and 3600, got \(text.debugDescription)")
     }
     let left = Duration.seconds(seconds) - scrapeMargin
     return left > .zero ? min(left, CheckPlan.timeoutLimit) : .seconds(seconds) / 2

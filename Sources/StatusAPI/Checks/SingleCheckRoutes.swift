@@ -59,7 +59,7 @@ enum SingleCheckRoutes {
   private static func require(_ context: RequestContext) throws(Problem) -> Bool {
     guard let required = context.query["require"] else { return false }
     guard required == "up" else {
-      throw Problem(.badRequest, "require=\(required.debugDescription) is invalid; use require=up.")
+      throw Problem(.badRequest, "require must be up, got \(required.debugDescription)")
     }
     return true
   }
@@ -97,12 +97,13 @@ enum SingleCheckRoutes {
     guard count <= Int(CheckRateLimiter.burst) else {
       throw Problem(
         .badRequest,
-        "These are \(count) checks, with each count and both families; at most \(Int(CheckRateLimiter.burst)) are allowed."
+        "the request has \(count) checks, repetitions and address families included; at most "
+          + "\(Int(CheckRateLimiter.burst)) are allowed"
       )
     }
     guard let seconds = context.service.checks.rateLimiter.consume(count, client: context.client) else { return }
     throw Problem(
-      .rateLimited, "More than \(Int(CheckRateLimiter.ratePerSecond)) checks a second over a while; try again.",
+      .rateLimited, "more than \(Int(CheckRateLimiter.ratePerSecond)) checks per second; retry later",
       headers: ["Retry-After": String(seconds)])
   }
 }
@@ -110,7 +111,7 @@ enum SingleCheckRoutes {
 extension Problem {
   /// Contains nothing about the target's name or addresses.
   static let policyDenied = Problem(
-    .policyDenied, "Callers may not contact this target; policy.allow in the configuration opens it.")
+    .policyDenied, "the contact policy denies this target; add it to policy.allow in the configuration to allow it")
 
   /// Creates the problem for invalid parameters.
   init(_ refusal: CheckPlan.InvalidParameters) {

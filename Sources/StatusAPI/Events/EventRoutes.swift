@@ -24,7 +24,8 @@ enum EventRoutes {
     let hosts = try hosts(context)
     if context.media == .json {
       guard hosts.isEmpty else {
-        throw Problem(.badRequest, "The history of hosts is not stored; use host with a stream, not with an array.")
+        throw Problem(
+          .badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
       }
       return .now(array(context, after: known, selection))
     }
@@ -44,13 +45,14 @@ enum EventRoutes {
       do throws(TargetError) {
         targets.insert(try ReachabilityTarget(host: item.value))
       } catch {
-        throw Problem(.badHost, "\(error.problem); \(error.hint).")
+        throw Problem(.badHost, "\(error.problem); \(error.hint)")
       }
     }
     guard targets.count <= HostEventPublisher.hostsPerStreamLimit else {
       throw Problem(
         .badRequest,
-        "A stream watches \(HostEventPublisher.hostsPerStreamLimit) hosts at most; open another stream for the rest.")
+        "a stream watches at most \(HostEventPublisher.hostsPerStreamLimit) hosts, got \(targets.count); open several streams"
+      )
     }
     return targets
   }
@@ -61,13 +63,14 @@ enum EventRoutes {
     let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
     guard !hasNames || context.service.resolutionRateLimiter.consume(client: context.client) else {
       throw Problem(
-        .rateLimited, "More than \(ResolutionRateLimiter.ratePerSecond) requests with names a second; try again later.",
+        .rateLimited,
+        "more than \(ResolutionRateLimiter.ratePerSecond) requests with host names per second; retry later",
         headers: ["Retry-After": "1"])
     }
     guard let lease = context.service.hostEvents.watch(targets) else {
       throw Problem(
         .rateLimited,
-        "All streams together watch \(HostEventPublisher.watches) hosts at most; try again when others have ended.",
+        "all streams together watch at most \(HostEventPublisher.watches) hosts; retry when other streams are closed",
         headers: ["Retry-After": "10"])
     }
     stream.preamble += lease.frames
@@ -82,7 +85,9 @@ enum EventRoutes {
     guard !ids.isEmpty else { return EventLog.Selection(kinds: kinds) }
     if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
     guard ids.count <= targetLimit else {
-      throw Problem(.badRequest, "A stream selects \(targetLimit) targets at most; omit target to receive all events.")
+      throw Problem(
+        .badRequest,
+        "a stream selects at most \(targetLimit) targets, got \(ids.count); omit target to receive all events")
     }
     return EventLog.Selection(kinds: kinds, topics: ids.map(EventPublisher.topic))
   }
@@ -92,12 +97,18 @@ enum EventRoutes {
     var mask: UInt64 = 0
     for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
       guard let kind = EventPublisher.Kind.allCases.first(where: { "\($0)" == type }) else {
-        let known = EventPublisher.Kind.allCases.map { "\($0)" }.joined(separator: ", ")
-        throw Problem(.badRequest, "There are no events of type \(String(type).debugDescription); there are \(known).")
+        throw Problem(.badRequest, unknownType(String(type)))
       }
       mask |= kind.mask
     }
     return mask
+  }
+
+  private static func unknownType(_ type: String) -> String {
+    let known = EventPublisher.Kind.allCases.map { "\($0)" }
+    let suggestion = EditDistance.suggestion(for: type, among: known).map { " (\($0))" } ?? ""
+    return "unknown event type \(String(type.prefix(80)).debugDescription)\(suggestion); "
+      + "expected one of \(known.joined(separator: ", "))"
   }
 
   private static func stream(_ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection)

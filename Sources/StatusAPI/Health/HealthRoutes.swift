@@ -23,7 +23,7 @@ enum HealthRoutes {
       let checks = context.service.health.ready
       guard let check = checks.first(where: { $0.name == name }) else {
         let known = checks.map(\.name).joined(separator: ", ")
-        throw Problem(.notFound, "There is no check \(name.debugDescription); there are \(known).")
+        throw Problem(.notFound, "unknown health check \(name.debugDescription); expected one of \(known)")
       }
       return .now(answer(context, [check], isVerbose: false))
     },

@@ -22,17 +22,18 @@ struct HostRequest: Sendable {
       target = try ReachabilityTarget(
         host: host, source: context.query["source"], interface: context.query["interface"])
     } catch {
-      throw Problem(.badHost, "\(error.problem); \(error.hint).")
+      throw Problem(.badHost, "\(error.problem); \(error.hint)")
     }
     let resolve = context.query["resolve"] ?? "wait"
     guard ["none", "wait"].contains(resolve) else {
-      throw Problem(.badRequest, "resolve=\(resolve.debugDescription) is invalid; use none or wait.")
+      throw Problem(.badRequest, "resolve must be none or wait, got \(resolve.debugDescription)")
     }
     if case .name(let name) = target.remote, resolve == "wait" { self.name = name }
     timeout = context.service.settings.current.resolverTimeout
     if let text = context.query["timeout"] {
       guard let given = DurationFormat.parse(text), given > .zero, given <= HostRoutes.timeoutLimit else {
-        throw Problem(.badRequest, "timeout=\(text.debugDescription) is not a duration up to 60s, such as 5s or 500ms.")
+        throw Problem(
+          .badRequest, "timeout must be a duration of at most 60s, such as 5s or 500ms, got \(text.debugDescription)")
       }
       timeout = given
     }
@@ -71,7 +72,7 @@ struct HostRequest: Sendable {
 
   /// The response when too many hosts are watched.
   var watchLimitResponse: HTTPResponse {
-    Problem(.rateLimited, "Too many hosts are watched; try again without wait.", headers: ["Retry-After": "10"])
+    Problem(.rateLimited, "too many hosts are watched; retry without wait", headers: ["Retry-After": "10"])
       .response(requestID: context.requestID)
   }
 

@@ -16,7 +16,7 @@ enum HostRoutes {
       guard context.service.resolutionRateLimiter.consume(client: context.client) else {
         throw Problem(
           .rateLimited,
-          "More than \(ResolutionRateLimiter.ratePerSecond) names a second; try again, or ask with resolve=none.",
+          "more than \(ResolutionRateLimiter.ratePerSecond) names per second; retry later, or use resolve=none",
           headers: ["Retry-After": "1"])
       }
     }

@@ -14,7 +14,7 @@ struct LongPoll {
   init(_ context: RequestContext) throws(Problem) {
     if let text = context.query["wait"] {
       guard let limit = DurationFormat.parse(text), limit <= Self.waitLimit else {
-        throw Problem(.badRequest, "wait=\(text.debugDescription) is not a duration up to 10m, such as 30s.")
+        throw Problem(.badRequest, "wait must be a duration of at most 10m, such as 30s, got \(text.debugDescription)")
       }
       self.limit = limit
     } else if let seconds = context.request.headers["Prefer"].flatMap(Self.preferredSeconds) {

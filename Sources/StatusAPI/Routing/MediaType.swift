@@ -27,7 +27,7 @@ enum MediaType: String {
     }
     guard let best else {
       let list = mediaTypes.map(\.rawValue).joined(separator: ", ")
-      throw Problem(.notAcceptable, "This resource comes as \(list); Accept asks for \(accept.debugDescription).")
+      throw Problem(.notAcceptable, "Accept must match one of \(list), got \(accept.debugDescription)")
     }
     return best.offer
   }

@@ -31,32 +31,32 @@ struct Problem: Error {
       }
     }
 
-    /// A short sentence, the same for every problem of this code.
+    /// A short summary, the same for every problem of this code.
     var title: String {
       switch self {
-      case .badRequest: "The request is malformed"
-      case .unknownParameter: "The query has a parameter that this resource does not know"
-      case .badHost: "This is not a host"
-      case .badTarget: "This is not a target"
-      case .notFound: "There is nothing here"
-      case .methodNotAllowed: "This resource does not have this method"
-      case .notAcceptable: "No representation that you accept"
-      case .unauthorized: "A token is needed"
-      case .forbidden: "This is not allowed"
-      case .policyDenied: "The policy forbids this target"
-      case .moduleDenied: "The module is not for this target"
-      case .quotaExceeded: "A limit of targets or checks is exceeded"
-      case .hostNotAllowed: "This server does not answer to this Host"
-      case .conflict: "The resource is in another state"
-      case .lengthRequired: "The request body needs a Content-Length"
-      case .preconditionFailed: "The resource has changed"
-      case .tooLarge: "The request is too large"
-      case .unsupportedMedia: "This media type is not understood"
-      case .invalid: "A value is not valid"
-      case .rateLimited: "Too many requests"
-      case .overloaded: "The server is busy"
-      case .draining: "The server is stopping"
-      case .internal: "The server failed"
+      case .badRequest: "Malformed request"
+      case .unknownParameter: "Unknown query parameter"
+      case .badHost: "Invalid host"
+      case .badTarget: "Invalid target"
+      case .notFound: "Not found"
+      case .methodNotAllowed: "Method not allowed"
+      case .notAcceptable: "Not acceptable"
+      case .unauthorized: "Authentication required"
+      case .forbidden: "Forbidden"
+      case .policyDenied: "Target denied by the contact policy"
+      case .moduleDenied: "Module denied for this target"
+      case .quotaExceeded: "Quota exceeded"
+      case .hostNotAllowed: "Host header not allowed"
+      case .conflict: "Conflict with the state of the resource"
+      case .lengthRequired: "Content-Length required"
+      case .preconditionFailed: "Precondition failed"
+      case .tooLarge: "Request too large"
+      case .unsupportedMedia: "Unsupported media type"
+      case .invalid: "Invalid value"
+      case .rateLimited: "Rate limit exceeded"
+      case .overloaded: "Server overloaded"
+      case .draining: "Server shutting down"
+      case .internal: "Internal server error"
       }
     }
   }

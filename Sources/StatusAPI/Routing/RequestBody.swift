@@ -32,15 +32,16 @@ enum RequestBody {
   static func json(_ request: HTTPRequest) throws(Problem) -> JSON {
     let type = request.headers["Content-Type"] ?? ""
     guard isJSON(type) else {
-      let found = type.isEmpty ? "without a type" : type.prefix(80).debugDescription
+      let found = type.isEmpty ? "no Content-Type" : "Content-Type: \(type.prefix(80).debugDescription)"
       throw Problem(
-        .unsupportedMedia, "The body is \(found); send Content-Type: application/json.",
+        .unsupportedMedia, "the body must have Content-Type: application/json, got \(found)",
         headers: ["Accept-Post": "application/json"])
     }
     do throws(JSONError) {
       return try JSON.parse(request.body)
     } catch {
-      throw Problem(.badRequest, "The body is not JSON: line \(error.line), column \(error.column): \(error.message).")
+      throw Problem(
+        .badRequest, "the body is not valid JSON: line \(error.line), column \(error.column): \(error.message)")
     }
   }
 

@@ -79,7 +79,7 @@ struct Router: Sendable {
     let matches = matches(request.path)
     guard !matches.isEmpty else {
       throw Problem(
-        .notFound, "There is no \(Redaction.redacted(request.path).debugDescription); GET / lists what there is.")
+        .notFound, "no resource at \(Redaction.redacted(request.path).debugDescription); GET / lists all resources")
     }
     label = matches[0].0.pattern
     if request.method == "OPTIONS" { return options(matches.map(\.0), request) }
@@ -87,7 +87,8 @@ struct Router: Sendable {
     guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
       let allow = Self.allow(matches.map(\.0))
       throw Problem(
-        .methodNotAllowed, "\(request.method) is not possible here; \(allow) are.", headers: ["Allow": allow])
+        .methodNotAllowed, "method \(request.method) is not allowed; expected one of \(allow)",
+        headers: ["Allow": allow])
     }
     let policy = service.access.policy
     let account = try RequestAuthorization.authorize(request, route.scope, listener: listener, policy, service.origins)
@@ -120,7 +121,7 @@ struct Router: Sendable {
     for (name, value) in raw {
       guard let text = HTTPRequest.decodePercent(value) else {
         throw Problem(
-          .badRequest, "The path has an invalid percent sequence in \(Redaction.redacted(value).debugDescription).")
+          .badRequest, "invalid percent encoding in the path segment \(Redaction.redacted(value).debugDescription)")
       }
       decoded[name] = text
     }
@@ -134,11 +135,11 @@ struct Router: Sendable {
         let known = route.parameters.sorted().joined(separator: ", ")
         throw Problem(
           .unknownParameter,
-          "\(route.pattern) has no parameter \(item.name.debugDescription)"
-            + (known.isEmpty ? "; it has none." : "; it has \(known)."))
+          "unknown parameter \(item.name.debugDescription) of \(route.pattern); "
+            + (known.isEmpty ? "it has no parameters" : "expected \(known)"))
       }
       guard query.updateValue(item.value, forKey: item.name) == nil || route.repeatable.contains(item.name) else {
-        throw Problem(.badRequest, "The parameter \(item.name) is given twice.")
+        throw Problem(.badRequest, "the parameter \(item.name) is given more than once")
       }
     }
     return query

@@ -9,7 +9,7 @@ enum StateRoutes {
   ) { (context) throws(Problem) in
     let required = context.query["require"]
     guard required == nil || required == "reachable" else {
-      throw Problem(.badRequest, "require=\((required ?? "").debugDescription) is invalid; use require=reachable.")
+      throw Problem(.badRequest, "require must be reachable, got \((required ?? "").debugDescription)")
     }
     let isText = context.media == .text
     let feed = context.service.events

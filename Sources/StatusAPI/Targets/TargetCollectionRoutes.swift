@@ -33,7 +33,7 @@ enum TargetCollectionRoutes {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, context, status: 201))
     case .rejected(.precondition):
-      throw Problem(.conflict, "There is a target \(definition.id) already; PUT /targets/\(definition.id) changes it.")
+      throw Problem(.conflict, "the target \(definition.id) exists; use PUT /targets/\(definition.id) to change it")
     case .rejected(let refusal): throw Problem(refusal, definition.id)
     }
   }
@@ -50,7 +50,7 @@ enum TargetCollectionRoutes {
         })
     }
     guard let items = targets.elements else {
-      throw Problem(fields: [FieldError(pointer: "/targets", detail: "expected an array, found \(targets.kind)")])
+      throw Problem(fields: [FieldError(pointer: "/targets", detail: "expected an array, got \(targets.kind)")])
     }
     return items
   }
@@ -96,7 +96,8 @@ enum TargetCollectionRoutes {
       throw Problem(fields: error.errors)
     }
     guard seen.insert(definition.id).inserted else {
-      throw Problem(fields: [FieldError(pointer: pointer + "/id", detail: "\(definition.id) is given twice")])
+      throw Problem(
+        fields: [FieldError(pointer: pointer + "/id", detail: "the id \(definition.id) occurs more than once")])
     }
     return definition
   }

@@ -29,7 +29,7 @@ enum TargetDecoder {
     _ node: JSON, at pointer: String, id: String? = nil, modules: [CheckModule]
   ) throws(InvalidFields) -> TargetDefinition {
     guard let members = node.members else {
-      throw InvalidFields(errors: [FieldError(pointer: pointer, detail: "expected an object, found \(node.kind)")])
+      throw InvalidFields(errors: [FieldError(pointer: pointer, detail: "expected an object, got \(node.kind)")])
     }
     var draft = TargetSpec()
     var errors: [FieldError] = []
@@ -41,12 +41,14 @@ enum TargetDecoder {
     }
     for (field, _) in durationFields where node[field.rawValue] != nil && node[field.rawValue + "Seconds"] != nil {
       let location = pointer + FieldError.pointerSegment(field.rawValue + "Seconds")
-      errors.append(FieldError(pointer: location, detail: "\(field.rawValue) is given twice; omit one"))
+      errors.append(
+        FieldError(pointer: location, detail: "\(field.rawValue) and \(field.rawValue)Seconds are both given; omit one")
+      )
     }
     if let id {
       if let other = draft.id, other != id {
         errors.append(
-          FieldError(pointer: pointer + "/id", detail: "the path contains \(id); omit the id, or use the same"))
+          FieldError(pointer: pointer + "/id", detail: "the id differs from \(id) in the path; omit it"))
       }
       draft.id = id
     }
@@ -73,14 +75,14 @@ enum TargetDecoder {
     for (field, key) in durationFields {
       if member.name == field.rawValue {
         guard let duration = value.string.flatMap({ DurationFormat.parse($0) }) else {
-          return "expected a duration such as 500ms or 30s, found \(describe(value))"
+          return "expected a duration such as 500ms or 30s, got \(describe(value))"
         }
         draft[keyPath: key] = duration
         return nil
       }
       if member.name == field.rawValue + "Seconds" {
         guard let seconds = value.seconds else {
-          return "expected a number of seconds from 0 to 31536000, found \(describe(value))"
+          return "expected a number of seconds from 0 to 31536000, got \(describe(value))"
         }
         draft[keyPath: key] = seconds
         return nil
@@ -93,29 +95,29 @@ enum TargetDecoder {
       if value == .null { return nil }
       draft.module = value.string
     case "fall", "rise":
-      guard case .integer(let number) = value else { return "expected a whole number, found \(describe(value))" }
+      guard case .integer(let number) = value else { return "expected an integer, got \(describe(value))" }
       if member.name == "fall" { draft.fall = Int(clamping: number) } else { draft.rise = Int(clamping: number) }
       return nil
     case "paused":
-      guard case .bool(let isPaused) = value else { return "expected true or false, found \(describe(value))" }
+      guard case .bool(let isPaused) = value else { return "expected true or false, got \(describe(value))" }
       draft.isPaused = isPaused
       return nil
     case "labels": return decodeLabels(value, into: &draft, &errors, location)
     default: return unknown(member.name)
     }
-    return value.string == nil ? "expected a string, found \(describe(value))" : nil
+    return value.string == nil ? "expected a string, got \(describe(value))" : nil
   }
 
   private static func decodeLabels(
     _ value: JSON, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
   ) -> String? {
-    guard let labels = value.members else { return "expected an object of strings, found \(describe(value))" }
+    guard let labels = value.members else { return "expected an object of strings, got \(describe(value))" }
     for label in labels {
       guard let text = label.value.string else {
         errors.append(
           FieldError(
             pointer: location + FieldError.pointerSegment(label.name),
-            detail: "expected a string, found \(describe(label.value))"))
+            detail: "expected a string, got \(describe(label.value))"))
         continue
       }
       draft.labels[label.name] = text
@@ -125,7 +127,7 @@ enum TargetDecoder {
 
   private static func unknown(_ name: String) -> String {
     let known = TargetSpec.Field.allCases.map(\.rawValue).joined(separator: ", ")
-    return "there is no such field; there are \(known)"
+    return "unknown field; expected one of \(known)"
   }
 
   private static func describe(_ value: JSON) -> String {

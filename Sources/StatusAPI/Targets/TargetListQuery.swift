@@ -22,7 +22,7 @@ struct TargetListQuery {
     limit = try Self.limit(context.query["limit"])
     cursor = context.query["cursor"]
     if let cursor, !TargetSpec.isID(cursor) {
-      throw Problem(.badRequest, "cursor=\(cursor.prefix(80).debugDescription) is not a cursor of this API.")
+      throw Problem(.badRequest, "invalid cursor \(cursor.prefix(80).debugDescription); use the URL of the Link header")
     }
   }
 
@@ -100,7 +100,8 @@ struct TargetListQuery {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let state = TargetState(rawValue: String(word)) else {
         let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(.badRequest, "There is no state \(String(word.prefix(80)).debugDescription); there are \(known).")
+        throw Problem(
+          .badRequest, "unknown state \(String(word.prefix(80)).debugDescription); expected one of \(known)")
       }
       states.insert(state)
     }
@@ -124,7 +125,8 @@ struct TargetListQuery {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts.first, !name.isEmpty else {
-        throw Problem(.badRequest, "label=\(text.prefix(80).debugDescription) is not a list such as env=prod,team.")
+        throw Problem(
+          .badRequest, "label must be a list such as env=prod,team, got \(text.prefix(80).debugDescription)")
       }
       rules.append(LabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
     }
@@ -136,7 +138,8 @@ struct TargetListQuery {
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text),
       (1...limitMaximum).contains(limit)
     else {
-      throw Problem(.badRequest, "limit=\(text.prefix(80).debugDescription) is not a number from 1 to \(limitMaximum).")
+      throw Problem(
+        .badRequest, "limit must be an integer between 1 and \(limitMaximum), got \(text.prefix(80).debugDescription)")
     }
     return limit
   }

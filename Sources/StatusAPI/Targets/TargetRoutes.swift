@@ -66,14 +66,14 @@ enum TargetRoutes {
   ) { (context) throws(Problem) in
     let report = try report(context)
     guard !report.definition.isPaused else {
-      throw Problem(.conflict, "The target is paused; resume it, or use GET /check.")
+      throw Problem(.conflict, "the target is paused; resume it, or use GET /check")
     }
     try SingleCheckRoutes.enforceRateLimit(1, context)
     let visibility = TargetVisibility(context)
     return .later { promise in
       let id = report.definition.id
       let schedule = context.service.targets.schedule
-      let gone = Problem(.conflict, "The target was removed or paused during the check.")
+      let gone = Problem(.conflict, "the target was removed or paused during the check")
       let isUnderWay = schedule.check(id) { outcome in
         guard outcome != nil, let report = schedule.report(of: id) else {
           return promise.fulfil(context.answer(gone))
@@ -139,25 +139,27 @@ extension Problem {
   /// Creates the problem for an invalid target id.
   init(invalidID text: String) {
     self.init(
-      .badRequest, "\(text.prefix(80).debugDescription) is not an id; an id is 1 to 63 of a-z, 0-9, dot, _ and hyphen.")
+      .badRequest,
+      "invalid target id \(text.prefix(80).debugDescription); "
+        + "expected 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen")
   }
 
   /// Creates the problem for invalid fields of a body.
   init(fields: [FieldError]) {
     let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
     let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
-    self.init(.invalid, list.joined(separator: "; ") + more + ".")
+    self.init(.invalid, list.joined(separator: "; ") + more)
     errors = fields
   }
 
   /// Creates the problem for a change that the schedule refuses.
   init(_ refusal: TargetChangeError, _ id: String) {
     switch refusal {
-    case .missing: self.init(.notFound, "There is no target \(id.debugDescription); GET /targets lists what there is.")
+    case .missing: self.init(.notFound, "no target has the id \(id.debugDescription); GET /targets lists all targets")
     case .precondition:
-      self.init(.preconditionFailed, "The target \(id) is not as the request expects; GET it and try again.")
+      self.init(.preconditionFailed, "the target \(id) does not match If-Match or If-None-Match; GET it and retry")
     case .configured:
-      self.init(.conflict, "The target \(id) is defined in the configuration file; change it there and reload.")
+      self.init(.conflict, "the target \(id) is defined in the configuration file; change it there and reload")
     case .quota(let excess): self.init(excess)
     case .rateLimited(let seconds, let excess):
       self.init(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Service
+import ReachabilityModel
 
 @Suite struct EditDistanceTests {
   @Test(arguments: [
@@ -10,5 +10,12 @@ import Testing
   func distanceCountsEdits(left: String, right: String, distance: Int) {
     #expect(EditDistance.between(left, right) == distance)
     #expect(EditDistance.between(right, left) == distance)
+  }
+
+  @Test func suggestionIsTheNearestKnownWord() {
+    let known = ["status", "path", "interface"]
+    #expect(EditDistance.suggestion(for: "statsu", among: known) == "did you mean status?")
+    #expect(EditDistance.suggestion(for: "disk", among: known) == nil)
+    #expect(EditDistance.suggestion(for: String(repeating: "a", count: 65), among: known, within: 100) == nil)
   }
 }
