@@ -4,7 +4,7 @@ import NetworkReachabilityTesting
 import Testing
 
 extension KernelScript {
-  /// A machine with a wire: `eth0`, 10.0.0.5/24, the default route over 10.0.0.1.
+  /// A machine with a wired link: `eth0`, 10.0.0.5/24, the default route over 10.0.0.1.
   static var wired: KernelScript {
     var script = KernelScript()
     script.addLoopback()
@@ -13,7 +13,7 @@ extension KernelScript {
     return script
   }
 
-  /// A machine with a wire that leads nowhere.
+  /// A machine with a wired link without a default route.
   static var withoutDefault: KernelScript {
     var script = KernelScript.wired
     script.removeDefaults(.ipv4)
@@ -21,7 +21,7 @@ extension KernelScript {
   }
 }
 
-/// A monitor over a script, and what a test needs to move it.
+/// A monitor with a scripted kernel, and what a test needs to change it.
 struct Bench {
   let kernel: ScriptedKernel
   let monitor: ReachabilityMonitor
@@ -43,7 +43,7 @@ struct Bench {
     return bench
   }
 
-  /// A recorder that hears these kinds at once, with what ends it.
+  /// A recorder of these kinds with immediate delivery, and its subscription.
   func record(
     _ kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = []
   ) throws -> (UpdateRecorder, ReachabilityMonitor.Subscription) {
@@ -60,7 +60,7 @@ struct Bench {
   }
 }
 
-/// Runs `body` once on each of several threads of its own, all at once, and waits for them.
+/// Runs `body` once on each of several new threads concurrently, and waits for them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let group = DispatchGroup()
   for number in 0..<count {
