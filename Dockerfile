@@ -18,12 +18,13 @@ RUN scripts/setup && apt-get update && apt-get install -y --no-install-recommend
  && apt-get upgrade -y && rm -rf /var/lib/apt/lists/*
 COPY --from=curl /curl /curl
 COPY . .
+ARG REVISION=unknown
 # These linker options save 2 of 20 MB: no symbols, no exports, no unused or duplicate code, packed relocations.
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    swift build -c release --product reachd --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
+    REACHD_COMMIT=${REVISION} swift build -c release --product reachd --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
       -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
  && cp -P /curl/* "/usr/lib/$(uname -m)-linux-gnu/" \
- && scripts/image.d/closure "$(swift build -c release --show-bin-path)/reachd" /image
+ && scripts/image.d/closure "$(REACHD_COMMIT=${REVISION} swift build -c release --show-bin-path)/reachd" /image
 
 FROM debian:bookworm-slim AS debug
 ARG REVISION=unknown

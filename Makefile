@@ -7,7 +7,8 @@ run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for options
 build: ## build the service
 	scripts/setup
 	scripts/dependencies
-	swift build -c release --product reachd --static-swift-stdlib
+	REACHD_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null) \
+	  swift build -c release --product reachd --static-swift-stdlib
 
 test: ## all tests, and independent clients of the running service; some need root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

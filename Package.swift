@@ -21,6 +21,12 @@ let strict: [SwiftSetting] =
     .treatAllWarnings(as: .error),
   ] + (sanitizing ? [.define("SANITIZE")] : [])
 
+/// The commit for `reachd --version`, as `make build` and the Dockerfile pass it. It is compiled into one C file, so that
+/// another commit recompiles only that.
+let commit = (Context.environment["REACHD_COMMIT"] ?? "").filter {
+  $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+}
+
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -95,7 +101,8 @@ let package = Package(
     module("Database", ["EventLoop", "CSQLite"]),
 
     .systemLibrary(name: "CProcess"),
-    module("HostProcess", ["CProcess"]),
+    .target(name: "CBuildInfo", cSettings: commit.isEmpty ? [] : [.define("REACHD_COMMIT", to: "\"\(commit)\"")]),
+    module("HostProcess", ["CProcess", "CBuildInfo"]),
 
     // Layer 2: the libraries. Watching needs c-ares only of all C libraries (ADR 26).
     module("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),

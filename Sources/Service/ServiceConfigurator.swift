@@ -29,6 +29,7 @@ struct ServiceConfigurator: Sendable {
       contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
       limits: configuration.scheduleLimits, metricLabels: configuration.metricLabels,
       resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
+      commit: Version.commit,
       liveChecks: [.netlink(monitor)])
   }
 

@@ -23,6 +23,8 @@ final class ServiceContext: Sendable {
   let epoch: CacheGeneration
   /// The service's version, for the index.
   let version: String
+  /// The commit that the program was built from, for the index.
+  let commit: String
   let logger: Logger
 
   init(
@@ -30,7 +32,8 @@ final class ServiceContext: Sendable {
     resolutionRateLimiter: ResolutionRateLimiter,
     checks: CheckContext, targets: TargetContext, metrics: MetricRegistry, hostLongPolls: HostLongPolls,
     settings: ReloadableSettings,
-    access: AccessControl, requests: RequestCounters, epoch: CacheGeneration, version: String, logger: Logger
+    access: AccessControl, requests: RequestCounters, epoch: CacheGeneration, version: String, commit: String,
+    logger: Logger
   ) {
     self.monitor = monitor
     self.events = events
@@ -46,6 +49,7 @@ final class ServiceContext: Sendable {
     self.requests = requests
     self.epoch = epoch
     self.version = version
+    self.commit = commit
     self.logger = logger
   }
 

@@ -39,7 +39,7 @@ import Testing
     #expect(value("process_open_fds", in: first) ?? 0 >= 5)
     #expect(value("process_max_fds", in: first) ?? 0 >= 256)
     #expect(value("process_start_time_seconds", in: first) ?? 0 > 1_700_000_000)
-    #expect(first.contains("reachd_build_info{version=\""))
+    #expect(first.contains(#/reachd_build_info{version="[0-9.]+",commit="[0-9a-z-]+"}/#))
     for url in service.urls {
       #expect(value("reachd_http_connections{listener=\"\(url.dropFirst(7))\"}", in: first) != nil)
     }

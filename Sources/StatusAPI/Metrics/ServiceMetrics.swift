@@ -30,10 +30,12 @@ extension MetricCollector {
     }
   }
 
-  /// Returns the metric with the version.
-  static func build(_ version: String) -> MetricCollector {
+  /// Returns the metric with the version and the commit.
+  static func build(_ version: String, _ commit: String) -> MetricCollector {
     MetricCollector { page in
-      page.add("reachd_build_info", .gauge, "Always 1; the version is a label.", [.init(1, ["version": version])])
+      page.add(
+        "reachd_build_info", .gauge, "Always 1; the labels contain the version and the commit.",
+        [.init(1, ["version": version, "commit": commit])])
     }
   }
 

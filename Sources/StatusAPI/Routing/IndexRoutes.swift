@@ -13,7 +13,7 @@ enum IndexRoutes {
       let lines = routes.map { route in
         "\(route.method) \(route.pattern)\(String(repeating: " ", count: width - route.pattern.count))  \(route.summary)\n"
       }
-      body = Array("reachd \(context.service.version)\n\n\(lines.joined())".utf8)
+      body = Array("reachd \(context.service.version) (commit \(context.service.commit))\n\n\(lines.joined())".utf8)
     } else {
       let endpoints = routes.map { route in
         JSON.members([
@@ -22,7 +22,8 @@ enum IndexRoutes {
       }
       body =
         JSON.members([
-          "name": "reachd", "version": .string(context.service.version), "endpoints": .array(endpoints),
+          "name": "reachd", "version": .string(context.service.version), "commit": .string(context.service.commit),
+          "endpoints": .array(endpoints),
         ]).bytes + [0x0a]
     }
     return .now(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))

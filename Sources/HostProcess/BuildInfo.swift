@@ -1,0 +1,7 @@
+internal import CBuildInfo
+
+/// What the build of this program knows about its source.
+public enum BuildInfo {
+  /// The commit, abbreviated and with `-dirty` for uncommitted changes; `unknown` when the build was not given one.
+  public static var commit: String { unsafe String(cString: CBuildInfo_commit()) }
+}
