@@ -21,8 +21,9 @@ let strict: [SwiftSetting] =
     .treatAllWarnings(as: .error),
   ] + (sanitizing ? [.define("SANITIZE")] : [])
 
-/// The commit for `reachd --version`, as `make build` and the Dockerfile pass it. It is compiled into one C file, so that
-/// another commit recompiles only that.
+/// The commit for `reachd --version`, as `make build` and the Dockerfile pass it.
+///
+/// It is compiled into one C file, so that another commit recompiles only that.
 let commit = (Context.environment["REACHD_COMMIT"] ?? "").filter {
   $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
 }

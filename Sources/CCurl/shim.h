@@ -24,6 +24,13 @@ static inline CURLcode ccurl_set_write_callback(CURL *handle, ccurl_write_callba
   return curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, callback);
 }
 
+typedef int (*ccurl_progress_callback)(
+    void *context, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent);
+
+static inline CURLcode ccurl_set_progress_callback(CURL *handle, ccurl_progress_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, callback);
+}
+
 static inline CURLcode ccurl_get_long(CURL *handle, CURLINFO key, long *value) {
   return curl_easy_getinfo(handle, key, value);
 }

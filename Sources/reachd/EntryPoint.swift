@@ -33,6 +33,10 @@ enum EntryPoint {
       Terminal.writeError("reachd: the arguments cannot be read: is /proc mounted?")
       Reachd.exit(withError: ExitStatus.unavailable)
     }
+    if let problem = Reachd.unknownCommand(in: CommandLine.arguments.dropFirst()) {
+      Terminal.writeError(problem)
+      Reachd.exit(withError: ExitCode.validationFailure)
+    }
     let serve = ServeCommand.configuration.commandName ?? ""
     // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
     if CommandLine.arguments.dropFirst().first == serve {

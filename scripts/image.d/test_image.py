@@ -21,7 +21,8 @@ def image():
     check("org.opencontainers.image.revision" in labels, "it carries the OCI labels")
     check(run(PODMAN, "image", "inspect", "--format", "{{.User}}", IMAGE) == "65532:65532", "its user is 65532")
     version = run(PODMAN, "run", "--rm", "--pull=never", "--network", "none", IMAGE, "--version")
-    check(re.fullmatch(r"reachd \d+\.\d+\.\d+", version), f"it runs from scratch: {version}")
+    release = r"reachd \d+\.\d+\.\d+ \(commit ([0-9a-f]{40}|unknown)\)"
+    check(re.fullmatch(release, version), f"it runs from scratch: {version}")
 
 
 def start_time(network):

@@ -1,15 +1,15 @@
 internal import ReachabilityModel
 
 /// A problem in a configuration: the place, the problem and the remedy.
-struct ConfigurationError: Error, Equatable, CustomStringConvertible {
+package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// `reachd.yaml:3:8`, `REACHD_LISTEN`, `--listen`.
-  var location: String
+  package var location: String
   /// The key path; empty for the whole file.
-  var path = ""
+  package var path = ""
   /// The problem.
-  var problem: String
+  package var problem: String
   /// The remedy; empty when the problem implies it.
-  var hint = ""
+  package var hint = ""
 
   /// The largest part of a value or key to show, in bytes: enough to identify it.
   private static let displayedByteLimit = 100
@@ -26,7 +26,7 @@ struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   }
 
   /// The message on one line, with control characters of keys and paths escaped.
-  var description: String {
+  package var description: String {
     let subject = path.isEmpty ? "" : "\(path): "
     return "\(location): \(subject)\(problem)\(hint.isEmpty ? "" : "; \(hint)")".withoutControls
   }
@@ -34,7 +34,8 @@ struct ConfigurationError: Error, Equatable, CustomStringConvertible {
 
 /// All problems of a configuration: one run of `config check` reports everything.
 package struct ConfigurationErrors: Error, CustomStringConvertible {
-  var errors: [ConfigurationError]
+  /// The problems, in the order of the sources.
+  package var errors: [ConfigurationError]
 
   /// The largest number of problems to report; a file with more is probably not a configuration.
   private static let lineLimit = 100

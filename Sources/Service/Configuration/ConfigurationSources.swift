@@ -29,11 +29,11 @@ package struct ConfigurationSources {
   /// - Parameters:
   ///   - secrets: whether to read the files of tokens, certificates and keys too; client commands need none of them,
   ///     and may not have permission to read them.
-  ///   - started: the configuration at the start of a running service that reloads, else nil. Then an empty file is an
-  ///     error, because it may be half written and would remove every setting and target. The addresses with their
+  ///   - started: the configuration at the start of a running service that reloads, else nil. The addresses with their
   ///     rules stay unchanged, because rules for another address could remove the restrictions of this one.
   /// - Returns: the settings.
-  /// - Throws: all problems, in the order of the sources.
+  /// - Throws: all problems, in the order of the sources. An empty file is one, because it may be half written and would
+  ///   remove every setting and target.
   package func load(secrets: Bool = true, following started: Configuration? = nil) throws(ConfigurationErrors)
     -> Configuration
   {
@@ -58,7 +58,7 @@ package struct ConfigurationSources {
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
       switch Self.read(path, environment, blocking: started == nil) {
-      case .success(let file) where file.isEmpty && started != nil:
+      case .success(let file) where file.isEmpty:
         errors.append(
           ConfigurationError(location: path, problem: "the file is empty", hint: "write {} for a file without settings")
         )

@@ -22,7 +22,17 @@ enum CheckRepresentation {
     if let reason = result.reason { words.append(reason.rawValue) }
     if let address = result.address { words.append(address.description) }
     words += [result.duration.inMilliseconds, "ms"]
-    return words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? "")
+    return words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? remark(outcome))
+  }
+
+  /// Returns the measurement of ICMP, or what a successful route check does not prove.
+  private static func remark(_ outcome: CheckOutcome) -> String {
+    if outcome.request.target.scheme == .route { return " (no packet sent)" }
+    guard let icmp = outcome.result.evidence.icmp, let minimum = icmp.minimum, let average = icmp.average,
+      let maximum = icmp.maximum
+    else { return "" }
+    let times = [minimum, average, maximum].map(\.inMilliseconds).joined(separator: "/")
+    return " \(icmp.received)/\(icmp.sent) replies, round trip min/avg/max \(times) ms"
   }
 
   private static func head(_ outcome: CheckOutcome, _ text: String?) -> [JSON.Member] {

@@ -24,6 +24,49 @@ public enum TargetFormatter {
     return (state, line)
   }
 
+  /// Returns a target in a page of `GET /targets` as an element of the section `targets` of a configuration file; nil
+  /// for an invalid document.
+  ///
+  /// JSON strings are valid in YAML; a `$` is doubled, because it begins a variable in the file.
+  public static func configuration(_ document: JSON) -> String? {
+    guard let id = document["id"]?.string, let target = document["target"]?.string,
+      let module = document["module"]?.string
+    else { return nil }
+    func quoted(_ text: String) -> String {
+      String(decoding: JSON.string(text.replacing("$", with: "$$")).bytes, as: UTF8.self)
+    }
+    var fields = ["id: \(quoted(id))", "target: \(quoted(target))", "module: \(quoted(module))"]
+    for name in ["interval", "timeout", "fastInterval"] {
+      guard let seconds = document[name + "Seconds"]?.double else { continue }
+      fields.append("\(name): \(quoted(DurationFormat.shortest(.microseconds(Int64((seconds * 1e6).rounded())))))")
+    }
+    for name in ["fall", "rise"] {
+      if case .integer(let count)? = document[name] { fields.append("\(name): \(count)") }
+    }
+    if document["paused"] == .bool(true) { fields.append("paused: true") }
+    let labels = (document["labels"]?.members ?? []).map { "\(quoted($0.name)): \(quoted($0.value.string ?? ""))" }
+    if !labels.isEmpty { fields.append("labels: { \(labels.joined(separator: ", ")) }") }
+    return "{ \(fields.joined(separator: ", ")) }"
+  }
+
+  /// Returns the body of `PUT /targets/{id}` for a specification; omitted fields keep the service's defaults.
+  public static func body(_ spec: TargetSpec) -> String {
+    var members: [JSON.Member] = [.init(name: "target", value: .text(spec.target))]
+    if let module = spec.module { members.append(.init(name: "module", value: .string(module))) }
+    for (name, duration) in [
+      ("interval", spec.interval), ("timeout", spec.timeout), ("fastInterval", spec.fastInterval),
+    ] {
+      if let duration { members.append(.init(name: name, value: .string(DurationFormat.shortest(duration)))) }
+    }
+    for (name, count) in [("fall", spec.fall), ("rise", spec.rise)] {
+      if let count { members.append(.init(name: name, value: .integer(Int64(count)))) }
+    }
+    members.append(.init(name: "paused", value: .bool(spec.isPaused)))
+    let labels = spec.labels.sorted { $0.key < $1.key }
+    members.append(.init(name: "labels", value: .object(labels.map { .init(name: $0.key, value: .string($0.value)) })))
+    return String(decoding: JSON.object(members).bytes, as: UTF8.self)
+  }
+
   private static func line(
     state: String, id: String, target: String, reason: String?, isPending: Bool, isFlapping: Bool, since: String
   ) -> String {
@@ -32,5 +75,16 @@ public enum TargetFormatter {
     if isPending { words.append("pending") }
     if isFlapping { words.append("flapping") }
     return (words + ["since", since]).joined(separator: " ").withoutControls
+  }
+}
+
+extension JSON {
+  /// The value of a number; nil for other values.
+  fileprivate var double: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    default: nil
+    }
   }
 }

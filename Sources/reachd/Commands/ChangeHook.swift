@@ -1,20 +1,17 @@
-internal import NetworkReachability
-internal import StatusAPI
 internal import Subprocess
 internal import SystemPackage
 
 /// Runs a shell command for a change, with the change in its environment.
-struct ChangeHook {
+struct ChangeHook: Sendable {
   let command: String
 
   init(_ command: String) { self.command = command }
 
-  /// Runs the command and waits for its end; a failure is only reported.
+  /// Runs the command with these variables and waits for its end; a failure is only reported.
   ///
   /// While it runs, further updates wait in the monitor's bounded mailbox: a slow command receives the latest state,
   /// not every step.
-  func run(_ update: ReachabilityUpdate) async {
-    let facts = UpdateFormatter.facts(update)
+  func run(_ facts: [(name: String, value: String)]) async {
     let environment = Environment.inherit.updating(
       Dictionary(uniqueKeysWithValues: facts.map { (Environment.Key(stringLiteral: $0.name), $0.value) }))
     do {

@@ -10,18 +10,21 @@ struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Check targets: exit 0 all are up, 1 at least one is not, 2 undetermined.",
+    usage: "reachd check TARGET ... [OPTIONS]",
     discussion: """
-      A target is tcp://HOST:PORT, icmp://HOST, http:// or https://HOST/PATH, tls://HOST:PORT, dns://SERVER/NAME?type=A, or
-      route://HOST, which sends no packet. Several targets are checked concurrently, and printed in order of completion.
+      A target is tcp://HOST:PORT, icmp://HOST, http:// or https://HOST/PATH,
+      tls://HOST:PORT, dns://SERVER/NAME?type=A, or route://HOST, which sends no packet.
+      HOST:PORT alone is tcp://HOST:PORT, HOST alone is icmp://HOST. Several targets are
+      checked concurrently, and printed in order of completion.
 
       EXAMPLES
-        reachd check tcp://db:5432
+        reachd check db:5432
+        reachd check 10.0.0.1 --count 5
         reachd check https://api.internal/health --explain
-        reachd check icmp://10.0.0.1 --count 5 --json
         reachd check tcp://[2001:db8::1]:22 --ip 6 --timeout 500ms
       """)
 
-  @Argument(help: "Targets, such as tcp://db:5432.")
+  @Argument(help: "Targets, such as tcp://db:5432, db:5432 or 10.0.0.1.")
   var targets: [String]
 
   @Flag(help: "Print each step between this machine and the target.")
@@ -39,10 +42,11 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(help: "The number of ICMP echo requests to send, or of checks to make.")
   var count: Int?
 
-  @Option(help: "The addresses of a name to check: any, 4, 6 or both.")
+  @Option(
+    help: "The addresses of a name to check: any, 4, 6 or both.", completion: .list(["any", "4", "6", "both"]))
   var ip: String?
 
-  @Option(help: "The outgoing interface.")
+  @Option(help: "The outgoing interface.", completion: .shellCommand("ls /sys/class/net"))
   var interface: String?
 
   @Option(name: .customLong("source"), help: "The source address.")
@@ -51,7 +55,7 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
-    guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as tcp://db:5432.") }
+    guard !targets.isEmpty else { throw ValidationError("at least one target is required, such as tcp://db:5432") }
     // Validation against the modules follows when the file is read.
     _ = try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in try CheckPlan.validate(parameters) }
   }
@@ -78,12 +82,21 @@ struct CheckCommand: AsyncParsableCommand {
     if !states.allSatisfy({ $0 == .up }) { throw ExitStatus.undetermined }
   }
 
+  /// Returns a target with the scheme that a text without one means.
+  static func withScheme(_ text: String) -> String {
+    guard !text.contains("://"), !["", "default", "local-link"].contains(text) else { return text }
+    let bracket = text.lastIndex(of: "]") ?? text.startIndex
+    let colons = text[bracket...].count { $0 == ":" }
+    // Two colons without brackets are an IPv6 address, which has no port.
+    return (colons == 1 ? "tcp://" : "icmp://") + text
+  }
+
   private func forEachTarget<Result>(
     _ body: (CheckPlan.Parameters) throws(CheckPlan.InvalidParameters) -> Result
   ) throws -> [Result] {
     try targets.map { target in
       let parameters = CheckPlan.Parameters(
-        target: target, module: module, timeout: timeout, count: count.map { String($0) }, ip: ip,
+        target: Self.withScheme(target), module: module, timeout: timeout, count: count.map { String($0) }, ip: ip,
         source: sourceAddress, interface: interface)
       do throws(CheckPlan.InvalidParameters) {
         return try body(parameters)

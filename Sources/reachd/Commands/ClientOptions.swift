@@ -2,7 +2,9 @@ internal import ArgumentParser
 internal import HostProcess
 internal import EmbeddedHTTPServer
 internal import Probers
+internal import ReachabilityModel
 internal import Service
+internal import StatusAPI
 
 /// The options of the commands that send requests to a service.
 struct ClientOptions: ParsableArguments {
@@ -13,52 +15,99 @@ struct ClientOptions: ParsableArguments {
       """)
   var url: String?
 
-  @Option(help: "A file of certificate authorities to trust (PEM); default: REACHD_CACERT, else those of the system.")
+  @Option(
+    help: "A file of certificate authorities to trust (PEM); default: REACHD_CACERT, else those of the system.",
+    completion: .file(extensions: ["pem", "crt"]))
   var cacert: String?
 
-  @Option(help: "A file with the token to send; default: REACHD_TOKEN_FILE, else the token itself in REACHD_TOKEN.")
+  @Option(
+    help: "A file with the token to send; default: REACHD_TOKEN_FILE, else the token itself in REACHD_TOKEN.",
+    completion: .file())
   var tokenFile: String?
 
-  @Option(help: "The timeout of a request in seconds.")
-  var timeout: Int = 5
+  @Option(help: "The timeout of a request, such as 500ms or 5s.")
+  var timeout = "5s"
 
   /// A status document has a few kilobytes per interface; this is enough for thousands of interfaces.
   private static let responseByteLimit = 8 << 20
+  private static let timeoutRange = Duration.milliseconds(1) ... .seconds(3600)
 
   func validate() throws {
-    guard (1...3600).contains(timeout) else { throw ValidationError("--timeout is from 1 to 3600 seconds.") }
+    guard let limit = DurationFormat.parse(timeout), Self.timeoutRange.contains(limit) else {
+      throw ValidationError(
+        "--timeout must be a duration between 1ms and 1h, such as 5s, got \(timeout.debugDescription)")
+    }
     // An empty value comes from an unset variable of a script, and must not mean the default.
     for (option, text) in [("--url", url), ("--cacert", cacert), ("--token-file", tokenFile)] where text == "" {
-      throw ValidationError("\(option) is empty; omit it.")
+      throw ValidationError("\(option) is empty; omit it")
+    }
+    do throws(ServiceURL.Invalid) {
+      if let url { _ = try ServiceURL(url, from: "--url") }
+    } catch {
+      throw ValidationError("\(error)")
     }
   }
 
-  /// Sends a GET request to the service.
+  /// Sends a request to the service.
   ///
   /// - Parameters:
   ///   - path: the path, with its query.
+  ///   - method: the method.
   ///   - accept: the media type to request.
+  ///   - body: the body of a change, JSON; nil for none.
+  ///   - fields: further header fields.
   ///   - source: the source of the configuration, which contains the service's address.
   ///   - isAnonymous: whether to send no token and, if the address comes from this machine's own configuration, to
   ///     accept any certificate name.
   /// - Returns: the response.
   /// - Throws: why there is no response, or the problem in the configuration.
-  func get(
+  func send(
+    _ path: String, method: String = "GET", accept: String, body: String? = nil, fields: [String: String] = [:],
+    _ source: SourceOptions, isAnonymous: Bool = false
+  ) throws -> HTTPClient.Response {
+    var request = try request(path, accept: accept, source, isAnonymous: isAnonymous)
+    request.method = method
+    request.headers.merge(fields) { $1 }
+    if let body {
+      request.body = body
+      request.headers["Content-Type"] = "application/json"
+    }
+    return try HTTPClient.send(request, maximumBody: Self.responseByteLimit)
+  }
+
+  /// Receives an event stream of the service until it ends; see ``HTTPClient/stream(_:maximumBody:receive:)``.
+  ///
+  /// - Parameters:
+  ///   - path: the path, with its query.
+  ///   - lastID: the id of the last event that was received, to continue after it; nil for a new stream.
+  ///   - source: the source of the configuration.
+  ///   - receive: is called with each part of the stream.
+  /// - Returns: the response.
+  /// - Throws: why there is no response, or the problem in the configuration.
+  func stream(
+    _ path: String, after lastID: String?, _ source: SourceOptions, receive: @escaping ([UInt8]) -> Void
+  ) throws -> HTTPClient.Response {
+    var request = try request(path, accept: "text/event-stream", source)
+    if let lastID { request.headers["Last-Event-ID"] = lastID }
+    return try HTTPClient.stream(request, maximumBody: Self.responseByteLimit, receive: receive)
+  }
+
+  private func request(
     _ path: String, accept: String, _ source: SourceOptions, isAnonymous: Bool = false
-  ) throws -> (status: Int, contentType: String?, body: [UInt8]) {
+  ) throws -> HTTPClient.Request {
     // An empty variable counts as unset, as for all settings.
     let environment = ProcessEnvironment.all.filter { !$0.value.isEmpty }
     let given = url ?? environment["REACHD_URL"]
-    let base = try given ?? Self.configuredURL(source)
+    let base = try ServiceURL(
+      try given ?? Self.configuredURL(source), from: url != nil ? "--url" : given != nil ? "REACHD_URL" : "listen")
     let isOwn = isAnonymous && given == nil
-    var headers = ["Accept": accept]
-    if !isOwn, let token = try token(environment) { headers["Authorization"] = "Bearer \(token)" }
-    let socket = base.hasPrefix("unix:") ? String(base.dropFirst("unix:".count)) : nil
-    let root = socket == nil ? (base.hasSuffix("/") ? String(base.dropLast()) : base) : "http://localhost"
-    return try HTTPClient.get(
-      url: root + path, headers: headers, timeout: .seconds(timeout), maximumBody: Self.responseByteLimit,
-      authorities: cacert ?? environment["REACHD_CACERT"], unixSocket: socket,
-      allowsUntrusted: isOwn)
+    var request = HTTPClient.Request(base.root + path, timeout: DurationFormat.parse(timeout) ?? .seconds(5))
+    request.headers = ["Accept": accept]
+    if !isOwn, let token = try token(environment) { request.headers["Authorization"] = "Bearer \(token)" }
+    request.authorities = cacert ?? environment["REACHD_CACERT"]
+    request.unixSocket = base.socket
+    request.allowsUntrusted = isOwn
+    return request
   }
 
   /// Returns the token, which is never an argument because other users of the machine can read those.

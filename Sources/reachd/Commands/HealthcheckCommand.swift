@@ -1,35 +1,57 @@
 internal import ArgumentParser
+internal import JSONFormat
+internal import Probers
 
 /// `reachd healthcheck`: the command for a container's HEALTHCHECK and for exec probes.
 struct HealthcheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "healthcheck",
     abstract: "Exit 0 when the service is ready, 1 when it is not.",
+    usage: "reachd healthcheck [OPTIONS]",
     discussion: """
-      Sends a request to /readyz. The exit code is 0 or 1, because Docker reserves the other codes; only an
-      invalid command line exits with 64. Without --url and REACHD_URL it uses the address in this machine's
-      configuration, accepts any certificate name, and sends no token.
+      Sends a request to /readyz. The exit code is 0 or 1, because Docker reserves the
+      other codes; only an invalid command line exits with 64. Without --url and
+      REACHD_URL it uses the address in this machine's configuration, accepts any
+      certificate name, and sends no token.
 
       EXAMPLES
         reachd healthcheck
         reachd healthcheck --url http://127.0.0.1:9090
+        reachd healthcheck --json
       """)
+
+  @Flag(help: "Print the result of each check as JSON (application/health+json).")
+  var json = false
 
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws {
     do {
-      let answer = try client.get("/readyz", accept: "text/plain", source, isAnonymous: true)
-      if answer.status == 200 { return }
+      let media = json ? "application/health+json" : "text/plain"
+      let answer = try client.send("/readyz", accept: media, source, isAnonymous: true)
       let body = String(decoding: answer.body, as: UTF8.self)
       let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
-      Terminal.writeError("reachd: not ready (\(answer.status)): \(Terminal.displayText(text))")
+      let isDocument = json && (try? JSON.parse(answer.body))?["status"]?.string != nil
+      if isDocument { Terminal.line(text) }
+      if answer.status == 200, isDocument || !json { return }
+      if !isDocument { report("not ready (\(answer.status)): \(Terminal.displayText(text))") }
     } catch let error where !(error is ExitCode) {
-      Terminal.writeError("reachd: \(error)")
+      report("\(error)")
     } catch {
       // An invalid configuration, which was reported already.
+      if json { report("the configuration is invalid") }
     }
     throw ExitStatus.negative
+  }
+
+  /// Reports why there is no result of the service, in the format of its own results with `--json`.
+  private func report(_ problem: String) {
+    guard json else {
+      Terminal.writeError("reachd: \(problem)")
+      return
+    }
+    let document = JSON.members(["status": "fail", "output": .string(problem)])
+    Terminal.line(String(decoding: document.bytes, as: UTF8.self))
   }
 }

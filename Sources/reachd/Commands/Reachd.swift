@@ -1,32 +1,52 @@
 internal import ArgumentParser
+internal import ReachabilityModel
 internal import Service
 
 /// The root command.
 struct Reachd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reachd",
-    abstract: "Reports from the kernel whether this machine and other hosts are reachable, and every change.",
+    abstract: "Reports whether this machine and other hosts are reachable, and every change.",
     discussion: """
       EXAMPLES
-        reachd serve                          serve HTTP on 127.0.0.1:8080
-        reachd serve --listen 0.0.0.0:8080    ... on every address
-        reachd status                         query the service: exit 0 reachable, 1 not, 2 undetermined
-        reachd status --direct                query the kernel, without a service
-        reachd watch                          print a line whenever the default path changes
-        reachd watch db.internal 10.0.0.9     ... or the paths to these hosts
-        reachd check tcp://db:5432 --explain  check a target, and show which layer fails
-        reachd wait db.internal --timeout 60s wait until it is reachable
-        reachd targets --state down           list the registered targets of a service
-        reachd config check --config reachd.yaml
-        reachd token create --scope read      create a token for clients
+        reachd serve                        serve HTTP on 127.0.0.1:8080
+        reachd serve --listen 0.0.0.0:8080  ... on every address
+        reachd status                       query the service
+        reachd status --direct              query the kernel, without a service
+        reachd watch                        print every change of the default path
+        reachd watch db.internal 10.0.0.9   ... or of the paths to these hosts
+        reachd check db:5432 --explain      check a target, show which layer fails
+        reachd wait db.internal             wait until a host is reachable
+        reachd targets --state down         list the targets of a service
+        reachd config check -c reachd.yaml  validate a configuration
+        reachd token create --scope read    create a token for clients
 
       EXIT CODES
-        0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error, 74 output,
-        78 configuration
+        0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error,
+        73 file not created, 74 output, 78 configuration
       """,
-    version: "reachd \(Version.current)",
+    version: "reachd \(Version.current) (commit \(Version.commit))",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
       TargetsCommand.self, HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
     ])
+
+  /// Returns the error for a word in place of a subcommand that is none, with the nearest name.
+  ///
+  /// The parser reports such a word as an unexpected argument, without a suggestion.
+  static func unknownCommand(in arguments: some Sequence<String>) -> String? {
+    var command: any ParsableCommand.Type = Reachd.self
+    var path = "reachd"
+    for word in arguments {
+      let names = command.configuration.subcommands.map { ($0.configuration.commandName ?? "", $0) }
+      guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+      guard let next = names.first(where: { $0.0 == word }) else {
+        let suggestion = EditDistance.suggestion(for: word, among: names.map(\.0)).map { " (\($0))" } ?? ""
+        return "Error: unknown command \(word.debugDescription)\(suggestion); see \(path) --help"
+      }
+      command = next.1
+      path += " \(word)"
+    }
+    return nil
+  }
 }

@@ -9,15 +9,19 @@ struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Serve the state of this machine over HTTP, and every change as a stream.",
+    usage: "reachd serve [OPTIONS]",
     discussion: """
-      A flag takes precedence over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...), the environment over the file.
-      The first line on standard error contains the address; port 0 is a free port. SIGTERM and SIGINT drain: /readyz
-      returns 503, streams end with `bye`, requests are completed, exit 0. SIGHUP reloads the configuration; if it is
-      invalid, the errors are logged and nothing changes.
+      A flag takes precedence over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...),
+      the environment over the file. The first line on standard error contains the
+      address; port 0 is a free port. SIGTERM and SIGINT drain: /readyz returns 503,
+      streams end with `bye`, requests are completed, exit 0. SIGHUP reloads the
+      configuration; if it is invalid, the errors are logged and nothing changes.
 
-      After binding its addresses, the service drops every capability and sets no_new_privs. It notifies a service manager
-      that it is ready or stopping and sends watchdog heartbeats (sd_notify). Sockets of a service manager (LISTEN_FDS)
-      replace all configured addresses, and have the rules of the configured address that is equal.
+      After binding its addresses, the service drops every capability and sets
+      no_new_privs. It notifies a service manager that it is ready or stopping and sends
+      watchdog heartbeats (sd_notify). Sockets of a service manager (LISTEN_FDS) replace
+      all configured addresses, and have the rules of the configured address that is
+      equal.
 
       EXAMPLES
         reachd serve
@@ -28,10 +32,12 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "ADDRESS:PORT or unix:/PATH to listen on; may be given more than once. Default 127.0.0.1:8080.")
   var listen: [String] = []
 
-  @Option(help: "trace, debug, info, notice, warning, error or critical. Default info.")
+  @Option(
+    help: "trace, debug, info, notice, warning, error or critical. Default info.",
+    completion: .list(Logger.Level.allCases.map(\.rawValue)))
   var logLevel: String?
 
-  @Option(help: "text or json. Default text.")
+  @Option(help: "text or json. Default text.", completion: .list(["text", "json"]))
   var logFormat: String?
 
   @Option(help: "The delay before a loss is reported. Default 10ms.")
@@ -43,7 +49,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The time limit of the shutdown. Default 10s.")
   var grace: String?
 
-  @Option(help: "How event streams are sent: auto, takeover or callback. Default auto.")
+  @Option(
+    help: "How event streams are sent: auto, takeover or callback. Default auto.",
+    completion: .list(["auto", "takeover", "callback"]))
   var streams: String?
 
   @OptionGroup var source: SourceOptions

@@ -4,7 +4,9 @@ internal import Service
 
 /// The options for the configuration's source, shared by the commands that read it.
 struct SourceOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: "The configuration file (YAML); default: REACHD_CONFIG, else none.")
+  @Option(
+    name: .shortAndLong, help: "The configuration file (YAML); default: REACHD_CONFIG, else none.",
+    completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
 
   func sources(_ flags: [(path: String, flag: String, texts: [String])] = []) -> ConfigurationSources {

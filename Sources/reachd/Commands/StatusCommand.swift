@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import JSONFormat
+internal import Probers
 internal import Logging
 internal import NetworkReachability
 internal import ReachabilityModel
@@ -11,6 +12,7 @@ struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Print the reachability of this machine: exit 0 reachable, 1 not reachable, 2 undetermined.",
+    usage: "reachd status [OPTIONS]",
     discussion: """
       EXAMPLES
         reachd status
@@ -29,7 +31,7 @@ struct StatusCommand: AsyncParsableCommand {
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
-    if direct, client.url != nil { throw ValidationError("--direct uses no service; omit --url.") }
+    if direct, client.url != nil { throw ValidationError("--direct uses no service; omit --url") }
   }
 
   mutating func run() async throws {
@@ -57,7 +59,7 @@ struct StatusCommand: AsyncParsableCommand {
     // The response code of one request is the status in every representation: 200 reachable, 503 not.
     let media = json ? "application/json" : "text/plain"
     do {
-      let answer = try client.get("/status?require=reachable", accept: media, source)
+      let answer = try client.send("/status?require=reachable", accept: media, source)
       let body = String(decoding: answer.body, as: UTF8.self)
       let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
       let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
@@ -69,6 +71,9 @@ struct StatusCommand: AsyncParsableCommand {
       // The control characters of a document are escaped as JSON requires.
       Terminal.line(json ? text : text.withoutControls)
       return ExitStatus.code(reachable: status == "reachable", known: status != "unknown")
+    } catch let error as ServiceURL.Invalid {
+      Terminal.writeError("reachd: \(error)")
+      return ExitStatus.undetermined
     } catch let error where !(error is ExitCode) {
       Terminal.writeError("reachd: \(error)")
       Terminal.writeError("reachd: is the service running? `reachd status --direct` queries the kernel without it")

@@ -12,40 +12,49 @@ struct TokenCommand: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "create",
       abstract: "Create a token: it is printed once, and the service stores only its digest.",
+      usage: "reachd token create --scope SCOPE [OPTIONS]",
       discussion: """
-        Prints the token to standard output, or writes it to the file of --output. Prints to standard error the line for
-        the configuration, under `tokens:` or in the file that `tokensFile` names. Clients send the token as
-        `Authorization: Bearer TOKEN`; reachd's commands read it from REACHD_TOKEN or --token-file. To replace a token,
+        Prints the token to standard output, or writes it to the file of --output. Prints
+        to standard error the line for the configuration, under `tokens:` or in the file
+        that `tokensFile` names. Clients send the token as `Authorization: Bearer TOKEN`;
+        reachd's commands read it from REACHD_TOKEN or --token-file. To replace a token,
         add a second one with the same id, change the clients, and remove the first one.
 
         EXAMPLES
           reachd token create --scope read
-          reachd token create --scope read --scope check --id grafana --expires 90d --output grafana.token
+          reachd token create --scope check --id grafana --expires 90d --output token
         """)
 
-    @Option(help: "A scope: read, check, targets:write or admin; may be given more than once.")
+    @Option(
+      help: "A scope: read, check, targets:write or admin; may be given more than once.",
+      completion: .list(Scope.allCases.map(\.rawValue)))
     var scope: [String]
 
     @Option(
       help: "Its name in the configuration and in logs: lower-case letters, digits, hyphens. Default: a random one.")
     var id: String?
 
-    @Option(help: "Its expiry: a date, a time (RFC 3339), or days from now such as 90d. Default: never.")
+    @Option(help: "Its expiry: a date, a time (RFC 3339), or a duration such as 36h or 90d. Default: never.")
     var expires: String?
 
-    @Option(help: "A new file for the token, mode 0600, instead of standard output.")
+    @Option(help: "A new file for the token, mode 0600, instead of standard output.", completion: .file())
     var output: String?
 
     func validate() throws {
-      if output == "" { throw ValidationError("--output is empty; name a file that does not exist.") }
+      if output == "" { throw ValidationError("--output is empty; expected the path of a new file") }
       for scope in scope where Scope(rawValue: scope) == nil {
-        let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("There is no scope \(scope); use \(known).")
+        let known = Scope.allCases.map(\.rawValue)
+        let suggestion = EditDistance.suggestion(for: scope, among: known).map { " (\($0))" } ?? ""
+        throw ValidationError(
+          "unknown scope \(scope.debugDescription)\(suggestion); expected one of \(known.joined(separator: ", "))")
       }
-      if scope.isEmpty { throw ValidationError("Give at least one --scope, such as read.") }
+      if scope.isEmpty { throw ValidationError("at least one --scope is required, such as read") }
       if let id, !BearerToken.isID(id) {
-        throw ValidationError("--id has lower-case letters, digits and hyphens, \(BearerToken.longestID) at the most.")
+        throw ValidationError(
+          "--id must be 1 to \(BearerToken.longestID) lower-case letters, digits and hyphens, got \(id.debugDescription)"
+        )
       }
       _ = try end()
     }
@@ -81,10 +90,15 @@ struct TokenCommand: AsyncParsableCommand {
       if expires.hasSuffix("d"), let days = Int64(expires.dropLast()), (1...36_500).contains(days) {
         return Timestamp(microseconds: Timestamp.now.microseconds + days * 86_400_000_000)
       }
-      guard let end = Timestamp(expires) else {
-        throw ValidationError("--expires is a date (2027-01-01), a time (2027-01-01T00:00:00Z) or days (90d).")
+      if let duration = DurationFormat.parse(expires), duration > .zero {
+        return Timestamp(microseconds: Timestamp.now.microseconds + Int64(duration / .microseconds(1)))
       }
-      guard end > .now else { throw ValidationError("--expires is in the past.") }
+      guard let end = Timestamp(expires) else {
+        throw ValidationError(
+          "--expires must be a date, a time such as 2027-01-01T00:00:00Z, or a duration, such as 36h or 90d, "
+            + "got \(expires.debugDescription)")
+      }
+      guard end > .now else { throw ValidationError("--expires must be in the future, got \(expires)") }
       return end
     }
   }

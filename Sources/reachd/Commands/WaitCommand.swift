@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Logging
 internal import NetworkReachability
 internal import ReachabilityChecks
+internal import ReachabilityModel
 internal import Service
 internal import StatusAPI
 
@@ -10,12 +11,15 @@ struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
     abstract: "Wait until targets are reachable: exit 0 when they are, 1 after the timeout, 2 undetermined.",
+    usage: "reachd wait TARGET ... [OPTIONS]",
     discussion: """
-      A target is route://HOST, or HOST alone: a name, an address, default or local-link. The verdict follows from the
-      kernel's routes and events, without a service and without a packet to the host. A name must be resolved.
+      A target is route://HOST, or HOST alone: a name, an address, default or
+      local-link. The verdict follows from the kernel's routes and events, without a
+      service and without a packet to the host. A name must be resolved.
 
-      Or it is a target of reachd check: tcp://HOST:PORT, https://HOST/PATH, icmp://HOST and others. These are checked
-      every second, and immediately when the route to them changes.
+      Or it is a target of reachd check: tcp://HOST:PORT, https://HOST/PATH, icmp://HOST
+      and others. These are checked every second, and immediately when the route to them
+      changes.
 
       EXAMPLES
         reachd wait default
@@ -40,15 +44,22 @@ struct WaitCommand: AsyncParsableCommand {
   @Option(help: "The timeout of one check.")
   var checkTimeout = "5s"
 
+  @Flag(help: "Print the last result of each target as JSON.")
+  var json = false
+
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
-    guard !targets.isEmpty else { throw ValidationError("Give at least one target, such as default or route://db.") }
+    guard !targets.isEmpty else {
+      throw ValidationError("at least one target is required, such as default or route://db")
+    }
     guard let timeLimit = DurationFormat.parse(timeout), timeLimit > .zero else {
-      throw ValidationError("--timeout is above zero, such as 500ms, 30s or 2m; reachd check checks once.")
+      throw ValidationError(
+        "--timeout must be a duration above zero, such as 30s or 2m, got \(timeout.debugDescription)")
     }
     guard let longest = DurationFormat.parse(checkTimeout), longest > .zero else {
-      throw ValidationError("--check-timeout is a duration, such as 500ms or 5s.")
+      throw ValidationError(
+        "--check-timeout must be a duration above zero, such as 5s, got \(checkTimeout.debugDescription)")
     }
     for text in targets { _ = try Self.target(text) }
   }
@@ -60,38 +71,58 @@ struct WaitCommand: AsyncParsableCommand {
     defer { monitor.stop() }
     let timeLimit = DurationFormat.parse(timeout) ?? .zero
     // Routes alone need no periodic checks, because the kernel reports their changes.
-    let diagnostics =
+    let (isFulfilled, results) =
       targets.allSatisfy { $0.scheme == .route }
-      ? await routes(targets.map(\.host), monitor, timeLimit)
-      : await checks(targets, Checker(monitor: monitor), timeLimit)
-    guard let diagnostics else { return }
+      ? await routes(targets, monitor, timeLimit) : await checks(targets, Checker(monitor: monitor), timeLimit)
+    if json {
+      Terminal.line(
+        WaitFormatter.json(isFulfilled: isFulfilled, results.map { ($0.target, $0.diagnostic == nil, $0.outcome) }))
+    }
+    if isFulfilled { return }
     // One line per cause, because the script's log is often the only information.
+    let diagnostics = results.compactMap(\.diagnostic)
+    Terminal.writeError("reachd: timeout after \(timeout), pending: \(diagnostics.count) of \(results.count) targets")
     for diagnostic in diagnostics { Terminal.writeError("reachd: \(diagnostic)") }
     throw ExitStatus.negative
   }
 
-  /// Waits for routes to hosts; returns the causes of failure after the timeout.
-  private func routes(_ targets: [ReachabilityTarget], _ monitor: ReachabilityMonitor, _ timeLimit: Duration) async
-    -> [String]?
+  /// The last result for one target.
+  private struct Result {
+    var target: CheckTarget
+    var outcome: WaitFormatter.Outcome
+    /// Why the target does not fulfil the condition; nil when it does.
+    var diagnostic: String?
+  }
+
+  /// Waits for routes to hosts.
+  private func routes(_ targets: [CheckTarget], _ monitor: ReachabilityMonitor, _ timeLimit: Duration) async
+    -> (isFulfilled: Bool, results: [Result])
   {
     let (any, negated) = (any, negated)
     // An unknown verdict satisfies neither condition.
     @Sendable func isSatisfied(_ verdict: HostVerdict) -> Bool {
       negated ? verdict.path.status == .notReachable : verdict.isConfirmedReachable
     }
-    let outcome = await monitor.wait(for: targets, timeout: timeLimit) { verdicts in
+    let outcome = await monitor.wait(for: targets.map(\.host), timeout: timeLimit) { verdicts in
       any ? verdicts.contains(where: isSatisfied) : verdicts.allSatisfy(isSatisfied)
     }
-    if outcome.isFulfilled { return nil }
-    return outcome.verdicts.filter { !isSatisfied($0) }.map { verdict in
+    var seen: Set<ReachabilityTarget> = []
+    let results = targets.filter { seen.insert($0.host).inserted }.map { target in
+      guard let verdict = outcome.verdicts.first(where: { $0.target == target.host }) else {
+        return Result(target: target, outcome: .host(nil), diagnostic: "\(target.host): no verdict within \(timeout)")
+      }
       // Without addresses, the default route is evaluated in place of the host's.
       let doubt = verdict.phase == .optimistic ? "the name is not resolved; default path: " : ""
-      return "\(verdict.target): \(doubt)\(UpdateFormatter.line(verdict))"
+      let diagnostic = isSatisfied(verdict) ? nil : "\(verdict.target): \(doubt)\(UpdateFormatter.line(verdict))"
+      return Result(target: target, outcome: .host(verdict), diagnostic: diagnostic)
     }
+    return (outcome.isFulfilled, results)
   }
 
-  /// Waits for check results; returns the causes of failure after the timeout.
-  private func checks(_ targets: [CheckTarget], _ checker: Checker, _ timeLimit: Duration) async -> [String]? {
+  /// Waits for check results.
+  private func checks(_ targets: [CheckTarget], _ checker: Checker, _ timeLimit: Duration) async
+    -> (isFulfilled: Bool, results: [Result])
+  {
     let (any, negated) = (any, negated)
     let longest = DurationFormat.parse(checkTimeout) ?? .seconds(5)
     @Sendable func isSatisfied(_ outcome: CheckOutcome?) -> Bool {
@@ -102,10 +133,11 @@ struct WaitCommand: AsyncParsableCommand {
     ) { outcomes in
       any ? outcomes.contains(where: isSatisfied) : outcomes.allSatisfy(isSatisfied)
     }
-    if outcome.isFulfilled { return nil }
-    return zip(targets, outcome.outcomes).filter { !isSatisfied($1) }.map { target, outcome in
-      outcome.map { CheckFormatter.line($0) } ?? "\(target.redacted): no outcome within \(timeout)"
+    let results = zip(targets, outcome.outcomes).map { target, outcome in
+      let text = outcome.map { CheckFormatter.line($0) } ?? "\(target.redacted): no outcome within \(timeout)"
+      return Result(target: target, outcome: .check(outcome), diagnostic: isSatisfied(outcome) ? nil : text)
     }
+    return (outcome.isFulfilled, results)
   }
 
   private static func target(_ text: String) throws -> CheckTarget {

@@ -5,22 +5,27 @@ internal import NetworkReachability
 internal import Service
 internal import StatusAPI
 
-/// `reachd watch`: prints a line for the present state and for every change, without a service.
+/// `reachd watch`: prints a line for the present state and for every change, from the kernel or from a service.
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print a line for the present state, and one for every change.",
+    usage: "reachd watch [HOST ...] [OPTIONS]",
     discussion: """
-      Without hosts it watches the default path of this machine; with hosts, the path to each of them. It reads the kernel
-      directly and needs no service. It runs until it is interrupted.
+      Without hosts it watches the default path of this machine; with hosts, the path to
+      each of them. It reads the kernel directly and needs no service. With --url it
+      prints the state and the changes of the machine of that service, and reconnects
+      when the connection is lost. It runs until it is interrupted.
 
-      --exec runs a command by /bin/sh for every line, one at a time and in order, with REACHD_HOST (empty for this
-      machine), REACHD_STATUS, REACHD_CONNECTION_TYPE, REACHD_REASON, REACHD_INTERFACE, REACHD_GATEWAY, REACHD_SOURCE,
-      REACHD_CAUSE, REACHD_INITIAL (0 or 1) and REACHD_TIME in its environment.
+      --exec runs a command by /bin/sh for every line, one at a time and in order, with
+      REACHD_HOST (empty for the machine), REACHD_STATUS, REACHD_CONNECTION_TYPE,
+      REACHD_REASON, REACHD_INTERFACE, REACHD_GATEWAY, REACHD_SOURCE, REACHD_CAUSE,
+      REACHD_INITIAL (0 or 1) and REACHD_TIME in its environment.
 
       EXAMPLES
         reachd watch
         reachd watch db.internal 10.0.0.9 --json
+        reachd watch --url http://10.0.0.5:8080
         reachd watch --exec 'logger "uplink $REACHD_STATUS $REACHD_REASON"'
       """)
 
@@ -33,10 +38,21 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(help: "A shell command to run for every line.")
   var exec: String?
 
-  @Option(help: "The delay before a loss is reported. Default 10ms.")
+  @Option(help: "The delay before a loss is reported. Default 10ms. Not with --url.")
   var settle: String?
 
+  @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
+
+  func validate() throws {
+    guard client.url != nil else {
+      if client.cacert != nil || client.tokenFile != nil {
+        throw ValidationError("--cacert and --token-file require --url")
+      }
+      return
+    }
+    if settle != nil { throw ValidationError("--settle has no effect with --url; the service has its own setting") }
+  }
 
   mutating func run() async throws {
     var targets: [ReachabilityTarget] = []
@@ -47,9 +63,12 @@ struct WatchCommand: AsyncParsableCommand {
         throw ValidationError("\(error)")
       }
     }
+    let hook = exec.map(ChangeHook.init)
+    guard client.url == nil else {
+      throw await RemoteWatch(client: client, source: source, hosts: hosts, isJSON: json, hook: hook).run()
+    }
     let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
     let monitor = try configuration.makeStartedMonitor()
-    let hook = exec.map(ChangeHook.init)
     // The next change may be days away, so a closed output ends the program immediately.
     StandardStreams.exitWhenOutputCloses()
     let epoch = UpdateFormatter.newEpoch()
@@ -59,7 +78,7 @@ struct WatchCommand: AsyncParsableCommand {
           "reachd: \(update.skipped) changes were skipped, because they came faster than they could be written")
       }
       Terminal.line(json ? UpdateFormatter.json(update, epoch: epoch) : UpdateFormatter.line(update))
-      await hook?.run(update)
+      await hook?.run(UpdateFormatter.facts(update))
     }
   }
 }

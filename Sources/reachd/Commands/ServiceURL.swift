@@ -1,0 +1,55 @@
+internal import ReachabilityModel
+
+/// The URL of a service: `http://host:8080`, `https://host:8443/prefix` or `unix:/run/reachd.sock`.
+struct ServiceURL {
+  /// Why a text is no URL of a service.
+  struct Invalid: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// The beginning of every request's URL, without a slash at its end.
+  let root: String
+  /// The path of the Unix-domain socket; nil for TCP.
+  let socket: String?
+
+  /// Parses a URL.
+  ///
+  /// - Parameters:
+  ///   - text: the URL.
+  ///   - origin: the option or variable with the URL, for the error.
+  /// - Throws: what is wrong, and what would be right.
+  init(_ text: String, from origin: String) throws(Invalid) {
+    let quoted = text.debugDescription
+    if text.hasPrefix("unix:") {
+      let path = String(text.dropFirst("unix:".count))
+      guard path.hasPrefix("/") else {
+        throw Invalid(description: "\(origin): no path in \(quoted); expected for example unix:/run/reachd.sock")
+      }
+      (root, socket) = ("http://localhost", path)
+      return
+    }
+    guard let separator = text.firstRange(of: "://") else {
+      throw Invalid(description: "\(origin): no scheme in \(quoted); expected for example http://host:8080")
+    }
+    let scheme = String(text[..<separator.lowerBound])
+    guard ["http", "https"].contains(scheme.lowercased()) else {
+      throw Invalid(
+        description: "\(origin): unknown scheme \(scheme.debugDescription); expected http://, https:// or unix:/PATH")
+    }
+    let authority = text[separator.upperBound...].prefix { !"/?#".contains($0) }
+    let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
+    let colon = authority[bracket...].firstIndex(of: ":")
+    guard !authority[..<(colon ?? authority.endIndex)].isEmpty else {
+      throw Invalid(description: "\(origin): no host in \(quoted); expected for example http://host:8080")
+    }
+    if let colon {
+      let digits = authority[authority.index(after: colon)...]
+      guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0 else {
+        throw Invalid(
+          description:
+            "\(origin): the port must be an integer between 1 and 65535, got \(String(digits).debugDescription)")
+      }
+    }
+    (root, socket) = (text.hasSuffix("/") ? String(text.dropLast()) : text, nil)
+  }
+}

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import JSONFormat
+internal import Probers
+internal import StatusAPI
+
+extension ClientOptions {
+  /// The largest number of targets per page that a service allows.
+  private static let targetsPerPage = 1000
+  /// The limit of pages, which allows more targets than a service can have.
+  private static let targetPageLimit = 10_000
+
+  /// Requests all pages of `GET /targets`.
+  ///
+  /// - Parameters:
+  ///   - selection: the parameters `state` and `label`; nil for all.
+  ///   - source: the source of the configuration.
+  ///   - body: is called with each page and its text; an error ends the requests.
+  /// - Throws: the exit code 2 when a page is missing, after a report, and what `body` throws.
+  func forEachTargetPage(
+    _ selection: [(name: String, value: String?)] = [], _ source: SourceOptions, _ body: (JSON, String) throws -> Void
+  ) throws {
+    var cursor: String?
+    for _ in 0..<Self.targetPageLimit {
+      let query = (selection + [("limit", String(Self.targetsPerPage)), ("cursor", cursor)])
+        .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
+      let answer = try sendOrExit("GET", "/targets?" + query.joined(separator: "&"), source)
+      let document = try? JSON.parse(answer.body)
+      guard answer.status == 200, let document, document["targets"]?.elements != nil else {
+        throw Self.undetermined("the service responded with \(answer.status): \(answer.problem)")
+      }
+      let text = String(decoding: answer.body, as: UTF8.self)
+      try body(document, text.hasSuffix("\n") ? String(text.dropLast()) : text)
+      cursor = document["next"]?.string
+      if cursor == nil { return }
+    }
+  }
+
+  /// Sends a request for targets; without a response it reports the reason and throws the exit code 2.
+  func sendOrExit(
+    _ method: String, _ path: String, body: String? = nil, fields: [String: String] = [:], _ source: SourceOptions
+  ) throws -> HTTPClient.Response {
+    do {
+      return try send(path, method: method, accept: "application/json", body: body, fields: fields, source)
+    } catch let error where !(error is ExitCode) {
+      throw Self.undetermined("\(error)")
+    }
+  }
+
+  /// Reports a problem; returns the exit code 2.
+  static func undetermined(_ problem: String) -> ExitCode {
+    Terminal.writeError("reachd: \(problem)")
+    return ExitStatus.undetermined
+  }
+}
+
+extension HTTPClient.Response {
+  /// The detail of a problem document, else the body, shortened.
+  var problem: String {
+    let detail = (try? JSON.parse(body))?["detail"]?.string
+    return Terminal.displayText(detail ?? String(decoding: body, as: UTF8.self))
+  }
+}

@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import Probers
+internal import StatusAPI
+
+/// `reachd targets rm`.
+struct TargetsRemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rm",
+    abstract: "Remove targets: exit 0 all are removed, 1 refused, 2 no response.",
+    usage: "reachd targets rm ID ... [OPTIONS]",
+    discussion: """
+      Targets of the configuration file cannot be removed. Needs the scope
+      targets:write where the service requires a token.
+
+      EXAMPLE
+        reachd targets rm db web
+      """)
+
+  @Argument(help: "The ids.")
+  var id: [String]
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var source: SourceOptions
+
+  mutating func run() async throws {
+    var isRefused = false
+    for id in id {
+      let answer = try client.sendOrExit("DELETE", "/targets/\(PercentEncoding.encoded(id))", source)
+      switch answer.status {
+      case 200..<300: continue
+      case 400..<500:
+        Terminal.writeError("reachd: \(answer.problem)")
+        isRefused = true
+      default: throw ClientOptions.undetermined("the service responded with \(answer.status): \(answer.problem)")
+      }
+    }
+    if isRefused { throw ExitStatus.negative }
+  }
+}
