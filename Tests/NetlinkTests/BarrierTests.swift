@@ -86,7 +86,7 @@ import Testing
 ///
 /// Many others who listen, too, keep the window open.
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct RemovalRaceTests {
-  @Test func aRouteThatIsRemovedIsGone() throws {
+  @Test func removedRouteIsNotReported() throws {
     let pair = try VethPair()
     // Those who came first are told last.
     let others = try pair.client.run { () throws(KernelError) in

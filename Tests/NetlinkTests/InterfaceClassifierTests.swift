@@ -40,7 +40,7 @@ struct InterfaceClassifierTests {
     #expect(types([link(7, name, kind: kind, hardware: hardware)]) == [type])
   }
 
-  @Test func whatAPersonSaysWins() {
+  @Test func configuredTypeOverridesTheDetectedOne() {
     var classifier = InterfaceClassifier(
       sysfsRoot: "/nowhere",
       overrides: [
@@ -58,7 +58,7 @@ struct InterfaceClassifierTests {
     #expect(interfaces.map(\.hasDeclaredCost) == [true, false, true, false, true, false])
   }
 
-  @Test func stackedDevicesAreWhatTheyStandOn() {
+  @Test func stackedDeviceHasTheTypeOfItsLowerDevice() {
     let links = [
       link(2, "modem0", hardware: 519), link(3, "vlan0", kind: "vlan", lower: 2),
       link(4, "mac0", kind: "macvlan", lower: 3), link(5, "lost", kind: "vlan", lower: 99),
@@ -66,7 +66,7 @@ struct InterfaceClassifierTests {
     #expect(types(links) == [.wwan, .wwan, .wwan, .ethernet])
   }
 
-  @Test func mastersAreWhatTheirUplinkIs() {
+  @Test func masterHasTheTypeOfItsUplink() {
     let links = [
       link(2, "tap0", kind: "tun", master: 9), link(3, "veth0", kind: "veth", master: 9),
       link(4, "rmnet0", hardware: 519, master: 9, parent: "1-1"), link(9, "br0", kind: "bridge"),
@@ -75,14 +75,14 @@ struct InterfaceClassifierTests {
     #expect(types([links[0], links[3]]).last == .ethernet)
   }
 
-  @Test func circlesEnd() {
+  @Test func circularDevicesTerminate() {
     let links = [
       link(2, "a", kind: "veth", lower: 3), link(3, "b", kind: "veth", lower: 2), link(4, "c", kind: "vlan", lower: 4),
     ]
     #expect(types(links) == [.ethernet, .ethernet, .ethernet])
   }
 
-  @Test func sysfsKnowsWirelessCards() throws {
+  @Test func sysfsIdentifiesWirelessDevices() throws {
     let root = try FakeSysfs()
     try root.add("wlan0", index: 3, uevent: "DEVTYPE=wlan\nINTERFACE=wlan0\nIFINDEX=3\n")
     try root.add("phy0", index: 4, uevent: "INTERFACE=phy0\n", directory: "phy80211")

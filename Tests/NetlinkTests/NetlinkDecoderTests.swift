@@ -47,7 +47,7 @@ struct NetlinkDecoderTests {
           InterfaceAddress(interfaceIndex: 4, prefix: "fd07::1/64", flags: [.tentative, .init(rawValue: 0x80)])))
   }
 
-  @Test func routesOfOneWay() throws {
+  @Test func singlePathRoutesAreDecoded() throws {
     var route = Route(prefix: "0.0.0.0/0", metric: 100, hops: [.init(interfaceIndex: 4, gateway: "10.9.0.1")])
     #expect(try content(CapturedDatagrams.defaultRoute) == .route(RouteMessage(route: route)))
     route.hops = [.init(interfaceIndex: 4, gateway: "10.9.0.9")]
@@ -66,7 +66,7 @@ struct NetlinkDecoderTests {
     #expect(try content(CapturedDatagrams.expiring) == .route(RouteMessage(route: route)))
   }
 
-  @Test func routesOfManyWaysAndNone() throws {
+  @Test func multipathAndEmptyRoutesAreDecoded() throws {
     var route = Route(
       prefix: "198.51.100.0/24", table: 1000,
       hops: [.init(interfaceIndex: 4, gateway: "10.9.0.1"), .init(interfaceIndex: 6, gateway: "10.8.0.1")])
@@ -115,7 +115,7 @@ struct NetlinkDecoderTests {
         })
   }
 
-  @Test func aTornDumpSaysSo() {
+  @Test func interruptedDumpIsDetected() {
     var bytes = CapturedDatagrams.dumpEnd
     var isInterrupted: [Bool] = []
     for flags in [UInt8(0x02), 0x12] {
@@ -127,7 +127,7 @@ struct NetlinkDecoderTests {
     #expect(isInterrupted == [false, true])
   }
 
-  @Test func cutAnywhereNothingTraps() {
+  @Test func truncatedDatagramDoesNotTrap() {
     for (name, bytes) in CapturedDatagrams.all {
       let whole = contents(bytes).contents
       for length in 0..<bytes.count {
@@ -138,8 +138,8 @@ struct NetlinkDecoderTests {
     }
   }
 
-  /// As ``cutAnywhereNothingTraps()``, but the header is right: the body's own lengths must hold.
-  @Test func cutWithinTheMessageNothingTraps() {
+  /// As ``truncatedDatagramDoesNotTrap()``, but the header is right: the body's own lengths must hold.
+  @Test func truncatedMessageDoesNotTrap() {
     for (_, bytes) in CapturedDatagrams.all {
       for length in 16..<bytes.count {
         var cut = Array(bytes[..<length])
@@ -150,7 +150,7 @@ struct NetlinkDecoderTests {
     }
   }
 
-  @Test func bentBytesNothingTraps() {
+  @Test func corruptedBytesDoNotTrap() {
     var random = SplitMix(state: 4711)
     for (_, bytes) in CapturedDatagrams.all {
       for _ in 0..<2000 {
@@ -183,7 +183,7 @@ struct NetlinkDecoderTests {
     #expect(causes([1, 2, 3]) == [.resync])
   }
 
-  @Test func aRouteThatGoesIsWaitedForAndTouchesNoOther() {
+  @Test func removedRouteNeedsTheBarrierAndTouchesNoOther() {
     func batch(_ bytes: [UInt8]) -> EventBatch {
       var batch = EventBatch()
       var neighbours = NeighbourTracker()

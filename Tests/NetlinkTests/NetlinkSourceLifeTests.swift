@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func stopFromInsideAReading(_ number: Int) throws {
+  @Test(arguments: [1, 2]) func stopDuringAReading(_ number: Int) throws {
     let namespace = try Namespace()
     let observer = Stopper(atReading: number)
     let source = NetlinkSource(logger: .init(label: "test"))
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func twoThatStopEachOtherFromInsideWaitNotForEver() throws {
+  @Test func mutualStopFromCallbacksDoesNotDeadlock() throws {
     let namespace = try Namespace()
     let meeting = Opponent.Meeting()
     let observers = [Opponent(meeting), Opponent(meeting)]
@@ -92,7 +92,7 @@ import Testing
     for observer in observers { observer.set(nil) }
   }
 
-  @Test func nothingIsReadAfterStop() throws {
+  @Test func noReadingFollowsStop() throws {
     let namespace = try Namespace()
     for _ in 0..<20 {
       let observer = RecordingObserver([RouteQuery("192.0.2.1")])
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func manyThreadsMayStop() async throws {
+  @Test func concurrentStopsAreSafe() async throws {
     let running = try RunningSource()
     let source = running.source
     await withTaskGroup(of: Void.self) { group in
@@ -129,7 +129,7 @@ import Testing
     #expect(throws: KernelError.self) { try source.start(RecordingObserver()) }
   }
 
-  @Test func everythingIsClosed() throws {
+  @Test func stopClosesAllDescriptors() throws {
     let namespace = try Namespace()
     try namespace.unshareDescriptors()
     let counts = namespace.run { () -> [Int] in
@@ -146,7 +146,7 @@ import Testing
     #expect(Set(counts).count == 1, "\(counts)")
   }
 
-  @Test func aSourceThatIsForgottenStops() throws {
+  @Test func releasedSourceStops() throws {
     let namespace = try Namespace()
     try namespace.unshareDescriptors()
     let counts = namespace.run { () -> [Int] in
@@ -157,7 +157,7 @@ import Testing
     #expect(Set(counts).count == 1, "\(counts)")
   }
 
-  @Test func aFailedReadingIsToldOnceAndTriedAgain() throws {
+  @Test func failedReadingIsReportedOnceAndRetried() throws {
     let namespace = try Namespace()
     try namespace.unshareDescriptors()
     let observer = RecordingObserver([RouteQuery("127.0.0.1")])
@@ -185,7 +185,7 @@ import Testing
     namespace.run { source.stop() }
   }
 
-  @Test func aFailedStartLeavesNothingOpen() throws {
+  @Test func failedStartClosesAllDescriptors() throws {
     let namespace = try Namespace()
     try namespace.unshareDescriptors()
     let outcomes = namespace.run { () -> [Outcome] in

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func theLastAddressIsNeverMissed() throws {
+  @Test func removalOfTheLastAddressIsNeverMissed() throws {
     let running = try runningWithoutIPv6()
     for trial in 0..<Self.trials {
       try running.client.ip("addr del 10.9.0.2/24 dev c0")
@@ -58,7 +58,7 @@ import Testing
     #expect(running.observer.errors.isEmpty)
   }
 
-  @Test func aFloodDoesNotPutReadingsOff() throws {
+  @Test func eventFloodDoesNotDelayReadings() throws {
     let running = try RunningSource()
     let blocks = (0..<20000).map { "10.\(100 + $0 / 256).\($0 % 256).0/24" }
     let flood = try running.client.spawn(

@@ -7,7 +7,7 @@ import Testing
 
 /// Every change that the kernel makes silently, or nearly so, must lead to a reading that shows it.
 @Suite(.enabled(if: Namespace.isSupported)) struct NetlinkSourceTests {
-  @Test func theFirstReadingIsThereWhenStartReturns() throws {
+  @Test func startReturnsAfterTheFirstReading() throws {
     let running = try RunningSource()
     let first = try #require(running.observer.readings.first)
     #expect(first.tables.interfaces.map(\.name) == ["lo", "c0"])
@@ -17,7 +17,7 @@ import Testing
     #expect(running.source.counters.readings >= 1 && running.source.counters.barriers >= 1)
   }
 
-  @Test func linkDownTakesTheRoutesWithoutAnEvent() throws {
+  @Test func linkDownRemovesRoutesWithoutAnEvent() throws {
     let running = try RunningSource()
     try running.client.ip("link set c0 down")
     #expect(running.becomes(ipv4: false, ipv6: false))
@@ -36,14 +36,14 @@ import Testing
     #expect(running.observer.waits(RunningSource.ipv4) { $0?.route?.hops.first?.isLinkDown == false })
   }
 
-  @Test func theLastAddressTakesTheDefaultRouteWithIt() throws {
+  @Test func lastAddressRemovalRemovesTheDefaultRoute() throws {
     let running = try RunningSource()
     try running.client.ip("addr del 10.9.0.2/24 dev c0")
     #expect(running.becomes(ipv4: false, ipv6: true))
     #expect(running.observer.last?.tables.owners(of: "10.9.0.2").isEmpty == true)
   }
 
-  @Test func aNexthopTakesItsRoutesWithIt() throws {
+  @Test func nexthopRemovalRemovesItsRoutes() throws {
     let running = try RunningSource(hasDefaults: false)
     try running.client.ip("nexthop add id 7 via 10.9.0.1 dev c0")
     try running.client.ip("route add default nhid 7")
@@ -54,7 +54,7 @@ import Testing
     #expect(running.observer.causes.contains(.nexthopChanged))
   }
 
-  @Test func aReplacedRouteIsAddedOnly() throws {
+  @Test func replacedRouteIsReportedAsAdded() throws {
     let running = try RunningSource()
     running.observer.removeAll()
     try running.client.ip("route replace default via 10.9.0.9 dev c0 metric 100")
@@ -84,7 +84,7 @@ import Testing
     #expect(running.becomes(ipv4: true))
   }
 
-  @Test func theParameterThatIgnoresRoutesWithoutCarrier() throws {
+  @Test func ignoreRoutesWithLinkdownIsRespected() throws {
     let running = try RunningSource()
     try running.pair.router.ip("link set r0 down")
     #expect(running.observer.waits(RunningSource.ipv4) { $0?.route?.hops.first?.isLinkDown == true })
@@ -92,7 +92,7 @@ import Testing
     #expect(running.becomes(ipv4: false))
   }
 
-  @Test func lifetimesEndAtTheMomentThatTheObserverNames() throws {
+  @Test func expiryIsReadAtTheDeadlineOfTheObserver() throws {
     let running = try RunningSource(hasDefaults: false) { reading in
       // As a real observer: read again when the route has lived its life.
       reading.answers.values.compactMap { $0.route?.expiresIn }.min().map { reading.uptime + $0 }
@@ -102,7 +102,7 @@ import Testing
     #expect(running.becomes(ipv6: false))
   }
 
-  @Test func aSourceThatHasNotReadYetIsNotTakenForAStuckOne() {
+  @Test func sourceBeforeItsFirstReadingIsNotStuck() {
     let before = KernelClock.uptime
     let source = NetlinkSource(logger: Logger(label: "test"))
     let silence = source.timeSinceProgress
@@ -144,7 +144,7 @@ import Testing
     #expect(eventually { running.observer.last?.tables.interfaces.map(\.name) == ["lo"] })
   }
 
-  @Test func refreshAsksNewQuestions() throws {
+  @Test func refreshRepeatsTheLookups() throws {
     let running = try RunningSource()
     #expect(running.observer.answer("10.9.0.1") == nil)
     running.observer.setQueries([RouteQuery("10.9.0.1")])
@@ -152,7 +152,7 @@ import Testing
     #expect(running.observer.waits("10.9.0.1") { $0?.route?.prefix == "10.9.0.0/24" })
   }
 
-  @Test func questionsOnDemand() throws {
+  @Test func requestedLookups() throws {
     let running = try RunningSource()
     let query = RouteQuery("203.0.113.1")
     // The socket belongs to the namespace in which the source was started, not to the caller's.
@@ -174,7 +174,7 @@ import Testing
     #expect(running.source.counters.events == 0)
   }
 
-  @Test(.enabled(if: TunDevice.isSupported)) func fakedModems() throws {
+  @Test(.enabled(if: TunDevice.isSupported)) func simulatedModems() throws {
     let running = try RunningSource()
     let modem = try TunDevice("modem0", hardwareType: 519, in: running.client)
     let phone = try TunDevice("dial0", hardwareType: 512, in: running.client)
@@ -190,7 +190,7 @@ import Testing
     #expect(eventually { running.observer.last?.tables.interface(named: "modem0")?.usability == .linkDown })
   }
 
-  @Test func countersTellWhatHappened() throws {
+  @Test func countersMatchTheEvents() throws {
     let running = try RunningSource()
     let before = running.source.counters
     try running.client.ip("route add 198.51.100.0/24 via 10.9.0.1")

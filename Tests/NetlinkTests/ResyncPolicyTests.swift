@@ -27,14 +27,14 @@ import Testing
     policy.decide(isCalled: called, isDue: due, hasEvents: events, uptime: start + .seconds(seconds))
   }
 
-  @Test mutating func theFirstReadingIsOfEverything() {
+  @Test mutating func firstReadingIsComplete() {
     policy = ResyncPolicy(auditInterval: .seconds(60))
     #expect(policy.pending.needsTables && policy.pending.isAfterLoss)
     policy.readingSucceeded()
     #expect(policy.pending.isEmpty && !policy.pending.needsReading)
   }
 
-  @Test mutating func aWaitThatBroughtNothingIsContinued() {
+  @Test mutating func waitWithoutEventsContinues() {
     #expect(decide() == .wait)
     var batch = EventBatch()
     batch.datagrams = 3
@@ -43,7 +43,7 @@ import Testing
     #expect(policy.pending.isEmpty, "events without consequence are discarded")
   }
 
-  @Test mutating func eventsCallsAndDeadlinesLeadToAReading() {
+  @Test mutating func eventsCallsAndDeadlinesCauseAReading() {
     #expect(decide(called: true) == .read(isAudit: false))
     #expect(decide(due: true) == .read(isAudit: false))
     #expect(!policy.pending.needsTables)
@@ -52,13 +52,13 @@ import Testing
     #expect(policy.pending.causes == [.routeAdded])
   }
 
-  @Test mutating func withoutEventsEveryReadingIsOfEverything() {
+  @Test mutating func readingsAreCompleteWithoutEvents() {
     #expect(decide(events: false) == .wait)
     #expect(decide(due: true, events: false) == .read(isAudit: false))
     #expect(policy.pending.needsTables)
   }
 
-  @Test mutating func anAuditIsMadeWhenItIsDueAndNothingElseIsPending() {
+  @Test mutating func dueAuditRunsWhenNothingIsPending() {
     #expect(policy.nextAudit == start + .seconds(60))
     #expect(decide(due: true, after: 59) == .read(isAudit: false))
     policy.received(route())
@@ -74,13 +74,13 @@ import Testing
     #expect(decide(due: true, after: 62) == .read(isAudit: false))
   }
 
-  @Test mutating func aSleepLeadsToAReadingOfEverything() {
+  @Test mutating func suspensionCausesACompleteReading() {
     policy.slept()
     #expect(decide() == .read(isAudit: false))
     #expect(policy.pending.needsTables && policy.pending.causes == [.resume])
   }
 
-  @Test mutating func aFailureIsReportedOnceAndRetriedWhenDue() {
+  @Test mutating func failureIsReportedOnceAndRetried() {
     policy.received(route())
     let error = KernelError("dump", errno: EPERM)
     #expect(

@@ -48,7 +48,7 @@ extension RouteLookupTests {
     #expect(try connection("2001:db8::1").route == nil)
   }
 
-  @Test func whatWasAskedBeforeChoosesNoSource() throws {
+  @Test func earlierLookupsDoNotDetermineTheSource() throws {
     _ = try addWire()
     try client.ip("-6 route add 2001:db8:9::/48 from fd09::/64 via fd09::1 dev c0")
     try client.ip("-6 route add fd08:1::/48 from fd08::/64 via fd08::1 dev d0")
@@ -60,7 +60,7 @@ extension RouteLookupTests {
     }
   }
 
-  @Test func theWayOfSeveralIsThatOfTheSource() throws {
+  @Test func multipathChoosesTheNexthopOfTheSource() throws {
     let d0 = try addWire()
     try client.ip("addr add 10.99.0.1/32 dev lo")
     try client.ip("route add default src 10.99.0.1 nexthop via 10.9.0.1 dev c0 nexthop via 10.8.0.1 dev d0")
@@ -73,7 +73,7 @@ extension RouteLookupTests {
     }
   }
 
-  @Test func ipv6WaysOfSeveralAreThoseOfConnections() throws {
+  @Test func ipv6MultipathMatchesConnections() throws {
     let d0 = try addWire()
     try client.ip("-6 route add 2001:db8:e::/48 nexthop via fd09::1 dev c0 nexthop via fd08::1 dev d0")
     for number in 1...60 {
@@ -84,7 +84,7 @@ extension RouteLookupTests {
     }
   }
 
-  @Test func groupsLeaveByTheInterfaceOfTheirSource() throws {
+  @Test func multicastLeavesByTheInterfaceOfItsSource() throws {
     try pair.addDefaultRoutes()
     func type(_ destination: String, from source: String? = nil) throws -> RouteType? {
       let route = try connection(destination, from: source).route

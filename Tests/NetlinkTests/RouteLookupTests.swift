@@ -26,7 +26,7 @@ import Testing
     return try #require(try queries.lookUp([query])[query])
   }
 
-  @Test func defaultRoutesCarryEverythingTheTablesSay() throws {
+  @Test func defaultRoutesHaveAllAttributes() throws {
     try pair.addDefaultRoutes()
     #expect(
       try sendBatch("192.0.2.1")
@@ -51,7 +51,7 @@ import Testing
     #expect(route.source == "fd09::2")
   }
 
-  @Test func rulesFromTheSourceThatIsFoundApplyAsTheyDoToConnections() throws {
+  @Test func rulesApplyToTheSelectedSource() throws {
     try pair.addDefaultRoutes()
     let query = RouteQuery("192.0.2.1")
     func asked() throws -> RouteAnswer? {
@@ -72,7 +72,7 @@ import Testing
     #expect(try sendBatch("192.0.2.1") == plain, "what a socket without a source is told")
   }
 
-  @Test func noInterfaceButTheOneThatIsNamedHasRoutesForASource() throws {
+  @Test func sourceRoutesRespectTheNamedInterface() throws {
     try pair.addDefaultRoutes()
     try client.ip("link add v7 index 77 type veth peer name v8")
     for change in ["addr add fd77::2/64 dev v7 nodad", "link set v7 up", "link set v8 up"] { try client.ip(change) }
@@ -112,7 +112,7 @@ import Testing
     #expect(try sendBatch("198.51.101.1").route != nil)
   }
 
-  @Test func ownAddressesKeepTheirRealDevice() throws {
+  @Test func ownAddressesHaveTheirRealDevice() throws {
     // Before the first rule is added, IPv4 keeps the tables local and main as one and calls it main.
     for (own, table) in [("10.9.0.2", UInt32(254)), ("fd09::2", 255)] {
       let route = try #require(try sendBatch(own).route)
@@ -135,14 +135,14 @@ import Testing
     #expect(try sendBatch("224.0.0.251") == .refused(.noRoute))
   }
 
-  @Test func aRouterOfTheOtherFamily() throws {
+  @Test func gatewayOfTheOtherFamily() throws {
     try client.ip("route add 203.0.113.0/24 via inet6 fd09::1 dev c0")
     let route = try #require(try sendBatch("203.0.113.7").route)
     #expect(route.hops == [.init(interfaceIndex: c0, gateway: "fd09::1")])
     #expect(route.prefix == "203.0.113.0/24" && route.source == "10.9.0.2")
   }
 
-  @Test func allWaysOfMultipath() throws {
+  @Test func allNexthopsOfMultipathAreReported() throws {
     try client.ip("link add d0 type veth peer name d1")
     try client.ip(batch: ["link set d0 up", "link set d1 up", "addr add 10.8.0.2/24 dev d0"])
     try client.ip("addr add fd08::2/64 dev d0 nodad")
@@ -272,13 +272,13 @@ import Testing
     #expect(Set(own).isSuperset(of: ["10.9.0.2/24", "fd09::2/64", "127.0.0.1/8"]))
   }
 
-  @Test func theOwnEndOfAPointToPointAddress() throws {
+  @Test func pointToPointAddressHasItsLocalEnd() throws {
     try client.ip("addr add 10.7.0.1 peer 10.7.0.2/32 dev c0")
     #expect(try queries.addresses().contains { $0.address == "10.7.0.1" })
     #expect(try queries.addresses().allSatisfy { $0.address != "10.7.0.2" })
   }
 
-  @Test func largeDumpsComeWhole() throws {
+  @Test func largeDumpIsComplete() throws {
     try client.ip(batch: (1...600).map { "addr add 10.66.\($0 / 250).\($0 % 250 + 1)/32 dev c0" })
     #expect(try queries.addresses().filter { $0.prefix.length == 32 }.count == 600)
   }

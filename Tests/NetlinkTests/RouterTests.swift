@@ -9,7 +9,7 @@ import Testing
 
 /// IPv6 routers that stop answering: the kernel goes over to the next best without a route event.
 @Suite(.enabled(if: Namespace.isSupported)) struct RouterTests {
-  @Test func theNextBestRouterIsTakenAndTheFirstAgain() throws {
+  @Test func routerFailoverAndReturn() throws {
     let running = try RunningSource(hasDefaults: false)
     let client = running.client
     try client.sysctl("net.ipv6.conf.all.forwarding", 0)
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// A gateway that a person wrote into a route need not call itself a router, and may come back by asking for us.
-  @Test(arguments: ["stale", "reachable", "permanent"]) func aGatewayThatDoesNotCallItselfARouterIsHeard(
+  @Test(arguments: ["stale", "reachable", "permanent"]) func gatewayWithoutRouterFlagIsFollowed(
     state: String
   ) throws {
     let running = try RunningSource(hasDefaults: false)
@@ -54,7 +54,7 @@ import Testing
     try Self.expectDeafness(running)
   }
 
-  @Test func aRouterThatHadFailedBeforeIsHeardWhenItAnswersAgain() throws {
+  @Test func recoveredRouterIsNoticed() throws {
     let pair = try VethPair()
     try pair.client.ip(batch: [
       "route add ::/0 via fd09::8 dev c0 metric 10", "route add ::/0 via fd09::1 dev c0 metric 20",
@@ -70,7 +70,7 @@ import Testing
     #expect(eventually { gateway() == "fd09::8" })
   }
 
-  @Test func moreFailedNeighboursThanAreRememberedAreHeardAllTheSame() {
+  @Test func neighboursBeyondTheLimitAreStillNoticed() {
     func message(_ number: UInt8, _ state: Int32) -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: 48)
       bytes.replaceSubrange(0..<6, with: [48, 0, 0, 0, UInt8(RTM_NEWNEIGH), 0])
@@ -111,7 +111,7 @@ import Testing
     #expect(running.source.counters.datagrams - before < 20)
   }
 
-  @Test func hostsThatComeAndGoWakeNobody() throws {
+  @Test func changingHostsCauseNoReading() throws {
     let running = try RunningSource()
     let before = running.source.counters.datagrams
     for number in 20..<60 {

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Netlink
 
-@Suite("Sleeping and waking") struct SleepDetectorTests {
+@Suite("SleepDetector") struct SleepDetectorTests {
   private func moment(_ uptime: Duration, asleep: Duration) -> KernelClock.Moment {
     KernelClock.Moment(uptime: uptime, asleep: asleep)
   }
 
-  @Test("E7-3 a sleep is what CLOCK_BOOTTIME counts and CLOCK_MONOTONIC does not, each told once")
+  @Test("E7-3 suspended time is CLOCK_BOOTTIME minus CLOCK_MONOTONIC, reported once")
   func sleeps() {
     var detector = SleepDetector(at: moment(.seconds(100), asleep: .seconds(5)))
     detector.waitBegins(at: moment(.seconds(100), asleep: .seconds(5)))
@@ -23,7 +23,7 @@ import Testing
     #expect(detector.waitEnds(at: moment(.seconds(113), asleep: .seconds(3605) + Limits.sleepThreshold)) != nil)
   }
 
-  @Test("That two clocks are not read at the same instant is no sleep, however often it happens")
+  @Test("Two clocks read at different instants are no suspension")
   func jitter() {
     var detector = SleepDetector(at: moment(.zero, asleep: .zero))
     for turn in 1...10_000 {
@@ -33,7 +33,7 @@ import Testing
     #expect(detector.waitEnds(at: moment(.seconds(11), asleep: Limits.sleepThreshold)) != nil)
   }
 
-  @Test("E7-3 a process that stood still for long counts as one that slept; one that had to wait for its turn does not")
+  @Test("E7-3 a long stop of the process counts as a suspension")
   func stops() {
     var detector = SleepDetector(at: moment(.zero, asleep: .zero))
     detector.waitBegins(at: moment(.seconds(1), asleep: .zero))
@@ -44,7 +44,7 @@ import Testing
         == Limits.stopThreshold)
   }
 
-  @Test("The clock of this machine: what it slept does not change while it is awake")
+  @Test("The suspended time of this machine is constant while it runs")
   func thisMachine() {
     let first = KernelClock.now
     for _ in 0..<1000 { #expect(abs((KernelClock.now.asleep - first.asleep) / .milliseconds(1)) < 1000) }
@@ -54,7 +54,7 @@ import Testing
 
 /// The source with a clock that the test sets, and with the wall clock of the machine.
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct SleepTests {
-  @Test("E7-3 after a sleep everything is read again, with the cause resume")
+  @Test("E7-3 a suspension causes a complete reading with the cause resume")
   func resumes() throws {
     let slept = Locked(Duration.zero)
     var settings = NetlinkSource.Settings()
@@ -77,7 +77,7 @@ import Testing
     #expect(running.source.counters.resumes == 1, "told once")
   }
 
-  @Test("E7-3 a wall clock that is set is no sleep, and nothing is read for it", .enabled(if: WallClock.canBeSet))
+  @Test("E7-3 setting the wall clock causes no reading", .enabled(if: WallClock.canBeSet))
   func clockSteps() throws {
     let turns = Locked(0)
     var settings = NetlinkSource.Settings()

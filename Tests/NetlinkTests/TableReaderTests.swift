@@ -19,19 +19,19 @@ import Testing
     [32, 0, 0, 0, UInt8(type), 0] + [UInt8](repeating: 0, count: 14) + [index] + [UInt8](repeating: 0, count: 11)
   }
 
-  @Test func ofALinkOnlyThatOne() {
+  @Test func linkEventReadsOnlyThatLink() {
     let batch = batch([link(7), link(9, RTM_DELLINK), link(7)])
     #expect(batch.links == [7, 9] && !batch.needsAddresses && !batch.needsTables)
     #expect(batch.needsBarrier && batch.changes.isAny && batch.touchesTables && batch.needsReading)
   }
 
-  @Test func bucketsOfAResilientGroupThatMove() {
+  @Test func resilientGroupBucketsCauseNoReading() {
     let bytes: [UInt8] = [24, 0, 0, 0, UInt8(RTM_NEWNEXTHOPBUCKET), 0] + [UInt8](repeating: 0, count: 18)
     let batch = batch([bytes])
     #expect(batch.causes == [.nexthopChanged] && batch.changes.isAny && !batch.touchesTables)
   }
 
-  @Test func aRouteByHandInTableLocalIsACause() {
+  @Test func manualLocalRouteIsACause() {
     var byHand = CapturedDatagrams.localRoute
     #expect(batch([byHand]).causes.isEmpty)
     // struct nlmsghdr has 16 bytes, and rtm_protocol is the sixth of struct rtmsg; 4 is RTPROT_STATIC.
@@ -39,7 +39,7 @@ import Testing
     #expect(batch([byHand]).causes == [.routeAdded])
   }
 
-  @Test func ofManyLinksAll() {
+  @Test func manyLinkEventsReadAllLinks() {
     let all = batch((1...20).map { link($0) })
     #expect(all.needsTables)
     var merged = batch((1...4).map { link($0) })
@@ -48,7 +48,7 @@ import Testing
     #expect(merged.needsTables)
   }
 
-  @Test func ofAnAddressAllAddresses() {
+  @Test func addressEventReadsAllAddresses() {
     let batch = batch([CapturedDatagrams.addressDump])
     #expect(batch.needsAddresses && batch.links.isEmpty && !batch.needsTables)
     var merged = EventBatch()
@@ -56,14 +56,14 @@ import Testing
     #expect(merged.needsAddresses && merged.touchesTables)
   }
 
-  @Test func ofALinkWithoutAnIndexAll() {
+  @Test func linkEventWithoutIndexReadsAllLinks() {
     let bytes: [UInt8] = [20, 0, 0, 0, UInt8(RTM_NEWLINK), 0] + [UInt8](repeating: 0, count: 14)
     #expect(batch([bytes]).needsTables)
   }
 }
 
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct TableReaderTests {
-  @Test func oneLinkIsAsAllLinksHaveIt() throws {
+  @Test func singleLinkReadingEqualsTheDump() throws {
     let pair = try VethPair()
     let queries = try pair.client.run { () throws(KernelError) in try QuerySocket() }
     let all = try queries.links()
@@ -90,7 +90,7 @@ import Testing
     try #require(became, "\(place): \(String(describing: running.observer.last?.tables)) is not \(whole)")
   }
 
-  @Test(arguments: [1, 2, 3]) func piecesMakeUpTheWhole(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3]) func partialReadingsEqualACompleteOne(seed: UInt64) throws {
     let running = try RunningSource()
     var random = SplitMix(state: seed)
     for round in 0..<40 {
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// A link's lower device may come from, and go to, another namespace; only that device has an event.
-  @Test func theOtherEndMovesInAndOut() throws {
+  @Test func peerMovesBetweenNamespaces() throws {
     let running = try RunningSource(hasDefaults: false)
     try running.pair.router.ip("link set r0 down")
     try requireWhole(running, "before")
