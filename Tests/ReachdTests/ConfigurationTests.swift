@@ -41,7 +41,7 @@ import Testing
     #expect(configuration.logLevel == .info)
     #expect(configuration.logFormat == .text)
     #expect(configuration.settle == .milliseconds(10))
-    for empty in ["", "# nothing\n", "---\n", "{}", "log: {}\nlimits: {}\n"] {
+    for empty in ["{}", "log: {}\nlimits: {}\n"] {
       #expect(try Self.load(empty).listen == configuration.listen)
     }
   }

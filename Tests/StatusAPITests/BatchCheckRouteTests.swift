@@ -48,7 +48,7 @@ import Testing
     let refusal = #expect(throws: CheckPlan.InvalidParameters.self) {
       try CheckPlan(wish, modules: CheckPlan.builtInModules, policy: nil)
     }
-    #expect(refusal?.description.hasSuffix("take fewer, or a longer timeout.") == true)
+    #expect(refusal?.description.hasSuffix("reduce count, or increase timeout") == true)
     var longer = wish
     longer.timeout = "10s"
     #expect(throws: Never.self) { try CheckPlan(longer, modules: CheckPlan.builtInModules, policy: nil) }
@@ -86,7 +86,7 @@ import Testing
     let body = "[" + Array(repeating: wish, count: 51).joined(separator: ",") + "]"
     let answer = try post(body)
     #expect(answer.status == 400 && answer.headers["Retry-After"] == nil)
-    #expect(answer.text.contains("These are 1020 checks"))
+    #expect(answer.text.contains("the request has 1020 checks"))
     #expect(service.prober.requests.isEmpty)
   }
 
