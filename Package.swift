@@ -120,7 +120,7 @@ let package = Package(
       [
         "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
         "JSONFormat",
-        "Credentials", "Locks", logging,
+        "Credentials", "History", "Database", "Locks", logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
 
@@ -148,6 +148,10 @@ let package = Package(
       name: "KernelBenchmark",
       dependencies: ["NetworkReachability", "ReachabilityModel", "Netlink", "Locks", "CNetlink", logging],
       path: "Benchmarks/KernelBenchmark", swiftSettings: strict),
+
+    .executableTarget(
+      name: "HistoryBenchmark", dependencies: ["History", "Database", logging], path: "Benchmarks/HistoryBenchmark",
+      swiftSettings: strict),
 
     // Tests.
     .target(
@@ -179,13 +183,13 @@ let package = Package(
       "StatusAPITests",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "EventStreams", "EventLoop", "Credentials", "TestSupport", "Locks", deque, logging,
+        "EventStreams", "EventLoop", "Credentials", "History", "Database", "TestSupport", "Locks", deque, logging,
       ]),
     tests(
       "ContractTests",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "EventStreams", "EventLoop", "Credentials", "YAMLTree", "TestSupport", deque, logging,
+        "EventStreams", "EventLoop", "Credentials", "History", "Database", "YAMLTree", "TestSupport", deque, logging,
       ]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(

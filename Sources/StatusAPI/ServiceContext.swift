@@ -1,5 +1,6 @@
 internal import Logging
 internal import EmbeddedHTTPServer
+internal import History
 internal import NetworkReachability
 
 /// The objects that the routes use.
@@ -11,6 +12,8 @@ final class ServiceContext: Sendable {
   let resolutionRateLimiter: ResolutionRateLimiter
   let checks: CheckContext
   let targets: TargetContext
+  /// The history; nil without a data directory.
+  let history: HistoryKeeper?
   let metrics: MetricRegistry
   let hostLongPolls: HostLongPolls
   /// The settings that can change while the service runs.
@@ -30,7 +33,8 @@ final class ServiceContext: Sendable {
   init(
     monitor: ReachabilityMonitor, events: EventPublisher, hostEvents: HostEventPublisher, health: Health,
     resolutionRateLimiter: ResolutionRateLimiter,
-    checks: CheckContext, targets: TargetContext, metrics: MetricRegistry, hostLongPolls: HostLongPolls,
+    checks: CheckContext, targets: TargetContext, history: HistoryKeeper?, metrics: MetricRegistry,
+    hostLongPolls: HostLongPolls,
     settings: ReloadableSettings,
     access: AccessControl, requests: RequestCounters, epoch: CacheGeneration, version: String, commit: String,
     logger: Logger
@@ -42,6 +46,7 @@ final class ServiceContext: Sendable {
     self.resolutionRateLimiter = resolutionRateLimiter
     self.checks = checks
     self.targets = targets
+    self.history = history
     self.metrics = metrics
     self.hostLongPolls = hostLongPolls
     self.settings = settings

@@ -1,6 +1,7 @@
 internal import JSONFormat
 public import Logging
 public import EmbeddedHTTPServer
+public import History
 public import NetworkReachability
 public import ReachabilityChecks
 
@@ -25,11 +26,11 @@ public final class StatusService: Sendable {
   ///   - checker: runs the checks that clients request.
   ///   - targetChecker: runs the checks of registered targets, separately, so that clients cannot delay them.
   ///   - configuration: the settings.
+  ///   - history: records the results of registered targets' checks and answers queries; nil without a store.
   ///   - logger: receives internal failures.
   public init(
     monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker,
-    configuration: Configuration = Configuration(),
-    logger: Logger
+    configuration: Configuration = Configuration(), history: HistoryKeeper? = nil, logger: Logger
   ) {
     let events = EventPublisher(historyBytes: configuration.historyBytes)
     let known = HealthCheck("kernel") {
@@ -53,7 +54,8 @@ public final class StatusService: Sendable {
       monitor: monitor, checker: targetChecker,
       configuration: .init(
         limits: configuration.allLimits, machine: configuration.machine, policy: policy,
-        moduleAccess: { settings.current.modules.access(to: $0) }))
+        moduleAccess: { settings.current.modules.access(to: $0) },
+        record: history?.resultHandler))
     self.schedule = schedule
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
     metrics.add(.checks(schedule))
@@ -65,6 +67,7 @@ public final class StatusService: Sendable {
         checks: CheckContext(
           checker: checker, policy: policy, configuredModules: { settings.current.modules }),
         targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
+        history: history,
         metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), settings: settings,
         access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
         epoch: events.generation,

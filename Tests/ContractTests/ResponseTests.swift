@@ -1,8 +1,11 @@
 import EmbeddedHTTPServer
+import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
+@testable import History
 @testable import StatusAPI
 
 /// Real answers against the contract.
@@ -32,17 +35,30 @@ import Testing
     Case(reason: "connectionRequired", script: .script(.wifi) { $0.operationalState = .dormant }),
   ]
 
-  static let targets = [
-    "/", "/status", "/status?require=reachable", "/interfaces", "/events", "/livez", "/readyz?verbose", "/healthz",
-    "/readyz/kernel", "/readyz/disk", "/metrics", "/openapi.yaml", "/hosts/default", "/hosts/local-link",
-    "/hosts/10.0.0.9",
-    "/hosts/192.0.2.1", "/hosts/2001:db8::1", "/hosts/127.0.0.1", "/hosts/10.0.0.5", "/hosts/10.0.0.255",
-    "/hosts/224.0.0.1", "/hosts/fe80::1%25eth0", "/hosts/10.0.0.9?source=10.0.0.5&interface=eth0",
-    "/hosts/10.0.0.9?source=10.9.9.9", "/hosts/10.0.0.9?interface=eth9", "/hosts/localhost",
-    "/hosts/db.internal?resolve=none", "/hosts/http:%2F%2Fx", "/status?x=1", "/hosts/a:1", "/interfaces?a&a",
-    "/check?target=tcp://10.0.0.9:1", "/check?target=tcp://192.0.2.1:1&require=up&ip=both&count=2", "/check",
-    "/check?target=tcp://a", "/check?target=icmp://10.0.0.9&count=3&timeout=1s", "/explain?target=https://10.0.0.9/",
-    "/explain?target=route://default", "/explain?target=tcp://192.0.2.1:1", "/check?target=route://localhost",
+  static let targets =
+    [
+      "/", "/status", "/status?require=reachable", "/interfaces", "/events", "/livez", "/readyz?verbose", "/healthz",
+      "/readyz/kernel", "/readyz/disk", "/metrics", "/openapi.yaml", "/hosts/default", "/hosts/local-link",
+      "/hosts/10.0.0.9",
+      "/hosts/192.0.2.1", "/hosts/2001:db8::1", "/hosts/127.0.0.1", "/hosts/10.0.0.5", "/hosts/10.0.0.255",
+      "/hosts/224.0.0.1", "/hosts/fe80::1%25eth0", "/hosts/10.0.0.9?source=10.0.0.5&interface=eth0",
+      "/hosts/10.0.0.9?source=10.9.9.9", "/hosts/10.0.0.9?interface=eth9", "/hosts/localhost",
+      "/hosts/db.internal?resolve=none", "/hosts/http:%2F%2Fx", "/status?x=1", "/hosts/a:1", "/interfaces?a&a",
+      "/check?target=tcp://10.0.0.9:1", "/check?target=tcp://192.0.2.1:1&require=up&ip=both&count=2", "/check",
+      "/check?target=tcp://a", "/check?target=icmp://10.0.0.9&count=3&timeout=1s", "/explain?target=https://10.0.0.9/",
+      "/explain?target=route://default", "/explain?target=tcp://192.0.2.1:1", "/check?target=route://localhost",
+    ] + historyTargets
+
+  static let historyTargets = [
+    "/history", "/history?limit=1", "/history?since=-1h&until=-1s&types=target,service&states=down,running&order=asc",
+    "/history?subject=machine&subject=target:db", "/history?subject=x", "/history?cursor=1", "/history?cursor=e1",
+    "/history?since=yesterday", "/history?order=up", "/history?limit=0", "/targets/db/history", "/targets/none/history",
+    "/targets/DB/history", "/targets/db/uptime", "/targets/db/uptime?window=30d&step=1d", "/targets/none/uptime",
+    "/targets/db/uptime?step=1m&window=400d", "/targets/db/uptime?window=1s", "/uptime", "/uptime?window=1h&label=env",
+    "/uptime?limit=1", "/uptime?cursor=A", "/targets/db/latency", "/targets/db/latency?step=1m&quantiles=0.5,1",
+    "/targets/db/latency?step=1d", "/targets/db/latency?step=2h", "/targets/db/latency?quantiles=2",
+    "/targets/none/latency", "/targets/db/badge.svg", "/targets/db/badge.svg?metric=uptime&window=30d",
+    "/targets/db/badge.svg?metric=latency", "/targets/db/badge.svg?metric=x", "/targets/none/badge.svg",
   ]
 
   @Test(arguments: cases)
@@ -104,6 +120,48 @@ import Testing
     }
   }
 
+  @Test func historyResponsesMatchTheContract() throws {
+    let data = try TemporaryDirectory()
+    let runtime = try TemporaryDirectory(in: "/dev/shm")
+    let store = try HistoryStore.open(
+      StoreConfiguration(
+        directory: data.path, runtimeDirectory: runtime.path,
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })))
+    let history = HistoryKeeper(store)
+    try store.start()
+    defer { store.close(within: .seconds(5)) }
+    let machine = try ScriptedMachine(history: history)
+    let now = StoreTime.now
+    let changes: [(String, StateCode, StateCode)] = [
+      ("target:db", .targetUnknown, .targetUp), ("target:db", .targetUp, .targetDown),
+    ]
+    let records = changes.enumerated().map { index, change in
+      EventRecord(
+        sequence: UInt64(index + 1), time: now.wall, uptime: now.uptime, kind: 3, subject: change.0, body: [],
+        transition: TransitionRecord(
+          type: .target, old: change.1, new: change.2, reason: ReasonCode(.refused), causes: CauseSet([Cause.check])))
+    }
+    _ = store.append(records)
+    #expect(eventually { store.visibleEnd == 2 })
+    try check(
+      machine, "/targets", nil, method: "POST",
+      body: #"{"id": "db", "target": "tcp://10.0.0.9:1", "labels": {"env": "a"}}"#)
+    try check(machine, "/targets", nil, method: "POST", body: #"{"id": "dc", "target": "tcp://10.0.0.9:1"}"#)
+    try check(machine, "/targets/db/check", nil, method: "POST")
+    for target in Self.historyTargets {
+      for accept in [nil, "application/json", "application/x-ndjson", "image/svg+xml"] {
+        try check(machine, target, accept)
+      }
+    }
+    #expect(Set(history.recorder.samples(of: "target:db", -1).map(\.state)) == [.up], "the results of its checks")
+    #expect(try check(machine, "/history", nil) == 200)
+    #expect(try check(machine, "/targets/db/uptime?step=1h", nil) == 200)
+    #expect(try check(machine, "/targets/db/latency?step=1m", nil) == 200)
+    #expect(try check(machine, "/targets/none/uptime", nil) == 404)
+    let entries = try Value(json: machine.ask("/history").text)["history"]?.elements ?? []
+    #expect(entries.compactMap { $0["to"]?.text } == ["down", "up", "running"])
+  }
+
   /// Asks and compares status, media type, headers and body with what is written.
   @discardableResult
   private func check(
@@ -135,7 +193,7 @@ import Testing
       #expect(
         schema.violations(isNumber ? .number(Double(value) ?? .nan) : .string(value)) == [], "\(location) \(name)")
     }
-    let isJSON = response.mediaType?.hasSuffix("json") == true
+    let isJSON = response.mediaType?.hasSuffix("json") == true && response.mediaType != "application/x-ndjson"
     let isYAML = response.mediaType == "application/yaml"
     let value = isJSON || isYAML ? try Value(json: response.text) : .string(response.text)
     #expect(Schema(contract: contract, value: content["schema"] ?? .null).violations(value) == [], "\(location)")

@@ -1,6 +1,7 @@
 import EventStreams
 import DequeModule
 import EventLoop
+import History
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -22,7 +23,7 @@ struct ScriptedMachine {
   }
   let service: StatusService
 
-  init(_ script: KernelScript = .wired, started: Bool = true) throws {
+  init(_ script: KernelScript = .wired, started: Bool = true, history: HistoryKeeper? = nil) throws {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
     // Nobody listens there: names that are not in the hosts file fail.
@@ -31,7 +32,7 @@ struct ScriptedMachine {
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
       targetChecker: Checker(monitor: monitor, prober: prober), configuration: .init(version: "0.1.0"),
-      logger: logger)
+      history: history, logger: logger)
     if started { try monitor.start() }
   }
 

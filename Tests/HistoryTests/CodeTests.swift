@@ -42,9 +42,12 @@ struct CodeTests {
         "0 none", "1 unknown", "2 notReachable", "3 reachable", "4 reachableWWAN", "10 interfaceUsable",
         "11 interfaceDormant", "12 interfaceLinkDown", "13 interfaceAdminDown", "14 interfaceRemoved", "20 targetUp",
         "21 targetDown", "22 targetUnreachable", "23 targetUnknown", "24 targetPaused", "25 targetRemoved",
+        "30 serviceRunning", "31 serviceStopped",
       ])
     #expect(
-      TransitionType.allCases.map { "\($0.rawValue) \($0)" } == ["0 status", "1 path", "2 interface", "3 target"])
-    #expect([TransitionFlags.initial, .removed, .flapping].map(\.rawValue) == [1, 2, 4])
+      TransitionType.allCases.map { "\($0.rawValue) \($0)" } == [
+        "0 status", "1 path", "2 interface", "3 target", "4 service",
+      ])
+    #expect([TransitionFlags.initial, .removed, .flapping, .unclean].map(\.rawValue) == [1, 2, 4, 8])
   }
 }

@@ -1,6 +1,7 @@
 import DequeModule
 import EventLoop
 import Foundation
+import History
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -22,7 +23,7 @@ struct ScriptedService {
   /// A machine with a wire and a router, started.
   init(
     _ script: KernelScript? = .wired, started: Bool = true, nameServers: [String] = [],
-    _ configuration: StatusService.Configuration = .init()
+    _ configuration: StatusService.Configuration = .init(), history: HistoryKeeper? = nil
   ) throws {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
@@ -30,7 +31,7 @@ struct ScriptedService {
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
       targetChecker: Checker(monitor: monitor, prober: prober), configuration: configuration,
-      logger: .silent)
+      history: history, logger: .silent)
     if started { try monitor.start() }
   }
 

@@ -38,7 +38,7 @@ struct TidyTests {
     "StatusAPI": [
       "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
       "JSONFormat",
-      "Credentials", "Locks", "Logging", "Synchronization",
+      "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",
     ],
     "Service": [
       "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",

@@ -74,6 +74,8 @@ public enum TargetChangeRecord: Sendable, Equatable {
 public enum Subject {
   /// This machine.
   public static let machine = "machine"
+  /// This service.
+  public static let service = "service"
   /// An interface.
   public static func interface(_ name: String) -> String { "interface:\(name)" }
   /// A registered target.

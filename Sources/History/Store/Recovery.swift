@@ -63,7 +63,9 @@ struct Recovery {
         INSERT INTO run(epoch, boot, started, started_uptime, alive, alive_uptime) VALUES(?, ?, ?, ?, ?, ?)
         """, .text(epoch), .text(boot), .integer(time.wall), .integer(time.uptime), .integer(time.wall),
         .integer(time.uptime))
-      return connection.lastInsertedRow
+      let run = connection.lastInsertedRow
+      try RunHistory.begin(run, in: connection)
+      return run
     }
     page?.begin(run, epoch, time)
     return run

@@ -34,6 +34,10 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
   case targetPaused = 24
   /// A target: it was removed.
   case targetRemoved = 25
+  /// The service runs.
+  case serviceRunning = 30
+  /// The service does not run.
+  case serviceStopped = 31
 
   /// The state of a machine.
   public init(_ status: ReachabilityStatus) {
@@ -82,6 +86,8 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
     case .targetDown: "down"
     case .targetUnreachable: "unreachable"
     case .targetPaused: "paused"
+    case .serviceRunning: "running"
+    case .serviceStopped: "stopped"
     }
   }
 }

@@ -37,6 +37,8 @@ public enum TransitionType: UInt8, Hashable, Sendable, CaseIterable {
   case interface = 2
   /// A registered target.
   case target = 3
+  /// A start or a stop of the service, which is no event.
+  case service = 4
 }
 
 /// Properties of a transition beside its states; the bits are stored, so that they never change.
@@ -51,4 +53,6 @@ public struct TransitionFlags: OptionSet, Hashable, Sendable {
   public static let removed = TransitionFlags(rawValue: 1 << 1)
   /// The target's state changes so often that it is not meaningful.
   public static let flapping = TransitionFlags(rawValue: 1 << 2)
+  /// The service was killed, or the power failed.
+  public static let unclean = TransitionFlags(rawValue: 1 << 3)
 }

@@ -20,12 +20,15 @@ extension CheckSchedule {
     /// The targets for which clients may use a module; called for each check of a target that was added at run time, because a
     /// reload may have changed or removed its module.
     public var moduleAccess: @Sendable (CheckModule) -> ModuleAccess
+    /// Receives each result that counts, with the target's id, in any order and on any thread; nil when nothing keeps them.
+    public var record: (@Sendable (_ id: String, _ result: CheckResult) -> Void)?
 
     /// Settings, each with a default; without a policy every target may be contacted.
     public init(
       limits: ScheduleLimits = ScheduleLimits(), concurrency: Int = 1_024, perHost: Int = 32, machine: String = "",
       policy: @escaping @Sendable () -> ContactPolicy? = { nil },
-      moduleAccess: @escaping @Sendable (CheckModule) -> ModuleAccess = { $0.access }
+      moduleAccess: @escaping @Sendable (CheckModule) -> ModuleAccess = { $0.access },
+      record: (@Sendable (_ id: String, _ result: CheckResult) -> Void)? = nil
     ) {
       self.limits = limits
       self.concurrency = concurrency
@@ -33,6 +36,7 @@ extension CheckSchedule {
       self.machine = machine
       self.policy = policy
       self.moduleAccess = moduleAccess
+      self.record = record
     }
   }
 }

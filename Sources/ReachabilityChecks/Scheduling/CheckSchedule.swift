@@ -114,20 +114,18 @@ public final class CheckSchedule: Sendable {
   }
 
   private func end(_ start: ScheduleState.CheckStart, _ outcome: CheckOutcome) {
-    let (publish, waiting) = guarded.withLock { guarded in
+    let (publish, waiting, isCounted) = guarded.withLock { guarded in
       let now = now()
       guarded.cancellations[start.run] = nil
       defer { rearm(&guarded, now) }
       let effect = guarded.state.finish(start.run, outcome.result, settle: monitor.settle, at: now)
       if effect == .contradicted { guarded.routes.report(start.definition.target.host, to: start.id) }
-      guard let changes = effect.changes else {
-        return (monitor.record([], at: now.time), [] as [TargetRegistry.Waiter])
-      }
-      let waiting = guarded.waiting.removeValue(forKey: start.id) ?? []
+      let waiting = effect.changes == nil ? [] : guarded.waiting.removeValue(forKey: start.id) ?? []
       // Numbered under this lock, so that the changes of a target are published in order.
-      return (monitor.record(changes, at: now.time), waiting)
+      return (monitor.record(effect.changes ?? [], at: now.time), waiting, effect.isCounted)
     }
     publish()
+    if isCounted, outcome.result.reason != .cancelled { configuration.record?(start.id, outcome.result) }
     for completion in waiting { completion(outcome) }
   }
 

@@ -15,6 +15,12 @@ extension ScheduleState {
     /// The kernel reports otherwise about the route; its report is repeated, because it may be outdated.
     case contradicted
 
+    /// Whether the result is one of the target.
+    var isCounted: Bool {
+      guard case .accepted = self else { return false }
+      return true
+    }
+
     /// The changes to publish; nil when waiting callers have to wait for another result.
     var changes: [TargetChange]? {
       switch self {

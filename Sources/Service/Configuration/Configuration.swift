@@ -25,6 +25,8 @@ package struct Configuration: Sendable {
   var allowedOrigins: [String] = []
   /// The access rules for listeners without rules of their own.
   var access = AccessPolicy.Rules()
+  /// Whether badges need a token where other reads do.
+  var badges = AccessPolicy.Rule.token
   /// The configured tokens.
   var tokens: [AccessToken] = []
   /// The path of a file with more tokens; nil for none.

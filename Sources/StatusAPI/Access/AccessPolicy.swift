@@ -82,11 +82,14 @@ public struct AccessPolicy: Sendable, Equatable {
 
   /// The rules of each listener, by its number; a listener beyond the end has the defaults.
   public var listeners: [Rules]
+  /// Whether badges need no token where other reads do, so that public web pages can embed them.
+  public var badgesAreOpen: Bool
   private var tokens: [String: [AccessToken]]
 
   /// Creates a policy; several tokens may share an id, so that a token can be rotated without interruption.
-  public init(listeners: [Rules] = [], tokens: [AccessToken] = []) {
+  public init(listeners: [Rules] = [], tokens: [AccessToken] = [], badgesAreOpen: Bool = false) {
     self.listeners = listeners
+    self.badgesAreOpen = badgesAreOpen
     self.tokens = Dictionary(grouping: tokens, by: \.id)
   }
 

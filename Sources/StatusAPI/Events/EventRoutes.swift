@@ -1,3 +1,5 @@
+internal import Database
+internal import History
 internal import JSONFormat
 internal import EventStreams
 internal import EmbeddedHTTPServer
@@ -14,7 +16,8 @@ enum EventRoutes {
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
   static let events = Route(
-    pattern: "/events", parameters: ["types", "lastEventId", "host", "target"], repeatable: ["host", "target"],
+    pattern: "/events", parameters: ["types", "lastEventId", "since", "host", "target"],
+    repeatable: ["host", "target"],
     mediaTypes: [.eventStream, .json],
     summary: "every transition as Server-Sent Events, starting with the current state"
   ) { (context) throws(Problem) in
@@ -22,20 +25,45 @@ enum EventRoutes {
     // A browser sends the header when it reconnects, so the header is newer than the query.
     let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
     let hosts = try hosts(context)
-    if context.media == .json {
-      guard hosts.isEmpty else {
-        throw Problem(
-          .badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
-      }
-      return .now(array(context, after: known, selection))
+    guard context.media != .json || hosts.isEmpty else {
+      throw Problem(.badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
     }
+    if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
+    return .now(try response(context, after: known, selection, hosts))
+  }
+
+  /// Returns the stream or the array after an event.
+  private static func response(
+    _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
+  ) throws(Problem) -> HTTPResponse {
+    if context.media == .json { return array(context, after: known, selection) }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
     // First the machine, then the hosts: changes in between arrive through the log.
     var stream = stream(context.service.events, after: known, selection)
     if !hosts.isEmpty { try watch(hosts, context, &stream) }
-    return .now(HTTPResponse(headers: SecurityHeaders.merged(into: headers), body: .stream(stream)))
+    return HTTPResponse(headers: SecurityHeaders.merged(into: headers), body: .stream(stream))
+  }
+
+  /// Returns the stream or the array from the first event at or after a time, whose number only the store knows.
+  private static func replay(
+    _ context: RequestContext, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
+  ) throws(Problem) -> HTTPReply {
+    let history = try context.history()
+    let now = Timestamp(microseconds: history.time.wall)
+    let since = try TimeParameter.moment("since", context, now: now)?.microseconds ?? now.microseconds
+    let feed = context.service.events
+    return context.reply(
+      history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) },
+      { first in
+        let known = first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent
+        do throws(Problem) {
+          return try response(context, after: known.description, selection, hosts)
+        } catch {
+          return context.answer(error)
+        }
+      })
   }
 
   /// Returns the requested hosts without duplicates.

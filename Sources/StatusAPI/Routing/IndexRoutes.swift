@@ -49,5 +49,10 @@ enum IndexRoutes {
 enum RouteTable {
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
-    + SingleCheckRoutes.all + TargetRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
+    + SingleCheckRoutes.all + TargetRoutes.all
+    + [
+      HistoryRoutes.history, HistoryRoutes.targetHistory, UptimeRoutes.target, UptimeRoutes.all, LatencyRoutes.latency,
+      BadgeRoutes.badge,
+    ]
+    + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
 }

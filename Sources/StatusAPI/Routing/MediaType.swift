@@ -8,6 +8,7 @@ enum MediaType: String {
   case healthJSON = "application/health+json"
   case ndjson = "application/x-ndjson"
   case yaml = "application/yaml"
+  case svg = "image/svg+xml"
 
   /// The value of `Content-Type`.
   var contentType: String { self == .text ? "text/plain; charset=utf-8" : rawValue }

@@ -8,7 +8,7 @@ struct Problem: Error {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
     case forbidden, policyDenied, moduleDenied, quotaExceeded
     case hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge, unsupportedMedia, invalid
-    case rateLimited, overloaded, draining, `internal`
+    case rateLimited, overloaded, draining, storeDisabled, storeUnavailable, `internal`
 
     /// The default status; 414 and 431 apply to parts of a request that are too large.
     var status: Int {
@@ -27,7 +27,7 @@ struct Problem: Error {
       case .invalid: 422
       case .rateLimited: 429
       case .internal: 500
-      case .overloaded, .draining: 503
+      case .overloaded, .draining, .storeDisabled, .storeUnavailable: 503
       }
     }
 
@@ -56,6 +56,8 @@ struct Problem: Error {
       case .rateLimited: "Rate limit exceeded"
       case .overloaded: "Server overloaded"
       case .draining: "Server shutting down"
+      case .storeDisabled: "No history"
+      case .storeUnavailable: "Store unavailable"
       case .internal: "Internal server error"
       }
     }

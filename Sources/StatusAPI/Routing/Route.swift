@@ -15,6 +15,8 @@ struct Route: Sendable {
   var scope: Scope? = .read
   /// The representations, the default first.
   var mediaTypes: [MediaType]
+  /// Whether the setting `access.badges` can open the route.
+  var isBadge = false
   /// Whether a 200 depends only on the documents, the settings and the request's head, and is valid until they change.
   var isCacheable = false
   /// The summary for the index, in one line.

@@ -91,7 +91,8 @@ struct Router: Sendable {
         headers: ["Allow": allow])
     }
     let policy = service.access.policy
-    let account = try RequestAuthorization.authorize(request, route.scope, listener: listener, policy, service.origins)
+    let scope = route.isBadge && policy.badgesAreOpen ? nil : route.scope
+    let account = try RequestAuthorization.authorize(request, scope, listener: listener, policy, service.origins)
     let context = RequestContext(
       request: request, service: service, listener: listener, path: try Self.decode(raw),
       query: try Self.query(request, route),

@@ -18,8 +18,8 @@ struct TargetListQuery {
   init(_ context: RequestContext) throws(Problem) {
     visibility = TargetVisibility(context)
     states = try Self.states(context.query["state"])
-    labels = try Self.labels(context.query["label"])
-    limit = try Self.limit(context.query["limit"])
+    labels = try LabelSelector.parse(context.query["label"])
+    limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
     cursor = context.query["cursor"]
     if let cursor, !TargetSpec.isID(cursor) {
       throw Problem(.badRequest, "invalid cursor \(cursor.prefix(80).debugDescription); use the URL of the Link header")
@@ -106,42 +106,6 @@ struct TargetListQuery {
       states.insert(state)
     }
     return states
-  }
-
-  /// A label selector: `env=prod`, or `env` for any value.
-  private struct LabelSelector {
-    var name: String
-    var value: String?
-
-    func matches(_ definition: TargetDefinition) -> Bool {
-      guard let found = definition.labels[name] else { return false }
-      return value.map { $0 == found } ?? true
-    }
-  }
-
-  private static func labels(_ text: String?) throws(Problem) -> [LabelSelector] {
-    guard let text else { return [] }
-    var rules: [LabelSelector] = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = parts.first, !name.isEmpty else {
-        throw Problem(
-          .badRequest, "label must be a list such as env=prod,team, got \(text.prefix(80).debugDescription)")
-      }
-      rules.append(LabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
-    }
-    return rules
-  }
-
-  private static func limit(_ text: String?) throws(Problem) -> Int {
-    guard let text else { return defaultLimit }
-    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text),
-      (1...limitMaximum).contains(limit)
-    else {
-      throw Problem(
-        .badRequest, "limit must be an integer between 1 and \(limitMaximum), got \(text.prefix(80).debugDescription)")
-    }
-    return limit
   }
 
   // MARK: - Pagination

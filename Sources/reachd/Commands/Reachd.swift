@@ -18,6 +18,8 @@ struct Reachd: AsyncParsableCommand {
         reachd check db:5432 --explain      check a target, show which layer fails
         reachd wait db.internal             wait until a host is reachable
         reachd targets --state down         list the targets of a service
+        reachd targets --since 24h          ... with their availability
+        reachd history --since 1h           print the transitions of the past
         reachd config check -c reachd.yaml  validate a configuration
         reachd token create --scope read    create a token for clients
 
@@ -28,7 +30,7 @@ struct Reachd: AsyncParsableCommand {
     version: "reachd \(Version.current) (commit \(Version.commit))",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
-      TargetsCommand.self, HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
+      TargetsCommand.self, HistoryCommand.self, HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
     ])
 
   /// Returns the error for a word in place of a subcommand that is none, with the nearest name.

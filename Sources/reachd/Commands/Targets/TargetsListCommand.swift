@@ -16,6 +16,7 @@ struct TargetsListCommand: AsyncParsableCommand {
       EXAMPLES
         reachd targets list
         reachd targets --label env=prod,team --json | jq '.targets[].id'
+        reachd targets --since 24h
       """)
 
   @Option(
@@ -26,13 +27,17 @@ struct TargetsListCommand: AsyncParsableCommand {
   @Option(help: "Only targets with these labels, such as env=prod,team.")
   var label: String?
 
-  @Flag(help: "Print the documents of GET /targets, one page per line.")
+  @Option(help: "Also print the availability over a time, such as 24h or 30d; needs a data directory.")
+  var since: String?
+
+  @Flag(help: "Print the documents of GET /targets, one page per line; with --since also of GET /uptime.")
   var json = false
 
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws {
+    let uptimes = try since.map { try self.uptimes($0) } ?? [:]
     var states: Set<TargetState> = []
     try client.forEachTargetPage([("state", state), ("label", label)], source) { page, text in
       for item in page["targets"]?.elements ?? [] {
@@ -40,11 +45,36 @@ struct TargetsListCommand: AsyncParsableCommand {
           throw ClientOptions.undetermined("the response is not a list of targets")
         }
         states.insert(state)
-        if !json { Terminal.line(line) }
+        let uptime = item["id"]?.string.flatMap { uptimes[$0] }.map { " \($0)" } ?? ""
+        if !json { Terminal.line(line + uptime) }
       }
       if json { Terminal.line(text) }
     }
     if !states.isDisjoint(with: [.down, .unreachable]) { throw ExitStatus.negative }
     if states.contains(.unknown) { throw ExitStatus.undetermined }
+  }
+
+  /// The largest number of targets per page that a service allows here.
+  private static let page = 10_000
+  /// The limit of pages, which allows more targets than a service can have.
+  private static let pages = 1_000
+
+  /// Requests the uptimes of the targets by their ids, and prints the documents with `--json`.
+  private func uptimes(_ window: String) throws -> [String: String] {
+    var found: [String: String] = [:]
+    var cursor: String?
+    for _ in 0..<Self.pages {
+      let query = [("window", window), ("limit", String(Self.page)), ("label", label), ("cursor", cursor)]
+        .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
+      let page = try client.document("/uptime?" + query.joined(separator: "&"), member: "targets", source)
+      if json { Terminal.line(String(decoding: page.bytes, as: UTF8.self)) }
+      for item in page["targets"]?.elements ?? [] {
+        guard let id = item["id"]?.string, let uptime = HistoryFormatter.uptime(item) else { continue }
+        found[id] = uptime
+      }
+      cursor = page["next"]?.string
+      if cursor == nil { break }
+    }
+    return found
   }
 }

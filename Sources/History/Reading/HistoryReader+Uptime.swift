@@ -1,0 +1,166 @@
+public import Database
+
+/// The uptime of a target in one step of a window.
+public struct UptimeStep: Sendable, Equatable {
+  /// The start in microseconds since 1970.
+  public var start: Int64
+  /// The times in each state until the next step.
+  public var summary: UptimeSummary
+
+  /// The steps of a window in which a target was not monitored at all.
+  public static func unmonitored(in window: Range<Int64>, step: Int64) -> [UptimeStep] {
+    stride(from: window.lowerBound, to: window.upperBound, by: Int64.Stride(min(step, Int64(window.count)))).map {
+      start in
+      var uptime = UptimeAccumulator(at: start)
+      uptime.advance(to: min(window.upperBound, start + min(step, Int64(window.count))), monitored: [])
+      return UptimeStep(start: start, summary: uptime.take())
+    }
+  }
+}
+
+extension HistoryReader {
+  /// A change of a target's state as the uptime needs it.
+  private struct Change {
+    var id: Int64
+    var run: Int64
+    var boottime: Int64
+    var state: UptimeState
+  }
+
+  /// Computes the uptime of one target.
+  ///
+  /// - Parameters:
+  ///   - target: its number, from ``reference(to:)``.
+  ///   - window: the window in microseconds since 1970.
+  ///   - step: the length of the steps in microseconds; the last one may be shorter.
+  /// - Returns: the uptime in each step.
+  /// - Throws: SQLite's error.
+  public func uptime(of target: Int64, in window: Range<Int64>, step: Int64) throws(DatabaseError) -> [UptimeStep] {
+    var timeline = try timeline(since: window.lowerBound)
+    let first = try firstEntry(at: window.lowerBound, timeline)
+    let opening = try opening(of: target, before: first)
+    if opening.count > 1, let run = opening.first?.run {
+      timeline = try self.timeline(since: window.lowerBound, from: run)
+    }
+    var uptime = start(with: opening, at: window.lowerBound, timeline)
+    var steps: [UptimeStep] = []
+    var end = window.lowerBound
+    /// Ends the steps that are over at a moment.
+    func finish(until time: Int64) {
+      while end < window.upperBound, end + step <= time || time >= window.upperBound {
+        let begin = end
+        end = min(window.upperBound, end + step)
+        uptime.advance(to: end, monitored: timeline.monitored)
+        steps.append(UptimeStep(start: begin, summary: uptime.take()))
+      }
+    }
+    try changes("subject = ? AND id >= ?", [.integer(target), .integer(first)]) { _, change in
+      let time = timeline.time(run: change.run, boottime: change.boottime) ?? .min
+      guard time < window.upperBound else { return false }
+      finish(until: time)
+      uptime.change(to: change.state, at: time, monitored: timeline.monitored)
+      return true
+    }
+    finish(until: window.upperBound)
+    return steps
+  }
+
+  /// Computes the uptime of many targets in one scan of the window.
+  ///
+  /// - Parameters:
+  ///   - targets: their numbers, from ``reference(to:)``.
+  ///   - window: the window in microseconds since 1970.
+  /// - Returns: the uptime of each target.
+  /// - Throws: SQLite's error.
+  public func uptimes(of targets: [Int64], in window: Range<Int64>) throws(DatabaseError) -> [UptimeSummary] {
+    var timeline = try timeline(since: window.lowerBound)
+    let first = try firstEntry(at: window.lowerBound, timeline)
+    let end = try firstEntry(at: window.upperBound, timeline)
+    var openings: [[Change]] = []
+    for target in targets { openings.append(try opening(of: target, before: first)) }
+    if let run = openings.filter({ $0.count > 1 }).compactMap(\.first?.run).min() {
+      timeline = try self.timeline(since: window.lowerBound, from: run)
+    }
+    var uptimes = openings.map { start(with: $0, at: window.lowerBound, timeline) }
+    // The numbers of targets are small and dense.
+    var places = [Int32](repeating: -1, count: Int(targets.max() ?? 0) + 1)
+    for (place, target) in targets.enumerated() { places[Int(target)] = Int32(place) }
+    if targets.count <= Limits.indexedTargets {
+      for (place, target) in targets.enumerated() {
+        try changes(
+          "subject = ? AND id >= ? AND id < ?", [.integer(target), .integer(first), .integer(end)]
+        ) { _, change in
+          let time = min(window.upperBound, timeline.time(run: change.run, boottime: change.boottime) ?? .min)
+          uptimes[place].change(to: change.state, at: time, monitored: timeline.monitored)
+          return true
+        }
+      }
+    } else {
+      try changes("id >= ? AND id < ?", [.integer(first), .integer(end)]) { subject, change in
+        guard subject < places.count, places[Int(subject)] >= 0 else { return true }
+        let time = min(window.upperBound, timeline.time(run: change.run, boottime: change.boottime) ?? .min)
+        uptimes[Int(places[Int(subject)])].change(to: change.state, at: time, monitored: timeline.monitored)
+        return true
+      }
+    }
+    return uptimes.indices.map { place in
+      uptimes[place].advance(to: window.upperBound, monitored: timeline.monitored)
+      return uptimes[place].take()
+    }
+  }
+
+  /// The state before an entry, with all changes since the outage began that may be open there, oldest first.
+  private func opening(of target: Int64, before first: Int64) throws(DatabaseError) -> [Change] {
+    var found: [Change] = []
+    try changes(
+      "subject = ? AND id < ?", [.integer(target), .integer(first)],
+      order: "ORDER BY id DESC LIMIT \(Limits.openingChanges)"
+    ) { _, change in
+      found.append(change)
+      return [.down, .unreachable, .unknown].contains(change.state)
+    }
+    // Without an outage, what was before does not matter.
+    guard let outage = found.lastIndex(where: { $0.state == .down }) else { return Array(found.prefix(1)) }
+    return found[...outage].reversed()
+  }
+
+  private func start(with opening: [Change], at time: Int64, _ timeline: Timeline) -> UptimeAccumulator {
+    let times = opening.map { min(time, timeline.time(run: $0.run, boottime: $0.boottime) ?? .min) }
+    let first = times.first { $0 != .min } ?? time
+    var uptime = UptimeAccumulator(at: min(first, time))
+    for (change, time) in zip(opening, times) {
+      uptime.change(to: change.state, at: max(first, time), monitored: timeline.monitored)
+    }
+    uptime.advance(to: time, monitored: timeline.monitored)
+    _ = uptime.take()
+    return uptime
+  }
+
+  private func changes(
+    _ condition: String, _ values: [DatabaseValue], order: String = "ORDER BY id",
+    _ body: (_ subject: Int64, _ change: Change) -> Bool
+  ) throws(DatabaseError) {
+    try connection.forEach(
+      "SELECT id, subject, run, boottime, new FROM transition WHERE \(condition) \(order)", values
+    ) { row in
+      guard let state = UptimeState(stored: row.integer(4)) else { return true }
+      return body(
+        row.integer(1), Change(id: row.integer(0), run: row.integer(2), boottime: row.integer(3), state: state))
+    }
+  }
+}
+
+extension UptimeState {
+  /// The state that a stored code means; nil for one that is not of a target.
+  fileprivate init?(stored code: Int64) {
+    switch StateCode(rawValue: UInt8(clamping: code)) {
+    case .targetUp: self = .up
+    case .targetDown: self = .down
+    case .targetUnreachable: self = .unreachable
+    case .targetUnknown: self = .unknown
+    case .targetPaused: self = .paused
+    case .targetRemoved: self = .unmonitored
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,88 @@
+public import Database
+
+/// Reads the history in one transaction of a connection.
+public struct HistoryReader {
+  let connection: DatabaseConnection
+  private let now: StoreTime
+
+  /// Creates a reader.
+  ///
+  /// - Parameters:
+  ///   - connection: a connection of the queue `history`.
+  ///   - now: the present time, which places the running boot.
+  public init(_ connection: DatabaseConnection, now: StoreTime = .now) {
+    self.connection = connection
+    self.now = now
+  }
+
+  // MARK: - Runs and times
+
+  /// Reads the time line from a moment on, and from a run on if that began earlier.
+  ///
+  /// - Parameters:
+  ///   - since: microseconds since 1970.
+  ///   - run: the earliest run that is needed; nil for that of `since`.
+  /// - Returns: the time line.
+  /// - Throws: SQLite's error.
+  func timeline(since: Int64, from run: Int64? = nil) throws(DatabaseError) -> Timeline {
+    var runs: [RunRecord] = []
+    try connection.forEach(
+      "SELECT id, boot, started_uptime, alive_uptime, alive FROM run ORDER BY id DESC LIMIT \(Limits.runs)"
+    ) { row in
+      var record = RunRecord(
+        id: row.integer(0), boot: row.text(1) ?? "", started: row.integer(2), alive: row.integer(3),
+        shift: row.integer(4) - row.integer(3))
+      // A damaged file must not end the process: sums of such times do not overflow.
+      let times = [record.started, record.alive, row.integer(4)]
+      guard times.allSatisfy({ (0...Limits.latestTime).contains($0) }) else { return true }
+      // The last run is the present one.
+      if runs.isEmpty, now.uptime >= record.alive {
+        (record.alive, record.shift) = (now.uptime, now.wall - now.uptime)
+      }
+      runs.append(record)
+      return record.alive + record.shift >= since || run.map { $0 < record.id } ?? false
+    }
+    return Timeline(runs: runs.reversed(), suspensions: [])
+  }
+
+  /// Returns the first entry at or after a moment, as the number of its row; one above the last when there is none.
+  ///
+  /// The row numbers rise with the run and its CLOCK_BOOTTIME, so that a binary search finds it without an index.
+  func firstEntry(at time: Int64, _ timeline: Timeline) throws(DatabaseError) -> Int64 {
+    let bounds = try connection.query("SELECT min(id), max(id) FROM transition") { ($0.integer(0), $0.integer(1)) }
+    guard let (lowest, highest) = bounds.first, highest > 0 else { return 1 }
+    if time == .min { return lowest }
+    var (low, high) = (lowest, highest + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      let found = try connection.query(
+        "SELECT id, run, boottime FROM transition WHERE id >= ? ORDER BY id LIMIT 1", .integer(middle)
+      ) { ($0.integer(0), timeline.time(run: $0.integer(1), boottime: $0.integer(2))) }
+      // Entries of runs that the time line does not contain are older.
+      if let (id, found) = found.first, (found ?? .min) < time { low = id + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The number of a subject; nil when the history has nothing about it.
+  public func reference(to subject: String) throws(DatabaseError) -> Int64? {
+    try connection.query("SELECT ref FROM subject WHERE name = ?", .text(subject)) { $0.integer(0) }.first
+  }
+
+  /// Returns the first event at or after a moment, as its number; nil when there is none.
+  public func firstEvent(at time: Int64) throws(DatabaseError) -> UInt64? {
+    var (low, high): (UInt64, UInt64)
+    let bounds = try connection.query("SELECT min(seq), max(seq) FROM event") { ($0.bits(0), $0.bits(1)) }
+    guard let found = bounds.first, found.1 > 0 else { return nil }
+    (low, high) = (found.0, found.1 + 1)
+    let last = high
+    while low < high {
+      let middle = low + (high - low) / 2
+      let next = try connection.query(
+        "SELECT seq, at FROM event WHERE seq >= ? ORDER BY seq LIMIT 1", .bits(middle)
+      ) { ($0.bits(0), $0.integer(1)) }
+      if let (number, at) = next.first, at < time { low = number + 1 } else { high = middle }
+    }
+    return low == last ? nil : low
+  }
+}

@@ -1,0 +1,43 @@
+extension Limits {
+  /// Rows that a page of the history examines: about 20 ms.
+  static let scannedRows = 20_000
+
+  /// Targets whose changes are read through the index, a row at a time; for more, one scan of the table is faster.
+  static let indexedTargets = 200
+
+  /// Changes of one target that are examined for the beginning of an outage before a window.
+  static let openingChanges = 1_000
+
+  /// The latest time that a row may have, in microseconds: far beyond any clock, and small enough for sums.
+  static let latestTime: Int64 = 1 << 60
+
+  /// Runs of the service that a query examines, the newest first.
+  static let runs = 100_000
+
+  /// Rows that one transaction of retention deletes: about 10 ms.
+  static let deletedRows = 2_000
+
+  /// Samples that wait for the thread of the store: ten minutes of 10,000 targets that are checked every 30 seconds.
+  static let pendingSamples = 200_000
+
+  /// Targets whose samples of an hour are written in one transaction: three rows each, about 10 ms.
+  static let closedTargets = 500
+
+  /// Hours of samples that a query reads; they are kept for 48 hours.
+  static let sampleHours: Int64 = 72
+
+  /// Roll-ups that a query reads, at about 5 µs each: 90 days of hours.
+  static let latencySteps: Int64 = 2_500
+
+  /// Free pages at the end of the file that one step of retention returns to the file system: 1 MiB.
+  static let vacuumedPages = 256
+
+  /// The time between two rows of samples, and between two steps of retention.
+  static let upkeepInterval = Duration.seconds(60)
+
+  /// Transactions of retention in one interval: 100,000 rows, so that a full database becomes smaller than it grows.
+  static let retentionSteps = 50
+
+  /// The interval of a task that runs only at the end.
+  static let never = Duration.seconds(100 * 365 * 86_400)
+}

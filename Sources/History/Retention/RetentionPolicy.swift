@@ -1,0 +1,124 @@
+/// How long the history is kept.
+public struct RetentionPolicy: Sendable, Equatable {
+  /// The age of events for replay, in seconds.
+  public var events: Int64 = 7 * day
+  /// The bytes of events for replay.
+  public var eventBytes: Int64 = 64 << 20
+  /// The age of transitions in seconds; the last one of each subject stays.
+  public var transitions: Int64 = 400 * day
+  /// The age of samples in seconds.
+  public var samples: Int64 = 48 * 3600
+  /// The age of hourly roll-ups in seconds.
+  public var hours: Int64 = 90 * day
+  /// The age of daily roll-ups in seconds.
+  public var days: Int64 = 800 * day
+  /// The bytes of the database; beyond it, the oldest samples, hours, events and transitions go first.
+  public var maximumSize: Int64 = 1 << 30
+
+  /// The seconds of a day.
+  private static let day: Int64 = 86_400
+
+  /// The default policy.
+  public init() {}
+}
+
+/// What one transaction of the retention deletes.
+public enum RetentionStep: Sendable, Equatable {
+  /// Events with a lower number.
+  case events(before: Int64)
+  /// Transitions with a lower row number that are not the last one of their subject.
+  case transitions(before: Int64)
+  /// Rows of samples with a lower key.
+  case samples(before: Int64)
+  /// Hourly roll-ups with a lower key.
+  case hours(before: Int64)
+  /// Daily roll-ups with a lower key.
+  case days(before: Int64)
+}
+
+/// What the database holds, as far as the retention needs it.
+public struct StoreContents: Sendable, Equatable {
+  /// The lowest and the highest number of an event; nil without events.
+  public var events: ClosedRange<Int64>?
+  /// The mean size of an event in bytes.
+  public var meanEventBytes: Int64 = 0
+  /// The first event that is not too old.
+  public var firstRecentEvent: Int64 = 0
+  /// The lowest and the highest row number of a transition; nil without transitions.
+  public var transitions: ClosedRange<Int64>?
+  /// The first transition that is not too old.
+  public var firstRecentTransition: Int64 = 0
+  /// The lowest key of `sample`; nil without rows.
+  public var firstSample: Int64?
+  /// The lowest key of `hour`; nil without rows.
+  public var firstHour: Int64?
+  /// The lowest key of `day`; nil without rows.
+  public var firstDay: Int64?
+  /// The bytes that are in use.
+  public var size: Int64 = 0
+
+  /// An empty database.
+  public init() {}
+}
+
+extension RetentionPolicy {
+  /// Decides what is to be deleted now.
+  ///
+  /// - Parameters:
+  ///   - contents: what the database holds.
+  ///   - time: the present time in seconds since 1970.
+  ///   - eventLimit: the bytes of events to keep; larger than ``eventBytes`` while a webhook waits.
+  /// - Returns: the steps in order; none when everything is within the limits.
+  public func steps(_ contents: StoreContents, at time: Int64, eventLimit: Int64? = nil) -> [RetentionStep] {
+    var steps: [RetentionStep] = []
+    if let stored = contents.events {
+      let allowed = contents.meanEventBytes == 0 ? .max : (eventLimit ?? eventBytes) / contents.meanEventBytes
+      // The newest event stays: it has the last number of the epoch.
+      let largest = stored.upperBound - min(max(1, allowed), stored.upperBound) + 1
+      let first = min(stored.upperBound, max(contents.firstRecentEvent, largest))
+      if first > stored.lowerBound { steps.append(.events(before: first)) }
+    }
+    let sample = SampleKey.first(of: (time - samples) / 3600)
+    if let first = contents.firstSample, first < sample { steps.append(.samples(before: sample)) }
+    let hour = SampleKey.first(of: (time - hours) / 3600)
+    if let first = contents.firstHour, first < hour { steps.append(.hours(before: hour)) }
+    let day = SampleKey.first(of: (time - days) / Self.day)
+    if let first = contents.firstDay, first < day { steps.append(.days(before: day)) }
+    if let stored = contents.transitions, contents.firstRecentTransition > stored.lowerBound {
+      steps.append(.transitions(before: contents.firstRecentTransition))
+    }
+    if steps.isEmpty, contents.size > maximumSize, let step = largest(contents) { steps.append(step) }
+    return steps
+  }
+
+  /// The oldest part of what may go first, when the database is too large.
+  private func largest(_ contents: StoreContents) -> RetentionStep? {
+    if let first = contents.firstSample { return .samples(before: SampleKey.end(of: first)) }
+    if let first = contents.firstHour { return .hours(before: SampleKey.end(of: first)) }
+    if let stored = contents.events, stored.count > 1 {
+      return .events(before: min(stored.upperBound, stored.lowerBound + Int64(Limits.deletedRows)))
+    }
+    if let stored = contents.transitions, stored.count > 1 {
+      return .transitions(before: min(stored.upperBound, stored.lowerBound + Int64(Limits.deletedRows)))
+    }
+    return nil
+  }
+}
+
+/// The keys of the tables `sample`, `hour` and `day`: the hour or day since 1970, then the target.
+enum SampleKey {
+  /// The bits of the target's number: 16 million targets.
+  static let subjectBits: Int64 = 24
+
+  static func key(_ period: Int64, _ subject: Int64) -> Int64 { period << subjectBits | subject }
+
+  /// The first key of a period.
+  static func first(of period: Int64) -> Int64 { period << subjectBits }
+
+  /// The first key after the period of a key.
+  static func end(of key: Int64) -> Int64 { first(of: period(of: key) + 1) }
+
+  static func period(of key: Int64) -> Int64 { key >> subjectBits }
+
+  static func subject(of key: Int64) -> Int64 { key & (1 << subjectBits - 1) }
+}

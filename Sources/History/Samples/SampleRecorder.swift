@@ -1,0 +1,137 @@
+public import Database
+internal import Locks
+
+/// Collects the results of checks, and writes them on the thread of the store.
+///
+/// The samples of the present hour are in memory. Once a minute one row for all targets makes them durable. After the hour
+/// they become a row of each target in `sample`, and roll-ups in `hour` and `day`.
+public final class SampleRecorder: Sendable {
+  private struct Received {
+    var subject: String
+    var sample: Sample
+  }
+
+  private struct State {
+    /// The samples since the last call of ``flush(_:)``.
+    var received: [Received] = []
+    var open = OpenHours()
+    /// The numbers of the targets' names; there are as many as registered targets.
+    var references: [String: Int64] = [:]
+    /// Samples that were dropped, because the store did not take them.
+    var dropped: UInt64 = 0
+  }
+
+  private let state: Locked<State>
+
+  /// Creates a recorder without samples.
+  public init() { state = Locked(State()) }
+
+  /// Adds a sample; it does not block.
+  ///
+  /// - Parameters:
+  ///   - sample: the result of a check.
+  ///   - subject: the name of the target's subject: `target:db`.
+  public func record(_ sample: Sample, of subject: String) {
+    state.withLock { state in
+      guard state.received.count < Limits.pendingSamples else { return state.dropped += 1 }
+      state.received.append(Received(subject: subject, sample: sample))
+    }
+  }
+
+  /// The number of samples that were dropped, because the store did not take them.
+  public var dropped: UInt64 { state.withLock(\.dropped) }
+
+  // MARK: - Writing, on the thread of the store
+
+  /// Reads the samples that a killed process left behind.
+  ///
+  /// - Throws: SQLite's error.
+  public func recover(_ connection: DatabaseConnection) throws(DatabaseError) {
+    // The target up to which the end of an hour is written already.
+    let (hour, subject) = try SampleTables.progress(connection)
+    var entries: [SampleStaging.Entry] = []
+    try connection.forEach("SELECT minute, data FROM sample_minute ORDER BY minute") { row in
+      entries += SampleStaging.decode(row.blob(1), minute: row.integer(0))
+      return true
+    }
+    entries.removeAll { OpenHours.hour(of: $0.sample.time) == hour && $0.subject <= subject }
+    state.withLock { state in
+      for entry in entries { state.open.append(entry.sample, of: entry.subject) }
+    }
+  }
+
+  /// Writes the samples since the last call, once a minute, and one part of an hour that is over.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection that writes, in a transaction.
+  ///   - time: the present time in milliseconds since 1970.
+  /// - Returns: what to do after the commit.
+  /// - Throws: SQLite's error; the samples are written with the next call then.
+  public func flush(_ connection: DatabaseConnection, at time: Int64) throws(DatabaseError) -> Flushed {
+    let (received, references) = state.withLock { ($0.received, $0.references) }
+    var known = references
+    var open = state.withLock(\.open)
+    // A database that replaces a damaged one has other numbers; the open hour is lost with the damaged one.
+    if let (name, number) = references.first, try Subject.reference(to: name, in: connection) != number {
+      (known, open) = ([:], OpenHours())
+    }
+    let isReplaced = known.isEmpty && !references.isEmpty
+    var entries: [SampleStaging.Entry] = []
+    for item in received {
+      var subject = known[item.subject]
+      if subject == nil { subject = try Subject.reference(to: item.subject, in: connection) }
+      guard let subject else { continue }
+      known[item.subject] = subject
+      entries.append(SampleStaging.Entry(subject: subject, sample: item.sample))
+    }
+    try SampleTables.stage(entries, minute: time / SampleStaging.minuteLength, connection)
+    var flushed = Flushed(count: received.count, references: known, entries: entries, isReplaced: isReplaced)
+    guard let hour = open.closedHour(at: time) else { return flushed }
+    let progress = try SampleTables.progress(connection)
+    let last = progress.hour == hour ? progress.subject : 0
+    let part = open.next(in: hour, after: last, limit: Limits.closedTargets)
+    for (subject, chunk) in part { try SampleTables.close(chunk, of: subject, connection) }
+    flushed.written = part.map { OpenHours.Key(hour: hour, subject: $0.subject) }
+    flushed.hasMore = part.count == Limits.closedTargets
+    try SampleTables.setProgress(flushed.hasMore ? (hour, part.last?.subject ?? 0) : nil, connection)
+    if !flushed.hasMore { try SampleTables.unstage(before: OpenHours.hour(of: time), connection) }
+    return flushed
+  }
+
+  /// What ``flush(_:at:)`` has written.
+  public struct Flushed: Sendable {
+    fileprivate var count: Int
+    fileprivate var references: [String: Int64]
+    fileprivate var entries: [SampleStaging.Entry]
+    fileprivate var isReplaced: Bool
+    fileprivate var written: [OpenHours.Key] = []
+    /// Whether the next call can follow immediately, because the hour that is over has more targets.
+    public fileprivate(set) var hasMore = false
+  }
+
+  /// Removes from memory what was committed.
+  public func committed(_ flushed: Flushed) {
+    state.withLock { state in
+      state.received.removeFirst(flushed.count)
+      state.references = flushed.references
+      if flushed.isReplaced { state.open = OpenHours() }
+      state.open.remove(flushed.written)
+      for entry in flushed.entries { state.open.append(entry.sample, of: entry.subject) }
+    }
+  }
+
+  // MARK: - Reading
+
+  /// The samples of a target that are not in the table `sample` yet.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the target's subject.
+  ///   - subject: its number.
+  /// - Returns: the samples, those of the open hour first.
+  func samples(of name: String, _ subject: Int64) -> [Sample] {
+    state.withLock { state in
+      state.open.samples(of: subject)
+        + state.received.filter { $0.subject == name }.map(\.sample)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import JSONFormat
+internal import ReachabilityModel
+internal import StatusAPI
+
+/// `reachd history`: the transitions of the past, from a service with a data directory.
+struct HistoryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Print the transitions of the past, oldest first.",
+    discussion: """
+      One line per transition: its time, subject, states, reason and causes. Starts and stops of the service are listed,
+      too. Exits with 0 when the history could be read, also if it is empty.
+
+      EXAMPLES
+        reachd history --since 1h
+        reachd history --since 7d --subject target:db --states down
+        reachd history --since 2026-01-01T00:00:00Z --until 2026-01-02T00:00:00Z --json | jq .subject
+      """)
+
+  @Option(help: "How far back, such as 1h or 30d, or a time in RFC 3339.")
+  var since = "1h"
+
+  @Option(help: "Only before this time, in the same forms.")
+  var until: String?
+
+  @Option(help: "Only this subject: machine, service, interface:NAME or target:ID; may be repeated.")
+  var subject: [String] = []
+
+  @Option(help: "Only these types: status, path, interface, target, service.")
+  var types: String?
+
+  @Option(help: "Only transitions to these states, such as down,unreachable.")
+  var states: String?
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var source: SourceOptions
+
+  /// The largest number of entries per page that a service allows.
+  private static let page = 1000
+  /// The limit of pages: a hundred million entries.
+  private static let pages = 100_000
+
+  mutating func run() async throws {
+    let selection =
+      [
+        ("order", "asc"), ("limit", String(Self.page)), ("since", TimeArgument.query(since)),
+        ("until", until.map(TimeArgument.query)), ("types", types), ("states", states),
+      ] + subject.map { ("subject", $0) }
+    let fixed = selection.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
+    var cursor: String?
+    for _ in 0..<Self.pages {
+      let query = fixed + (cursor.map { ["cursor=\(PercentEncoding.encoded($0))"] } ?? [])
+      let page = try client.document("/history?" + query.joined(separator: "&"), member: "history", source)
+      for item in page["history"]?.elements ?? [] {
+        guard let line = HistoryFormatter.line(item) else {
+          throw ClientOptions.undetermined("the response is not a history")
+        }
+        Terminal.line(json ? String(decoding: item.bytes, as: UTF8.self) : line)
+      }
+      cursor = page["next"]?.string
+      if cursor == nil { return }
+    }
+  }
+}
+
+/// A time on the command line.
+enum TimeArgument {
+  /// Returns the value of the query: `1h` is a time before now, `-1h` there.
+  static func query(_ text: String) -> String {
+    guard let first = text.unicodeScalars.first, ("0"..."9").contains(first), !text.contains("-") else { return text }
+    return "-" + text
+  }
+}

@@ -1,0 +1,62 @@
+import History
+import Locks
+import Logging
+import ReachabilityModel
+import TestSupport
+import Testing
+
+@testable import StatusAPI
+
+/// A service with a store in a directory of its own, and clocks that tests set.
+final class HistoryFixture {
+  let service: ScriptedService
+  let store: HistoryStore
+  let history: HistoryKeeper
+  private let directories: [TemporaryDirectory]
+  private let last = Locked(UInt64(0))
+  private let start: StoreTime
+  private let clock: Clock
+
+  private final class Clock: Sendable {
+    let offset = Locked(StoreTime(wall: 0, uptime: 0))
+  }
+
+  init(_ configuration: StatusService.Configuration = .init()) throws {
+    let data = try TemporaryDirectory()
+    let runtime = try TemporaryDirectory(in: "/dev/shm")
+    directories = [data, runtime]
+    store = try HistoryStore.open(
+      StoreConfiguration(directory: data.path, runtimeDirectory: runtime.path, logger: .silent))
+    let clock = Clock()
+    self.clock = clock
+    start = .now
+    let begin = start
+    history = HistoryKeeper(store) {
+      let offset = clock.offset.withLock(\.self)
+      return StoreTime(wall: begin.wall + offset.wall, uptime: begin.uptime + offset.uptime)
+    }
+    try store.start()
+    service = try ScriptedService(.wired, configuration, history: history)
+  }
+
+  func close() { store.close(within: .seconds(5)) }
+
+  /// Sets the clocks, in seconds since the start.
+  func setTime(_ seconds: Int64, clockStep: Int64 = 0) {
+    clock.offset.withLock { $0 = StoreTime(wall: (seconds + clockStep) * 1_000_000, uptime: seconds * 1_000_000) }
+  }
+
+  /// Stores a change of a target, in seconds since the start.
+  func change(_ id: String, _ old: StateCode, _ new: StateCode, at seconds: Int64, clockStep: Int64 = 0) throws {
+    let sequence = last.withLock { last in
+      last += 1
+      return last
+    }
+    let record = EventRecord(
+      sequence: sequence, time: start.wall + (seconds + clockStep) * 1_000_000,
+      uptime: start.uptime + seconds * 1_000_000, kind: 3, subject: Subject.target(id), body: [],
+      transition: TransitionRecord(type: .target, old: old, new: new, causes: CauseSet([Cause.check])))
+    _ = store.append([record])
+    try #require(eventually { store.visibleEnd == sequence })
+  }
+}
