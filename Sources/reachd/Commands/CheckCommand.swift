@@ -84,7 +84,9 @@ struct CheckCommand: AsyncParsableCommand {
 
   /// Returns a target with the scheme that a text without one means.
   static func withScheme(_ text: String) -> String {
-    guard !text.contains("://"), !["", "default", "local-link"].contains(text) else { return text }
+    guard !text.isEmpty, !text.contains("://") else { return text }
+    // These name a route and no host.
+    if ["default", "local-link"].contains(text) { return "route://" + text }
     let bracket = text.lastIndex(of: "]") ?? text.startIndex
     let colons = text[bracket...].count { $0 == ":" }
     // Two colons without brackets are an IPv6 address, which has no port.
