@@ -22,8 +22,9 @@ enum Limits {
   /// Descriptors that are not for checks: listeners, HTTP clients, netlink, the log.
   static let descriptorsReserved = 256
 
-  /// Probers that share the remaining descriptors: a service has one for its targets and one for its clients' checks.
-  static let probers = 2
+  /// Probers that share the remaining descriptors: a service has one for its targets, one for its clients' checks
+  /// and one for webhooks.
+  static let probers = 3
 
   /// The longest wait in the queue: 65,536 checks of 10 s each take 11 minutes with 1,024 running concurrently.
   static let longestTurn: Duration = .seconds(900)

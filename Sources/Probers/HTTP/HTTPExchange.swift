@@ -11,8 +11,7 @@ internal import ReachabilityModel
 /// The exchange connects the socket itself, as for every other protocol, and passes it to libcurl.
 final class HTTPExchange: Exchange, DescriptorHandler {
   enum Step {
-    case connecting, transferring
-    case resolving
+    case connecting, transferring, resolving
   }
 
   unowned let check: Check
@@ -142,7 +141,8 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     if answer.hasHead {
       check.evidence.http = CheckResult.HTTP(
         status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
-        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil)
+        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil,
+        retryAfter: answer.retryAfter)
     }
     let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
     if let ready { check.add(.tls, ready) }

@@ -22,10 +22,15 @@ struct HTTPResponseReader {
   /// Whether any byte was received.
   var hasStarted: Bool { headerBytes > 0 }
 
+  private var bodyLimit: Int { min(options.bodyLimit, Limits.httpBodyBytes) }
+
   private var needsBody: Bool { options.expectBody != nil || options.rejectBody != nil }
 
   /// The target of a redirect as the answer states it; of several fields the first counts, as in libcurl.
   var location: String? { fields.first { $0.name == "location" && !$0.value.isEmpty }?.value }
+
+  /// The time that the server asks the client to wait, as the answer states it (RFC 9110 §10.2.3).
+  var retryAfter: String? { fields.first { $0.name == "retry-after" }?.value }
 
   /// Whether the reader has ended the transfer, because the remaining bytes are not needed.
   var isFinished: Bool { isTruncated || isSwitchingProtocols }
@@ -56,7 +61,7 @@ struct HTTPResponseReader {
     return true
   }
 
-  private static let firstBytes = Array("HLl\r\n".utf8)
+  private static let firstBytes = Array("HLlRr\r\n".utf8)
   private static let length = Array("content-length:".utf8)
 
   /// Whether a line must be parsed: most fields are not needed, and the first byte distinguishes them.
@@ -112,7 +117,7 @@ struct HTTPResponseReader {
 
   /// Processes a part of the body; false to end the transfer.
   mutating func take(body bytes: some Collection<UInt8>) -> Bool {
-    let buffer = Limits.httpBodyBytes - bodyBytes
+    let buffer = bodyLimit - bodyBytes
     isTruncated = bytes.count > buffer
     bodyBytes += min(bytes.count, buffer)
     if needsBody { body.append(contentsOf: bytes.prefix(buffer)) }
@@ -130,7 +135,7 @@ struct HTTPResponseReader {
       let isThere = try pattern.matches(anyOf: fields.lazy.filter { $0.name == field.name.lowercased() }.map(\.value))
       if !isThere { return Finding(.down, .httpBody, detail: "the header field \(field.name) does not match") }
     }
-    let extent = isTruncated ? "the first \(Limits.httpBodyBytes) bytes of the body do" : "the body does"
+    let extent = isTruncated ? "the first \(bodyLimit) bytes of the body do" : "the body does"
     if let text = options.expectBody, try !patterns.pattern(text).matches(body) {
       return Finding(.down, .httpBody, detail: "\(extent) not match the expectation")
     }

@@ -1,8 +1,8 @@
 internal import NetworkReachability
-internal import ReachabilityModel
+package import ReachabilityModel
 
 /// What a verdict for the route means for a check: pure rules.
-enum CheckRules {
+package enum CheckRules {
   /// The target whose route a check uses: the host, from the same source and interface.
   static func routeTarget(_ request: CheckRequest) -> ReachabilityTarget {
     var target = request.target.host
@@ -72,7 +72,7 @@ enum CheckRules {
   ///   - verdict: the verdict for the target.
   ///   - reachesNameServer: whether any name server has a route; evaluated only when needed.
   /// - Returns: whether a check would have to fail.
-  static func isRouteMissing(_ verdict: HostVerdict, _ reachesNameServer: @autoclosure () -> Bool) -> Bool {
+  package static func isRouteMissing(_ verdict: HostVerdict, _ reachesNameServer: @autoclosure () -> Bool) -> Bool {
     guard isUnreachable(verdict) else { return false }
     guard verdict.phase == .optimistic else { return true }
     // Without a usable interface or source address of its own, the target need not be resolved.

@@ -1,15 +1,19 @@
 internal import Dispatch
 internal import NetworkReachability
-internal import ReachabilityModel
+package import ReachabilityModel
 
 /// The clocks of this machine: CLOCK_BOOTTIME since the creation of this object, and CLOCK_REALTIME.
-final class SystemClock: CheckClock {
+package final class SystemClock: CheckClock {
   private let start = ContinuousClock.now
+  private let label: String
 
-  var uptime: Duration { .now - start }
-  var time: Timestamp { .now }
+  /// Clocks whose timers run on queues with this label.
+  package init(label: String = "checks") { self.label = label }
 
-  func makeTimer(_ body: @escaping @Sendable () -> Void) -> any CheckTimer { DispatchTimer(self, body) }
+  package var uptime: Duration { .now - start }
+  package var time: Timestamp { .now }
+
+  package func makeTimer(_ body: @escaping @Sendable () -> Void) -> any CheckTimer { DispatchTimer(self, label, body) }
 }
 
 /// A timer on a queue of its own.
@@ -17,12 +21,13 @@ final class SystemClock: CheckClock {
 /// It starts no thread before it is first armed, because a process must drop its privileges with one thread.
 /// Unchecked, because the owner arms it under one lock.
 private final class DispatchTimer: CheckTimer, @unchecked Sendable {
-  private let queue = DispatchQueue(label: "checks", qos: .userInitiated)
+  private let queue: DispatchQueue
   private let clock: SystemClock
   private let body: @Sendable () -> Void
   private var source: (any DispatchSourceTimer)?
 
-  init(_ clock: SystemClock, _ body: @escaping @Sendable () -> Void) {
+  init(_ clock: SystemClock, _ label: String, _ body: @escaping @Sendable () -> Void) {
+    queue = DispatchQueue(label: label, qos: .userInitiated)
     self.clock = clock
     self.body = body
   }

@@ -165,6 +165,8 @@ public struct HTTPOptions: Hashable, Sendable {
   public var rejectBody: String?
   /// Header fields that the response must have.
   public var expectHeaders: [Field] = []
+  /// The bytes of the response's body that are read, at most 1 MiB.
+  public var bodyLimit = 1 << 20
   /// The number of redirects that are followed, each one subject to the policy; 0…10.
   public var maximumRedirects = 0
   /// The requirements for the certificate of an `https` target.

@@ -28,12 +28,15 @@ extension CheckResult {
     public var contentLength: Int?
     /// Whether the last response is a redirect, followed or not.
     public var isRedirect: Bool
+    /// The value of `Retry-After`; nil when it is absent.
+    public var retryAfter: String?
 
     /// Creates the head of a response.
     public init(
       status: Int, version: String, redirects: Int = 0, bodyBytes: Int = 0, contentLength: Int? = nil,
-      isRedirect: Bool = false
+      isRedirect: Bool = false, retryAfter: String? = nil
     ) {
+      self.retryAfter = retryAfter
       self.status = status
       self.version = version
       self.redirects = redirects

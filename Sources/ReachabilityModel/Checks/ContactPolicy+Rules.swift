@@ -93,7 +93,7 @@ extension ContactPolicy {
     ipv6Blocks([(0x2000_0000_0000_0000, 3), (0xfc00_0000_0000_0000, 7), (0x0064_ff9b_0000_0000, 96)])
 
   /// Private networks (RFC 1918, RFC 4193).
-  static let privateNetworks: [IPPrefix] =
+  package static let privateNetworks: [IPPrefix] =
     ipv4Blocks([(0x0a00_0000, 8), (0xac10_0000, 12), (0xc0a8_0000, 16)])
     + ipv6Blocks([(0xfc00_0000_0000_0000, 7)])
 

@@ -21,6 +21,13 @@ public struct HostPattern: Hashable, Sendable {
   /// The port of the target.
   public var port: UInt16
 
+  /// Creates an entry from its parts.
+  package init(scheme: CheckTarget.Scheme, host: Host, port: UInt16) {
+    self.scheme = scheme
+    self.host = host
+    self.port = port
+  }
+
   /// Parses an entry.
   ///
   /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for schemes without ports, missing
