@@ -111,6 +111,13 @@ let package = Package(
       "ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", deque]),
     module("History", ["Database", "EventLoop", "ReachabilityModel", "Locks", deque, logging]),
     module("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
+    module(
+      "Webhooks",
+      [
+        "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
+        "JSONFormat", deque,
+        logging,
+      ]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
     // Layer 3: the only module for JSON documents, SSE frames and HTTP routes. Its openapi.yaml is a symbolic link to
@@ -118,7 +125,8 @@ let package = Package(
     module(
       "StatusAPI",
       [
-        "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
+        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+        "EventStreams",
         "JSONFormat",
         "Credentials", "History", "Database", "Locks", logging,
       ],
@@ -128,7 +136,8 @@ let package = Package(
     module(
       "Service",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",
+        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+        "Probers",
         "YAMLTree",
         "Locks", "HostProcess", "Credentials", logging, lifecycle, unixSignals,
       ]),
@@ -175,6 +184,13 @@ let package = Package(
       "ReachabilityChecksTests",
       ["ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
     tests(
+      "WebhooksTests",
+      [
+        "Webhooks", "History", "Database", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting",
+        "ReachabilityModel",
+        "Credentials", "JSONFormat", "Locks", "EmbeddedHTTPServer", "TestSupport", logging,
+      ]),
+    tests(
       "ReachabilityCompatibilityTests",
       ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],
       // Code for the original libraries uses names that are deprecated now; it must still compile.
@@ -182,8 +198,9 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "EventStreams", "EventLoop", "Credentials", "History", "Database", "TestSupport", "Locks", deque, logging,
+        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting",
+        "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat", "History", "Database",
+        "TestSupport", "Locks", deque, logging,
       ]),
     tests(
       "ContractTests",
@@ -195,7 +212,8 @@ let package = Package(
     tests(
       "ReachdTests",
       [
-        "Service", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks", "YAMLTree", "Credentials",
+        "Service", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks", "YAMLTree",
+        "Credentials",
         "StatusAPI", "TestSupport",
         logging,
       ]),

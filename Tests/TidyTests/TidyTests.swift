@@ -33,15 +33,21 @@ struct TidyTests {
     "ReachabilityChecks": [
       "NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", "DequeModule", "Dispatch",
     ],
+    "Webhooks": [
+      "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
+      "JSONFormat", "DequeModule", "Logging",
+    ],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [
-      "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "EventStreams",
+      "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+      "EventStreams",
       "JSONFormat",
       "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",
     ],
     "Service": [
-      "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer", "Probers",
+      "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+      "Probers",
       "YAMLTree",
       "Locks", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
       "Synchronization",

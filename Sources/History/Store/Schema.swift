@@ -64,8 +64,8 @@ package enum Schema {
       id TEXT PRIMARY KEY, epoch TEXT NOT NULL, cursor INTEGER NOT NULL, attempt INTEGER NOT NULL, next INTEGER,
       state TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE delivery(
-      id INTEGER PRIMARY KEY, webhook TEXT NOT NULL, seq INTEGER, at INTEGER NOT NULL, result TEXT NOT NULL,
-      ms INTEGER, detail TEXT);
+      id INTEGER PRIMARY KEY, webhook TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL, result TEXT NOT NULL,
+      ms INTEGER NOT NULL, status INTEGER, detail TEXT);
     CREATE INDEX delivery_webhook ON delivery(webhook, id);
     """
   ]

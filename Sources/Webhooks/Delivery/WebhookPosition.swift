@@ -1,0 +1,33 @@
+public import ReachabilityModel
+
+/// The stored state of a webhook: everything that a restart needs.
+public struct WebhookPosition: Sendable, Equatable {
+  /// The epoch of the number.
+  public var epoch: String
+  /// Every event up to this number is delivered, excluded by the filter, given up, or part of ``gap``.
+  public var settled: UInt64
+  /// The failed attempts for the next message.
+  public var failures = 0
+  /// The attempts for the next message that the receiver rejected.
+  public var rejections = 0
+  /// The time before which the receiver wants no request; nil for none.
+  public var notBefore: Timestamp?
+  /// Why no messages are sent; nil if they are.
+  public var pause: WebhookPause?
+  /// The missing events that the receiver must be told of; nil for none.
+  public var gap: WebhookGap?
+
+  /// Creates the state of a webhook that has received everything up to a number.
+  public init(epoch: String, settled: UInt64) {
+    self.epoch = epoch
+    self.settled = settled
+  }
+}
+
+/// Why a webhook sends no messages.
+public enum WebhookPause: String, Sendable, CaseIterable {
+  /// A client has paused it.
+  case requested
+  /// The receiver answered with 410.
+  case gone
+}

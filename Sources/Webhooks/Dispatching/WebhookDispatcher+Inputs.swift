@@ -1,0 +1,52 @@
+internal import Locks
+internal import NetworkReachability
+public import ReachabilityModel
+
+extension WebhookDispatcher {
+  /// The settings of a dispatcher.
+  public struct Configuration: Sendable {
+    /// The name of this machine, for the attribute `source`.
+    public var machine: String
+    /// The addresses that may not be contacted: its denied blocks and this service's own ports.
+    public var policy: @Sendable () -> ContactPolicy
+
+    /// Creates settings.
+    public init(machine: String, policy: @escaping @Sendable () -> ContactPolicy) {
+      self.machine = machine
+      self.policy = policy
+    }
+  }
+
+  /// The subscription to the routes of the receivers.
+  struct Watch {
+    var subscription: ReachabilityMonitor.Subscription?
+    var hosts: [ReachabilityTarget] = []
+    var hasStopped = false
+    /// When the stored positions are read again; nil when they are read, or a read is in progress.
+    var loadAgain: Duration?
+  }
+
+  /// An input from another thread.
+  enum Input: Sendable {
+    case configure([WebhookDefinition])
+    case loaded([String: WebhookPosition]?)
+    case available(UInt64)
+    case route(HostVerdict)
+    case batch(WebhookBatch, id: String, number: Int)
+    case finished(CheckResult, id: String, number: Int)
+    case command(WebhookCommand, id: String, @Sendable (WebhookCommandResult) -> Void)
+    case message(WebhookMessage?, id: String, @Sendable (WebhookCommandResult) -> Void)
+  }
+}
+
+/// A weak reference that the timer holds, so that it does not keep the dispatcher alive.
+final class WeakDispatcher: Sendable {
+  private struct Reference: Sendable { weak var dispatcher: WebhookDispatcher? }
+  private let reference = Locked(Reference())
+
+  /// The dispatcher; nil when it was deallocated.
+  var dispatcher: WebhookDispatcher? {
+    get { reference.withLock(\.dispatcher) }
+    set { reference.withLock { $0.dispatcher = newValue } }
+  }
+}

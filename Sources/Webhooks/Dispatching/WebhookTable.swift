@@ -1,0 +1,195 @@
+internal import ReachabilityModel
+
+/// The webhooks and their states: inputs change them, and yield effects.
+struct WebhookTable: Sendable {
+  /// One webhook.
+  struct Entry: Sendable {
+    var definition: WebhookDefinition
+    /// Nil until the stored position is known.
+    var state: DeliveryState?
+    /// Whether there is a route, as far as it was reported before the state.
+    var hasRoute: Bool?
+    /// When the state must be advanced; nil for never.
+    var wakeAt: Duration?
+    /// The request that is cancelled, by its number.
+    var cancelled: Int?
+    var totals: [DeliveryRecord.Result: Int] = [:]
+  }
+
+  /// An effect on behalf of a webhook.
+  struct Action: Sendable {
+    var webhook: WebhookDefinition
+    var effect: DeliveryState.Effect
+  }
+
+  typealias Moment = DeliveryState.Moment
+
+  let source: String
+  private(set) var entries: [String: Entry] = [:]
+  /// The ids in the order of the configuration.
+  private(set) var order: [String] = []
+  /// The stored positions; nil until they are read.
+  ///
+  /// It keeps those of webhooks that are not configured now, which continue when they are added again.
+  private(set) var stored: [String: WebhookPosition]?
+  private var epoch = ""
+  private var end: UInt64 = 0
+
+  init(source: String) { self.source = source }
+
+  /// The receivers' hosts.
+  var hosts: [ReachabilityTarget] {
+    var seen: Set<ReachabilityTarget> = []
+    return order.compactMap { entries[$0]?.definition.url.host }.filter { seen.insert($0).inserted }
+  }
+
+  /// The next time at which a state must be advanced; nil for none.
+  var wakeAt: Duration? { entries.values.compactMap(\.wakeAt).min() }
+
+  // MARK: - Inputs
+
+  /// Replaces the webhooks; those with the same id continue.
+  mutating func configure(_ definitions: [WebhookDefinition], _ now: Moment) -> [Action] {
+    order = definitions.map(\.id)
+    let known = entries
+    entries = [:]
+    var actions: [Action] = []
+    for definition in definitions {
+      guard var entry = known[definition.id] else {
+        entries[definition.id] = Entry(definition: definition)
+        actions += start(definition.id, now)
+        continue
+      }
+      let old = entry.definition
+      entry.definition = definition
+      if old.url.host != definition.url.host { entry.hasRoute = nil }
+      entries[definition.id] = entry
+      guard old != definition else { continue }
+      actions += change(definition.id) { state in
+        if old.url.host != definition.url.host { state.hasRoute = nil }
+        // A new receiver has not failed, and has demanded nothing.
+        let restart = old.url == definition.url || state.position.pause == .requested ? [] : state.resume(now)
+        return restart + state.reconfigure(maximumAge: definition.maximumAge, now)
+      }
+    }
+    // The position of a webhook that is removed stays, so that it continues if it is added again.
+    for (id, entry) in known where entries[id] == nil { stored?[id] = entry.state?.position }
+    return actions
+  }
+
+  /// Begins with the stored positions.
+  mutating func load(_ positions: [String: WebhookPosition], epoch: String, end: UInt64, _ now: Moment) -> [Action] {
+    guard stored == nil else { return [] }
+    stored = positions
+    self.epoch = epoch
+    self.end = max(self.end, end)
+    return order.flatMap { start($0, now) }
+  }
+
+  private mutating func start(_ id: String, _ now: Moment) -> [Action] {
+    guard let stored, let entry = entries[id], entry.state == nil else { return [] }
+    let seed = UInt64.random(in: .min ... .max)
+    var state = DeliveryState(
+      stored[id], epoch: epoch, end: end, maximumAge: entry.definition.maximumAge, source: source, seed: seed, now)
+    var effects = state.start(now)
+    if let hasRoute = entry.hasRoute { effects += state.routeChanged(isPresent: hasRoute, now) }
+    entries[id]?.state = state
+    return note(effects, id)
+  }
+
+  /// More events are visible.
+  mutating func available(_ end: UInt64, _ now: Moment) -> [Action] {
+    self.end = max(self.end, end)
+    return order.flatMap { id in change(id) { $0.available(end, now) } }
+  }
+
+  /// The route to a host has changed.
+  mutating func routeChanged(_ host: ReachabilityTarget, isPresent: Bool, _ now: Moment) -> [Action] {
+    order.filter { entries[$0]?.definition.url.host == host }.flatMap { id in
+      entries[id]?.hasRoute = isPresent
+      return change(id) { $0.routeChanged(isPresent: isPresent, now) }
+    }
+  }
+
+  /// The answer to a read, which the filter has not been applied to.
+  mutating func received(_ batch: WebhookBatch, _ id: String, _ number: Int, _ now: Moment) -> [Action] {
+    guard let filter = entries[id]?.definition.filter else { return [] }
+    var batch = batch
+    if case .events(let events, let through) = batch {
+      batch = .events(events.filter(filter.accepts), through: through)
+    }
+    return change(id) { $0.received(batch, from: number, now) }
+  }
+
+  /// The result of an attempt.
+  mutating func finished(_ result: CheckResult, _ id: String, _ number: Int, _ now: Moment) -> [Action] {
+    let wasCancelled = entries[id]?.cancelled == number
+    let outcome = WebhookRequest.outcome(of: result, wasCancelled: wasCancelled, now: now.time)
+    return change(id) { $0.finished(outcome, number, now) }
+  }
+
+  /// Advances the states that are due.
+  mutating func advance(_ now: Moment) -> [Action] {
+    let due = order.filter { entries[$0]?.wakeAt.map { $0 <= now.uptime } ?? false }
+    return due.flatMap { id in
+      entries[id]?.wakeAt = nil
+      return change(id) { $0.advance(now) }
+    }
+  }
+
+  /// Applies an input to a state; nothing without one.
+  mutating func change(_ id: String, _ body: (inout DeliveryState) -> [DeliveryState.Effect]) -> [Action] {
+    guard var state = entries[id]?.state else { return [] }
+    let effects = body(&state)
+    entries[id]?.state = state
+    return note(effects, id)
+  }
+
+  /// Records what the effects mean for the entry.
+  private mutating func note(_ effects: [DeliveryState.Effect], _ id: String) -> [Action] {
+    guard let definition = entries[id]?.definition else { return [] }
+    for effect in effects {
+      switch effect {
+      case .wake(let at): entries[id]?.wakeAt = at
+      case .cancel(let number): entries[id]?.cancelled = number
+      case .record(let record): entries[id]?.totals[record.result, default: 0] += 1
+      case .read, .send, .save, .report: break
+      }
+    }
+    return effects.map { Action(webhook: definition, effect: $0) }
+  }
+}
+
+extension WebhookTable {
+  /// The state of a webhook; nil for an unknown id.
+  func report(_ id: String, _ now: Moment) -> WebhookReport? {
+    guard let entry = entries[id] else { return nil }
+    guard let state = entry.state else {
+      return WebhookReport(
+        definition: entry.definition, state: .starting, pending: 0, failures: 0, totals: entry.totals)
+    }
+    let position = state.position
+    let next = state.wait.map { wait in
+      let rest = Int64(max(.zero, wait.until - now.uptime) / .microseconds(1))
+      return Timestamp(microseconds: now.time.microseconds + rest)
+    }
+    return WebhookReport(
+      definition: entry.definition, state: state.reportedState, pause: position.pause,
+      position: position.settled == 0 ? nil : "\(position.epoch)-\(position.settled)", pending: state.pending,
+      oldest: state.oldestAge(now), failures: position.failures,
+      nextAttempt: state.reportedState == .retrying ? next : nil, lastDelivery: state.lastDelivery,
+      lastFailure: state.lastFailure, totals: entry.totals)
+  }
+}
+
+extension DeliveryState {
+  /// What the webhook does, in one word.
+  fileprivate var reportedState: WebhookReport.State {
+    if case .sending = activity { return .sending }
+    if position.pause != nil { return .paused }
+    guard let hasRoute else { return .starting }
+    guard hasMessage else { return .idle }
+    if !hasRoute { return .held }
+    return wait == nil ? .sending : .retrying
+  }
+}

@@ -1,0 +1,142 @@
+internal import Database
+public import History
+internal import JSONFormat
+internal import Locks
+internal import ReachabilityModel
+
+/// The tables `webhook` and `delivery` of the store.
+public final class WebhookTables: WebhookStorage {
+  private let store: HistoryStore
+  /// The entries of each webhook's log that were written since it was trimmed.
+  private let untrimmed = Locked<[String: Int]>([:])
+
+  /// Uses the tables of an open store.
+  public init(_ store: HistoryStore) { self.store = store }
+
+  /// Reads the states of all webhooks; nil when they cannot be read now.
+  public func load(_ completion: @escaping @Sendable ([String: WebhookPosition]?) -> Void) {
+    store.read { (connection) throws(DatabaseError) in
+      try connection.query("SELECT id, epoch, cursor, attempt, next, state FROM webhook") { row in
+        (row.text(0) ?? "", WebhookPosition(row))
+      }
+    } completion: { result in
+      completion((try? result.get()).map { Dictionary($0) { $1 } })
+    }
+  }
+
+  /// Stores states and appends entries to the log, in one transaction; false when that failed.
+  public func save(
+    _ positions: [String: WebhookPosition], _ records: [WebhookLogEntry],
+    _ completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    let full = countUntrimmed(records)
+    store.write { (connection) throws(DatabaseError) in
+      for (id, position) in positions {
+        try connection.run(
+          """
+          INSERT INTO webhook(id, epoch, cursor, attempt, next, state) VALUES(?, ?, ?, ?, ?, ?)
+          ON CONFLICT(id) DO UPDATE SET epoch = excluded.epoch, cursor = excluded.cursor, attempt = excluded.attempt,
+            next = excluded.next, state = excluded.state
+          """,
+          .text(id), .text(position.epoch), .bits(position.settled), .integer(Int64(position.failures)),
+          .integer(position.notBefore?.microseconds), .text(position.details))
+      }
+      for entry in records {
+        let record = entry.record
+        try connection.run(
+          "INSERT INTO delivery(webhook, event, at, result, ms, status, detail) VALUES(?, ?, ?, ?, ?, ?, ?)",
+          .text(entry.webhook), .text(record.message), .integer(record.time.microseconds),
+          .text(record.result.rawValue), .integer(Int64(record.duration / .milliseconds(1))),
+          .integer(record.status.map { Int64($0) }), .text(record.detail))
+      }
+      for id in full { try Self.trim(id, connection) }
+    } completion: { result in
+      if case .success = result { completion(true) } else { completion(false) }
+    }
+  }
+
+  /// Reads the log of a webhook, the newest entries first; nil when it cannot be read now.
+  public func log(
+    of id: String, before entry: Int64?, limit: Int,
+    _ completion: @escaping @Sendable ([WebhookLogEntry]?) -> Void
+  ) {
+    store.read { (connection) throws(DatabaseError) in
+      try connection.query(
+        """
+        SELECT id, event, at, result, ms, status, detail FROM delivery WHERE webhook = ? AND id < ?
+        ORDER BY id DESC LIMIT ?
+        """, .text(id), .integer(entry ?? .max), .integer(Int64(limit))
+      ) { row in WebhookLogEntry(number: row.integer(0), webhook: id, record: DeliveryRecord(row)) }
+    } completion: { result in
+      completion(try? result.get())
+    }
+  }
+
+  /// Counts entries; returns the webhooks whose logs must be trimmed.
+  private func countUntrimmed(_ records: [WebhookLogEntry]) -> [String] {
+    untrimmed.withLock { untrimmed in
+      for entry in records { untrimmed[entry.webhook, default: 0] += 1 }
+      let full = untrimmed.filter { $0.value >= Limits.loggedExcess }.map(\.key)
+      for id in full { untrimmed[id] = nil }
+      return full
+    }
+  }
+
+  private static func trim(_ id: String, _ connection: DatabaseConnection) throws(DatabaseError) {
+    try connection.run(
+      """
+      DELETE FROM delivery WHERE webhook = ?1 AND id <=
+        (SELECT id FROM delivery WHERE webhook = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+      """, .text(id), .integer(Int64(Limits.loggedDeliveries)))
+  }
+}
+
+extension DeliveryRecord {
+  /// Reads the columns after the number of an entry.
+  fileprivate init(_ row: borrowing DatabaseRow) {
+    self.init(
+      message: row.text(1) ?? "", time: Timestamp(microseconds: row.integer(2)),
+      result: row.text(3).flatMap(Result.init) ?? .failed, duration: .milliseconds(row.integer(4)),
+      status: row.optionalInteger(5).map { Int($0) }, detail: row.text(6))
+  }
+}
+
+extension WebhookPosition {
+  /// Reads the columns after the id.
+  fileprivate init(_ row: borrowing DatabaseRow) {
+    self.init(epoch: row.text(1) ?? "", settled: row.bits(2))
+    failures = Int(row.integer(3))
+    notBefore = row.optionalInteger(4).map { Timestamp(microseconds: $0) }
+    // A text that cannot be read leads to no pause and no gap, not to a webhook that never sends.
+    guard let details = try? JSON.parse(Array((row.text(5) ?? "").utf8)) else { return }
+    if case .integer(let number) = details["rejections"] { rejections = Int(clamping: number) }
+    pause = details["pause"]?.string.flatMap(WebhookPause.init)
+    gap = details["gap"].flatMap(WebhookGap.init)
+  }
+
+  /// The column `state`: what has no column of its own.
+  var details: String {
+    let document = JSON.members([
+      "rejections": .integer(Int64(rejections)), "pause": .text(pause?.rawValue), "gap": gap?.document ?? .null,
+    ])
+    return String(decoding: document.bytes, as: UTF8.self)
+  }
+}
+
+extension WebhookGap {
+  fileprivate init?(_ document: JSON) {
+    guard let reason = document["reason"]?.string.flatMap(Reason.init), let after = document["after"]?.string,
+      let last = document["last"]?.string.flatMap({ UInt64($0) }), case .integer(let time) = document["time"]
+    else { return nil }
+    var number: Int?
+    if case .integer(let count) = document["count"] { number = Int(clamping: count) }
+    self.init(reason: reason, after: after, last: last, count: number, time: Timestamp(microseconds: time))
+  }
+
+  fileprivate var document: JSON {
+    .members([
+      "reason": .string(reason.rawValue), "after": .string(after), "last": .string("\(last)"),
+      "count": count.map { .integer(Int64($0)) } ?? .null, "time": .integer(time.microseconds),
+    ])
+  }
+}
