@@ -109,7 +109,7 @@ package struct Daemon {
     func run() async throws {
       daemon.logListening()
       // Not earlier: a schedule with targets starts threads and logs.
-      ServiceConfigurator.configure(daemon.service.schedule, daemon.reloading.configuration.targets, daemon.logger)
+      ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
       try daemon.start()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
@@ -192,7 +192,7 @@ package struct Daemon {
       // It ends as soon as nothing is in progress; a check takes as long as its client allowed.
       server.stop(grace: max(.zero, left))
     }
-    service.schedule.stop()
+    ServiceConfigurator.stop(service)
     monitor.stop()
     logger.notice("stopped")
   }

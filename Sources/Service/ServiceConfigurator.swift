@@ -5,6 +5,7 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 internal import StatusAPI
+internal import Webhooks
 
 /// Converts a configuration to the settings of the service's parts, at the start and at each reload.
 struct ServiceConfigurator: Sendable {
@@ -58,15 +59,27 @@ struct ServiceConfigurator: Sendable {
       // The last step, because its reservation would remain if another step rejected the configuration.
       ConfigurationReloader.Participant(prepare: { (configuration) throws(ConfigurationErrors) in
         try reserve(configuration, service)
-        return { Self.configure(service.schedule, configuration.targets, logger) }
+        return {
+          Self.configure(service.schedule, configuration.targets, logger)
+          service.webhooks?.configure(configuration.webhooks)
+        }
       }),
     ]
   }
 
   /// Reserves the part of the limits that the targets of a configuration need.
   ///
-  /// - Throws: the limit that the targets exceed.
+  /// - Throws: the limit that the targets exceed, or that webhooks have no store.
   func reserve(_ configuration: Configuration, _ service: StatusService) throws(ConfigurationErrors) {
+    // Without it a restart would lose events without a notice to the receivers.
+    guard configuration.webhooks.isEmpty || service.webhooks != nil else {
+      throw ConfigurationErrors(errors: [
+        ConfigurationError(
+          location: "configuration", path: "webhooks",
+          problem: "webhooks need a data directory, which stores how far each receiver is",
+          hint: "give one by data, --data, or StateDirectory= in the systemd unit")
+      ])
+    }
     do throws(QuotaExcess) {
       try service.reserve(configuration.targets, makeConfiguration(configuration))
     } catch {
@@ -78,6 +91,19 @@ struct ServiceConfigurator: Sendable {
           hint: "\(error)")
       ])
     }
+  }
+
+  /// Starts the parts of the service that act on their own: the schedule and the webhooks.
+  static func start(_ service: StatusService, _ configuration: Configuration, _ logger: Logger) {
+    configure(service.schedule, configuration.targets, logger)
+    service.webhooks?.configure(configuration.webhooks)
+    service.webhooks?.start()
+  }
+
+  /// Stops what ``start(_:_:_:)`` has started.
+  static func stop(_ service: StatusService) {
+    service.webhooks?.stop()
+    service.schedule.stop()
   }
 
   /// Schedules the targets of a configuration in place of those of the previous configuration.

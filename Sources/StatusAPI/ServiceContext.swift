@@ -2,6 +2,7 @@ internal import Logging
 internal import EmbeddedHTTPServer
 internal import History
 internal import NetworkReachability
+internal import Webhooks
 
 /// The objects that the routes use.
 final class ServiceContext: Sendable {
@@ -16,6 +17,8 @@ final class ServiceContext: Sendable {
   let history: HistoryKeeper?
   let metrics: MetricRegistry
   let hostLongPolls: HostLongPolls
+  /// The webhooks; nil without a store.
+  let webhooks: WebhookDispatcher?
   /// The settings that can change while the service runs.
   let settings: ReloadableSettings
   /// Which client may use which routes.
@@ -35,7 +38,7 @@ final class ServiceContext: Sendable {
     resolutionRateLimiter: ResolutionRateLimiter,
     checks: CheckContext, targets: TargetContext, history: HistoryKeeper?, metrics: MetricRegistry,
     hostLongPolls: HostLongPolls,
-    settings: ReloadableSettings,
+    webhooks: WebhookDispatcher? = nil, settings: ReloadableSettings,
     access: AccessControl, requests: RequestCounters, epoch: CacheGeneration, version: String, commit: String,
     logger: Logger
   ) {
@@ -49,6 +52,7 @@ final class ServiceContext: Sendable {
     self.history = history
     self.metrics = metrics
     self.hostLongPolls = hostLongPolls
+    self.webhooks = webhooks
     self.settings = settings
     self.access = access
     self.requests = requests

@@ -4,6 +4,7 @@ public import EmbeddedHTTPServer
 public import History
 public import NetworkReachability
 public import ReachabilityChecks
+public import Webhooks
 
 /// The HTTP interface of a monitor: a handler for an HTTP server, and the event log behind its streams.
 public final class StatusService: Sendable {
@@ -12,6 +13,8 @@ public final class StatusService: Sendable {
 
   /// The registered targets.
   public let schedule: CheckSchedule
+  /// The receivers of events; nil without a store.
+  public let webhooks: WebhookDispatcher?
 
   private let router: Router
   private let health: Health
@@ -25,11 +28,12 @@ public final class StatusService: Sendable {
   ///   - monitor: the source of verdicts and events.
   ///   - checker: runs the checks that clients request.
   ///   - targetChecker: runs the checks of registered targets, separately, so that clients cannot delay them.
+  ///   - webhooks: what webhooks need; nil for none.
   ///   - configuration: the settings.
   ///   - history: records the results of registered targets' checks and answers queries; nil without a store.
   ///   - logger: receives internal failures.
   public init(
-    monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker,
+    monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker, webhooks: WebhookSetup? = nil,
     configuration: Configuration = Configuration(), history: HistoryKeeper? = nil, logger: Logger
   ) {
     let events = EventPublisher(historyBytes: configuration.historyBytes)
@@ -59,6 +63,10 @@ public final class StatusService: Sendable {
     self.schedule = schedule
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
     metrics.add(.checks(schedule))
+    let dispatcher = webhooks?.makeDispatcher(
+      monitor, events, machine: configuration.machine, policy: policy, logger)
+    self.webhooks = dispatcher
+    if let dispatcher { metrics.add(.webhooks { dispatcher.reports }) }
     router = Router(
       routes: RouteTable.all,
       service: ServiceContext(
@@ -68,7 +76,7 @@ public final class StatusService: Sendable {
           checker: checker, policy: policy, configuredModules: { settings.current.modules }),
         targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
         history: history,
-        metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), settings: settings,
+        metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), webhooks: dispatcher, settings: settings,
         access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
         epoch: events.generation,
         version: configuration.version, commit: configuration.commit, logger: logger))

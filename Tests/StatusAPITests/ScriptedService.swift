@@ -23,15 +23,16 @@ struct ScriptedService {
   /// A machine with a wire and a router, started.
   init(
     _ script: KernelScript? = .wired, started: Bool = true, nameServers: [String] = [],
-    _ configuration: StatusService.Configuration = .init(), history: HistoryKeeper? = nil
+    _ configuration: StatusService.Configuration = .init(), history: HistoryKeeper? = nil,
+    webhooks: (ReachabilityMonitor) -> WebhookSetup? = { _ in nil }
   ) throws {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
     monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: { kernel })
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
-      targetChecker: Checker(monitor: monitor, prober: prober), configuration: configuration,
-      history: history, logger: .silent)
+      targetChecker: Checker(monitor: monitor, prober: prober), webhooks: webhooks(monitor),
+      configuration: configuration, history: history, logger: .silent)
     if started { try monitor.start() }
   }
 

@@ -4,6 +4,7 @@ internal import Probers
 internal import ReachabilityChecks
 internal import ReachabilityModel
 internal import StatusAPI
+internal import Webhooks
 
 extension Configuration {
   /// The settings that are valid but may be mistakes.
@@ -17,6 +18,7 @@ extension Configuration {
     warnings += modules.filter { $0.access == .any }.map { module in
       "modules.\(module.name).hosts is any: clients can send the content of this module to every host"
     }
+    warnings += webhooks.filter { $0.url.scheme == .http }.map { "the webhook \($0.id) sends events in plain text" }
     return warnings + UnknownVariables.warnings(environment)
   }
 

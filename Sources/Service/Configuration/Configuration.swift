@@ -2,6 +2,7 @@ package import Logging
 package import EmbeddedHTTPServer
 package import NetworkReachability
 internal import StatusAPI
+internal import Webhooks
 
 /// The valid settings of the service, with which `reachd serve` runs.
 ///
@@ -53,6 +54,8 @@ package struct Configuration: Sendable {
   var targets: [TargetDefinition] = []
   /// The modules besides the built-in ones, or in place of them.
   package var modules: [CheckModule] = []
+  /// The receivers of events.
+  var webhooks: [WebhookDefinition] = []
   /// The rules for the targets that clients may check.
   var contactPolicy = ContactPolicy()
   /// The name servers; empty for those of the system.

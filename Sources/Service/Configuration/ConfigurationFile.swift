@@ -14,9 +14,10 @@ struct ConfigurationFile {
 
   private(set) var entries: [Assignment] = []
   private(set) var records: [(setting: ListSetting, records: [ListSetting.Record])] = []
-  /// The sections for targets, modules and the policy.
+  /// The sections for targets, modules and the policy, and for webhooks.
   private(set) var checks = CheckConfiguration()
-  /// The validated targets, with their modules.
+  private(set) var webhooks = WebhookConfiguration()
+  /// The validated targets.
   private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
   /// Whether the file is empty, except for comments.
@@ -40,6 +41,9 @@ struct ConfigurationFile {
     guard let root, !root.isNull else { return }
     decode(setting, root, Context(name: name, environment: environment))
   }
+
+  /// The sections with readers of their own.
+  private static let sections = CheckConfiguration.keys + [WebhookConfiguration.key]
 
   private struct Context {
     var name: String
@@ -70,7 +74,7 @@ struct ConfigurationFile {
       let isSection = Setting.all.contains { $0.path.hasPrefix(key + ".") }
       if let setting = Setting.all.first(where: { $0.path == key }), list == nil || !isList {
         decode(setting, member.value, context)
-      } else if member.value.isNull, list != nil || isSection || CheckConfiguration.keys.contains(key) {
+      } else if member.value.isNull, list != nil || isSection || Self.sections.contains(key) {
         // A rule that is commented out or not written yet must not remove a restriction.
         errors.append(
           ConfigurationError(
@@ -78,9 +82,13 @@ struct ConfigurationFile {
             hint: "leave the key out, or write {} or [] for none"))
       } else if let list {
         decode(list, member.value, context)
-      } else if CheckConfiguration.keys.contains(key) {
+      } else if Self.sections.contains(key) {
         var reader = SectionReader(name: context.name, environment: context.environment)
-        checks.decode(key, member.value, &reader)
+        if key == WebhookConfiguration.key {
+          webhooks.decode(member.value, &reader)
+        } else {
+          checks.decode(key, member.value, &reader)
+        }
         errors += reader.errors
       } else if isSection {
         read(member.value, path: key, context)
@@ -184,17 +192,9 @@ struct ConfigurationFile {
 
   /// Suggests the known key nearest to an unknown one, or lists the keys of the same section.
   private static func suggestion(for key: String) -> String {
-    let known = Set(Setting.all.map(\.path) + ListSetting.all.map(\.path) + CheckConfiguration.keys).sorted()
+    let known = Set(Setting.all.map(\.path) + ListSetting.all.map(\.path) + sections).sorted()
     let section = key.split(separator: ".").dropLast().joined(separator: ".")
     let near = section.isEmpty ? known : known.filter { $0.hasPrefix(section + ".") }
     return EditDistance.suggestion(for: key, among: known) ?? "there are \(near.joined(separator: ", "))"
-  }
-}
-
-extension YAMLNode {
-  /// Whether a node is an unquoted `null`, `~` or empty.
-  var isNull: Bool {
-    guard case .scalar(let text, isPlain: true, _) = value else { return false }
-    return ["", "~", "null", "Null", "NULL"].contains(text)
   }
 }

@@ -69,10 +69,7 @@ package struct ConfigurationSources {
           entry.setting.apply(&configuration, entry.records)
           configuration.assigned[entry.setting.path] = entry.records.map(\.description)
         }
-        configuration.targets = file.targets
-        configuration.modules = file.checks.modules
-        configuration.contactPolicy = file.checks.policy
-        configuration.assigned.merge(file.checks.assigned(file.targets)) { $1 }
+        errors += configuration.adopt(file, secrets: secrets, blocking: started == nil)
       case .failure(let error): errors.append(error)
       }
     }
@@ -156,5 +153,24 @@ package struct ConfigurationSources {
 
   private static func trimmed(_ text: Substring) -> String {
     String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}
+
+extension Configuration {
+  /// Takes the sections of a file that are not flat settings; returns the problems of the files that they name.
+  fileprivate mutating func adopt(
+    _ file: ConfigurationFile, secrets: Bool, blocking: Bool
+  ) -> [ConfigurationError] {
+    targets = file.targets
+    modules = file.checks.modules
+    contactPolicy = file.checks.policy
+    assigned.merge(file.checks.assigned(file.targets)) { $1 }
+    if !file.webhooks.drafts.isEmpty {
+      assigned[WebhookConfiguration.key] = file.webhooks.drafts.map { "\($0.definition)" }
+    }
+    guard secrets else { return [] }
+    let loaded = file.webhooks.load(blocking: blocking)
+    webhooks = loaded.webhooks
+    return loaded.errors
   }
 }

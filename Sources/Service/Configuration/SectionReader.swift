@@ -133,3 +133,11 @@ struct SectionReader {
     }
   }
 }
+
+extension YAMLNode {
+  /// Whether a node is an unquoted `null`, `~` or empty.
+  var isNull: Bool {
+    guard case .scalar(let text, isPlain: true, _) = value else { return false }
+    return ["", "~", "null", "Null", "NULL"].contains(text)
+  }
+}

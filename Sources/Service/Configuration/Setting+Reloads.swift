@@ -7,7 +7,7 @@ extension Setting {
     "access.reads", "access.checks", "access.badges", "tokens", "tokensFile", "limits.streams", "limits.requestBody",
     "limits.targets",
     "limits.checksPerSecond", "limits.changesPerSecond", "metrics.targetLabels", "resolver.timeout",
-    "targets", "modules", "policy",
+    "targets", "modules", "policy", "webhooks",
   ]
 
   /// The settings that are live while they are present both at the start and now.

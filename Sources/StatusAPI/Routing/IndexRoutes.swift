@@ -54,5 +54,5 @@ enum RouteTable {
       HistoryRoutes.history, HistoryRoutes.targetHistory, UptimeRoutes.target, UptimeRoutes.all, LatencyRoutes.latency,
       BadgeRoutes.badge,
     ]
-    + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
+    + WebhookRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
 }

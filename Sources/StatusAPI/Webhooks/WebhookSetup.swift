@@ -1,0 +1,33 @@
+internal import EventStreams
+public import History
+internal import Logging
+internal import NetworkReachability
+public import ReachabilityChecks
+internal import Webhooks
+
+/// What webhooks need besides the events: a store for their positions, and a checker that sends their requests.
+public struct WebhookSetup: Sendable {
+  /// The store of this process; it has the events that are no longer in memory.
+  public var store: HistoryStore
+  /// Sends the requests; it should serve nothing else, so that no check delays an event.
+  public var checker: Checker
+
+  /// Creates a set-up.
+  public init(store: HistoryStore, checker: Checker) {
+    self.store = store
+    self.checker = checker
+  }
+
+  /// Creates the dispatcher of a service and notifies it of new events.
+  func makeDispatcher(
+    _ monitor: ReachabilityMonitor, _ events: EventPublisher, machine: String,
+    policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
+  ) -> WebhookDispatcher {
+    let source = WebhookEvents(epoch: events.epoch, log: events.log, store: store)
+    let dispatcher = WebhookDispatcher(
+      monitor: monitor, checker: checker, source: source, storage: WebhookTables(store),
+      configuration: .init(machine: machine, policy: policy), logger: logger)
+    _ = events.log.register { [weak dispatcher] in dispatcher?.eventsAvailable(through: source.end) }
+    return dispatcher
+  }
+}
