@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build test check test-one lint docs lint-deploy image test-image format fuzz soak test-long bench clean
+.PHONY: run build test check test-one test-page lint docs lint-deploy image test-image format fuzz soak test-long bench clean
 
 run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for options
 	.build/release/reachd serve $(ARGS)
@@ -57,6 +57,11 @@ soak: build ## route flaps, 50 reconnecting readers and checks for 30 minutes; M
 test-long: ## long races, every test under the sanitizers, a browser's EventSource, TLS scanners (about 50 minutes)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/test-long
+
+test-page: ## the status page in Chromium, with axe; screenshots in .build-screenshots (two minutes); needs root or user namespaces
+	scripts/setup scripts/packages.txt scripts/packages-test.txt scripts/packages-browser.txt
+	scripts/dependencies
+	scripts/test-clients page
 
 bench: build ## measure the figures of Benchmarks/RESULTS.md on this machine
 	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt

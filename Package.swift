@@ -94,6 +94,10 @@ let package = Package(
     module("EmbeddedHTTPServer", ["EventStreams", "EventLoop", "Locks", "CMicroHTTPD", "CGnuTLS", deque, logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     module("YAMLTree", ["CYAML"]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    module("Compression", ["CZlib"]),
+    .target(name: "CPage", exclude: ["web"]),
+    module("StatusPage", ["CPage"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     module("JSONFormat", ["CJansson"]),
 
@@ -127,7 +131,7 @@ let package = Package(
       [
         "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
         "EventStreams",
-        "JSONFormat",
+        "JSONFormat", "Compression", "StatusPage",
         "Credentials", "History", "Database", "Locks", logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
@@ -217,6 +221,8 @@ let package = Package(
         "StatusAPI", "TestSupport",
         logging,
       ]),
+    tests("CompressionTests", ["Compression", "CZlib"]),
+    tests("StatusPageTests", ["StatusPage"]),
     tests("CredentialsTests", ["Credentials"]),
     tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
     tests("HistoryTests", ["History", "Database", "EventLoop", "ReachabilityModel", "Locks", "TestSupport", logging]),

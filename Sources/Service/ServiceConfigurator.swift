@@ -24,7 +24,7 @@ struct ServiceConfigurator: Sendable {
     access.logLevel = .info
     var contacts = configuration.contactPolicy
     contacts.ownPorts = ports.all
-    return StatusService.Configuration(
+    var settings = StatusService.Configuration(
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
       contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
@@ -32,6 +32,8 @@ struct ServiceConfigurator: Sendable {
       resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
       commit: Version.commit,
       liveChecks: [.netlink(monitor)])
+    settings.servesPage = configuration.servesPage
+    return settings
   }
 
   /// The changes of a reload; each part with live settings has a step here (``Setting/reloadable``).

@@ -21,6 +21,8 @@ final class ReloadableSettings: Sendable {
     let metricLabels: [MetricLabel]
     /// The log of responses; nil disables it.
     let accessLog: Logger?
+    /// Whether `GET /` returns the status page to browsers.
+    let servesPage: Bool
 
     init(_ configuration: StatusService.Configuration) {
       allowedHosts = configuration.allowedHosts.map { $0.lowercased() }
@@ -30,6 +32,7 @@ final class ReloadableSettings: Sendable {
       contactPolicy = configuration.contactPolicy
       metricLabels = configuration.metricLabels
       accessLog = configuration.accessLog
+      servesPage = configuration.servesPage
     }
   }
 

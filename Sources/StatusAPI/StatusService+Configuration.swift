@@ -31,6 +31,8 @@ extension StatusService {
     public var version: String
     /// The commit that the program was built from.
     public var commit: String
+    /// Whether `GET /` returns the status page to clients that prefer HTML; default true.
+    public var servesPage = true
     /// Conditions for liveness, in addition to a response.
     public var liveChecks: [HealthCheck]
     /// Conditions for readiness, in addition to a known kernel state and no drain.

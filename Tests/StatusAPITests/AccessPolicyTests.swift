@@ -67,7 +67,7 @@ import Testing
     }
     #expect(
       RouteTable.all.filter { $0.scope == nil }.map(\.pattern) == [
-        "/livez", "/readyz", "/readyz/{check}", "/healthz", "/openapi.yaml",
+        "/", "/livez", "/readyz", "/readyz/{check}", "/healthz", "/openapi.yaml", "/page/{build}/{file}",
       ])
   }
 

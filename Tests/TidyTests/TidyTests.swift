@@ -20,6 +20,8 @@ struct TidyTests {
       "Synchronization",
     ],
     "YAMLTree": ["CYAML", "Glibc"],
+    "Compression": ["CZlib"],
+    "StatusPage": ["CPage"],
     "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "CBuildInfo", "Glibc"],
     "Credentials": ["CGnuTLS"],
@@ -42,7 +44,7 @@ struct TidyTests {
     "StatusAPI": [
       "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
       "EventStreams",
-      "JSONFormat",
+      "JSONFormat", "Compression", "StatusPage", "Dispatch",
       "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",
     ],
     "Service": [
@@ -61,7 +63,7 @@ struct TidyTests {
   static let unsafeModules: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
-    "HostProcess", "Credentials", "Database",
+    "HostProcess", "Credentials", "Database", "Compression", "StatusPage",
   ]
 
   let tree: SourceTree

@@ -58,15 +58,18 @@ public struct TargetSpec: Hashable, Sendable {
   // MARK: - Fields
 
   private func checkedID() -> Result<String, Fault> {
-    let form = "an id is 1 to 63 of a-z, 0-9, dot, underscore and hyphen, and more than dots"
+    let form = "an id is 1 to 63 of a-z, 0-9, dot, underscore and hyphen, more than dots, and not \(Self.reservedID)"
     guard let id else { return .failure(Fault(.id, "the id is missing", hint: form)) }
     guard Self.isID(id) else { return .failure(Fault(.id, "\(id.shortened) is not an id", hint: form)) }
     return .success(id)
   }
 
+  /// The path segment of `GET /targets/overview`, which no target can have.
+  public static let reservedID = "overview"
+
   /// Whether a text is a valid id; `.` and `..` are not, because clients remove them from a path (RFC 3986 §5.2.4).
   public static func isID(_ text: String) -> Bool {
-    text != "." && text != ".." && Bounds.id.contains(text.utf8.count)
+    text != "." && text != ".." && text != reservedID && Bounds.id.contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

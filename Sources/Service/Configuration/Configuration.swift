@@ -22,6 +22,8 @@ package struct Configuration: Sendable {
   var grace = Duration.seconds(10)
   /// The names that `Host` may contain besides address literals and `localhost`.
   var allowedHosts: [String] = []
+  /// Whether browsers get the status page at `/`.
+  var servesPage = true
   /// The origins whose web pages may send requests.
   var allowedOrigins: [String] = []
   /// The access rules for listeners without rules of their own.

@@ -82,6 +82,9 @@ struct Setting: Sendable {
     Setting(path: "access.badges", expectation: "open or token") {
       set(&$0, \.badges, AccessPolicy.Rule(rawValue: $1.first ?? ""))
     },
+    Setting(path: "page", expectation: "on or off") {
+      set(&$0, \.servesPage, ["on": true, "off": false][$1.first ?? ""])
+    },
     file("tls.certificate", \.tls.certificate),
     file("tls.key", \.tls.key),
     Setting(path: "tls.strictTransport", expectation: "a duration up to a year, such as 8760h; 0s to end it") {

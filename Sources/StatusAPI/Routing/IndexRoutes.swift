@@ -4,11 +4,13 @@ internal import EmbeddedHTTPServer
 /// `GET /` and `GET /openapi.yaml`: the list of routes and the contract.
 enum IndexRoutes {
   static let index = Route(
-    pattern: "/", mediaTypes: [.json, .text], summary: "this index"
+    pattern: "/", scope: nil, mediaTypes: [.json, .text, .html], summary: "this index; for browsers, the status page"
   ) { (context) throws(Problem) in
+    if context.media == .html, context.service.settings.current.servesPage { return .now(PageRoutes.document(context)) }
+    let media = context.media == .html ? .json : context.media
     let routes = RouteTable.all
     let body: [UInt8]
-    if context.media == .text {
+    if media == .text {
       let width = routes.map(\.pattern.count).max() ?? 0
       let lines = routes.map { route in
         "\(route.method) \(route.pattern)\(String(repeating: " ", count: width - route.pattern.count))  \(route.summary)\n"
@@ -26,18 +28,19 @@ enum IndexRoutes {
           "endpoints": .array(endpoints),
         ]).bytes + [0x0a]
     }
-    return .now(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))
+    return .now(HTTPResponse(headers: RepresentationHeaders.headers(media), body: .bytes(body)))
   }
 
   /// The contract, encoded once.
   private static let contract = SharedBody(
     headers: SecurityHeaders.merged(into: [
-      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Origin",
+      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Accept-Encoding, Origin",
     ]),
     bytes: PackageResources.openapi_yaml)
 
   static let openAPI = Route(
-    pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], summary: "the contract (OpenAPI 3.1)"
+    pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], isCompressible: true,
+    summary: "the contract (OpenAPI 3.1)"
   ) { (context) throws(Problem) in
     .now(HTTPResponse(shared: contract))
   }
@@ -54,5 +57,5 @@ enum RouteTable {
       HistoryRoutes.history, HistoryRoutes.targetHistory, UptimeRoutes.target, UptimeRoutes.all, LatencyRoutes.latency,
       BadgeRoutes.badge,
     ]
-    + WebhookRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI]
+    + WebhookRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI, PageRoutes.file]
 }

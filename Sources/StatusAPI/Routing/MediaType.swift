@@ -9,6 +9,9 @@ enum MediaType: String {
   case ndjson = "application/x-ndjson"
   case yaml = "application/yaml"
   case svg = "image/svg+xml"
+  case html = "text/html"
+  /// Files of several types, each with one representation: nothing is negotiated.
+  case any = "*/*"
 
   /// The value of `Content-Type`.
   var contentType: String { self == .text ? "text/plain; charset=utf-8" : rawValue }
@@ -17,6 +20,7 @@ enum MediaType: String {
   ///
   /// - Throws: `notAcceptable` with the list of available types.
   static func negotiate(_ mediaTypes: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
+    if mediaTypes == [.any] { return .any }
     guard let accept = request.headers["Accept"] else { return mediaTypes[0] }
     // Empty list elements are ignored (RFC 9110 §5.6.1); a list without elements expresses no preference.
     let ranges = HeaderFieldSyntax.parts(of: accept, by: ",").map(Range.init).filter { !$0.isEmpty }

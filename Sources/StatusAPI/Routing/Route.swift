@@ -19,6 +19,8 @@ struct Route: Sendable {
   var isBadge = false
   /// Whether a 200 depends only on the documents, the settings and the request's head, and is valid until they change.
   var isCacheable = false
+  /// Whether responses are compressed for clients that accept it.
+  var isCompressible = false
   /// The summary for the index, in one line.
   var summary: String
   var handle: @Sendable (RequestContext) throws(Problem) -> HTTPReply

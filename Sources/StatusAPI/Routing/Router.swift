@@ -101,7 +101,8 @@ struct Router: Sendable {
     isCacheable =
       route.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
-    return try route.handle(context)
+    let reply = try route.handle(context)
+    return route.isCompressible ? ContentCoding.apply(reply, to: request) : reply
   }
 
   private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {

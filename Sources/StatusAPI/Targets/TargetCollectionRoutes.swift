@@ -7,7 +7,7 @@ internal import ReachabilityChecks
 enum TargetCollectionRoutes {
   static let list = Route(
     pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], mediaTypes: [.json, .text],
-    summary: "the registered targets with their states"
+    isCompressible: true, summary: "the registered targets with their states"
   ) { (context) throws(Problem) in
     let page = try TargetListQuery(context)
     let room = context.service.events.targetWaiters

@@ -9,16 +9,14 @@ struct TargetListQuery {
   static let defaultLimit = 100
   static let limitMaximum = 1_000
 
-  private let states: Set<TargetState>
-  private let labels: [LabelSelector]
+  private let selection: TargetSelection
   private let limit: Int
   private let cursor: String?
   private let visibility: TargetVisibility
 
   init(_ context: RequestContext) throws(Problem) {
     visibility = TargetVisibility(context)
-    states = try Self.states(context.query["state"])
-    labels = try LabelSelector.parse(context.query["label"])
+    selection = try TargetSelection(context)
     limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
     cursor = context.query["cursor"]
     if let cursor, !TargetSpec.isID(cursor) {
@@ -60,8 +58,8 @@ struct TargetListQuery {
       if members.contains(EventPublisher.topic(id)) { return true }
       if let cursor, id <= cursor { return false }
       // After the page, only the existence of more targets matters: the last of them may have been removed.
-      if let last, id > last { return isRemoved || isSelected(old) && !isSelected(report) }
-      return isSelected(report)
+      if let last, id > last { return isRemoved || selection.isSelected(old) && !selection.isSelected(report) }
+      return selection.isSelected(report)
     }
   }
 
@@ -83,29 +81,7 @@ struct TargetListQuery {
 
   /// Returns the targets of the page, and one more if there is a next page.
   private func reports(_ context: RequestContext) -> [TargetReport] {
-    context.service.targets.schedule.reports(after: cursor, limit: limit + 1, where: isSelected)
-  }
-
-  private func isSelected(_ report: TargetReport) -> Bool {
-    isSelected(report.status.state) && labels.allSatisfy { $0.matches(report.definition) }
-  }
-
-  private func isSelected(_ state: TargetState) -> Bool { states.isEmpty || states.contains(state) }
-
-  // MARK: - Query parameters
-
-  private static func states(_ text: String?) throws(Problem) -> Set<TargetState> {
-    guard let text else { return [] }
-    var states: Set<TargetState> = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let state = TargetState(rawValue: String(word)) else {
-        let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(
-          .badRequest, "unknown state \(String(word.prefix(80)).debugDescription); expected one of \(known)")
-      }
-      states.insert(state)
-    }
-    return states
+    context.service.targets.schedule.reports(after: cursor, limit: limit + 1, where: selection.isSelected)
   }
 
   // MARK: - Pagination

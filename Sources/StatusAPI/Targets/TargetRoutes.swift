@@ -5,7 +5,10 @@ internal import ReachabilityChecks
 
 /// `/targets/{id}`: one registered target.
 enum TargetRoutes {
-  static let all = [TargetCollectionRoutes.list, TargetCollectionRoutes.post, get, put, delete, check, pause, resume]
+  static let all = [
+    TargetCollectionRoutes.list, TargetCollectionRoutes.post, TargetOverviewRoute.overview, get, put, delete, check,
+    pause, resume,
+  ]
 
   static let get = Route(
     pattern: "/targets/{id}", parameters: ["wait"], mediaTypes: [.json], summary: "one registered target with its state"

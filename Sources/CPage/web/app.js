@@ -1,0 +1,429 @@
+// The page: one view of the model, redrawn at most once per frame.
+
+import { Connection, applyMessage } from "./connection.js";
+import { clock, fill, forgetColours, h, oncePerFrame, setAttribute, setText } from "./dom.js";
+import { Detail } from "./detail.js";
+import { TargetList } from "./list.js";
+import { Model, STATES, makeFilter } from "./model.js";
+import { Summary, Timeline, badge } from "./summary.js";
+import { GLYPHS, selectLanguage, text, word } from "./words.js";
+
+/** How long the order of the list stays while targets change, in ms. */
+const ORDER_INTERVAL = 250;
+/** How often the series of the visible targets are read again, in ms. */
+const SERIES_INTERVAL = 15_000;
+/** The targets in one request for series. */
+const SERIES_LIMIT = 64;
+/** The interval of announcements to screen readers, in ms. */
+const ANNOUNCE_INTERVAL = 5000;
+/** How long a page without a worker keeps its stream while hidden, in ms. */
+const HIDDEN_LIMIT = 30_000;
+
+const BASE = new URL(".", location.href).href;
+const BUILD = document.getElementById("app").dataset.build;
+
+/** Storage that a browser may refuse. */
+function stored(storage, name, value) {
+  try {
+    if (value === undefined) return globalThis[storage].getItem(name);
+    if (value === null) globalThis[storage].removeItem(name); else globalThis[storage].setItem(name, value);
+  } catch { /* The choice is forgotten when the page closes. */ }
+  return null;
+}
+
+/** FNV-1a, to name the worker of a token without the token. */
+function hash(string) {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < string.length; index += 1) value = Math.imul(value ^ string.charCodeAt(index), 0x01000193);
+  return (value >>> 0).toString(16);
+}
+
+class Page {
+  #model = new Model();
+  #token = null;
+  #status = { state: "connecting", since: Date.now() };
+  #send = () => {};
+  #missed = 0;
+  #hadGap = false;
+  #announced = { at: 0, ids: new Set() };
+  #states = new Set();
+  #orderedAt = 0;
+  #orderTimer = null;
+  #summary = new Summary();
+  #timeline;
+  #list;
+  #detail;
+  #parts = {};
+  #draw = oncePerFrame(() => this.#render());
+
+  start() {
+    const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
+    if (fragment) {
+      stored("sessionStorage", "token", fragment[1]);
+      history.replaceState(null, "", `${location.pathname}#/`);
+    }
+    this.#token = stored("sessionStorage", "token");
+    this.#setTheme(stored("localStorage", "theme") || "auto");
+    this.#build();
+    this.#connect();
+    setInterval(() => this.#tick(), 1000);
+    setInterval(() => this.#readSeries(), SERIES_INTERVAL);
+    addEventListener("hashchange", () => this.#route());
+    addEventListener("keydown", (event) => this.#key(event));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#recolour());
+    this.#route();
+  }
+
+  // MARK: Connection
+
+  #connect() {
+    const hello = { kind: "hello", base: BASE, token: this.#token };
+    if (globalThis.SharedWorker) {
+      const policy = globalThis.trustedTypes?.createPolicy("reachd", { createScriptURL: (url) => url });
+      const url = new URL(`page/${BUILD}/hub.js`, BASE).href;
+      const worker = new SharedWorker(policy ? policy.createScriptURL(url) : url,
+        { type: "module", name: `reachd-${BUILD}-${hash(this.#token ?? "")}` });
+      worker.port.onmessage = (event) => this.#receive(event.data);
+      worker.onerror = () => this.#connectLocally();
+      worker.port.postMessage(hello);
+      this.#send = (message) => worker.port.postMessage(message);
+      addEventListener("pagehide", () => worker.port.postMessage({ kind: "bye" }));
+      addEventListener("pageshow", (event) => { if (event.persisted) worker.port.postMessage(hello); });
+      return;
+    }
+    this.#connectLocally();
+  }
+
+  #connectLocally() {
+    const connection = new Connection(BASE, this.#token, (message) => this.#receive(message));
+    this.#send = (message) => { if (message.kind === "retry") connection.retry(); };
+    let timer = null;
+    document.addEventListener("visibilitychange", () => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(() => connection.stop(), HIDDEN_LIMIT);
+      else connection.start();
+    });
+    connection.start();
+  }
+
+  #receive(message) {
+    if (message.kind === "status") {
+      this.#status = message.status;
+      if (message.status.state === "disconnected") { this.#missed = 0; this.#hadGap = false; }
+    } else if (message.kind === "all") {
+      this.#model.load(message.model);
+      this.#detail.render();
+    } else {
+      this.#missed += applyMessage(this.#model, message);
+      if (message.kind === "overview") this.#detail.load();
+      if (message.kind === "events") {
+        if (message.events.some((event) => event.type === "gap")) this.#hadGap = true;
+        this.#noteForAnnouncement(message.events);
+        const open = this.#detail.id;
+        if (open !== null && message.events.some((event) => event.type === "target" && event.data.target.id === open)) {
+          this.#detail.load();
+        }
+      }
+    }
+    this.#draw();
+  }
+
+  /** Requests a document; throws `{detail, requestID, status}`. */
+  #api = async (method, path) => {
+    let response;
+    try {
+      response = await fetch(new URL(path, BASE), {
+        method, cache: "no-cache",
+        headers: { Accept: "application/json", ...(this.#token ? { Authorization: `Bearer ${this.#token}` } : {}) },
+      });
+    } catch (error) {
+      throw { detail: String(error.message || error), requestID: null, status: 0 };
+    }
+    if (response.ok) return response.status === 204 ? null : response.json();
+    const problem = await response.json().catch(() => ({}));
+    throw {
+      detail: problem.detail || problem.title || response.statusText, requestID: response.headers.get("X-Request-Id"),
+      status: response.status,
+    };
+  };
+
+  #seriesRequest = null;
+
+  /** Reads the series of the visible targets. */
+  async #readSeries() {
+    const ids = this.#list.visibleIDs.slice(0, SERIES_LIMIT);
+    if (ids.length === 0 || !this.#model.hasHistory || this.#status.state !== "live" || document.hidden || this.#seriesRequest) return;
+    const query = ids.map((id) => `id=${encodeURIComponent(id)}`).join("&");
+    this.#seriesRequest = this.#api("GET", `targets/overview?series=spark,bars24,bars90&${query}`);
+    try {
+      this.#model.setSeries(await this.#seriesRequest, Date.now());
+      this.#draw();
+    } catch { /* The next interval tries again; the connection reports its own failures. */ }
+    this.#seriesRequest = null;
+  }
+
+  // MARK: Elements
+
+  #build() {
+    const language = selectLanguage(stored("localStorage", "language"), navigator.languages);
+    document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+    const parts = this.#parts;
+    this.#timeline = new Timeline();
+    this.#list = new TargetList(this.#model, {
+      onOpen: (id) => { location.hash = `#/target/${encodeURIComponent(id)}`; },
+      onVisible: (ids) => {
+        if (ids.some((id) => !this.#model.targets.get(id)?.series)) this.#readSeries();
+      },
+    });
+    this.#detail = new Detail(this.#model, this.#api);
+    parts.connection = h("p", { class: "connection", role: "status" });
+    parts.banner = h("div", { class: "banner", role: "alert", hidden: true });
+    parts.missed = h("p", { class: "missed-note", role: "status", hidden: true });
+    parts.search = h("input", {
+      type: "search", placeholder: text("search"), "aria-label": text("search"), autocomplete: "off", spellcheck: "false",
+      oninput: () => { this.#setRoute(); this.#order(); },
+    });
+    parts.chips = h("div", { class: "chips", role: "group", "aria-label": text("state") }, STATES.map((state) =>
+      h("button", { type: "button", class: `chip ${state}`, "data-state": state, "aria-pressed": "false",
+        onclick: () => this.#toggle(state) }, h("span", { class: "glyph", "aria-hidden": "true" }, GLYPHS[state]), " ",
+      h("span", { class: "count" }, "0"), h("span", { class: "label" }, ` ${word("states", state)}`))));
+    parts.empty = h("div", { class: "empty", hidden: true });
+    parts.live = h("div", { class: "visually-hidden", "aria-live": "polite" });
+    parts.main = h("main", {}, this.#summary.element, parts.missed,
+      h("div", { class: "columns" },
+        h("section", { class: "targets", "aria-label": text("targets") },
+          h("div", { class: "tools" }, parts.search, parts.chips), parts.empty, this.#list.header, this.#list.scroller),
+        this.#timeline.element, this.#detail.element));
+    parts.access = h("dialog", { class: "dialog" });
+    parts.help = h("dialog", { class: "dialog" }, h("h2", {}, text("keys")), h("p", {}, text("keyHelp")),
+      h("button", { type: "button", onclick: () => parts.help.close() }, text("close")));
+    fill(document.getElementById("app"), this.#header(language), parts.banner, parts.main, parts.access, parts.help,
+      parts.live);
+  }
+
+  #header(language) {
+    const button = (label, content, onclick, attributes = {}) =>
+      h("button", { type: "button", title: label, "aria-label": label, onclick, ...attributes }, content);
+    return h("header", {}, h("strong", { class: "name" }, "reachd"), h("span", { class: "host" }, location.host),
+      this.#parts.connection,
+      h("div", { class: "buttons" },
+        button(text("language"), language === "zh" ? "EN" : "中文", () => {
+          stored("localStorage", "language", language === "zh" ? "en" : "zh");
+          location.reload();
+        }, { lang: language === "zh" ? "en" : "zh-Hans" }),
+        button(text("theme"), "◐", () => this.#nextTheme()),
+        button(text("keys"), "?", () => this.#parts.help.showModal()),
+        button(text("token"), text("access"), () => this.#askForToken(null)),
+        button(text("menu"), "≡", () => this.#parts.main.classList.toggle("timeline-open"), { class: "menu" })));
+  }
+
+  // MARK: Drawing
+
+  #render() {
+    const { ids, mustRebuild } = this.#model.takeChanges();
+    this.#summary.render(this.#model);
+    this.#timeline.render(this.#model);
+    if (mustRebuild) this.#orderSoon();
+    if (ids.size > 0) this.#list.update(ids);
+    for (const chip of this.#parts.chips.children) {
+      setText(chip.querySelector(".count"), this.#model.counts[chip.dataset.state].toLocaleString("en"));
+    }
+    const isEmpty = this.#model.targets.size === 0 && this.#status.state === "live";
+    if (isEmpty !== !this.#parts.empty.hidden) this.#showEmpty(isEmpty);
+    this.#renderStatus();
+    this.#renderTitle();
+  }
+
+  /** Orders the list now, or after the interval if it was ordered recently. */
+  #orderSoon() {
+    if (this.#orderTimer !== null) return;
+    const delay = Math.max(0, this.#orderedAt + ORDER_INTERVAL - performance.now());
+    if (delay === 0) { this.#order(); return; }
+    this.#orderTimer = setTimeout(() => { this.#orderTimer = null; this.#order(); }, delay);
+  }
+
+  #order() {
+    this.#orderedAt = performance.now();
+    const filter = makeFilter(this.#parts.search.value, this.#states);
+    this.#list.show(this.#model.select(filter));
+  }
+
+  #renderStatus() {
+    const { connection, banner, missed } = this.#parts;
+    const status = this.#status;
+    const isLive = status.state === "live";
+    this.#parts.main.classList.toggle("without-history", !this.#model.hasHistory);
+    document.documentElement.classList.toggle("outdated", !isLive && this.#model.machine !== null);
+    setText(connection, isLive ? `● ${text("live")}` : status.state === "disconnected" ? "○" : "…");
+    setAttribute(connection, "class", `connection ${status.state}`);
+    if (status.state === "disconnected") {
+      const seconds = Math.max(0, Math.ceil((status.retryAt - Date.now()) / 1000));
+      fill(banner, text(status.reason === "silent" ? "silent" : "disconnected", { time: clock(status.since) }), " ",
+        status.problem ? `${status.problem.title} ` : "", text("retryIn", { seconds }), " ",
+        h("button", { type: "button", onclick: () => this.#send({ kind: "retry" }) }, text("retryNow")));
+    } else if (status.state === "connecting") {
+      const isSlow = Date.now() - status.since > 2000;
+      fill(banner, text(isSlow ? "stillConnecting" : "connecting", { host: location.host }));
+    } else if (status.state === "denied") {
+      this.#askForToken(status.problem);
+    }
+    banner.hidden = isLive || status.state === "denied";
+    const note = this.#hadGap ? text("gap")
+      : this.#missed > 0 ? text(this.#missed === 1 ? "missedOne" : "missed", { count: this.#missed }) : "";
+    setText(missed, note);
+    missed.hidden = note === "" || !isLive;
+  }
+
+  #renderTitle() {
+    const state = this.#status.state === "live" ? this.#model.worstState() : "unknown";
+    const counts = ["down", "unreachable"].filter((name) => this.#model.counts[name] > 0)
+      .map((name) => `${this.#model.counts[name]} ${word("states", name)}`);
+    const title = `${GLYPHS[state]} ${counts.length > 0 ? counts.join(", ") : word("machine",
+      this.#model.machine?.status ?? "unknown")} · reachd`;
+    if (document.title !== title) document.title = title;
+    setAttribute(document.getElementById("icon"), "href", `page/${BUILD}/state-${state}.svg`);
+  }
+
+  #tick() {
+    this.#summary.tick();
+    if (this.#status.state !== "live") this.#renderStatus();
+    this.#announce();
+  }
+
+  // MARK: Announcements
+
+  #noteForAnnouncement(events) {
+    for (const { type, data } of events) {
+      if (type === "target" && !data.removed) this.#announced.ids.add(data.target.id);
+    }
+  }
+
+  /** Announces changes to screen readers: one sentence per interval, because each interrupts the reader. */
+  #announce() {
+    const { ids, at } = this.#announced;
+    if (ids.size === 0 || Date.now() - at < ANNOUNCE_INTERVAL) return;
+    const [id] = ids;
+    const state = this.#model.targets.get(id)?.state;
+    setText(this.#parts.live, ids.size === 1 && state
+      ? text("announce", { name: id, state: word("states", state) }) : text("announceMany", { count: ids.size }));
+    this.#announced = { at: Date.now(), ids: new Set() };
+  }
+
+  // MARK: Navigation
+
+  /** Shows what the fragment names: `#/?q=text&state=down,unknown` or `#/target/id`. */
+  #route() {
+    const target = /^#\/target\/(.+)$/.exec(location.hash);
+    const query = new URLSearchParams(/^#\/\?(.*)$/.exec(location.hash)?.[1] ?? "");
+    if (target) {
+      let id = target[1];
+      try { id = decodeURIComponent(id); } catch { /* Not encoded. */ }
+      this.#parts.main.classList.add("detail-open");
+      this.#detail.show(id);
+      return;
+    }
+    this.#parts.main.classList.remove("detail-open");
+    this.#detail.show(null);
+    if (query.has("q") && this.#parts.search.value === "") this.#parts.search.value = query.get("q");
+    if (query.has("state")) this.#states = new Set(query.get("state").split(",").filter((state) => STATES.includes(state)));
+    this.#showStates();
+    this.#order();
+  }
+
+  #setRoute() {
+    const query = new URLSearchParams();
+    if (this.#parts.search.value !== "") query.set("q", this.#parts.search.value);
+    if (this.#states.size > 0) query.set("state", [...this.#states].join(","));
+    history.replaceState(null, "", query.size > 0 ? `#/?${query}` : "#/");
+  }
+
+  #toggle(state) {
+    if (!this.#states.delete(state)) this.#states.add(state);
+    this.#showStates();
+    this.#setRoute();
+    this.#order();
+  }
+
+  #showStates() {
+    for (const chip of this.#parts.chips.children) {
+      setAttribute(chip, "aria-pressed", this.#states.has(chip.dataset.state) ? "true" : "false");
+    }
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isTyping = event.target.matches("input, textarea, select");
+    if (event.key === "Escape") {
+      if (isTyping) event.target.blur(); else if (this.#detail.id !== null) location.hash = "#/";
+      return;
+    }
+    if (isTyping || document.querySelector("dialog[open]")) return;
+    if (event.key === "j") this.#list.move(1);
+    else if (event.key === "k") this.#list.move(-1);
+    else if (event.key === "/") this.#parts.search.focus();
+    else if (event.key === "l") { this.#parts.main.classList.add("timeline-open"); this.#timeline.element.focus(); }
+    else if (event.key === "?") this.#parts.help.showModal();
+    else if (event.key === "Enter" && event.target === document.body) this.#list.open();
+    else return;
+    event.preventDefault();
+  }
+
+  // MARK: Theme, first steps, token
+
+  #setTheme(theme) {
+    setAttribute(document.documentElement, "data-theme", theme === "auto" ? null : theme);
+    stored("localStorage", "theme", theme === "auto" ? null : theme);
+    forgetColours();
+  }
+
+  #nextTheme() {
+    const order = ["auto", "light", "dark"];
+    const now = document.documentElement.dataset.theme || "auto";
+    this.#setTheme(order[(order.indexOf(now) + 1) % order.length]);
+    this.#recolour();
+  }
+
+  #recolour() {
+    forgetColours();
+    this.#list.redraw();
+    if (this.#detail.id !== null) this.#detail.render();
+  }
+
+  #showEmpty(isEmpty) {
+    this.#parts.empty.hidden = !isEmpty;
+    this.#list.scroller.hidden = this.#list.header.hidden = isEmpty;
+    if (!isEmpty) return;
+    const sample = (title, code) => [h("p", {}, title), h("pre", {}, h("code", {}, code)), h("button", {
+      type: "button", onclick: async (event) => {
+        await navigator.clipboard?.writeText(code);
+        setText(event.currentTarget ?? event.target, text("copied"));
+      },
+    }, text("copy"))];
+    fill(this.#parts.empty, h("h2", {}, text("noTargets")),
+      sample(text("yaml"), "targets:\n  - id: db\n    target: tcp://db:5432\n    interval: 10s"),
+      sample(text("curl"), `curl -X PUT ${BASE}targets/db -H 'Content-Type: application/json' \\\n  -d '{"target": "tcp://db:5432", "interval": "10s"}'`),
+      sample(text("command"), "reachd check tcp://db:5432"));
+  }
+
+  #askForToken(problem) {
+    const dialog = this.#parts.access;
+    if (dialog.open) return;
+    const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+    const input = h("input", { type: "password", autocomplete: "off", "aria-label": text("token"), required: true });
+    const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
+    const scope = /scope="([a-z:]+)"/.exec(problem?.detail ?? "")?.[1] ?? "read";
+    fill(dialog, h("h2", {}, text("token")),
+      problem ? h("p", {}, badge("unknown", String(problem.status)), ` ${problem.detail ?? problem.title}`) : null,
+      problem ? h("p", {}, text("tokenNeeded", { scope })) : null,
+      h("p", {}, text("tokenHint")), h("pre", {}, h("code", {}, `reachd token create --scope ${scope}`)),
+      isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
+      problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null,
+      h("form", { onsubmit: (event) => { event.preventDefault(); use(input.value.trim()); } }, input,
+        h("button", { type: "submit" }, text("tokenUse")),
+        this.#token ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
+        h("button", { type: "button", onclick: () => dialog.close() }, text("close"))));
+    dialog.showModal();
+  }
+}
+
+new Page().start();

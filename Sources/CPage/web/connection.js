@@ -1,0 +1,216 @@
+// The connection to the service: one event stream that resumes by id, and the list of targets read once. It runs in the
+// shared worker, or in the page where there is none.
+
+import { EventStreamParser, readEventStream } from "./stream.js";
+import { parseID } from "./model.js";
+
+/** The stream has a heartbeat every 15 s; without a byte for this long, the connection counts as lost. In ms. */
+const SILENCE_LIMIT = 20_000;
+/** The delays before attempts to reconnect, in ms; the last one repeats. */
+const RETRY_DELAYS = [500, 1000, 2000, 3000, 5000];
+/** Events that wait for the list of targets; beyond it, the list is read again. */
+const WAITING_EVENT_LIMIT = 100_000;
+
+export class Connection {
+  #base;
+  #token;
+  #post;
+  #parser = new EventStreamParser();
+  #abort = null;
+  #timer = null;
+  #watchdog = null;
+  #lastByte = 0;
+  #attempt = 0;
+  #isStopped = true;
+  /** Events that arrived before the list of targets; null once it has arrived. */
+  #waiting = [];
+  #status = { state: "connecting", since: Date.now() };
+
+  /**
+   * `base` is the URL of the service's root, `token` a bearer token or null, `post` receives messages:
+   * `{kind: "status", status}`, `{kind: "overview", columns, id}`, `{kind: "events", events}`, `{kind: "recent", events}`.
+   */
+  constructor(base, token, post) {
+    this.#base = base;
+    this.#token = token;
+    this.#post = post;
+  }
+
+  get status() { return this.#status; }
+
+  start() {
+    if (!this.#isStopped) return;
+    this.#isStopped = false;
+    this.#attempt = 0;
+    this.#connect();
+  }
+
+  /** Closes the stream; `start` resumes after the last event. */
+  stop() {
+    this.#isStopped = true;
+    this.#cancel();
+    if (this.#status.state === "live") this.#report({ state: "disconnected", since: Date.now(), reason: "hidden" });
+  }
+
+  /** Connects now instead of after the delay. */
+  retry() {
+    if (this.#isStopped || this.#status.state === "live") return;
+    this.#cancel();
+    this.#connect();
+  }
+
+  #cancel() {
+    clearTimeout(this.#timer);
+    clearInterval(this.#watchdog);
+    this.#abort?.abort();
+    this.#abort = null;
+  }
+
+  #report(status) {
+    this.#status = status;
+    this.#post({ kind: "status", status });
+  }
+
+  #headers() {
+    return this.#token === null ? {} : { Authorization: `Bearer ${this.#token}` };
+  }
+
+  /** Reads a document; throws the response if it is not a success. */
+  async #read(path, signal) {
+    const response = await fetch(new URL(path, this.#base), {
+      headers: { ...this.#headers(), Accept: "application/json" }, signal, cache: "no-cache",
+    });
+    if (!response.ok) throw response;
+    return response;
+  }
+
+  async #connect() {
+    const abort = new AbortController();
+    this.#abort = abort;
+    const known = this.#parser.lastEventID;
+    this.#parser = new EventStreamParser();
+    this.#parser.lastEventID = known;
+    let opened = null;
+    this.#lastByte = Date.now();
+    clearInterval(this.#watchdog);
+    this.#watchdog = setInterval(() => {
+      if (Date.now() - this.#lastByte > SILENCE_LIMIT) abort.abort("silent");
+    }, 1000);
+    try {
+      await readEventStream(new URL("events", this.#base), {
+        headers: { ...this.#headers(), ...(known === "" ? {} : { "Last-Event-ID": known }) },
+        signal: abort.signal, parser: this.#parser,
+        onOpen: () => {
+          opened = Date.now();
+          this.#attempt = 0;
+          this.#lastByte = opened;
+          this.#report({ state: "live", since: opened, away: this.#away(opened) });
+          if (this.#waiting !== null) this.#readOverview(abort.signal);
+        },
+        onBytes: () => { this.#lastByte = Date.now(); },
+        onEvents: (events) => this.#receive(events, known !== "" && Date.now() - opened < 2000, abort.signal),
+      });
+      this.#ended(abort, { reason: "closed" });
+    } catch (error) {
+      await this.#failed(abort, error);
+    }
+  }
+
+  /** The time since the connection was lost, in ms; 0 for the first connection. */
+  #away(now) {
+    return this.#status.state === "disconnected" ? now - this.#status.since : 0;
+  }
+
+  #receive(list, isResumed, signal) {
+    const events = [];
+    for (const { type, data } of list) {
+      let value;
+      try { value = JSON.parse(data); } catch { continue; }
+      if (type === "gap") {
+        // Events were lost: the snapshot follows, and the targets must be read again.
+        this.#waiting = [];
+        this.#readOverview(signal);
+      }
+      events.push({ type, data: value, isMissed: isResumed && type !== "snapshot" && type !== "gap" });
+    }
+    if (this.#waiting === null) {
+      this.#post({ kind: "events", events });
+      return;
+    }
+    // Only events of targets depend on the list; the machine is shown immediately.
+    const targets = events.filter((event) => event.type === "target");
+    const others = events.filter((event) => event.type !== "target");
+    if (others.length > 0) this.#post({ kind: "events", events: others });
+    this.#waiting.push(...targets);
+    if (this.#waiting.length > WAITING_EVENT_LIMIT) this.#abort?.abort("overload");
+  }
+
+  async #readOverview(signal) {
+    try {
+      const response = await this.#read("targets/overview", signal);
+      const id = response.headers.get("Last-Event-ID") || "";
+      this.#post({ kind: "overview", columns: await response.json(), id });
+      const events = this.#waiting || [];
+      this.#waiting = null;
+      if (events.length > 0) this.#post({ kind: "events", events });
+      const recent = await this.#read("events?types=status,path,interface,target", signal);
+      this.#post({ kind: "recent", events: (await recent.json()).slice(-200) });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Response) {
+        this.#waiting = this.#waiting === null ? null : [];
+        await this.#refused(error);
+        this.#abort?.abort("refused");
+      } else {
+        this.#abort?.abort("failed");
+      }
+    }
+  }
+
+  async #failed(abort, error) {
+    if (error instanceof Response) {
+      await this.#refused(error);
+      if (this.#status.state === "denied") { this.#cancel(); return; }
+      this.#ended(abort, { reason: "refused", problem: this.#status.problem });
+      return;
+    }
+    if (abort.signal.aborted && abort.signal.reason === "refused") return;
+    this.#ended(abort, { reason: abort.signal.aborted && abort.signal.reason === "silent" ? "silent" : "failed" });
+  }
+
+  /** Reports a refusal; one that a token could change ends the attempts. */
+  async #refused(response) {
+    let problem = { status: response.status, title: response.statusText };
+    try { problem = { ...problem, ...(await response.json()) }; } catch { /* The body is optional. */ }
+    problem.requestID = response.headers.get("X-Request-Id");
+    const isDenied = response.status === 401 || response.status === 403;
+    const since = this.#status.state === "disconnected" ? this.#status.since : Date.now();
+    this.#report(isDenied ? { state: "denied", since, problem } : { ...this.#status, problem });
+  }
+
+  #ended(abort, details) {
+    // Another attempt has replaced this one, or the page has stopped the connection.
+    if (this.#abort !== abort || this.#isStopped) return;
+    this.#cancel();
+    const now = Date.now();
+    const delay = RETRY_DELAYS[Math.min(this.#attempt, RETRY_DELAYS.length - 1)] * (0.8 + 0.4 * Math.random());
+    this.#attempt += 1;
+    const since = this.#status.state === "disconnected" ? this.#status.since
+      : details.reason === "silent" ? this.#lastByte : now;
+    this.#report({ state: "disconnected", since, retryAt: now + delay, ...details });
+    this.#timer = setTimeout(() => this.#connect(), delay);
+  }
+}
+
+/** Applies a message of the connection to a model. Returns the number of applied events that were missed. */
+export function applyMessage(model, message) {
+  let missed = 0;
+  if (message.kind === "overview") model.setOverview(message.columns, message.id);
+  if (message.kind === "recent") model.setTimeline(message.events);
+  if (message.kind === "events") {
+    for (const { type, data, isMissed } of message.events) {
+      if (model.apply(type, data, isMissed) && isMissed && parseID(data.id)) missed += 1;
+    }
+  }
+  return missed;
+}

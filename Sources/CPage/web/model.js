@@ -1,0 +1,213 @@
+// What the page knows: this machine, its interfaces, the targets, the newest events. No DOM here, so that the worker and
+// the tests use it too.
+
+/** States, the most urgent first. */
+export const STATES = ["down", "unreachable", "unknown", "up", "paused"];
+
+const RANK = Object.fromEntries(STATES.map((state, index) => [state, index]));
+
+/** The bits of `flags` in /targets/overview. */
+const PENDING = 1;
+const FLAPPING = 2;
+
+/** The events that the timeline keeps. */
+export const TIMELINE_LIMIT = 200;
+
+/** An event id, `<epoch>-<number>`, as its parts; null for any other text. */
+export function parseID(text) {
+  const match = /^([0-9a-f]+)-([0-9]+)$/.exec(text || "");
+  return match ? { epoch: match[1], number: Number(match[2]) } : null;
+}
+
+export class Model {
+  /** The document of /status; null before the first. */
+  machine = null;
+  /** Interfaces by name. */
+  interfaces = new Map();
+  /** Targets by id. */
+  targets = new Map();
+  /** The newest events, the newest first: `{id, time, type, data, isMissed}`. */
+  timeline = [];
+  /** The number of targets in each state. */
+  counts = Object.fromEntries(STATES.map((state) => [state, 0]));
+  /** Ids of targets that have changed since `takeChanges`. */
+  #changed = new Set();
+  #mustRebuild = true;
+  /** Whether the service keeps a history: without one, series and past events are not requested. */
+  hasHistory = false;
+  /** The id that the targets include. */
+  #overviewID = null;
+
+  /** The ids of targets that changed since the last call, and whether the order of the list may have changed. */
+  takeChanges() {
+    const changes = { ids: this.#changed, mustRebuild: this.#mustRebuild };
+    this.#changed = new Set();
+    this.#mustRebuild = false;
+    return changes;
+  }
+
+  /** Replaces the machine and its interfaces by a document of /status. */
+  setMachine(status) {
+    this.machine = status;
+    this.interfaces = new Map((status.interfaces || []).map((item) => [item.name, item]));
+  }
+
+  /** Replaces all targets by the columns of /targets/overview; `id` is the last event that they include. */
+  setOverview(columns, id) {
+    const old = this.targets;
+    this.targets = new Map();
+    for (const state of STATES) this.counts[state] = 0;
+    for (const target of rows(columns)) {
+      // The series are requested for visible targets only; keep them until they are requested again.
+      const known = old.get(target.id);
+      if (known) target.series = known.series;
+      this.targets.set(target.id, target);
+      this.counts[target.state] += 1;
+    }
+    this.hasHistory = columns.history === true;
+    this.#overviewID = parseID(id);
+    this.#mustRebuild = true;
+  }
+
+  /** A copy of everything for another page, which `load` takes. */
+  dump() {
+    return {
+      machine: this.machine, interfaces: this.interfaces, targets: this.targets, timeline: this.timeline,
+      counts: this.counts, hasHistory: this.hasHistory, overviewID: this.#overviewID,
+    };
+  }
+
+  /** Replaces everything by the result of `dump`. */
+  load(copy) {
+    this.machine = copy.machine;
+    this.interfaces = copy.interfaces;
+    this.targets = copy.targets;
+    this.timeline = copy.timeline;
+    this.counts = copy.counts;
+    this.hasHistory = copy.hasHistory;
+    this.#overviewID = copy.overviewID;
+    this.#mustRebuild = true;
+  }
+
+  /** Adds the series of some targets. */
+  setSeries(columns, now) {
+    for (const row of rows(columns)) {
+      const target = this.targets.get(row.id);
+      if (!target) continue;
+      target.latency = row.latency;
+      target.series = {
+        at: now, uptime24: row.uptime24, uptime90: row.uptime90, spark: row.spark, bars24: row.bars24,
+        bars90: row.bars90,
+      };
+      this.#changed.add(row.id);
+    }
+  }
+
+  /** Adds events to the end of the timeline; `events` are data of events, the oldest first. */
+  setTimeline(events) {
+    const known = new Set(this.timeline.map((item) => item.id));
+    const older = events.filter((data) => !known.has(data.id))
+      .map((data) => ({ id: data.id, time: Date.parse(data.time), type: data.type, data, isMissed: false }));
+    this.timeline = [...this.timeline, ...older.reverse()].slice(0, TIMELINE_LIMIT);
+  }
+
+  /** Applies an event; returns false for one that the targets already include. `isMissed`: sent while disconnected. */
+  apply(type, data, isMissed = false) {
+    if (type === "snapshot") {
+      this.setMachine(data);
+      return true;
+    }
+    if (type === "status" || type === "path") {
+      this.machine = { ...this.machine, ...data.status };
+    } else if (type === "interface") {
+      if (data.removed) this.interfaces.delete(data.interface.name);
+      else this.interfaces.set(data.interface.name, data.interface);
+    } else if (type === "target") {
+      if (this.#isIncluded(data.id)) return false;
+      this.#applyTarget(data);
+    } else {
+      return true;
+    }
+    this.timeline.unshift({ id: data.id, time: Date.parse(data.time), type, data, isMissed });
+    if (this.timeline.length > TIMELINE_LIMIT * 2) this.timeline.length = TIMELINE_LIMIT;
+    return true;
+  }
+
+  #isIncluded(text) {
+    const id = parseID(text);
+    return this.#overviewID !== null && id !== null && id.epoch === this.#overviewID.epoch
+      && id.number <= this.#overviewID.number;
+  }
+
+  #applyTarget(data) {
+    const id = data.target.id;
+    const old = this.targets.get(id);
+    if (old) this.counts[old.state] -= 1;
+    this.#changed.add(id);
+    this.#mustRebuild = true;
+    if (data.removed) {
+      this.targets.delete(id);
+      return;
+    }
+    this.targets.set(id, {
+      id, target: data.target.target, state: data.target.state, reason: data.target.reason,
+      labels: data.target.labels || {}, since: Date.parse(data.target.since), isPending: data.target.pending,
+      isFlapping: data.target.flapping,
+      latency: data.durationSeconds === null || data.durationSeconds === undefined
+        ? (old ? old.latency : null) : data.durationSeconds * 1e6,
+      series: old ? old.series : null,
+    });
+    this.counts[data.target.state] += 1;
+  }
+
+  /** The state that title and icon show: the most urgent one of the machine and the targets. */
+  worstState() {
+    if (this.machine && this.machine.status === "notReachable") return "unreachable";
+    for (const state of ["down", "unreachable", "unknown"]) if (this.counts[state] > 0) return state;
+    return this.machine && this.machine.status === "reachable" ? "up" : "unknown";
+  }
+
+  /** The ids of the targets that match, in the order of the list: the most urgent first, then the longest. */
+  select(filter) {
+    const found = [];
+    for (const target of this.targets.values()) if (filter(target)) found.push(target);
+    found.sort((a, b) => RANK[a.state] - RANK[b.state] || a.since - b.since || (a.id < b.id ? -1 : 1));
+    return found.map((target) => target.id);
+  }
+}
+
+/** The targets in the columns of /targets/overview. */
+function* rows(columns) {
+  const value = (name, index) => columns[name] ? columns[name][index] : null;
+  for (let index = 0; index < columns.id.length; index += 1) {
+    yield {
+      id: columns.id[index], target: columns.target[index], state: columns.states[columns.state[index]],
+      reason: columns.reasons[columns.reason[index]], labels: columns.labels[columns.label[index]],
+      since: columns.since[index], isPending: (columns.flags[index] & PENDING) !== 0,
+      isFlapping: (columns.flags[index] & FLAPPING) !== 0, latency: value("latency", index),
+      uptime24: value("uptime24", index), uptime90: value("uptime90", index), spark: value("spark", index),
+      bars24: value("bars24", index), bars90: value("bars90", index), series: null,
+    };
+  }
+}
+
+/**
+ * A filter from the text of the search field and the selected states.
+ *
+ * Words must all occur in id, URL or reason, without regard to case; `env=prod` selects by label, `env=` any value.
+ */
+export function makeFilter(text, states) {
+  const words = text.toLowerCase().split(/[\s,]+/).filter((word) => word !== "");
+  const labels = words.filter((word) => /^[^=/]+=/.test(word)).map((word) => word.split(/=(.*)/s).slice(0, 2));
+  const plain = words.filter((word) => !/^[^=/]+=/.test(word));
+  return (target) => {
+    if (states.size > 0 && !states.has(target.state)) return false;
+    for (const [name, value] of labels) {
+      const key = Object.keys(target.labels).find((key) => key.toLowerCase() === name);
+      if (key === undefined || (value !== "" && target.labels[key].toLowerCase() !== value)) return false;
+    }
+    if (plain.length === 0) return true;
+    const content = `${target.id} ${target.target} ${target.reason || ""}`.toLowerCase();
+    return plain.every((word) => content.includes(word));
+  };
+}

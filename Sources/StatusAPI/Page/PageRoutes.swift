@@ -1,0 +1,76 @@
+internal import Compression
+internal import EmbeddedHTTPServer
+internal import Locks
+internal import StatusPage
+
+/// The status page: its document at `/`, for clients that prefer HTML, and its files.
+///
+/// Both are open without a token, because they contain no data; the page requests data with its own token.
+enum PageRoutes {
+  /// The policy of the page and of its files: a worker obeys the policy of its own response.
+  static let contentSecurityPolicy = """
+    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+    trusted-types reachd
+    """
+
+  static let file = Route(
+    pattern: "/page/{build}/{file}", scope: nil, mediaTypes: [.any], summary: "the files of the status page"
+  ) { (context) throws(Problem) in
+    guard context.service.settings.current.servesPage, context.path["build"] == StatusPage.build,
+      let name = context.path["file"], let file = StatusPage.files[name]
+    else { throw Problem(.notFound, "this version of the page has no such file; GET / returns the current page") }
+    return .now(HTTPResponse(shared: bodies.body(of: file, isCompressed: ContentCoding.acceptsGzip(context.request))))
+  }
+
+  /// Returns the document for `GET /`.
+  static func document(_ context: RequestContext) -> HTTPResponse {
+    let body = bodies.body(of: StatusPage.document, isCompressed: ContentCoding.acceptsGzip(context.request))
+    let tag = body.headers["ETag"] ?? ""
+    guard EntityTagCondition(context.request).matches(tag) else { return HTTPResponse(shared: body) }
+    var headers = body.headers
+    headers["Content-Type"] = nil
+    headers["Content-Encoding"] = nil
+    return HTTPResponse(status: 304, headers: headers)
+  }
+
+  private static let bodies = PageBodies()
+}
+
+/// The responses of the page's files, compressed at their first use.
+private final class PageBodies: Sendable {
+  private struct Key: Hashable {
+    var name: String
+    var isCompressed: Bool
+  }
+
+  private let made = Locked<[Key: SharedBody]>([:])
+
+  func body(of file: StatusPage.File, isCompressed: Bool) -> SharedBody {
+    let key = Key(name: file.name, isCompressed: isCompressed)
+    return made.withLock { made in
+      if let body = made[key] { return body }
+      let body = Self.makeBody(file, isCompressed)
+      made[key] = body
+      return body
+    }
+  }
+
+  private static func makeBody(_ file: StatusPage.File, _ isCompressed: Bool) -> SharedBody {
+    let isDocument = file.name == StatusPage.document.name
+    var headers = SecurityHeaders.merged(into: [
+      "Content-Type": file.contentType,
+      "Cache-Control": isDocument ? "no-cache" : "public, max-age=31536000, immutable",
+      "Vary": isDocument ? "Accept, Accept-Encoding, Origin" : "Accept-Encoding",
+      "Referrer-Policy": "no-referrer",
+    ])
+    headers["Content-Security-Policy"] = PageRoutes.contentSecurityPolicy
+    let compressed =
+      isCompressed && file.bytes.count >= ContentCoding.minimumBytes
+      ? Gzip.compressed(file.bytes, effort: .best) : nil
+    if compressed != nil { headers["Content-Encoding"] = "gzip" }
+    // Two codings must not share a strong tag (RFC 9110 §8.8.3).
+    if isDocument { headers["ETag"] = "\"\(StatusPage.build)\(compressed == nil ? "" : "-gzip")\"" }
+    return SharedBody(headers: headers, bytes: compressed ?? file.bytes)
+  }
+}

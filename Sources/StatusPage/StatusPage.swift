@@ -1,0 +1,72 @@
+internal import CPage
+
+/// The files of the status page, which the program contains.
+///
+/// The page is static: it holds no data of the service, and reads everything over the HTTP interface.
+public enum StatusPage {
+  /// One file of the page.
+  public struct File: Sendable {
+    /// The name in `/page/{build}/{name}`.
+    public var name: String
+    /// The value of `Content-Type`.
+    public var contentType: String
+    /// The content.
+    public var bytes: [UInt8]
+  }
+
+  /// The document for `/`.
+  ///
+  /// Its URLs are relative, so that the page works behind a proxy with a path prefix.
+  public static let document = File(
+    name: documentName, contentType: "text/html; charset=utf-8", bytes: substitute(build, in: embedded(documentName)))
+
+  /// The scripts, the style sheet and the icons, by name.
+  public static let files: [String: File] = Dictionary(
+    uniqueKeysWithValues: all.filter { $0.name != documentName }.map { ($0.name, $0) })
+
+  /// Twelve hexadecimal digits that change with the content of any file, so that clients may cache the files forever.
+  public static let build: String = {
+    // FNV-1a: the digits identify a version and protect nothing.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for file in all {
+      for byte in Array(file.name.utf8) + file.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+    let digits = String(hash, radix: 16)
+    return String((String(repeating: "0", count: 16 - digits.count) + digits).prefix(12))
+  }()
+
+  private static let documentName = "index.html"
+
+  private static let all: [File] = {
+    var files: [File] = []
+    while let file = file(files.count) { files.append(file) }
+    return files
+  }()
+
+  private static func file(_ number: Int) -> File? {
+    let file = unsafe page_file_at(number)
+    guard let name = unsafe file.name else { return nil }
+    let bytes = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.length))
+    let text = unsafe String(cString: name)
+    return File(name: text, contentType: contentType(of: text), bytes: bytes)
+  }
+
+  private static func embedded(_ name: String) -> [UInt8] { all.first { $0.name == name }?.bytes ?? [] }
+
+  private static func contentType(of name: String) -> String {
+    switch name.split(separator: ".").last {
+    case "html": "text/html; charset=utf-8"
+    case "js": "text/javascript; charset=utf-8"
+    case "css": "text/css; charset=utf-8"
+    case "svg": "image/svg+xml"
+    default: "application/octet-stream"
+    }
+  }
+
+  /// Replaces `{{build}}` in the document.
+  private static func substitute(_ build: String, in document: [UInt8]) -> [UInt8] {
+    Array(
+      String(decoding: document, as: UTF8.self).split(separator: "{{build}}", omittingEmptySubsequences: false)
+        .joined(separator: build).utf8)
+  }
+}
