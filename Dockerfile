@@ -35,9 +35,11 @@ LABEL org.opencontainers.image.title="reachd (debug)" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image/usr /usr
 COPY --from=build /image/etc/ssl /etc/ssl
+COPY --from=build --chown=65532:65532 /image/var/lib/reachd /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080
+ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
+VOLUME /var/lib/reachd
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]
 CMD ["serve"]
@@ -50,9 +52,11 @@ LABEL org.opencontainers.image.title="reachd" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image /
+COPY --from=build --chown=65532:65532 /image/var/lib/reachd /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080
+ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
+VOLUME /var/lib/reachd
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]
 CMD ["serve"]

@@ -1,8 +1,8 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build test check test-one test-page lint docs lint-deploy image test-image format fuzz soak test-long bench clean
+.PHONY: run build test test-store check test-one test-page lint docs lint-deploy image test-image format fuzz soak test-long bench clean
 
-run: build ## build and serve; ARGS="--listen 0.0.0.0:8080" for options
-	.build/release/reachd serve $(ARGS)
+run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
+	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
 
 build: ## build the service
 	scripts/setup
@@ -15,6 +15,10 @@ test: ## all tests, and independent clients of the running service; some need ro
 	scripts/dependencies
 	scripts/test
 	scripts/test-clients
+
+test-store: ## the data directory with failing, full and waiting disks, and a hundred kills (about five minutes)
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	REACHD_STORE_KILLS=100 scripts/test --filter StoreTests
 
 check: ## the tests that need no kernel, network or processes: values, rules, parsers, layers
 	scripts/setup

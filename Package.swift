@@ -130,9 +130,8 @@ let package = Package(
       "StatusAPI",
       [
         "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-        "EventStreams",
-        "JSONFormat", "Compression", "StatusPage",
-        "Credentials", "History", "Database", "Locks", logging,
+        "EventStreams", "JSONFormat", "Compression", "StatusPage", "Credentials", "History", "Database", "Locks", deque,
+        logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
 
@@ -140,19 +139,18 @@ let package = Package(
     module(
       "Service",
       [
-        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-        "Probers",
-        "YAMLTree",
-        "Locks", "HostProcess", "Credentials", logging, lifecycle, unixSignals,
+        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
+        "EmbeddedHTTPServer", "Probers", "YAMLTree", "Locks", "HostProcess", "Credentials", logging, lifecycle,
+        unixSignals,
       ]),
 
     // Layer 4: the command line.
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-        "Probers",
-        "JSONFormat", "HostProcess", "Credentials", arguments, logging, system, subprocess,
+        "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
+        "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", arguments, logging, system,
+        subprocess,
       ],
       swiftSettings: strict),
 
@@ -212,6 +210,7 @@ let package = Package(
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
         "EventStreams", "EventLoop", "Credentials", "History", "Database", "YAMLTree", "TestSupport", deque, logging,
       ]),
+    tests("StoreTests", ["TestSupport", "reachd"]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(
       "ReachdTests",

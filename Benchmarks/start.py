@@ -66,4 +66,5 @@ def main(binary):
     daemon.stop()
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -20,6 +20,16 @@ static inline int CProcess_get_capabilities(CProcess_Capabilities *sets) {
   return 0;
 }
 
+// Sets the effective capabilities to some of the permitted ones.
+static inline int CProcess_set_effective(unsigned long long effective) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  struct __user_cap_data_struct data[2] = {{0}};
+  if (syscall(SYS_capget, &header, data) != 0) return -1;
+  data[0].effective = data[0].permitted & (unsigned)effective;
+  data[1].effective = data[1].permitted & (unsigned)(effective >> 32);
+  return (int)syscall(SYS_capset, &header, data);
+}
+
 // Clears all three sets.
 static inline int CProcess_clear_capabilities(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};

@@ -193,6 +193,7 @@ internal import CSQLite
     var copied: Int32 = 0
     let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
     guard code == SQLITE_OK || code == SQLITE_BUSY else { throw failure("checkpoint", code) }
+    if pages == copied { log.reset() }
     return (Int(pages), Int(copied))
   }
 }

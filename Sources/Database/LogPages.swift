@@ -13,6 +13,9 @@ internal import CSQLite
 
   var count: Int { unsafe Int(value.pointee) }
 
+  /// The next commit begins the log again.
+  func reset() { unsafe value.pointee = 0 }
+
   /// Installs the hook, which replaces SQLite's automatic checkpoints; the connection must not outlive this object.
   func install(on handle: OpaquePointer) { unsafe sqlite3_wal_hook(handle, noteCommit, value) }
 }

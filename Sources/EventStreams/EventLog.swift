@@ -37,7 +37,8 @@ public final class EventLog: Sendable {
       self.topics = topics.sorted()
     }
 
-    func wants(kind: UInt8, topic: UInt64) -> Bool {
+    /// Whether the selection includes an entry of a kind and topic.
+    package func wants(kind: UInt8, topic: UInt64) -> Bool {
       guard kinds & (1 << UInt64(kind)) != 0 else { return false }
       guard topic != 0, let topics else { return true }
       var low = 0

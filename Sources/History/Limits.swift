@@ -23,6 +23,9 @@ enum Limits {
   /// The time without an event after which the log is copied into the database.
   static let checkpointIdle = Duration.seconds(10)
 
+  /// The shortest time between two copies of the log.
+  static let checkpointInterval = Duration.seconds(1)
+
   /// Pages of the log from which it is copied into the database: 16 MiB.
   static let checkpointPages = 4000
 
@@ -35,6 +38,9 @@ enum Limits {
 
   /// The time between signs of life in the run's page, which bounds the error of the history's uptime after a kill.
   static let aliveInterval = Duration.seconds(10)
+
+  /// The time between two looks at the size of the files, for metrics and retention.
+  static let sizeInterval = Duration.seconds(10)
 
   /// The time between signs of life in the database, for the end of a run by a power failure.
   static let aliveCommitInterval = Duration.seconds(60)

@@ -41,6 +41,16 @@ public struct Privileges: Sendable, Equatable, CustomStringConvertible {
     return current
   }
 
+  /// Runs `body` without effective capabilities, as if they were dropped, and restores them.
+  ///
+  /// Call this while the process has one thread.
+  public static func withoutEffectiveCapabilities<Result>(_ body: () -> Result) -> Result {
+    let before = current.effective
+    _ = CProcess_set_effective(0)
+    defer { _ = CProcess_set_effective(before) }
+    return body()
+  }
+
   /// The calling thread's privileges.
   public static var current: Privileges {
     var sets = CProcess_Capabilities()

@@ -1,5 +1,7 @@
 internal import HostProcess
 internal import Logging
+internal import NetworkReachability
+internal import StatusAPI
 internal import EmbeddedHTTPServer
 
 extension Daemon {
@@ -17,5 +19,28 @@ extension Daemon {
         "noNewPrivileges": .stringConvertible(privileges.hasNoNewPrivileges),
         "capabilities": "0x\(String(privileges.effective | privileges.permitted, radix: 16))",
       ])
+  }
+
+  /// Notifies the service manager, twice per watchdog interval, that every server's loop runs and the netlink loop is
+  /// not stuck.
+  ///
+  /// A loop that is stuck in a callback does not run, and the manager restarts the service.
+  func sendWatchdogHeartbeats() async {
+    guard let interval = manager.watchdog else { return }
+    var before: [UInt64] = []
+    while !Task.isCancelled {
+      let turns = servers.map(\.loopTurns)
+      let diagnostic = HealthCheck.netlink(monitor).diagnostic()
+      // A stopping server ends its loop while other servers still have responses to send.
+      if service.isDraining || diagnostic == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
+        manager.notify("WATCHDOG=1")
+      } else {
+        logger.critical(
+          "event loop stuck", metadata: ["reason": "\(diagnostic ?? "the event loop of a server does not run")"])
+      }
+      before = turns
+      for server in servers { server.wake() }
+      try? await Task.sleep(for: interval / 2)
+    }
   }
 }

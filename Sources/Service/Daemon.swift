@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import History
 package import HostProcess
 internal import Logging
 package import EmbeddedHTTPServer
@@ -13,11 +14,12 @@ package struct Daemon {
   private let settings: ServiceConfigurator
   private let reloading: ConfigurationReloader
   let logger: Logger
-  private let monitor: ReachabilityMonitor
-  private let service: StatusService
+  let monitor: ReachabilityMonitor
+  let service: StatusService
   let servers: [HTTPServer]
-  private let manager: ServiceManager
+  let manager: ServiceManager
   private let writer: LogWriter
+  let data: DataDirectoryChoice
 
   /// The delays between attempts to open the kernel; the first ones are short, because failures during boot end soon.
   private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
@@ -25,8 +27,9 @@ package struct Daemon {
   /// Composes all parts without starting a thread.
   package init(
     _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogSettings,
-    _ writer: LogWriter
+    _ writer: LogWriter, _ data: DataDirectoryChoice = DataDirectoryChoice()
   ) {
+    self.data = data
     let logger = LineLogHandler.logger(style, writer)
     self.manager = manager
     self.logger = logger
@@ -43,7 +46,9 @@ package struct Daemon {
     self.settings = settings
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, isEphemeral: true), targetChecker: Checker(monitor: monitor),
-      configuration: settings.makeConfiguration(configuration), logger: logger)
+      webhooks: data.store.map { WebhookSetup(store: $0, checker: Checker(monitor: monitor)) },
+      configuration: settings.makeConfiguration(configuration), history: data.store.map { HistoryKeeper($0) },
+      logger: logger)
     self.service = service
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
@@ -108,6 +113,7 @@ package struct Daemon {
 
     func run() async throws {
       daemon.logListening()
+      daemon.startStore()
       // Not earlier: a schedule with targets starts threads and logs.
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
       try daemon.start()
@@ -140,29 +146,6 @@ package struct Daemon {
     try? await gracefulShutdown()
   }
 
-  /// Notifies the service manager, twice per watchdog interval, that every server's loop runs and the netlink loop is
-  /// not stuck.
-  ///
-  /// A loop that is stuck in a callback does not run, and the manager restarts the service.
-  private func sendWatchdogHeartbeats() async {
-    guard let interval = manager.watchdog else { return }
-    var before: [UInt64] = []
-    while !Task.isCancelled {
-      let turns = servers.map(\.loopTurns)
-      let diagnostic = HealthCheck.netlink(monitor).diagnostic()
-      // A stopping server ends its loop while other servers still have responses to send.
-      if service.isDraining || diagnostic == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
-        manager.notify("WATCHDOG=1")
-      } else {
-        logger.critical(
-          "event loop stuck", metadata: ["reason": "\(diagnostic ?? "the event loop of a server does not run")"])
-      }
-      before = turns
-      for server in servers { server.wake() }
-      try? await Task.sleep(for: interval / 2)
-    }
-  }
-
   /// Reloads the configuration on SIGHUP.
   private func reloadOnSIGHUP() async {
     // On a queue of its own, because a file on an unavailable file server must not delay the shutdown. Any number of
@@ -193,7 +176,9 @@ package struct Daemon {
       server.stop(grace: max(.zero, left))
     }
     ServiceConfigurator.stop(service)
+    service.detach()
     monitor.stop()
+    closeStore(within: configuration.grace - (ContinuousClock.now - start))
     logger.notice("stopped")
   }
 }

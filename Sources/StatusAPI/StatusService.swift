@@ -1,3 +1,4 @@
+public import History
 internal import JSONFormat
 public import Logging
 public import EmbeddedHTTPServer
@@ -21,6 +22,8 @@ public final class StatusService: Sendable {
   private let metrics: MetricRegistry
   private let settings: ReloadableSettings
   private let requests = RequestCounters()
+  private let monitor: ReachabilityMonitor
+  private let events: EventPublisher
 
   /// Attaches to `monitor`, before or after its start; the event log begins here.
   ///
@@ -30,13 +33,19 @@ public final class StatusService: Sendable {
   ///   - targetChecker: runs the checks of registered targets, separately, so that clients cannot delay them.
   ///   - webhooks: what webhooks need; nil for none.
   ///   - configuration: the settings.
-  ///   - history: records the results of registered targets' checks and answers queries; nil without a store.
+  ///   - history: has the store, which commits events before they are published and has those of earlier processes; it
+  ///     records the results of checks and answers queries. Nil to keep events in memory. The monitor must not be started
+  ///     yet if there is one.
   ///   - logger: receives internal failures.
   public init(
     monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker, webhooks: WebhookSetup? = nil,
     configuration: Configuration = Configuration(), history: HistoryKeeper? = nil, logger: Logger
   ) {
-    let events = EventPublisher(historyBytes: configuration.historyBytes)
+    let store = history?.store
+    let events = EventPublisher(historyBytes: configuration.historyBytes, store: store)
+    if let state = store?.recovered.restoredState { monitor.restore(state) }
+    self.monitor = monitor
+    self.events = events
     let known = HealthCheck("kernel") {
       let snapshot = events.documents.snapshot
       guard snapshot.status == .unknown else { return nil }
@@ -62,7 +71,12 @@ public final class StatusService: Sendable {
         record: history?.resultHandler))
     self.schedule = schedule
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
+    if let store { schedule.restore(store.recovered, modules: settings.current.modules, logger) }
     metrics.add(.checks(schedule))
+    if let store {
+      metrics.add(.store(store))
+      health.add(.store(store))
+    }
     let dispatcher = webhooks?.makeDispatcher(
       monitor, events, machine: configuration.machine, policy: policy, logger)
     self.webhooks = dispatcher
@@ -131,6 +145,9 @@ public final class StatusService: Sendable {
 
   /// Adds series to `/metrics`.
   public func add(_ source: MetricCollector) { metrics.add(source) }
+
+  /// Publishes no event from now on; to be called before the monitor is stopped, which is no change of the machine's state.
+  public func detach() { monitor.detach(events) }
 
   /// Makes `/readyz` return 503; all other routes continue to work.
   public func beginDrain() { health.beginDrain() }

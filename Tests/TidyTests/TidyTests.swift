@@ -44,13 +44,13 @@ struct TidyTests {
     "StatusAPI": [
       "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
       "EventStreams",
-      "JSONFormat", "Compression", "StatusPage", "Dispatch",
+      "JSONFormat", "Compression", "StatusPage", "Dispatch", "DequeModule",
       "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",
     ],
     "Service": [
       "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
       "Probers",
-      "YAMLTree",
+      "YAMLTree", "History",
       "Locks", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
       "Synchronization",
     ],

@@ -64,10 +64,22 @@ public struct TargetRecord: Sendable, Equatable {
 
 /// A change of a registered target's row, in the transaction of its event.
 public enum TargetChangeRecord: Sendable, Equatable {
-  /// The target is registered, or something about it has changed.
+  /// The target is registered, or its definition has changed.
   case put(TargetRecord)
+  /// Its state has changed.
+  case state([UInt8])
   /// The target was removed.
   case remove
+}
+
+extension TargetChangeRecord {
+  /// The change that has the effect of this one and a later one.
+  func followed(by later: TargetChangeRecord?) -> TargetChangeRecord {
+    guard let later else { return self }
+    guard case .put(var target) = self, case .state(let state) = later else { return later }
+    target.state = state
+    return .put(target)
+  }
 }
 
 /// The name of a subject of the history.
@@ -80,4 +92,9 @@ public enum Subject {
   public static func interface(_ name: String) -> String { "interface:\(name)" }
   /// A registered target.
   public static func target(_ id: String) -> String { "target:\(id)" }
+
+  /// The identifier in the name of a registered target; nil for other subjects.
+  public static func targetID(in name: String) -> String? {
+    name.hasPrefix("target:") ? String(name.dropFirst("target:".count)) : nil
+  }
 }

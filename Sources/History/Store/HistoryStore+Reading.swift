@@ -55,5 +55,5 @@ extension HistoryStore {
   public var load: (events: Int, bytes: Int, unkept: UInt64) { queue.load }
 
   /// The bytes of the database with its log.
-  public var bytes: Int64 { files.bytes }
+  public var bytes: Int64 { statistics.bytes }
 }

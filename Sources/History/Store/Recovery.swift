@@ -13,6 +13,7 @@ struct Recovery {
   ///   - connection: the connection that writes.
   ///   - damage: what was wrong with files that were set aside; nil for none.
   ///   - salvaged: the targets that were read from them.
+  /// - Returns: what the last run left.
   /// - Throws: SQLite's error; nothing was changed then.
   func begin(
     _ connection: DatabaseConnection, damage: String? = nil, salvaged: [TargetRecord] = []
@@ -43,13 +44,16 @@ struct Recovery {
     let last = try Self.lastRun(in: connection)
     let isOurs = try Self.meta("epoch", in: connection) == epoch
     if let last, last.epoch == epoch, isOurs { return last.id }
-    return try beginRun(connection, epoch, isNew: !isOurs)
+    // Events of this process wait for their commit.
+    return try beginRun(connection, epoch, isNew: !isOurs, isLossy: true)
   }
 
   /// Begins a run in a file that was not readable when the process started, or that replaces a damaged one.
   ///
   /// - Returns: the number of the run.
-  func beginRun(_ connection: DatabaseConnection, _ epoch: String, isNew: Bool) throws(DatabaseError) -> Int64 {
+  private func beginRun(
+    _ connection: DatabaseConnection, _ epoch: String, isNew: Bool, isLossy: Bool = false
+  ) throws(DatabaseError) -> Int64 {
     let run = try connection.transaction { () throws(DatabaseError) -> Int64 in
       if isNew {
         // Events of another epoch cannot be replayed; their transitions stay.
@@ -67,7 +71,7 @@ struct Recovery {
       try RunHistory.begin(run, in: connection)
       return run
     }
-    page?.begin(run, epoch, time)
+    page?.begin(run, epoch, time, isLossy: isLossy)
     return run
   }
 
@@ -144,7 +148,7 @@ struct Recovery {
       """
     return try connection.query(query) { row in
       TargetRecord(
-        id: String((row.text(0) ?? "").dropFirst(Subject.target("").count)), definition: row.text(1) ?? "",
+        id: Subject.targetID(in: row.text(0) ?? "") ?? "", definition: row.text(1) ?? "",
         origin: row.text(2) ?? "", revision: row.bits(3), state: row.blob(4))
     }
   }

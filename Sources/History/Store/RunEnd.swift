@@ -16,6 +16,9 @@ public enum RunEnd: Hashable, Sendable {
   /// Whether the ids continue.
   public var continues: Bool { self == .clean || self == .killed }
 
+  /// Whether nothing is lost.
+  public var isExpected: Bool { continues || self == .none }
+
   /// What is known about the last run.
   struct Facts {
     /// Whether its row says that it was stopped.
@@ -57,6 +60,18 @@ public enum RunEnd: Hashable, Sendable {
       case .ofLaterRun, .other, nil:
         self = .lossy("reachd was killed, and its page in the runtime directory is missing")
       }
+    }
+  }
+}
+
+extension RunEnd: CustomStringConvertible {
+  /// One or more words for the log.
+  public var description: String {
+    switch self {
+    case .none: "none"
+    case .clean: "clean"
+    case .killed: "killed"
+    case .lossy(let reason), .damaged(let reason), .unreadable(let reason): reason
     }
   }
 }

@@ -17,6 +17,9 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
   /// The store was closed.
   case closed
 
+  /// Whether another process uses the directory.
+  public var isInUse: Bool { if case .inUse = self { true } else { false } }
+
   /// What is wrong, where, and what would be right.
   public var description: String {
     switch self {

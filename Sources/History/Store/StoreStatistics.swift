@@ -37,6 +37,7 @@ public final class StoreStatistics: Sendable {
   private let syncFailureCount = Counter()
   private let commitFailureCount = Counter()
   private let detachCount = Counter()
+  private let size = Atomic<Int64>(0)
 
   init() {}
 
@@ -51,6 +52,10 @@ public final class StoreStatistics: Sendable {
   /// How often events were published without waiting for the disk.
   public var detachments: UInt64 { detachCount.value }
 
+  /// The bytes of the database with its log, as the thread `store` saw them last.
+  public var bytes: Int64 { size.load(ordering: .relaxed) }
+
+  func recordBytes(_ bytes: Int64) { size.store(bytes, ordering: .relaxed) }
   func recordCommit(_ nanoseconds: Int64) { commitDurations.record(nanoseconds) }
   func recordCommitFailure() { commitFailureCount.add(1) }
   func recordSync(_ nanoseconds: Int64) { syncDurations.record(nanoseconds) }

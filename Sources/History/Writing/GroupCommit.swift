@@ -52,7 +52,7 @@ final class GroupCommit: @unchecked Sendable {
       var record = waiting.record
       if let before = last[record.subject] {
         record.state = record.state ?? before.state
-        record.target = record.target ?? before.target
+        record.target = before.target?.followed(by: record.target) ?? record.target
       }
       last[record.subject] = record
     }
@@ -84,6 +84,8 @@ final class GroupCommit: @unchecked Sendable {
     }
     switch record.target {
     case .put(let target): try put(target, subject)
+    case .state(let state):
+      try connection.run("UPDATE target SET state = ? WHERE ref = ?", .blob(state), .integer(subject))
     case .remove: try connection.run("DELETE FROM target WHERE ref = ?", .integer(subject))
     case nil: break
     }

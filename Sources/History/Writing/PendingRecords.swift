@@ -58,10 +58,14 @@ struct PendingRecords {
 
   /// Adds events, in the order of their numbers.
   ///
-  /// - Returns: whether they are visible immediately, and whether the queue was empty.
-  mutating func append(_ records: [EventRecord], at now: Int64) -> (isVisible: Bool, wasEmpty: Bool) {
+  /// - Returns: whether they are visible immediately, whether the queue was empty, and whether the stall timer must be
+  ///   set, because the thread that writes may be blocked without a transaction.
+  mutating func append(
+    _ records: [EventRecord], at now: Int64
+  ) -> (isVisible: Bool, wasEmpty: Bool, needsTimer: Bool) {
     let wasEmpty = !hasWork
-    guard let last = records.last, !isClosed else { return (true, false) }
+    let needsTimer = isOnDisk && stallDeadline == nil
+    guard let last = records.last, !isClosed else { return (true, false, false) }
     for record in records {
       waiting.append(Waiting(record: record, since: now))
       bytes += record.cost
@@ -69,7 +73,7 @@ struct PendingRecords {
     lastAppended = last.sequence
     drop()
     if isDetached { lastVisible = lastAppended }
-    return (isDetached, wasEmpty)
+    return (isDetached, wasEmpty, needsTimer)
   }
 
   /// Adds a statement; false when too many wait.
@@ -125,7 +129,7 @@ struct PendingRecords {
       for waiting in group.records.reversed() { forget(waiting.record, isOlder: true) }
     }
     if let old = group.hole { hole = old.lowerBound...(hole?.upperBound ?? old.upperBound) }
-    states.merge(group.states) { newer, _ in newer }
+    states.merge(group.states) { newer, older in newer.following(older) }
     drop()
   }
 
@@ -172,18 +176,22 @@ struct PendingRecords {
         hole?.lowerBound ?? record.sequence, record.sequence)...max(
         hole?.upperBound ?? record.sequence, record.sequence)
     guard record.state != nil || record.target != nil else { return }
-    guard let other = states[record.subject] else {
-      states[record.subject] = record.withoutBody
-      return
-    }
-    var newer = isOlder ? other : record.withoutBody
-    newer.state = newer.state ?? (isOlder ? record.state : other.state)
-    newer.target = newer.target ?? (isOlder ? record.target : other.target)
-    states[record.subject] = newer
+    let other = states[record.subject]
+    let (older, newer) = isOlder ? (record.withoutBody, other) : (other, record.withoutBody)
+    states[record.subject] = newer.map { $0.following(older) } ?? older
   }
 }
 
 extension EventRecord {
+  /// The record with the effect on stored states of an older one and this one.
+  fileprivate func following(_ older: EventRecord?) -> EventRecord {
+    guard let older else { return self }
+    var merged = self
+    merged.state = state ?? older.state
+    merged.target = older.target?.followed(by: target) ?? target
+    return merged
+  }
+
   fileprivate var withoutBody: EventRecord {
     var copy = self
     copy.body = []

@@ -46,13 +46,13 @@ final class RunPage: Sendable {
     self[.aliveUptime] = UInt64(bitPattern: time.uptime)
   }
 
-  /// Begins a run; lossy until the run's row is committed.
-  func begin(_ run: Int64, _ epoch: String, _ time: StoreTime) {
+  /// Begins a run, after its row was committed; lossy if events were published before that.
+  func begin(_ run: Int64, _ epoch: String, _ time: StoreTime, isLossy isLossyAtStart: Bool) {
     isLossy = true
     self[.run] = UInt64(bitPattern: run)
     self[.epoch] = UInt64(epoch, radix: 16) ?? 0
     setAlive(time)
     self[.format] = Self.format
-    isLossy = false
+    isLossy = isLossyAtStart
   }
 }

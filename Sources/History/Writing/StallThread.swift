@@ -1,8 +1,8 @@
 internal import EventLoop
 
-/// The thread `stall`: makes events visible when the disk delays their commit too long. It never uses the disk.
+/// The thread that makes events visible when the disk delays their commit too long.
 ///
-/// It sleeps while events are committed in time: the thread `store` sets its timer before it uses the disk, and the
+/// It never uses the disk. It sleeps while events are committed in time: the thread `store` sets its timer before it uses the disk, and the
 /// timer is not set again until it has expired.
 final class StallThread: @unchecked Sendable {
   private static let token: UInt64 = 1

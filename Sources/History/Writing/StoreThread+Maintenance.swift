@@ -5,6 +5,7 @@ internal import Logging
 extension StoreThread {
   func maintain() {
     guard let commits, !queue.hasWork else { return }
+    if upkeep.isSizeDue(at: .now) { statistics.recordBytes(files.bytes) }
     let due = upkeep.due(at: .now, log: commits.connection.logPages, isSynchronized: sync.isClean)
     for step in due where self.commits != nil {
       queue.setOnDisk(true)
@@ -23,10 +24,11 @@ extension StoreThread {
         try commits.connection.run(
           "UPDATE run SET alive = ?, alive_uptime = ? WHERE id = ?", .integer(StoreTime.now.wall),
           .integer(StoreTime.now.uptime), .integer(commits.run))
+        sync.noteCommit()
       case .task(let task):
         try commits.connection.transaction { () throws(DatabaseError) in try task(commits.connection) }
+        sync.noteCommit()
       }
-      sync.noteCommit()
     } catch {
       guard !error.isOfStatement else {
         logger.error("maintenance of the store failed", metadata: ["error": "\(error)"])

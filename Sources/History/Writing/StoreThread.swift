@@ -8,7 +8,7 @@ internal import Logging
   let files: StoreFiles
   private let recovery: Recovery
   private let epoch: String
-  private let statistics: StoreStatistics
+  let statistics: StoreStatistics
   let sync: SyncThread
   private let readers: ReaderPool
   private let stallTimer: OneShotTimer
@@ -148,7 +148,8 @@ internal import Logging
     }
     closeConnection()
     queue.setOnDisk(false)
-    reopenAt = .now
+    // Not immediately: a disk that fails now fails again.
+    reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay)
   }
 
   private func openAgain() {
@@ -158,7 +159,8 @@ internal import Logging
     defer { queue.setOnDisk(false) }
     do {
       let connection = try files.open()
-      let run = try Recovery(files: files, page: nil, boot: recovery.boot, time: .now).resume(connection, epoch)
+      let run = try Recovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
+        connection, epoch)
       commits = GroupCommit(connection, epoch: epoch, run: run)
       reopenAt = nil
       readers.reopen()

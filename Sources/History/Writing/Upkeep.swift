@@ -42,7 +42,9 @@ struct Upkeep {
   /// Whether the log has pages that are not in the database.
   private var hasLog = true
   private var isSynchronizing = false
+  private var checkpointAt = MonotonicInstant.now
   private var taskTimes: [MonotonicInstant] = []
+  private var sizeAt = MonotonicInstant.now
 
   init(page: RunPage?, tasks: MaintenanceTasks) {
     self.page = page
@@ -66,12 +68,20 @@ struct Upkeep {
     return times.min()
   }
 
+  /// Whether the size of the files is to be read again.
+  mutating func isSizeDue(at now: MonotonicInstant) -> Bool {
+    guard now >= sizeAt else { return false }
+    sizeAt = now.advanced(by: Limits.sizeInterval)
+    return true
+  }
+
   /// The steps that are due.
   ///
   /// - Parameters:
   ///   - now: the present time.
   ///   - pages: the pages of the log.
   ///   - isSynchronized: whether the disk has the whole log.
+  /// - Returns: the steps, in order.
   mutating func due(at now: MonotonicInstant, log pages: Int, isSynchronized: Bool) -> [Step] {
     var steps: [Step] = []
     if now >= aliveAt {
@@ -89,11 +99,13 @@ struct Upkeep {
       steps.append(.task(task.body))
       taskTimes[index] = now.advanced(by: task.interval)
     }
-    let isIdle = now >= lastCommit.advanced(by: Limits.checkpointIdle)
-    if hasLog, isIdle || pages >= Limits.checkpointPages {
+    let isIdle = hasLog && now >= lastCommit.advanced(by: Limits.checkpointIdle)
+    if now >= checkpointAt, isIdle || pages >= Limits.checkpointPages {
       if isSynchronized || pages >= Limits.checkpointForcedPages {
         steps.append(.checkpoint)
         hasLog = false
+        // A reader may keep a part of the log, which another checkpoint would not change.
+        checkpointAt = now.advanced(by: Limits.checkpointInterval)
         isSynchronizing = false
       } else if !isSynchronizing {
         steps.append(.synchronize)

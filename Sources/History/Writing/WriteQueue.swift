@@ -22,12 +22,9 @@ final class WriteQueue: Sendable {
   /// Adds events; true if they are visible already, because the disk is not waited for.
   func append(_ records: [EventRecord]) -> Bool {
     let now = MonotonicInstant.now.nanoseconds
-    let (isVisible, wasEmpty, isOnDisk) = pending.withLock { pending in
-      let (isVisible, wasEmpty) = pending.append(records, at: now)
-      return (isVisible, wasEmpty, pending.isOnDisk)
-    }
-    // The thread may be blocked in a checkpoint, which no event waited for when it began.
-    if wasEmpty, isOnDisk { stallTimer.set(after: Limits.stall) }
+    let (isVisible, wasEmpty, needsTimer) = pending.withLock { $0.append(records, at: now) }
+    // The thread may be blocked in a checkpoint, and no event waited when it began.
+    if needsTimer { stallTimer.set(after: Limits.stall) }
     if wasEmpty { waker.wake() }
     return isVisible
   }

@@ -49,6 +49,9 @@ final class Engine: Sendable {
   /// Requests a reading, because the set of lookups has changed.
   func refreshSource() { source.current?.refresh() }
 
+  /// Continues the sequence of an earlier process; no effect after the first reading.
+  func restore(_ state: RestoredState) { guarded.withLock { $0.state.restore(state) } }
+
   // MARK: - Readings
 
   /// Starts a source generation; the readings of earlier ones are ignored from now on.

@@ -33,11 +33,21 @@ struct EngineState {
   /// The causes since the first pending loss, so that a delayed verdict names what started it.
   private var pendingCauses: Set<Cause> = []
   private var lifetimes = RouteLifetimes()
+  /// The state that an earlier process published last; nil after the first reading.
+  private var restored: RestoredState?
 
   init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
     self.settle = settle
     self.requirement = requirement
     targets = TargetEvaluator(permitting: requirement)
+  }
+
+  /// Continues the sequence of an earlier process: the first reading is compared with the state that it published last.
+  mutating func restore(_ state: RestoredState) {
+    guard !hasReading else { return }
+    lastNumber = state.lastNumber
+    snapshot.sequence = state.lastNumber
+    restored = state
   }
 
   // MARK: - Lookups
@@ -103,7 +113,9 @@ struct EngineState {
     var difference = InterfaceDifference(none: snapshot.interfaces)
     if mayDiffer {
       let states = reading.tables.interfaceStates
-      difference = InterfaceDifference(from: isFirst ? states : snapshot.interfaces, to: states)
+      restored?.align(with: states)
+      let before = isFirst ? restored?.interfaces ?? states : snapshot.interfaces
+      difference = InterfaceDifference(from: before, to: states)
     }
     let causes = reading.causes.union(difference.causes).union(lifetimes.causes(of: reading))
     pendingCauses.formUnion(isFirst ? [] : causes)
@@ -118,10 +130,12 @@ struct EngineState {
     snapshot.interfaces = difference.states
     for entry in difference.entries {
       // Route and rule events of the same batch do not concern an interface; lost events might.
-      let causes = entry.causes.union(reading.causes.intersection([.resync, .resume]))
+      let causes =
+        isFirst ? [.restart] : entry.causes.union(reading.causes.intersection([.resync, .resume]))
       transitions.append(number(.interface(entry.state, removed: entry.removed), reading.time, causes))
     }
     transitions += evaluateMachine(reading, isFirst: isFirst)
+    restored = nil
     let watched = targets.evaluate(reading, settle: settle)
     if hasOtherTunnels { markEverythingAffected() }
     let outcome = Outcome(machine: transitions, watched: watched, time: reading.time, causes: pendingCauses)
@@ -148,6 +162,7 @@ struct EngineState {
     ipv6.replace(with: unknown)
     lifetimes.removeAll()
     pendingCauses = []
+    // What is published now follows the stored state, too.
     affectedFamilies = Set(IPAddress.Family.allCases)
     let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
     return targets.transitions(
@@ -223,10 +238,14 @@ struct EngineState {
   }
 
   private mutating func publishMachine(at time: Timestamp, causes: Set<Cause>, isFirst: Bool) -> [Transition] {
-    let old = snapshot.machine
+    let old = restored?.machine ?? snapshot.machine
+    let causes: Set<Cause> = restored?.machine == nil ? causes : [.restart]
+    let isFirst = isFirst && restored?.machine == nil
+    if let since = restored?.since { snapshot.since = since }
+    restored?.machine = nil
     let new = MachinePath(ipv4: ipv4.published, ipv6: ipv6.published)
-    guard new != old else { return [] }
     snapshot.machine = new
+    guard new != old else { return [] }
     guard new.status == old.status else {
       snapshot.since = time
       return [number(.status(from: old, to: new, initial: isFirst), time, causes)]

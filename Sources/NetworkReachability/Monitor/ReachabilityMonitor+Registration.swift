@@ -24,6 +24,9 @@ extension ReachabilityMonitor {
   /// Requests a reading, so that new targets are evaluated before the next event.
   package func refresh() { engine.refreshSource() }
 
+  /// Continues the sequence of an earlier process, before ``start()``.
+  package func restore(_ state: RestoredState) { engine.restore(state) }
+
   /// Numbers changes of registered targets in one sequence with those of this machine, and publishes them.
   ///
   /// - Returns: the effects that remain, for the caller to run without a lock.

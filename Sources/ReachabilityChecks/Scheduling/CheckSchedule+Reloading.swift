@@ -1,4 +1,5 @@
 internal import Locks
+internal import NetworkReachability
 public import ReachabilityModel
 
 extension CheckSchedule {
@@ -18,7 +19,26 @@ extension CheckSchedule {
     let change = guarded.withLock { $0.configure(definitions) }
     for id in change.removed { try? remove(id, origin: .configuration) }
     _ = put(change.definitions, .configuration, isPublished: !change.isFirst)
+    if change.isFirst { removeUnconfigured() }
     return TargetConfigurationResult(takenOver: change.takenOver)
+  }
+
+  /// Publishes the removal of targets that the configuration has lost while no process ran.
+  private func removeUnconfigured() {
+    let publish = guarded.withLock { guarded in
+      let left = guarded.state.restored.values.sorted { $0.definition.id < $1.definition.id }
+      guarded.state.restored = [:]
+      let changes = left.map { target in
+        var report = TargetReport(
+          definition: target.definition, origin: target.origin, revision: target.revision, changes: target.changes,
+          status: TargetStatus(restoring: target.status))
+        report.isPausedByConfiguration = target.isPausedByConfiguration
+        return TargetChange(
+          from: report.status.state, report: report, causes: [.configuration, .restart], isRemoved: true)
+      }
+      return monitor.record(changes, at: now().time)
+    }
+    publish()
   }
 
   /// Updates targets that were added at run time to new definitions of their modules, and to the built-in module of the same

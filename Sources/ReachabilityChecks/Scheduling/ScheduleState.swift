@@ -30,7 +30,11 @@ struct ScheduleState {
   var statistics = CheckStatistics()
   private var nextRun = 0
   private var revision: UInt64 = 0
-  private(set) var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
+  /// The targets of an earlier process that are not registered yet.
+  var restored: [String: RestoredTarget] = [:]
+  /// Whether the configuration pauses each of its targets.
+  var configuredPauses: [String: Bool] = [:]
+  var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
   /// The use of each limit by each account.
   var ledger: QuotaLedger
   private let seed: UInt64
@@ -55,8 +59,15 @@ struct ScheduleState {
     let account = self.account(account, of: id, origin)
     guard let old = entries[id] else {
       add(definition, origin, account, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
-      let change = entries[id].map {
+      var change = entries[id].map {
         TargetChange(from: $0.report.status.state, report: $0.report, causes: [.configuration])
+      }
+      if let kept = restored.removeValue(forKey: id) {
+        // The file was changed while no process ran; otherwise nothing has changed.
+        let before = applyRestored(kept)
+        change = before.flatMap { before in
+          entries[id].map { TargetChange(from: before, report: $0.report, causes: [.configuration, .restart]) }
+        }
       }
       return (change, nil)
     }
@@ -71,8 +82,8 @@ struct ScheduleState {
       ledger.charge(definition, to: account)
       entries[id]?.account = account
       entries[id]?.unpublishedFrom = nil
-      entries[id]?.report = TargetReport(
-        definition: definition, origin: origin, revision: revision, status: status)
+      let report = report(definition, origin, status)
+      entries[id]?.report = report
     } else {
       status.pause(definition.isPaused, at: now.time)
       if !definition.isSameCheck(as: old.definition) {
@@ -98,13 +109,20 @@ struct ScheduleState {
     revision += 1
     ledger.charge(definition, to: account)
     entries[definition.id] = Entry(
-      report: TargetReport(definition: definition, origin: origin, revision: revision, status: status),
-      account: account, reason: ReasonDebouncer(status.reason))
+      report: report(definition, origin, status), account: account, reason: ReasonDebouncer(status.reason))
     let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
     // A client that changes a target repeatedly must not get a check for each change.
     let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
     plan(definition.id, at: nextRegularTime(definition, after: earliest, now))
     if !definition.isPaused, isAdmitted { enqueue(definition.id, due: now.uptime) }
+  }
+
+  private func report(
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ status: TargetStatus
+  ) -> TargetReport {
+    var report = TargetReport(definition: definition, origin: origin, revision: revision, status: status)
+    report.isPausedByConfiguration = origin == .configuration ? configuredPauses[definition.id] : nil
+    return report
   }
 
   /// Removes a target.
@@ -126,10 +144,13 @@ struct ScheduleState {
     }
   }
 
+  /// Sets the number that revisions of this process exceed.
+  mutating func setFirstRevision(_ first: UInt64) { revision = max(revision, first) }
+
   // MARK: - Time
 
   /// The first time after `earliest` at the phase of a target: stable over restarts, and evenly distributed over targets.
-  private func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
+  func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
     let interval = definition.interval.nanoseconds
     let phase = Int64(StableHash.of(definition.id, seed: seed) % UInt64(interval))
     let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
@@ -155,39 +176,5 @@ struct ScheduleState {
     runs[nextRun] = id
     entries[id]?.activity = .queued(run: nextRun, due: due)
     limiter.enqueue(nextRun, to: entry.host)
-  }
-
-  /// The checks to start now; to be called at ``nextDeadline(after:)`` at the latest.
-  mutating func takeStarts(at now: Moment) -> [CheckStart] {
-    if limiter.running > 0 { stalls.heartbeat(at: now.uptime) }
-    for (id, tick) in wheel.advance(to: now.uptime.ticks) {
-      // The entry is outdated.
-      guard let entry = entries[id], entry.tick == tick else { continue }
-      // At least half an interval later, so that a step of the wall clock does not repeat this check.
-      plan(id, at: nextRegularTime(entry.definition, after: now.uptime + entry.definition.interval / 2, now))
-      if entry.definition.isPaused || entry.route == .missing { continue }
-      if entry.activity == .idle { enqueue(id, due: entry.due) } else { statistics.overlaps += 1 }
-    }
-    var starts: [CheckStart] = []
-    while starts.count < Limits.checkBurst, let (run, host) = limiter.next() {
-      guard let id = runs[run], let entry = entries[id], case .queued(_, let due) = entry.activity else {
-        limiter.finish(host)
-        continue
-      }
-      entries[id]?.activity = .running(run: run, since: now.uptime)
-      statistics.lag.observe(max(.zero, now.uptime - due))
-      starts.append(CheckStart(run: run, id: id, definition: entry.definition, origin: entry.report.origin))
-    }
-    if limiter.running > 0 { stalls.heartbeat(at: now.uptime) }
-    return starts
-  }
-
-  /// When ``takeStarts(at:)`` must be called next; nil without targets.
-  func nextDeadline(after now: Duration) -> Duration? {
-    if limiter.hasCandidates { return now + Limits.wheelTick }
-    let planned = wheel.next.map { Limits.wheelTick * $0 }
-    // While checks are running, the timer is the heartbeat of the process.
-    let heartbeat = limiter.running > 0 ? now + Limits.heartbeat : nil
-    return [planned, heartbeat].compactMap(\.self).min()
   }
 }

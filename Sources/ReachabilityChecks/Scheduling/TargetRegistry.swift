@@ -73,7 +73,8 @@ struct TargetRegistry {
       cancellation: cancelled.flatMap { cancellations.removeValue(forKey: $0) },
       waiting: definition.isPaused ? waiting.removeValue(forKey: definition.id) ?? [] : [],
       // Numbered under the lock, so that the changes of a target are published in order.
-      publish: monitor.record(change.map { old != nil || isPublished ? [$0] : [] } ?? [], at: now.time))
+      publish: monitor.record(
+        change.map { old != nil || isPublished || $0.causes.contains(.restart) ? [$0] : [] } ?? [], at: now.time))
   }
 
   /// Removes a target.
@@ -141,6 +142,7 @@ struct TargetRegistry {
   /// - Returns: what the schedule has to change.
   mutating func configure(_ definitions: [TargetDefinition]) -> ConfigurationChange {
     let ids = Set(definitions.map(\.id))
+    state.configuredPauses = Dictionary(definitions.map { ($0.id, $0.isPaused) }) { $1 }
     let removed = state.entries.values.filter {
       $0.report.origin == .configuration && !ids.contains($0.definition.id)
     }
@@ -150,6 +152,9 @@ struct TargetRegistry {
         let entry = state.entries[definition.id], entry.report.origin == .configuration
       {
         definition.isPaused = entry.definition.isPaused
+      } else if let entry = state.restored[definition.id], entry.isPausedByConfiguration == definition.isPaused {
+        // A client had paused or resumed it before the restart.
+        definition.isPaused = entry.definition.isPaused
       }
       return definition
     }
@@ -158,6 +163,13 @@ struct TargetRegistry {
     return ConfigurationChange(
       removed: removed.map(\.definition.id), definitions: kept,
       takenOver: definitions.map(\.id).filter { state.entries[$0]?.report.origin == .runtime }, isFirst: isFirst)
+  }
+
+  /// Continues with the targets of an earlier process.
+  mutating func restore(_ targets: [RestoredTarget], firstRevision: UInt64, at now: ScheduleState.Moment) {
+    state.restore(targets, firstRevision: firstRevision, at: now)
+    for target in targets where target.origin == .runtime { routes.add(target.definition) }
+    sortedIDs = nil
   }
 
   // MARK: - Reports

@@ -97,6 +97,8 @@ public struct TargetReport: Hashable, Sendable {
   public var changes: UInt64
   /// The current status.
   public var status: TargetStatus
+  /// Whether the configuration pauses the target, which a client may have changed; nil for targets of clients.
+  package var isPausedByConfiguration: Bool?
 
   /// Creates a report from its parts.
   public init(

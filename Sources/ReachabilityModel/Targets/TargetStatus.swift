@@ -57,6 +57,22 @@ public struct TargetStatus: Hashable, Sendable {
     since = time
   }
 
+  /// Creates the status that an earlier process stored; a contrary result needs `fall` or `rise` as in that process.
+  public init(restoring stored: Restorable) {
+    state = stored.state
+    reason = stored.reason
+    since = stored.since
+    consecutiveFailures = stored.consecutiveFailures
+    flaps = FlapWindow(changes: stored.flapBits, last: stored.wasUp, isFlapping: stored.isFlapping)
+  }
+
+  /// What a later process restores.
+  public var restorable: Restorable {
+    Restorable(
+      state: state, reason: reason, since: since, consecutiveFailures: consecutiveFailures, flapBits: flaps.changes,
+      wasUp: flaps.last, isFlapping: flaps.isFlapping)
+  }
+
   /// Processes a result; ignored while paused.
   public mutating func take(_ result: CheckResult, _ definition: TargetDefinition, at time: Timestamp) {
     guard state != .paused else { return }
@@ -111,9 +127,15 @@ struct FlapWindow: Hashable, Sendable {
   static let low = 15
 
   /// One bit per result, the latest lowest: set when it differed from the previous one.
-  private var changes: UInt32 = 0
-  private var last: Bool?
+  private(set) var changes: UInt32 = 0
+  private(set) var last: Bool?
   private(set) var isFlapping = false
+
+  init(changes: UInt32 = 0, last: Bool? = nil, isFlapping: Bool = false) {
+    self.changes = changes
+    self.last = last
+    self.isFlapping = isFlapping
+  }
 
   /// The share of changes in the window, in percent.
   var percentage: Int { changes.nonzeroBitCount * 100 / Self.size }

@@ -64,6 +64,14 @@ package struct Configuration: Sendable {
   package var nameServers: [String] = []
   /// The properties of interfaces that the kernel does not report.
   package var interfaces: [InterfaceOverride] = []
+  /// The data directory; nil for the service manager's, or for memory only.
+  var data: String?
+  /// The directory of the page that outlives the process; nil for the service manager's, or `/dev/shm`.
+  var storeRuntime: String?
+  /// The size of the database from which the oldest rows are deleted, in bytes; nil for the default.
+  var storeMaxSize: Int64?
+  /// How long transitions are kept; nil for the default.
+  var storeKeep: Duration?
   /// The deadline for the resolution of a name, which also sets the retransmission interval.
   package var resolverTimeout = Duration.seconds(5)
 

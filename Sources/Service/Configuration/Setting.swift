@@ -29,7 +29,9 @@ struct Setting: Sendable {
   /// All settings.
   ///
   /// Files, environment, flags and `config check` use this table.
-  static let all: [Setting] = [
+  static let all: [Setting] = general + store
+
+  private static let general: [Setting] = [
     Setting(
       path: "listen", isList: true,
       expectation: "an address with port, such as 127.0.0.1:8080 or [::1]:0, or unix:/path"

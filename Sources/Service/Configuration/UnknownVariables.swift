@@ -5,7 +5,7 @@ enum UnknownVariables {
   /// The known variables that are not settings: the path of the file, and the options of client commands.
   private static let known: Set<String> = [
     "REACHD_CONFIG", "REACHD_URL", "REACHD_TOKEN", "REACHD_TOKEN_FILE", "REACHD_CACERT",
-    ConfigurationSources.defaultListenVariable,
+    ConfigurationSources.defaultListenVariable, DataDirectoryChoice.defaultVariable,
   ]
 
   /// Returns a warning for each unknown variable, ordered by name.

@@ -1,3 +1,5 @@
+internal import DequeModule
+internal import History
 internal import JSONFormat
 internal import EventStreams
 internal import Locks
@@ -7,7 +9,7 @@ internal import NetworkReachability
 /// Encodes transitions once: as log entries for streams and as documents for requests.
 ///
 /// It is called under the engine's lock, so that the log has every event in order and no document is older than the
-/// event that announced it.
+/// event that announced it. With a store, events, documents and notifications wait until the events are committed.
 final class EventPublisher: TransitionSink {
   /// The kinds of log entry: one bit each of a stream's mask.
   enum Kind: UInt8, CaseIterable {
@@ -44,6 +46,8 @@ final class EventPublisher: TransitionSink {
 
   let epoch: String
   let log: EventLog
+  /// The random part of the tags of documents, which no other process has used.
+  let tagEpoch: String
   /// The heartbeats of idle streams; a filtered stream's heartbeat has its id, which would become outdated otherwise.
   let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment)
   let positionHeartbeat: HTTPStream.Heartbeat
@@ -54,50 +58,126 @@ final class EventPublisher: TransitionSink {
   let targetWaiters = LongPollRegistry<Transition>()
   /// Advances with the documents.
   let generation = CacheGeneration()
-  private let guarded: Locked<Documents>
+  /// Commits events before they are published; nil without a data directory.
+  let store: HistoryStore?
+  /// Reads events that are not in the log any more; nil without a data directory.
+  let replay: EventReplay?
+  let guarded: Locked<State>
 
-  init(epoch: String = EventID.newEpoch(), historyBytes: Int = StatusService.Configuration.defaultHistoryBytes) {
-    self.epoch = epoch
-    log = EventLog(byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.minimumEventBytes))
-    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment, position: SSEFrame.position(epoch: epoch))
-    guarded = Locked(Self.documents(.unknown(.starting), nil, epoch: epoch))
+  /// The documents, and what waits for its commit.
+  struct State {
+    /// The documents after every transition so far.
+    var latest: Documents
+    /// The documents that requests get while events wait for their commit; nil when none waits.
+    var published: Documents?
+    var waiting: Deque<Publication> = []
+    var recorder: EventRecorder?
+
+    var visible: Documents { published ?? latest }
+  }
+
+  /// What becomes visible together: the events of one reading, or one change.
+  struct Publication {
+    /// The number of the last event.
+    var last: UInt64
+    var entries: [EventLog.Entry]
+    var documents: Documents
+    var changes: Changes
+  }
+
+  /// The requests to notify, and whether cached responses are outdated.
+  struct Changes {
+    var documents = false
+    var status = false
+    var interfaces = false
+    var targets: Set<String> = []
+    var transitions: [Transition] = []
+
+    mutating func add(_ other: Changes) {
+      documents = documents || other.documents
+      status = status || other.status
+      interfaces = interfaces || other.interfaces
+      targets.formUnion(other.targets)
+      transitions += other.transitions
+    }
+  }
+
+  /// Makes a publisher with an empty log, or with the newest events of a store.
+  init(
+    epoch: String = EventID.newEpoch(), historyBytes: Int = StatusService.Configuration.defaultHistoryBytes,
+    store: HistoryStore? = nil
+  ) {
+    let recovered = store?.recovered
+    let last = recovered?.lastSequence ?? 0
+    self.store = store
+    self.epoch = recovered?.epoch ?? epoch
+    // A tag of an earlier process describes another document.
+    tagEpoch = store == nil ? epoch : EventID.newEpoch()
+    log = EventLog(
+      byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.minimumEventBytes),
+      baseID: recovered?.events.first.map { $0.sequence - 1 } ?? last)
+    log.append(contentsOf: (recovered?.events ?? []).map(Self.entry))
+    replay = store.map { [log] in EventReplay($0, log) }
+    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment, position: SSEFrame.position(epoch: self.epoch))
+    var documents = Self.documents(.unknown(.starting), nil, epoch: self.epoch, tagEpoch)
+    documents.lastSequence = last
+    guarded = Locked(State(latest: documents, recorder: recovered.map(EventRecorder.init)))
+    store?.observe { [weak self] in self?.publish(through: $0) }
   }
 
   // MARK: - Publishing
 
   func take(_ transitions: [Transition], _ snapshot: Snapshot) {
-    var targets: Set<String> = []
-    var changes: [Transition] = []
-    let changed = guarded.withLock { documents -> (status: Bool, interfaces: Bool) in
-      let old = documents.revisions
-      if snapshot != documents.snapshot {
-        documents = Self.documents(snapshot, documents, epoch: epoch)
-        // Before the log has the event: a client that has received it gets the new document.
-        generation.advance()
-      }
-      var entries: [EventLog.Entry] = []
-      for transition in transitions {
-        guard let kind = Kind(transition), let name = EventRepresentation.name(transition) else { continue }
-        documents.lastSequence = transition.sequence
-        let target = transition.targetID
-        if let target {
-          targets.insert(target)
-          changes.append(transition)
-        }
-        let id = EventID(epoch: epoch, sequence: transition.sequence)
-        let frame = SSEFrame.event(name, id: id, EventRepresentation.data(transition, snapshot, epoch: epoch))
-        let topic = target.map(Self.topic) ?? 0
-        entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, topic: topic, bytes: frame))
-      }
-      log.append(contentsOf: entries)
-      return (
-        status: documents.revisions.status != old.status, interfaces: documents.revisions.interfaces != old.interfaces
-      )
+    let changes = guarded.withLock { state -> Changes in
+      let before = state.latest
+      let publication = encode(transitions, snapshot, &state)
+      guard let store else { return publish(publication) }
+      let records = state.recorder?.records(transitions, snapshot, publication.entries) ?? []
+      // What is not an event follows the events before it.
+      let isVisible = records.isEmpty ? state.waiting.isEmpty : store.append(records)
+      if isVisible, state.waiting.isEmpty { return publish(publication) }
+      if state.published == nil { state.published = before }
+      state.waiting.append(publication)
+      return isVisible ? publishWaiting(through: publication.last, &state) : Changes()
     }
-    // In a task, because the engine's lock is held here.
-    if changed.status { statusWaiters.notifyLater() }
-    if changed.interfaces { interfaceWaiters.notifyLater() }
-    if !targets.isEmpty { targetWaiters.notifyLater(topics: targets.union([""]), changes) }
+    notify(changes)
+  }
+
+  /// Publishes what waits for the commit of an event, and of those before it; called by the store.
+  private func publish(through last: UInt64) {
+    let changes = guarded.withLock { publishWaiting(through: last, &$0) }
+    notify(changes)
+  }
+
+  private func publishWaiting(through last: UInt64, _ state: inout State) -> Changes {
+    var all = Changes()
+    var entries: [EventLog.Entry] = []
+    while let first = state.waiting.first, first.last <= last {
+      state.waiting.removeFirst()
+      state.published = state.waiting.isEmpty ? nil : first.documents
+      entries += first.entries
+      all.add(first.changes)
+    }
+    publish(entries, all)
+    return all
+  }
+
+  private func publish(_ publication: Publication) -> Changes {
+    publish(publication.entries, publication.changes)
+    return publication.changes
+  }
+
+  private func publish(_ entries: [EventLog.Entry], _ changes: Changes) {
+    // Before the log has the event: a client that has received it gets the new document.
+    if changes.documents { generation.advance() }
+    log.append(contentsOf: entries)
+  }
+
+  /// Notifies in tasks, because the engine's lock may be held.
+  private func notify(_ changes: Changes) {
+    if changes.status { statusWaiters.notifyLater() }
+    if changes.interfaces { interfaceWaiters.notifyLater() }
+    if !changes.targets.isEmpty { targetWaiters.notifyLater(topics: changes.targets.union([""]), changes.transitions) }
   }
 
   /// Returns the topic of a registered target in the log, hashed with a random key, against collisions by clients.
@@ -108,87 +188,12 @@ final class EventPublisher: TransitionSink {
     hasher.combine(target)
     return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
   }
-
-  private static func documents(_ snapshot: Snapshot, _ old: Documents?, epoch: String) -> Documents {
-    let interfaces = snapshot.interfaces
-    let status = StatusRepresentation.document(snapshot, epoch: epoch).bytes
-    let list = JSON.members([
-      "interfaces": .array(interfaces.map { StatusRepresentation.interface($0, among: interfaces) })
-    ])
-    // By content and not by events: the first reading after a start has interfaces, but no event for them.
-    var revisions = old?.revisions ?? (status: 0, interfaces: 0)
-    if let old, old.status.bytes.dropLast() != status[...] { revisions.status += 1 }
-    if let old, old.interfaces.bytes.dropLast() != list.bytes[...] { revisions.interfaces += 1 }
-    let tags = [revisions.status, revisions.interfaces].map { "W/\"\(EventID(epoch: epoch, sequence: $0))\"" }
-    return Documents(
-      snapshot: snapshot, lastSequence: max(snapshot.sequence, old?.lastSequence ?? 0),
-      status: body(.json, tags[0], status),
-      statusText: body(.text, tags[0], Array(StatusRepresentation.line(snapshot.machine.leading).utf8)),
-      interfaces: body(.json, tags[1], list.bytes), revisions: revisions)
-  }
-
-  private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {
-    SharedBody(headers: RepresentationHeaders.headers(media, tag: tag), bytes: bytes + [0x0a])
-  }
-
-  // MARK: - Reading
-
-  /// The current documents.
-  var documents: Documents { guarded.withLock(\.self) }
-
-  /// The id of the last event.
-  ///
-  /// A client that reads it before the registered targets, and resumes after it, misses no change of them.
-  var lastEvent: EventID { guarded.withLock { EventID(epoch: epoch, sequence: $0.lastSequence) } }
-
-  /// Returns the snapshot's `/status` document and the log position after it, atomically.
-  func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
-    guarded.withLock { documents in
-      let id = EventID(epoch: epoch, sequence: documents.lastSequence)
-      // The document is already encoded; only its line end must be removed.
-      return (SSEFrame.event("snapshot", id: id, Array(documents.status.bytes.dropLast())), log.end)
-    }
-  }
-
-  /// Returns the position after the event with this id; nil when the id is of another history or too old.
-  func resume(after text: String) -> EventLog.Cursor? {
-    guard let sequence = sequence(of: text), case .at(let cursor) = log.cursor(after: sequence) else { return nil }
-    return cursor
-  }
-
-  /// Returns the number in an id of this history; nil for any other text.
-  func sequence(of text: String) -> UInt64? {
-    guard let id = EventID(text), id.epoch == epoch else { return nil }
-    return id.sequence
-  }
-
-  /// The id of the oldest event that can be replayed; nil when there is none.
-  var oldest: EventID? { log.oldestID.map { EventID(epoch: epoch, sequence: $0) } }
 }
 
 extension Transition {
   /// The id of the registered target that changed; nil for other transitions.
-  fileprivate var targetID: String? {
+  var targetID: String? {
     guard case .target(_, let report, _) = change else { return nil }
     return report.definition.id
-  }
-}
-
-/// The headers of every state document.
-enum RepresentationHeaders {
-  static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {
-    var headers: HTTPHeaders = [
-      "Content-Type": media.contentType, "Cache-Control": tag == nil ? "no-store" : "no-cache",
-      "Vary": "Accept, Origin",
-    ]
-    headers["ETag"] = tag
-    return SecurityHeaders.merged(into: headers)
-  }
-
-  /// Returns the headers of registered targets, whose URLs depend on the client's token.
-  static func ofTargets(_ media: MediaType) -> HTTPHeaders {
-    var headers = headers(media)
-    headers["Vary"] = "Accept, Authorization, Origin"
-    return headers
   }
 }

@@ -29,21 +29,39 @@ enum EventRoutes {
       throw Problem(.badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
     }
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
-    return .now(try response(context, after: known, selection, hosts))
+    return try response(context, after: known, selection, hosts)
   }
 
   /// Returns the stream or the array after an event.
   private static func response(
     _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
-  ) throws(Problem) -> HTTPResponse {
-    if context.media == .json { return array(context, after: known, selection) }
+  ) throws(Problem) -> HTTPReply {
+    if context.media == .json { return .now(array(context, after: known, selection)) }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
+    let fields = SecurityHeaders.merged(into: headers)
+    let feed = context.service.events
     // First the machine, then the hosts: changes in between arrive through the log.
-    var stream = stream(context.service.events, after: known, selection)
+    var stream = stream(feed, after: known, selection)
+    let machine = stream.preamble.count
     if !hosts.isEmpty { try watch(hosts, context, &stream) }
-    return HTTPResponse(headers: SecurityHeaders.merged(into: headers), body: .stream(stream))
+    if let replay = feed.replay, let known, let sequence = feed.sequence(of: known), feed.isTooOld(sequence) {
+      let other = stream
+      return .later { promise in
+        replay.read(after: sequence, selection) { result in
+          var stream = other
+          if let result {
+            // In place of the gap and the snapshot.
+            stream.preamble = SSEFrame.comment + SSEFrame.retry + result.frames + other.preamble.dropFirst(machine)
+            stream.feeds[0].cursor = result.cursor
+            stream.feeds[0].selection = feed.withoutInitialEntry(selection)
+          }
+          promise.fulfil(HTTPResponse(headers: fields, body: .stream(stream)))
+        }
+      }
+    }
+    return .now(HTTPResponse(headers: fields, body: .stream(stream)))
   }
 
   /// Returns the stream or the array from the first event at or after a time, whose number only the store knows.
@@ -54,16 +72,19 @@ enum EventRoutes {
     let now = Timestamp(microseconds: history.time.wall)
     let since = try TimeParameter.moment("since", context, now: now)?.microseconds ?? now.microseconds
     let feed = context.service.events
-    return context.reply(
-      history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) },
-      { first in
-        let known = first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent
-        do throws(Problem) {
-          return try response(context, after: known.description, selection, hosts)
-        } catch {
-          return context.answer(error)
+    return context.reply(history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) }) {
+      (first: UInt64?, promise: HTTPPromise) in
+      let known = first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent
+      do throws(Problem) {
+        switch try response(context, after: known.description, selection, hosts) {
+        case .now(let response): promise.fulfil(response)
+        case .later(let start): start(promise)
+        case .wait: break
         }
-      })
+      } catch {
+        promise.fulfil(context.answer(error))
+      }
+    }
   }
 
   /// Returns the requested hosts without duplicates.
@@ -128,6 +149,7 @@ enum EventRoutes {
         throw Problem(.badRequest, unknownType(String(type)))
       }
       mask |= kind.mask
+      if kind == .status { mask |= 1 << UInt64(EventPublisher.initialKind) }
     }
     return mask
   }
@@ -144,7 +166,7 @@ enum EventRoutes {
   {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     if let known, let cursor = feed.resume(after: known) {
-      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
+      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: feed.withoutInitialEntry(selection))
       // Without news no frame follows. The comment shows clients and proxies that the stream is open.
       return HTTPStream(feeds: [machine], preamble: SSEFrame.comment + SSEFrame.retry, heartbeat: heartbeat)
     }
@@ -154,34 +176,8 @@ enum EventRoutes {
     return HTTPStream(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
   }
 
-  private static func gap(_ feed: EventPublisher, from known: String, _ before: [JSON.Member] = []) -> JSON {
+  static func gap(_ feed: EventPublisher, from known: String, _ before: [JSON.Member] = []) -> JSON {
     let oldest = JSON.text(feed.oldest?.description)
     return .object(before + [.init(name: "from", value: .string(known)), .init(name: "oldest", value: oldest)])
-  }
-
-  private static func array(_ context: RequestContext, after known: String?, _ selection: EventLog.Selection)
-    -> HTTPResponse
-  {
-    let feed = context.service.events
-    var items: [[UInt8]] = []
-    let entries: [EventLog.Entry]
-    var headers = RepresentationHeaders.headers(.json)
-    // Read this before the entries, so that no event is skipped: events outside the selection have no entry with an id.
-    let last = feed.lastEvent
-    if let known {
-      // The oldest ones, so that a client that continues with the last id skips nothing; after a gap, from the oldest
-      // event on, as the gap states.
-      let id = feed.sequence(of: known)
-      let found = feed.log.entries(after: id ?? .max, selection, first: arrayLimit)
-      entries = found.entries
-      if !found.isWhole { items.append(gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes) }
-    } else {
-      entries = feed.log.entries(selection, newest: arrayLimit)
-    }
-    items += entries.map { SSEFrame.data(of: $0.bytes) }
-    let end = entries.count < arrayLimit ? max(last.sequence, entries.last?.id ?? 0) : entries.last?.id ?? 0
-    headers["Last-Event-ID"] = EventID(epoch: feed.epoch, sequence: end).description
-    return HTTPResponse(
-      headers: headers, body: .bytes(Array("[".utf8) + items.joined(separator: ",\n".utf8) + Array("]\n".utf8)))
   }
 }

@@ -35,10 +35,18 @@ extension RequestContext {
     _ history: HistoryKeeper, _ query: @escaping HistoryQuery<Value>,
     _ respond: @escaping @Sendable (Value) -> HTTPResponse
   ) -> HTTPReply {
+    reply(history, query) { value, promise in promise.fulfil(respond(value)) }
+  }
+
+  /// Answers with what a closure makes of a query's result and a promise.
+  func reply<Value: Sendable>(
+    _ history: HistoryKeeper, _ query: @escaping HistoryQuery<Value>,
+    then respond: @escaping @Sendable (Value, HTTPPromise) -> Void
+  ) -> HTTPReply {
     .later { promise in
       history.read(query) { result in
         switch result {
-        case .success(let value): promise.fulfil(respond(value))
+        case .success(let value): respond(value, promise)
         case .failure(let error): promise.fulfil(answer(Problem(error, service, requestID)))
         }
       }

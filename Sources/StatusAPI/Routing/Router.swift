@@ -102,6 +102,9 @@ struct Router: Sendable {
       route.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
     let reply = try route.handle(context)
+    if route.scope == .targetsWrite, let store = service.events.store {
+      return DurableReply.afterCommit(reply, in: store, context)
+    }
     return route.isCompressible ? ContentCoding.apply(reply, to: request) : reply
   }
 

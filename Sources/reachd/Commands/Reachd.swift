@@ -22,6 +22,7 @@ struct Reachd: AsyncParsableCommand {
         reachd history --since 1h           print the transitions of the past
         reachd config check -c reachd.yaml  validate a configuration
         reachd token create --scope read    create a token for clients
+        reachd store check --data DIR       check the database of a data directory
 
       EXIT CODES
         0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error,
@@ -31,6 +32,7 @@ struct Reachd: AsyncParsableCommand {
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
       TargetsCommand.self, HistoryCommand.self, HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
+      StoreCommand.self,
     ])
 
   /// Returns the error for a word in place of a subcommand that is none, with the nearest name.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import History
 internal import HostProcess
 internal import Logging
 internal import EmbeddedHTTPServer
@@ -54,6 +55,9 @@ struct ServeCommand: AsyncParsableCommand {
     completion: .list(["auto", "takeover", "callback"]))
   var streams: String?
 
+  @Option(help: "The directory for events, history and targets; by default they are kept in memory only.")
+  var data: String?
+
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws { try await Self.run(prepare()) }
@@ -68,7 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
       ("settle", "--settle", [settle].compactMap(\.self)),
       ("drainDelay", "--drain-delay", [drainDelay].compactMap(\.self)),
       ("grace", "--grace", [grace].compactMap(\.self)),
-      ("streams", "--streams", [streams].compactMap(\.self)),
+      ("streams", "--streams", [streams].compactMap(\.self)), ("data", "--data", [data].compactMap(\.self)),
     ])
     let configuration = try sources.loadOrExit(secrets: true)
     // From here on, termination needs cleanup.
@@ -91,7 +95,16 @@ struct ServeCommand: AsyncParsableCommand {
           + "name the sockets' own addresses: \(inherited.map(\.description).joined(separator: ", "))")
       throw ExitStatus.configuration
     }
-    let daemon = Daemon(configuration, from: sources, manager, style, writer)
+    let choice: DataDirectoryChoice
+    do throws(StoreError) {
+      choice = try DataDirectoryChoice(configuration, sources.environment, style, writer)
+    } catch {
+      writer.start()
+      writer.flush(seconds: 1)
+      Terminal.writeError("reachd: data: \(error)")
+      throw error.isInUse ? ExitStatus.unavailable : ExitStatus.configuration
+    }
+    let daemon = Daemon(configuration, from: sources, manager, style, writer, choice)
     do throws(ConfigurationErrors) {
       try daemon.reserveTargets()
     } catch {

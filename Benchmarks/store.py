@@ -1,0 +1,182 @@
+"""The cost of a data directory: latency with and without it, alternately; commit lag under load; starts; idle memory."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from daemon import Daemon, quantiles
+from latency import read_until_quiet, replace_default
+from namespace import enter_new_namespace
+from start import memory
+
+ROUNDS = int(os.environ.get("ROUNDS", "10"))
+CHANGES = int(os.environ.get("CHANGES", "2000"))
+LOAD_SECONDS = 10
+RUNS = 20
+
+
+class Store:
+    """A data directory, removed at the end; on the file system of the working directory."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix=".build-store-", dir=os.path.join(os.path.dirname(__file__), ".."))
+
+    @property
+    def options(self):
+        return ("--data", self.path)
+
+    def remove(self):
+        shutil.rmtree(self.path)
+
+
+def open_stream(daemon):
+    stream = daemon.connect()
+    stream.sendall(b"GET /events?types=path HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    read_until_quiet(stream, 2.5)
+    return stream
+
+
+def latencies(binary, kernel, messages, options):
+    """Milliseconds from the kernel change to the bytes at a client."""
+    daemon = Daemon(binary, "--log-level", "notice", *options)
+    stream = open_stream(daemon)
+    times = []
+    for number in range(CHANGES):
+        start = time.perf_counter_ns()
+        kernel.send(messages[number % 2])
+        received = stream.recv(65536)
+        times.append((time.perf_counter_ns() - start) / 1e6)
+        if b"event: path" not in received:
+            raise SystemExit(f"unexpected event: {received[:200]}")
+        time.sleep(0.001)
+    stream.close()
+    daemon.stop()
+    return times
+
+
+def compare(binary, kernel, messages, name):
+    """Medians of the rounds' quantiles, with and without the store."""
+    found = {False: [], True: []}
+    for round_number in range(ROUNDS):
+        for kept in (False, True) if round_number % 2 else (True, False):
+            store = Store()
+            try:
+                found[kept].append(quantiles(latencies(binary, kernel, messages, store.options if kept else ())))
+            finally:
+                store.remove()
+    median = {kept: [sorted(values)[len(values) // 2] for values in zip(*rounds)] for kept, rounds in found.items()}
+    (p50, p99, worst), (bare50, bare99, bare_worst) = median[True], median[False]
+    print(f"{name}: with p50 {p50:.3f} ms, p99 {p99:.3f} ms, max {worst:.3f} ms; "
+          f"without {bare50:.3f}, {bare99:.3f}, {bare_worst:.3f} ms; {p50 / bare50:.2f}x and {p99 / bare99:.2f}x; "
+          f"medians of {ROUNDS} alternated rounds of {CHANGES}")
+
+
+def synchronize(path, stopping):
+    """200 fsync a second of another process's file."""
+    with open(os.path.join(path, "noise"), "wb") as file:
+        while not stopping.is_set():
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
+            stopping.wait(0.005)
+
+
+def metric(daemon, name):
+    for line in daemon.get("/metrics")[1].decode().splitlines():
+        if line.startswith(name + " "):
+            return float(line.split()[1])
+    raise SystemExit(f"no {name}")
+
+
+def load(binary, kernel, messages):
+    """Events that wait for their commit at 5,000 changes a second."""
+    store = Store()
+    daemon = Daemon(binary, "--log-level", "notice", *store.options)
+    stream = open_stream(daemon)
+    drain = threading.Thread(target=lambda: [None for _ in iter(lambda: stream.recv(1 << 20), b"")], daemon=True)
+    drain.start()
+    lag = 0
+    start = time.monotonic()
+    sent = 0
+    while (elapsed := time.monotonic() - start) < LOAD_SECONDS:
+        while sent < elapsed * 5000:
+            kernel.send(messages[sent % 2])
+            sent += 1
+        if sent % 500 < 25:
+            lag = max(lag, metric(daemon, "reachd_store_lag_events"))
+        time.sleep(0.001)
+    events = metric(daemon, "reachd_event_log_events_total")
+    unkept = metric(daemon, "reachd_store_unkept_events_total")
+    detached = metric(daemon, "reachd_store_detached_total")
+    wal = os.path.getsize(os.path.join(store.path, "reachd.db-wal"))
+    print(f"{sent / LOAD_SECONDS:.0f} changes/s for {LOAD_SECONDS} s: {events:.0f} events, at most {lag:.0f} waited for "
+          f"their commit ({lag / 5000:.3f} s), {unkept:.0f} not kept, {detached:.0f} times detached, "
+          f"log {wal / 1048576:.1f} MiB")
+    daemon.stop()
+    store.remove()
+
+
+def starts(binary, ends_cleanly):
+    """Milliseconds from exec to the first 200 of a store with thousands of events."""
+    store = Store()
+    times = []
+    for number in range(RUNS + 1):
+        daemon = Daemon(binary, *store.options)
+        head, _ = daemon.get("/status")
+        elapsed = (time.monotonic() - daemon.started) * 1000
+        if b" 200 " not in head.split(b"\r\n")[0]:
+            raise SystemExit(f"no 200: {head}")
+        if number == 0:
+            names = "\n".join(f"link set c0 mtu {1300 + n % 100}" for n in range(3000))
+            subprocess.run(["ip", "-batch", "-"], input=names.encode(), check=True)
+        else:
+            times.append(elapsed)
+        daemon.process.send_signal(signal.SIGTERM if ends_cleanly else signal.SIGKILL)
+        daemon.process.wait()
+    store.remove()
+    return times
+
+
+def idle(binary):
+    sizes = {}
+    for kept in (False, True):
+        store = Store()
+        daemon = Daemon(binary, *(store.options if kept else ()))
+        daemon.get("/status")
+        time.sleep(12)
+        sizes[kept] = memory(daemon.pid)
+        daemon.stop()
+        store.remove()
+    (rss, anonymous), (bare, bare_anonymous) = sizes[True], sizes[False]
+    print(f"idle with a store: RSS {rss / 1024:.1f} MiB, {(rss - bare) / 1024:+.1f}; anonymous {anonymous / 1024:.1f} MiB, "
+          f"{(anonymous - bare_anonymous) / 1024:+.1f}")
+
+
+def main(binary):
+    index = enter_new_namespace()
+    kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    kernel.bind((0, 0))
+    messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
+    kernel.send(messages[1])
+    compare(binary, kernel, messages, "kernel change to bytes")
+    noise, stopping = Store(), threading.Event()
+    thread = threading.Thread(target=synchronize, args=(noise.path, stopping), daemon=True)
+    thread.start()
+    compare(binary, kernel, messages, "beside 200 fsync/s")
+    stopping.set()
+    thread.join()
+    noise.remove()
+    load(binary, kernel, messages)
+    for ends_cleanly, name in ((True, "a clean end"), (False, "SIGKILL")):
+        median, _, worst = quantiles(starts(binary, ends_cleanly))
+        print(f"exec to first 200 after {name}: median {median:.1f} ms, worst {worst:.1f} ms of {RUNS}")
+    idle(binary)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

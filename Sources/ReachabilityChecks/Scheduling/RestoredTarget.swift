@@ -1,0 +1,78 @@
+internal import Locks
+public import ReachabilityModel
+
+/// A registered target of an earlier process.
+public struct RestoredTarget: Hashable, Sendable {
+  /// What is checked.
+  public var definition: TargetDefinition
+  /// The origin of its registration.
+  public var origin: TargetOrigin
+  /// The revision of its definition.
+  public var revision: UInt64
+  /// The number of state changes that were published since then.
+  public var changes: UInt64
+  /// Its status.
+  public var status: TargetStatus.Restorable
+  /// Whether the configuration paused it; nil for targets of clients.
+  public var isPausedByConfiguration: Bool?
+
+  /// Creates a target from its parts.
+  public init(
+    definition: TargetDefinition, origin: TargetOrigin, revision: UInt64, changes: UInt64,
+    status: TargetStatus.Restorable, isPausedByConfiguration: Bool? = nil
+  ) {
+    self.definition = definition
+    self.origin = origin
+    self.revision = revision
+    self.changes = changes
+    self.status = status
+    self.isPausedByConfiguration = isPausedByConfiguration
+  }
+}
+
+extension CheckSchedule {
+  /// Continues with the targets of an earlier process, before ``configure(_:)``; nothing is published.
+  ///
+  /// Targets of clients are registered. Those of the configuration keep status and revision if it still has them.
+  ///
+  /// - Parameters:
+  ///   - targets: the targets.
+  ///   - firstRevision: a number above all revisions that earlier processes used.
+  public func restore(_ targets: [RestoredTarget], firstRevision: UInt64) {
+    guarded.withLock { $0.restore(targets, firstRevision: firstRevision, at: now()) }
+  }
+}
+
+extension ScheduleState {
+  /// Registers the targets of clients, and keeps those of the configuration for their registration.
+  mutating func restore(_ targets: [RestoredTarget], firstRevision: UInt64, at now: Moment) {
+    setFirstRevision(firstRevision)
+    for target in targets where entries[target.definition.id] == nil {
+      restored[target.definition.id] = target
+      if target.origin == .runtime { _ = put(target.definition, .runtime, at: now) }
+    }
+  }
+
+  /// Applies what an earlier process stored about a target that was just registered.
+  ///
+  /// - Returns: the state before, if the definition has changed since then.
+  mutating func applyRestored(_ target: RestoredTarget) -> TargetState? {
+    let id = target.definition.id
+    guard var report = entries[id]?.report else { return nil }
+    guard target.definition == report.definition else {
+      // Another check, or other settings of it, or paused or resumed by the file.
+      if target.definition.isSameCheck(as: report.definition), !report.definition.isPaused,
+        target.status.state != .paused
+      {
+        entries[id]?.report.status = TargetStatus(restoring: target.status)
+      }
+      return target.status.state
+    }
+    report.revision = target.revision
+    report.changes = target.changes
+    report.status = TargetStatus(restoring: target.status)
+    entries[id]?.report = report
+    entries[id]?.reason = ReasonDebouncer(report.status.reason)
+    return nil
+  }
+}

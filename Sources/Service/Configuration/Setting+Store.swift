@@ -1,0 +1,49 @@
+internal import StatusAPI
+
+extension Setting {
+  /// The settings of the data directory.
+  static let store: [Setting] = [
+    Setting(path: "data", expectation: "the path of a directory") { configuration, texts in
+      guard let path = texts.first, !path.isEmpty else { return false }
+      configuration.data = path
+      return true
+    },
+    Setting(path: "store.runtime", expectation: "the path of a directory on a tmpfs") { configuration, texts in
+      guard let path = texts.first, !path.isEmpty else { return false }
+      configuration.storeRuntime = path
+      return true
+    },
+    Setting(path: "store.maxSize", expectation: "a size from 16MiB to 1024GiB, such as 512MiB or 4GiB") {
+      guard let bytes = $1.first.flatMap(size), (16 << 20...1 << 40).contains(bytes) else { return false }
+      $0.storeMaxSize = bytes
+      return true
+    },
+    Setting(path: "store.keep", expectation: "a duration from 1h to 3650d, such as 400d") {
+      guard let keep = $1.first.flatMap(days), (.seconds(3600)...(.seconds(3650 * 86_400))).contains(keep) else {
+        return false
+      }
+      $0.storeKeep = keep
+      return true
+    },
+  ]
+
+  /// A number of bytes with a unit.
+  static func size(_ text: String) -> Int64? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let shifts: [Substring: Int64] = ["KiB": 10, "MiB": 20, "GiB": 30]
+    guard (1...9).contains(digits.utf8.count), let number = Int64(digits),
+      let shift = shifts[text.dropFirst(digits.count)]
+    else { return nil }
+    return number << shift
+  }
+
+  /// A duration that may be a number of days.
+  static func days(_ text: String) -> Duration? {
+    guard text.hasSuffix("d") else { return DurationFormat.parse(text) }
+    let digits = text.dropLast()
+    guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int64(digits).map { .seconds($0 * 86_400) }
+  }
+}

@@ -1,0 +1,61 @@
+internal import EmbeddedHTTPServer
+internal import EventStreams
+internal import History
+internal import Locks
+internal import NetworkReachability
+
+// What requests read.
+extension EventPublisher {
+  /// The current documents.
+  var documents: Documents { guarded.withLock(\.visible) }
+
+  /// The id of the last event.
+  ///
+  /// A client that reads it before the registered targets, and resumes after it, misses no change of them.
+  var lastEvent: EventID { guarded.withLock { EventID(epoch: epoch, sequence: $0.visible.lastSequence) } }
+
+  /// Returns the snapshot's `/status` document and the log position after it, atomically.
+  func subscribe() -> (frame: [UInt8], cursor: EventLog.Cursor) {
+    guarded.withLock { state in
+      let documents = state.visible
+      let id = EventID(epoch: epoch, sequence: documents.lastSequence)
+      // The document is already encoded; only its line end must be removed.
+      return (SSEFrame.event("snapshot", id: id, Array(documents.status.bytes.dropLast())), log.end)
+    }
+  }
+
+  /// Returns the position after the event with this id; nil when the id is of another history or too old.
+  func resume(after text: String) -> EventLog.Cursor? {
+    guard let sequence = sequence(of: text), case .at(let cursor) = log.cursor(after: sequence) else { return nil }
+    return cursor
+  }
+
+  /// The selection of a client that knows the state before the first reading: it misses events only.
+  func withoutInitialEntry(_ selection: EventLog.Selection) -> EventLog.Selection {
+    guard store != nil else { return selection }
+    var selection = selection
+    selection.kinds &= ~(1 << UInt64(Self.initialKind))
+    return selection
+  }
+
+  /// Whether the log has lost an event after this number.
+  func isTooOld(_ sequence: UInt64) -> Bool {
+    if case .tooOld = log.cursor(after: sequence) { true } else { false }
+  }
+
+  /// Returns the number in an id of this history; nil for any other text.
+  func sequence(of text: String) -> UInt64? {
+    guard let id = EventID(text), id.epoch == epoch else { return nil }
+    return id.sequence
+  }
+
+  /// The id of the oldest event that can be replayed; nil when there is none.
+  var oldest: EventID? { log.oldestID.map { EventID(epoch: epoch, sequence: $0) } }
+
+  /// The log entry of a stored event.
+  static func entry(_ event: StoredEvent) -> EventLog.Entry {
+    EventLog.Entry(
+      id: event.sequence, kind: event.kind, topic: Subject.targetID(in: event.subject).map(topic) ?? 0,
+      bytes: event.body)
+  }
+}

@@ -1,0 +1,71 @@
+import TestSupport
+import Testing
+
+@Suite("Registered targets with a data directory", .needsNamespaces)
+struct StoredTargetTests {
+  private let fixture: StoreFixture
+  /// Clients may not contact this machine by default.
+  private let policy = "policy: { allow: ['127.0.0.0/8'] }\n"
+
+  init() throws { fixture = try StoreFixture() }
+
+  private func target(_ daemon: StoreDaemon, _ id: String) throws -> (document: JSONValue, tag: String?) {
+    let answer = try daemon.get("/targets/\(id)")
+    return (try JSONValue(answer.text), answer.head.fields["etag"])
+  }
+
+  @Test("A client's target survives a kill with definition, revision, state and pause", arguments: [true, false])
+  func survives(_ isKilled: Bool) throws {
+    let first = try fixture.start(configuration: policy)
+    let body = #"{"id": "a", "target": "tcp://127.0.0.1:9", "interval": "300ms", "labels": {"env": "test"}, "rise": 7}"#
+    #expect(try first.send("POST", "/targets", body).status == 201)
+    #expect(try first.send("POST", "/targets", #"{"id": "b", "target": "tcp://127.0.0.1:9"}"#).status == 201)
+    #expect(try first.send("POST", "/targets/b/pause").status == 200)
+    #expect(try first.send("POST", "/targets", #"{"id": "c", "target": "tcp://127.0.0.1:9"}"#).status == 201)
+    #expect(try first.send("DELETE", "/targets/c").status == 204)
+    #expect(try eventually { try target(first, "a").document["state"]?.text == "down" })
+    let (before, tag) = try target(first, "a")
+    if isKilled {
+      first.child.kill()
+      _ = try first.child.wait()
+    } else {
+      try first.terminate()
+    }
+    let second = try fixture.start(configuration: policy)
+    let (after, tagAfter) = try target(second, "a")
+    for member in ["target", "labels", "intervalSeconds", "timeoutSeconds", "fall", "rise", "state", "reason", "since"]
+    {
+      #expect(after[member] == before[member], "\(member)")
+    }
+    #expect(tagAfter == tag)
+    #expect(try target(second, "b").document["state"]?.text == "paused")
+    #expect(try second.get("/targets/c").status == 404)
+    try second.terminate()
+  }
+
+  @Test("A target of the file keeps its state and a client's pause, and leaves with the file")
+  func configured() throws {
+    let one = "targets:\n  - { id: a, target: 'tcp://127.0.0.1:9', interval: 300ms }\n"
+    let two = one + "  - { id: b, target: 'tcp://127.0.0.1:9' }\n"
+    let first = try fixture.start(configuration: two)
+    #expect(try first.send("POST", "/targets/b/pause").status == 200)
+    #expect(try eventually { try target(first, "a").document["state"]?.text == "down" })
+    let before = try target(first, "a")
+    try first.terminate()
+    let second = try fixture.start(configuration: two)
+    let after = try target(second, "a")
+    #expect(after.document["since"] == before.document["since"])
+    #expect(after.tag == before.tag)
+    #expect(try target(second, "b").document["state"]?.text == "paused")
+    let snapshot = try #require(try second.events().next())
+    try second.terminate()
+    let third = try fixture.start(configuration: one)
+    #expect(try third.get("/targets/b").status == 404)
+    let reader = try third.events(after: snapshot.id)
+    var event = try #require(try reader.next())
+    while event.data["target"]?["id"]?.text != "b" { event = try #require(try reader.next()) }
+    #expect(event.data["removed"] == .bool(true))
+    #expect(event.data["cause"]?.texts == ["configuration", "restart"])
+    try third.terminate()
+  }
+}
