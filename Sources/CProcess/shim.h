@@ -1,6 +1,7 @@
 // Capabilities (capabilities(7)). prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2).
 #pragma once
 #include <linux/capability.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

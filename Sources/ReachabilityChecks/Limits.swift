@@ -15,6 +15,12 @@ enum Limits {
   /// The resolution of the schedule: checks start at most this late.
   static let wheelTick = Duration.milliseconds(5)
 
+  /// The distance of the phases of regular checks.
+  ///
+  /// Each time with a due check wakes two threads; with 1,000 checks a second ten share that. It delays no check, because the
+  /// phase within the interval is arbitrary.
+  static let phaseStep = Duration.milliseconds(10)
+
   /// Slots of the timing wheel, 20 s: entries that are further ahead are examined once per revolution.
   static let wheelSlots = 4_096
 

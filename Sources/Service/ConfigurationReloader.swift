@@ -1,3 +1,4 @@
+internal import HostProcess
 internal import Locks
 internal import Logging
 internal import EmbeddedHTTPServer
@@ -70,6 +71,8 @@ final class ConfigurationReloader: Sendable {
       for participant in participants { changes.append(try participant.prepare(loaded)) }
       for change in changes { change() }
       succeed(loaded)
+      // What reading the file and replacing its targets needed.
+      FreeMemory.release()
     } catch {
       state.withLock { state in
         state.failures += 1

@@ -120,6 +120,7 @@ package struct Daemon {
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
         group.addTask { await daemon.reloadOnSIGHUP() }
+        group.addTask { await Daemon.releaseMemoryOfStart() }
         await cancelWhenGracefulShutdown { await daemon.startMonitor() }
         await daemon.drain()
         group.cancelAll()

@@ -65,6 +65,39 @@ extension CheckScheduleTests {
     subscription.cancel()
   }
 
+  @Test("A caller receives the kernel's present route, also before the loss is published")
+  func awaited() async throws {
+    schedule.put(try definition("db", "tcp://192.0.2.1:1"))
+    try await state(of: "db", becomes: .up)
+    // The settle time does not end.
+    bench.loseDefault()
+    let outcome = await withCheckedContinuation { continuation in
+      #expect(schedule.check("db") { continuation.resume(returning: $0) })
+    }
+    #expect(
+      outcome?.result.state == .unreachable && outcome?.result.reason == .noRoute, "\(String(describing: outcome))")
+    #expect(schedule.report(of: "db")?.status.state == .up)
+  }
+
+  @Test("A scheduled check of a target with a published route is not looked up, and shares nothing")
+  func published() async throws {
+    schedule.put(try definition("db", "tcp://192.0.2.1:1"))
+    try await state(of: "db", becomes: .up)
+    prober.follow(nil)
+    let checker = Checker(monitor: bench.monitor, prober: prober)
+    let request = CheckRequest(try CheckTarget("tcp://192.0.2.1:1"))
+    bench.loseDefault()
+    let waits = [checker.checkAlone(request) { _ in }, checker.checkAlone(request) { _ in }]
+    #expect(prober.open.count == 2, "the kernel refuses the packet, which causes the lookup")
+    for wait in waits { wait.cancel() }
+    let policy = ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0xc000_0201), length: 32)])
+    let limited = CheckRequest(try CheckTarget("tcp://192.0.2.1:1"), policy: policy)
+    let outcome = await withCheckedContinuation { continuation in
+      _ = checker.checkAlone(limited) { continuation.resume(returning: $0) }
+    }
+    #expect(outcome.result.state == .unreachable, "a policy is about the present route")
+  }
+
   @Test("After the monitor stops, only checks decide")
   func stopped() async throws {
     schedule.put(try definition("db", "tcp://192.0.2.1:1"))

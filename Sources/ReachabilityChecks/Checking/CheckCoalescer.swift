@@ -36,6 +36,12 @@ final class CheckCoalescer: Sendable {
     }
   }
 
+  /// A check for one caller, which no other caller joins, and whose outcome is not cached.
+  func begin(_ request: CheckRequest, _ completion: @escaping Completion) -> (SharedCheck, any CheckCancellation) {
+    let check = SharedCheck(request, isShared: false)
+    return (check, Waiter(coalescer: self, check: check, number: check.join(completion) ?? 0))
+  }
+
   /// Lets no further caller join a check: the prober has finished, so later callers need a new result.
   func close(_ check: SharedCheck) { remove(check) }
 
@@ -43,11 +49,12 @@ final class CheckCoalescer: Sendable {
   func finish(_ check: SharedCheck, _ outcome: CheckOutcome, at instant: ContinuousClock.Instant) {
     // An outcome for which no caller waits may be older than the cached one.
     guard let completions = check.end() else { return remove(check) }
-    remove(check) { $0.cache.insert(outcome, instant) }
+    if check.isShared { remove(check) { $0.cache.insert(outcome, instant) } }
     for completion in completions { completion(outcome) }
   }
 
   private func remove(_ check: SharedCheck, _ more: (inout State) -> Void = { _ in }) {
+    guard check.isShared else { return }
     state.withLock { state in
       if state.running[check.request] === check { state.running[check.request] = nil }
       more(&state)
@@ -73,6 +80,8 @@ final class CheckCoalescer: Sendable {
 /// One check in progress and the callers that wait for it.
 final class SharedCheck: Sendable {
   let request: CheckRequest
+  /// Whether other callers may join it.
+  let isShared: Bool
 
   private struct State {
     /// In the order of arrival; nil for callers that left.
@@ -85,7 +94,10 @@ final class SharedCheck: Sendable {
 
   private let state = Locked(State())
 
-  init(_ request: CheckRequest) { self.request = request }
+  init(_ request: CheckRequest, isShared: Bool = true) {
+    self.request = request
+    self.isShared = isShared
+  }
 
   /// Adds a caller; nil when the check is over.
   func join(_ completion: @escaping CheckCoalescer.Completion) -> Int? {

@@ -24,6 +24,25 @@ extension Checker {
     }
   }
 
+  /// The verdict for the route to an address with which a check may start without waiting for the kernel; nil otherwise.
+  ///
+  /// The published verdict for a watched host follows every event, but reports a loss only after the settle time. For a check
+  /// that nobody waits for it suffices when it is reachable: a packet without a route fails in the kernel, which is then asked
+  /// for the reason. With a policy the lookup is made, because the policy is about the route at this moment.
+  func verdictBefore(
+    _ check: SharedCheck, _ address: IPAddress, _ route: ReachabilityTarget, _ start: StartTime
+  ) -> HostVerdict? {
+    if !check.isShared, check.request.policy == nil, let watched = monitor.verdict(of: route),
+      watched.path.status.isReachable
+    {
+      return watched
+    }
+    guard let provisional = monitor.provisionalVerdict(of: route), !provisional.isStale,
+      rejection(of: check.request, address, provisional.verdict, start) == nil
+    else { return nil }
+    return provisional.verdict
+  }
+
   /// The route of a packet that is sent now; on the prober's thread, which does not wait while the monitor is started.
   func provisionalVerdict(for address: IPAddress, on route: ReachabilityTarget) -> ProvisionalVerdict? {
     let target = route.with(address)

@@ -73,6 +73,9 @@ public final class CheckSchedule: Sendable {
 
   /// Arms the timer for the state's next deadline, unless it fires earlier.
   func rearm(_ guarded: inout TargetRegistry, _ now: ScheduleState.Moment) {
+    // Nothing is planned before the next tick, at which the timer fires already in most calls.
+    let nextTick = Limits.wheelTick * (now.uptime.ticks + 1)
+    if let wakeTime = guarded.wakeTime, wakeTime > now.uptime, wakeTime <= nextTick { return }
     guard !guarded.hasStopped, let next = guarded.state.nextDeadline(after: now.uptime) else { return }
     if let wakeTime = guarded.wakeTime, wakeTime <= next, wakeTime > now.uptime { return }
     guarded.wakeTime = next
@@ -83,27 +86,29 @@ public final class CheckSchedule: Sendable {
   func reschedule() { timer.fire() }
 
   private func startChecks() {
-    let starts = guarded.withLock { guarded -> [ScheduleState.CheckStart] in
-      guard !guarded.hasStopped else { return [] }
+    let (starts, awaited) = guarded.withLock { guarded -> ([ScheduleState.CheckStart], Set<String>) in
+      guard !guarded.hasStopped else { return ([], []) }
       let now = now()
       guarded.wakeTime = nil
       let starts = guarded.state.takeStarts(at: now)
       rearm(&guarded, now)
-      return starts
+      return (starts, Set(guarded.waiting.keys))
     }
     guard !starts.isEmpty else { return }
     let policy = starts.contains { $0.origin == .runtime } ? configuration.policy() : nil
-    for start in starts { begin(start, policy) }
+    for start in starts { begin(start, policy, isAwaited: awaited.contains(start.id)) }
   }
 
-  private func begin(_ start: ScheduleState.CheckStart, _ policy: ContactPolicy?) {
+  private func begin(_ start: ScheduleState.CheckStart, _ policy: ContactPolicy?, isAwaited: Bool) {
     let definition = start.definition
     var module = definition.module
     if start.origin == .runtime { module.access = configuration.moduleAccess(module) }
     let request = CheckRequest(
       definition.target, module: module, timeout: definition.timeout,
       policy: start.origin == .runtime ? policy : nil)
-    let cancellation = checker.check(request) { [weak self] outcome in self?.end(start, outcome) }
+    let completion: @Sendable (CheckOutcome) -> Void = { [weak self] outcome in self?.end(start, outcome) }
+    // A caller receives the route, too, which is looked up then.
+    let cancellation = isAwaited ? checker.check(request, completion) : checker.checkAlone(request, completion)
     let isOver = guarded.withLock { guarded in
       let isOver = guarded.hasStopped || guarded.state.runs[start.run] == nil
       if !isOver { guarded.cancellations[start.run] = cancellation }

@@ -2,7 +2,9 @@ internal import ReachabilityModel
 
 extension ScheduleState {
   /// A registered target and the state of its checks.
-  struct Entry {
+  ///
+  /// A class, because every access would copy its 700 bytes. Unchecked: confined to the state, and so to the schedule's lock.
+  final class Entry: @unchecked Sendable {
     var report: TargetReport
     /// The account that is charged with it.
     var account: TargetAccount
@@ -27,6 +29,10 @@ extension ScheduleState {
     var publishedAt: Duration?
     /// When a check first found the route missing that the kernel has not reported missing, while the settle time runs.
     var missingSince: Duration?
+
+    init(_ report: TargetReport, _ account: TargetAccount) {
+      (self.report, self.account, reason) = (report, account, ReasonDebouncer(report.status.reason))
+    }
 
     /// Whether to check at the fast interval: the state may change, or the kernel will not report that the route returned.
     var needsFastCheck: Bool {

@@ -48,23 +48,23 @@ extension ScheduleState {
     else { return .ignored }
     limiter.finish(entry.host)
     if limiter.running == 0 { stalls.pause() }
-    entries[id]?.activity = .idle
-    entries[id]?.isUnreliable = false
-    statistics.modules[entry.definition.module.name, default: .init()].record(result)
+    entry.activity = .idle
     let isUnreliable = result.state != .up && (entry.isUnreliable || stalls.overlaps(start))
+    entry.isUnreliable = false
+    statistics.modules[entry.definition.module.name, default: .init()].record(result)
     if isUnreliable, entry.route == .available, entry.retries < Limits.retries {
-      entries[id]?.retries += 1
+      entry.retries += 1
       statistics.retries += 1
       enqueue(id, due: now.uptime)
       return .retried
     }
-    entries[id]?.retries = 0
+    entry.retries = 0
     if result.reason == .cancelled { return .accepted(nil) }
     // The kernel's report about the route is newer than the result of a check that began before it.
     if entry.route == .missing, result.state != .unreachable { return .contradicted }
-    if isSettling(id, result, settle: settle(), at: now) { return .settling }
-    let targetChange = change(id, [.check], at: now) { $0.take(result, entry.definition, at: now.time) }
-    if let entry = entries[id], entry.needsFastCheck {
+    if isSettling(entry, result, settle: settle(), at: now) { return .settling }
+    let targetChange = change(entry, [.check], at: now) { $0.take(result, entry.definition, at: now.time) }
+    if entry.needsFastCheck {
       let next = max(now.uptime, start + ledger.fastInterval(entry.definition, entry.account))
       // Not a reserved check: without credit, the next check is the regular one.
       if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(id, at: next) }
@@ -75,21 +75,19 @@ extension ScheduleState {
   /// Whether only checks have found the route missing, for less than the settle time; the target is checked again at its end.
   ///
   /// A replaced route is not an outage, and the kernel reports a real one within that time.
-  private mutating func isSettling(_ id: String, _ result: CheckResult, settle: Duration, at now: Moment) -> Bool {
-    guard let entry = entries[id], result.state == .unreachable, entry.route == .available,
-      entry.report.status.state != .unreachable
-    else {
-      entries[id]?.missingSince = nil
+  private mutating func isSettling(_ entry: Entry, _ result: CheckResult, settle: Duration, at now: Moment) -> Bool {
+    guard result.state == .unreachable, entry.route == .available, entry.report.status.state != .unreachable else {
+      entry.missingSince = nil
       return false
     }
     let since = entry.missingSince ?? now.uptime
     guard now.uptime < since + settle else {
-      entries[id]?.missingSince = nil
+      entry.missingSince = nil
       return false
     }
-    entries[id]?.missingSince = since
+    entry.missingSince = since
     statistics.retries += 1
-    if since + settle < entry.due { plan(id, at: since + settle) }
+    if since + settle < entry.due { plan(entry.definition.id, at: since + settle) }
     return true
   }
 
@@ -112,68 +110,64 @@ extension ScheduleState {
     let isMissing = CheckRules.isRouteMissing(verdict, reachesNameServer)
     let route: RouteState =
       isMissing ? verdict.phase == .resolved ? .missing : .unresolvable : .available
-    entries[id]?.route = route
-    entries[id]?.missingSince = nil
-    if case .name = verdict.target.remote { entries[id]?.addresses = verdict.addresses.map(\.address) }
+    let (wasAvailable, addresses) = (entry.route == .available, entry.addresses)
+    entry.route = route
+    entry.missingSince = nil
+    if case .name = verdict.target.remote { entry.addresses = verdict.addresses.map(\.address) }
     guard !entry.definition.isPaused else { return nil }
     // The name may be in the hosts file, which the first check, already queued, will find.
     if isFirst, route == .unresolvable { return nil }
-    if isMissing { return change(id, causes, at: now) { $0.loseRoute(verdict.path.reason, at: now.time) } }
+    if isMissing { return change(entry, causes, at: now) { $0.loseRoute(verdict.path.reason, at: now.time) } }
     // The first verdict after registration is not a change.
-    if isFirst, entry.route == .available { return nil }
+    if isFirst, wasAvailable { return nil }
     // Some servers return varying parts of a long list: as long as one address stays, the route has not changed. But one of
     // the new addresses may end an outage.
-    let isSameHost = verdict.addresses.contains { entry.addresses.contains($0.address) }
-    if causes == [.dnsChanged], entry.route == .available, isSameHost {
+    let isSameHost = verdict.addresses.contains { addresses.contains($0.address) }
+    if causes == [.dnsChanged], wasAvailable, isSameHost {
       if entry.report.status.state != .up { enqueue(id, due: now.uptime) }
       return nil
     }
-    if case .running = entry.activity { entries[id]?.isUnreliable = true }
+    if case .running = entry.activity { entry.isUnreliable = true }
     enqueue(id, due: now.uptime)
     return nil
   }
 
-  private mutating func change(
-    _ id: String, _ causes: Set<Cause>, at now: Moment, _ body: (inout TargetStatus) -> Void
+  private func change(
+    _ entry: Entry, _ causes: Set<Cause>, at now: Moment, _ body: (inout TargetStatus) -> Void
   ) -> TargetChange? {
-    guard let old = entries[id]?.report.status else { return nil }
-    if var status = entries[id]?.report.status {
-      body(&status)
-      entries[id]?.report.status = status
-    }
-    guard let status = entries[id]?.report.status else { return nil }
-    if status.state != old.state {
-      entries[id]?.reason = ReasonDebouncer(status.reason)
+    let (state, wasFlapping) = (entry.report.status.state, entry.report.status.isFlapping)
+    // A copy, because the body may read the entry.
+    var status = entry.report.status
+    body(&status)
+    entry.report.status = status
+    if status.state != state {
+      entry.reason = ReasonDebouncer(status.reason)
     } else {
-      let isNewReason = entries[id]?.reason.update(status.reason) ?? false
-      let isUnpublished = entries[id]?.unpublishedFrom != nil
-      guard isNewReason || status.isFlapping != old.isFlapping || isUnpublished else { return nil }
+      let isNewReason = entry.reason.update(status.reason)
+      let isOther = status.isFlapping != wasFlapping || entry.unpublishedFrom != nil
+      guard isNewReason || isOther else { return nil }
     }
-    return publishedChange(id, from: old, causes, at: now)
+    let isFlapping = wasFlapping && status.isFlapping && causes == [.check]
+    return publishedChange(entry, from: entry.unpublishedFrom ?? state, isFlapping: isFlapping, causes, at: now)
   }
 
   /// The change to publish; nil while a flapping target has had an event too recently.
-  private mutating func publishedChange(
-    _ id: String, from old: TargetStatus, _ causes: Set<Cause>, at now: Moment
+  private func publishedChange(
+    _ entry: Entry, from: TargetState, isFlapping: Bool, _ causes: Set<Cause>, at now: Moment
   ) -> TargetChange? {
-    guard var entry = entries[id] else { return nil }
-    let from = entry.unpublishedFrom ?? old.state
-    let isFlapping = old.isFlapping && entry.report.status.isFlapping && causes == [.check]
     if isFlapping, entry.definition.interval <= Limits.flappingReports, let last = entry.publishedAt,
       now.uptime - last < Limits.flappingReports
     {
-      entries[id]?.unpublishedFrom = from
+      entry.unpublishedFrom = from
       return nil
     }
     // It has returned to the state of the last event.
     let isSame = entry.unpublishedFrom == entry.report.status.state && isFlapping
     entry.unpublishedFrom = nil
-    if !isSame {
-      entry.publishedAt = now.uptime
-      entry.report.changes += 1
-    }
-    entries[id] = entry
-    return isSame ? nil : TargetChange(from: from, report: entry.report, causes: causes)
+    if isSame { return nil }
+    entry.publishedAt = now.uptime
+    entry.report.changes += 1
+    return TargetChange(from: from, report: entry.report, causes: causes)
   }
 
   /// The statistics with the present numbers of targets and checks.

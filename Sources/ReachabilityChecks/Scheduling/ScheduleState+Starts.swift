@@ -7,10 +7,11 @@ extension ScheduleState {
     for (id, tick) in wheel.advance(to: now.uptime.ticks) {
       // The entry is outdated.
       guard let entry = entries[id], entry.tick == tick else { continue }
+      let due = entry.due
       // At least half an interval later, so that a step of the wall clock does not repeat this check.
       plan(id, at: nextRegularTime(entry.definition, after: now.uptime + entry.definition.interval / 2, now))
       if entry.definition.isPaused || entry.route == .missing { continue }
-      if entry.activity == .idle { enqueue(id, due: entry.due) } else { statistics.overlaps += 1 }
+      if entry.activity == .idle { enqueue(id, due: due) } else { statistics.overlaps += 1 }
     }
     var starts: [CheckStart] = []
     while starts.count < Limits.checkBurst, let (run, host) = limiter.next() {
@@ -18,7 +19,7 @@ extension ScheduleState {
         limiter.finish(host)
         continue
       }
-      entries[id]?.activity = .running(run: run, since: now.uptime)
+      entry.activity = .running(run: run, since: now.uptime)
       statistics.lag.observe(max(.zero, now.uptime - due))
       starts.append(CheckStart(run: run, id: id, definition: entry.definition, origin: entry.report.origin))
     }

@@ -3,8 +3,8 @@ internal import ReachabilityModel
 
 /// The decisions of the schedule: when each target is checked, and the effects of results and route changes.
 ///
-/// Pure: it takes times and returns checks to start and changes to publish, which ``CheckSchedule`` carries out. This file has
-/// the registration and the start of checks, the extensions have the results.
+/// It takes times and returns checks to start and changes to publish, which ``CheckSchedule`` carries out. It is not to be
+/// copied, because its entries are objects.
 struct ScheduleState {
   /// A check to start.
   struct CheckStart {
@@ -73,6 +73,7 @@ struct ScheduleState {
     }
     guard old.definition != definition || old.report.origin != origin else { return (nil, nil) }
     var status = old.report.status
+    let from = old.unpublishedFrom ?? status.state
     var cancelled: Int?
     if definition.isSameCheck(as: old.definition), definition.interval == old.definition.interval,
       definition.isPaused == old.definition.isPaused
@@ -80,10 +81,9 @@ struct ScheduleState {
       revision += 1
       ledger.refund(old.definition, to: old.account)
       ledger.charge(definition, to: account)
-      entries[id]?.account = account
-      entries[id]?.unpublishedFrom = nil
-      let report = report(definition, origin, status)
-      entries[id]?.report = report
+      old.account = account
+      old.unpublishedFrom = nil
+      old.report = report(definition, origin, status)
     } else {
       status.pause(definition.isPaused, at: now.time)
       if !definition.isSameCheck(as: old.definition) {
@@ -94,11 +94,7 @@ struct ScheduleState {
       // For a new host, the route state follows from the first check until the kernel reports it.
       if old.host == definition.target.host.remote { entries[id]?.route = old.route }
     }
-    let change = entries[id].map {
-      TargetChange(
-        from: old.unpublishedFrom ?? old.report.status.state, report: $0.report, causes: [.configuration])
-    }
-    return (change, cancelled)
+    return (entries[id].map { TargetChange(from: from, report: $0.report, causes: [.configuration]) }, cancelled)
   }
 
   /// A new target is checked immediately if the rate of its account allows it, and then at its phase of the interval.
@@ -108,8 +104,7 @@ struct ScheduleState {
   ) {
     revision += 1
     ledger.charge(definition, to: account)
-    entries[definition.id] = Entry(
-      report: report(definition, origin, status), account: account, reason: ReasonDebouncer(status.reason))
+    entries[definition.id] = Entry(report(definition, origin, status), account)
     let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
     // A client that changes a target repeatedly must not get a check for each change.
     let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
@@ -117,9 +112,7 @@ struct ScheduleState {
     if !definition.isPaused, isAdmitted { enqueue(definition.id, due: now.uptime) }
   }
 
-  private func report(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, _ status: TargetStatus
-  ) -> TargetReport {
+  private func report(_ definition: TargetDefinition, _ origin: TargetOrigin, _ status: TargetStatus) -> TargetReport {
     var report = TargetReport(definition: definition, origin: origin, revision: revision, status: status)
     report.isPausedByConfiguration = origin == .configuration ? configuredPauses[definition.id] : nil
     return report
@@ -152,15 +145,17 @@ struct ScheduleState {
   /// The first time after `earliest` at the phase of a target: stable over restarts, and evenly distributed over targets.
   func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
     let interval = definition.interval.nanoseconds
-    let phase = Int64(StableHash.of(definition.id, seed: seed) % UInt64(interval))
+    let hash = Int64(StableHash.of(definition.id, seed: seed) % UInt64(interval))
+    let phase = hash - hash % Limits.phaseStep.nanoseconds
     let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
     return earliest + .nanoseconds(interval - ((wall - phase) % interval + interval) % interval)
   }
 
   mutating func plan(_ id: String, at due: Duration) {
-    entries[id]?.due = due
+    guard let entry = entries[id] else { return }
+    entry.due = due
     // Rounded up, so that no check starts before it is due.
-    entries[id]?.tick = wheel.insert(id, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
+    entry.tick = wheel.insert(id, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
     // Many targets were changed or removed long before they were due.
     if wheel.count > 2 * entries.count + Limits.staleWheelEntries {
       // A target that was changed back has two entries with the same tick.
@@ -174,7 +169,7 @@ struct ScheduleState {
     guard let entry = entries[id], entry.activity == .idle else { return }
     nextRun += 1
     runs[nextRun] = id
-    entries[id]?.activity = .queued(run: nextRun, due: due)
+    entry.activity = .queued(run: nextRun, due: due)
     limiter.enqueue(nextRun, to: entry.host)
   }
 }

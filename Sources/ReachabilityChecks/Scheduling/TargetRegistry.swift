@@ -16,8 +16,8 @@ struct TargetRegistry {
   /// When the timer fires.
   var wakeTime: Duration?
   private(set) var hasStopped = false
-  /// The targets of the configuration as it defines them, also when clients have paused them; nil before the first.
-  private var configured: [String: TargetDefinition]?
+  /// Whether the configuration pauses each of its targets, also when clients have changed that; nil before the first.
+  private var configuredPauses: [String: Bool]?
   /// The identifiers in order; nil when they must be sorted.
   private var sortedIDs: [String]?
   private let monitor: ReachabilityMonitor
@@ -148,7 +148,7 @@ struct TargetRegistry {
     }
     let kept = definitions.map { definition in
       var definition = definition
-      if configured?[definition.id]?.isPaused == definition.isPaused,
+      if configuredPauses?[definition.id] == definition.isPaused,
         let entry = state.entries[definition.id], entry.report.origin == .configuration
       {
         definition.isPaused = entry.definition.isPaused
@@ -158,8 +158,8 @@ struct TargetRegistry {
       }
       return definition
     }
-    let isFirst = configured == nil
-    configured = Dictionary(definitions.map { ($0.id, $0) }) { $1 }
+    let isFirst = configuredPauses == nil
+    configuredPauses = Dictionary(definitions.map { ($0.id, $0.isPaused) }) { $1 }
     return ConfigurationChange(
       removed: removed.map(\.definition.id), definitions: kept,
       takenOver: definitions.map(\.id).filter { state.entries[$0]?.report.origin == .runtime }, isFirst: isFirst)

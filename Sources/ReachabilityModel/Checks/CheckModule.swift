@@ -11,8 +11,8 @@ public struct CheckModule: Hashable, Sendable {
   /// The targets for which a caller may use it.
   public var access: ModuleAccess
 
-  /// The options of each protocol.
-  public enum Options: Hashable, Sendable {
+  /// The options of each protocol; indirect, because every target and request has a copy, and the options are large.
+  public indirect enum Options: Hashable, Sendable {
     /// A route lookup.
     case route
     /// A TCP connection.

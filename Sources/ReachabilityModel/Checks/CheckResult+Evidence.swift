@@ -1,17 +1,47 @@
 extension CheckResult {
   /// The results of the protocols that the check reached.
   public struct Evidence: Hashable, Sendable {
+    private struct Parts: Hashable, Sendable {
+      var http: HTTP?
+      var tls: TLS?
+      var icmp: ICMP?
+      var dns: DNS?
+    }
+
+    /// The parts that exist; nil for none.
+    ///
+    /// By reference, because they have 336 bytes: every result would have them, and a TCP check has none.
+    private var parts: Shared<Parts>?
+
     /// The HTTP response.
-    public var http: HTTP?
+    public var http: HTTP? {
+      get { parts?.value.http }
+      set { change { $0.http = newValue } }
+    }
     /// The TLS session and its certificate.
-    public var tls: TLS?
+    public var tls: TLS? {
+      get { parts?.value.tls }
+      set { change { $0.tls = newValue } }
+    }
     /// The ICMP echoes.
-    public var icmp: ICMP?
+    public var icmp: ICMP? {
+      get { parts?.value.icmp }
+      set { change { $0.icmp = newValue } }
+    }
     /// The DNS answer.
-    public var dns: DNS?
+    public var dns: DNS? {
+      get { parts?.value.dns }
+      set { change { $0.dns = newValue } }
+    }
 
     /// Creates empty evidence.
     public init() {}
+
+    private mutating func change(_ body: (inout Parts) -> Void) {
+      var changed = parts?.value ?? Parts()
+      body(&changed)
+      parts = changed == Parts() ? nil : Shared(changed)
+    }
   }
 
   /// The head of an HTTP response.
