@@ -194,7 +194,7 @@ struct CheckerTests {
   func route() async throws {
     #expect(await checker.check(try request("route://192.0.2.9")).result.state == .up)
     kernel.change { $0.removeDefaults(.ipv4) }
-    let outcome = await checker.check(try request("192.0.2.9"))
+    let outcome = await checker.check(try request("route://192.0.2.9"))
     #expect(outcome.result.state == .unreachable)
     #expect(outcome.result.reason == .noRoute)
     #expect(prober.requests.isEmpty)

@@ -125,7 +125,7 @@ struct ReachabilityStatusTests {
     let wire =
       "linkUp, linkDown, carrierGained, carrierLost, addressAdded, addressRemoved, routeAdded, routeRemoved, "
       + "routeReplaced, routeExpired, ruleChanged, nexthopChanged, neighbourChanged, dnsChanged, resync, resume, "
-      + "configuration, check"
+      + "configuration, check, restart"
     #expect(Cause.inOrder.map(\.rawValue).joined(separator: ", ") == wire)
   }
 }

@@ -89,7 +89,8 @@ import Testing
   }
 
   @Test func liveSettingsExistAndAreDocumented() throws {
-    let known = Set(Setting.all.map(\.path) + ListSetting.all.map(\.path) + CheckConfiguration.keys + [WebhookConfiguration.key])
+    let known = Set(
+      Setting.all.map(\.path) + ListSetting.all.map(\.path) + CheckConfiguration.keys + [WebhookConfiguration.key])
     #expect(Setting.reloadable.isSubset(of: known))
     let page = try String(contentsOf: Self.page, encoding: .utf8)
     let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("Live: ") })

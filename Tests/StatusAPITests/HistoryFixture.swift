@@ -13,7 +13,6 @@ final class HistoryFixture {
   let store: HistoryStore
   let history: HistoryKeeper
   private let directories: [TemporaryDirectory]
-  private let last = Locked(UInt64(0))
   private let start: StoreTime
   private let clock: Clock
 
@@ -36,7 +35,8 @@ final class HistoryFixture {
       return StoreTime(wall: begin.wall + offset.wall, uptime: begin.uptime + offset.uptime)
     }
     try store.start()
-    service = try ScriptedService(.wired, configuration, history: history)
+    // Not started, so that only the changes of the test are in the store.
+    service = try ScriptedService(.wired, started: false, configuration, history: history)
   }
 
   func close() { store.close(within: .seconds(5)) }
@@ -48,10 +48,7 @@ final class HistoryFixture {
 
   /// Stores a change of a target, in seconds since the start.
   func change(_ id: String, _ old: StateCode, _ new: StateCode, at seconds: Int64, clockStep: Int64 = 0) throws {
-    let sequence = last.withLock { last in
-      last += 1
-      return last
-    }
+    let sequence = store.visibleEnd + 1
     let record = EventRecord(
       sequence: sequence, time: start.wall + (seconds + clockStep) * 1_000_000,
       uptime: start.uptime + seconds * 1_000_000, kind: 3, subject: Subject.target(id), body: [],

@@ -154,7 +154,7 @@ class Page {
     const ids = this.#list.visibleIDs.slice(0, SERIES_LIMIT);
     if (ids.length === 0 || !this.#model.hasHistory || this.#status.state !== "live" || document.hidden || this.#seriesRequest) return;
     const query = ids.map((id) => `id=${encodeURIComponent(id)}`).join("&");
-    this.#seriesRequest = this.#api("GET", `targets/overview?series=spark,bars24,bars90&${query}`);
+    this.#seriesRequest = this.#api("GET", `targets/overview?series=all&${query}`);
     try {
       this.#model.setSeries(await this.#seriesRequest, Date.now());
       this.#draw();

@@ -52,14 +52,14 @@ export class Detail {
     const read = (name) => this.#api("GET", `${path}${name}`).catch((problem) => ({ problem }));
     const past = (name) => this.#model.hasHistory ? read(name) : { problem: null };
     const [document, points, history, uptime] = await Promise.all([
-      read(""), past(`/latency?step=${step}`), past("/history?limit=50&order=desc"),
+      read(""), past(`/latency?step=${step}&window=${this.#window}`), past("/history?limit=50&order=desc"),
       past(`/uptime?window=${this.#window}`),
     ]);
     // Another target was chosen meanwhile.
     if (id !== this.#id) return;
     this.#document = document.problem ? null : document;
     this.#message = document.problem ? document.problem.detail : this.#message;
-    this.#points = points.latency === undefined ? null : points.latency;
+    this.#points = points.steps === undefined ? null : points.steps;
     this.#history = history.history === undefined ? null : history.history;
     this.#uptime = uptime.availability === undefined ? null : uptime;
     this.render();
@@ -167,7 +167,7 @@ export class Detail {
   }
 
   #plotText() {
-    const values = (this.#points || []).map((point) => point.medianSeconds ?? point.averageSeconds)
+    const values = (this.#points || []).map((point) => point.quantiles["0.5"])
       .filter((value) => typeof value === "number");
     if (values.length === 0) return text("noData");
     const sorted = [...values].sort((a, b) => a - b);
@@ -198,15 +198,15 @@ function drawPlot(canvas, points, [, span]) {
   const context = prepareCanvas(canvas, PLOT_WIDTH, PLOT_HEIGHT);
   const palette = colours();
   const end = Date.now();
-  const x = (point) => PLOT_WIDTH * (1 - (end - Date.parse(point.time)) / span);
+  const x = (point) => PLOT_WIDTH * (1 - (end - Date.parse(point.start)) / span);
   const height = PLOT_HEIGHT - 16;
-  const values = points.filter((point) => typeof point.maximumSeconds === "number");
-  const top = Math.max(...values.map((point) => point.maximumSeconds), 1e-6);
+  const values = points.filter((point) => typeof point.maxSeconds === "number");
+  const top = Math.max(...values.map((point) => point.maxSeconds), 1e-6);
   const y = (seconds) => height * (1 - seconds / top);
   context.fillStyle = palette.muted;
   context.globalAlpha = 0.35;
   for (const point of values) {
-    const [low, high] = [y(point.minimumSeconds), y(point.maximumSeconds)];
+    const [low, high] = [y(point.minSeconds), y(point.maxSeconds)];
     context.fillRect(x(point), high, 3, Math.max(1, low - high));
   }
   context.globalAlpha = 1;
@@ -214,7 +214,7 @@ function drawPlot(canvas, points, [, span]) {
   context.beginPath();
   let last = null;
   for (const point of values) {
-    const at = [x(point) + 1.5, y(point.medianSeconds ?? point.maximumSeconds)];
+    const at = [x(point) + 1.5, y(point.quantiles["0.5"] ?? point.maxSeconds)];
     // A break in the data is a break in the line.
     if (last && at[0] - last[0] < PLOT_WIDTH / 12) context.lineTo(...at); else context.moveTo(...at);
     last = at;
@@ -223,7 +223,7 @@ function drawPlot(canvas, points, [, span]) {
   context.fillStyle = palette.down;
   for (const point of points) {
     if (!point.failed) continue;
-    const part = Math.max(0.15, point.failed / Math.max(1, point.count));
+    const part = Math.max(0.15, point.failed / Math.max(1, point.checks));
     context.fillRect(x(point), PLOT_HEIGHT - 12 * part, 3, 12 * part);
   }
   context.fillStyle = palette.muted;

@@ -58,13 +58,22 @@ struct TargetOverview {
     return number
   }
 
-  /// The document; every column has one element per target, ordered by id.
-  var document: JSON {
-    .members([
-      "states": .array(Self.stateNames.map { .string($0.rawValue) }), "reasons": .array(reasonNames),
-      "labels": .array(labelSets), "id": .array(ids), "target": .array(targets), "state": .array(states),
-      "reason": .array(reasons), "label": .array(labels), "since": .array(since), "flags": .array(flags),
-      "latency": .array(latencies),
-    ])
+  /// Returns the document; every column has one element per target, in the order of the ids.
+  ///
+  /// - Parameters:
+  ///   - hasHistory: whether the service keeps a history.
+  ///   - columns: further columns.
+  /// - Returns: the document.
+  func document(hasHistory: Bool, _ columns: [JSON.Member] = []) -> JSON {
+    guard
+      case .object(let members) = JSON.members([
+        "history": .bool(hasHistory), "states": .array(Self.stateNames.map { .string($0.rawValue) }),
+        "reasons": .array(reasonNames),
+        "labels": .array(labelSets), "id": .array(ids), "target": .array(targets), "state": .array(states),
+        "reason": .array(reasons), "label": .array(labels), "since": .array(since), "flags": .array(flags),
+        "latency": .array(latencies),
+      ])
+    else { return .null }
+    return .object(members + columns)
   }
 }

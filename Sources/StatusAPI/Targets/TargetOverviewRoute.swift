@@ -1,6 +1,8 @@
 internal import Compression
+internal import Database
 internal import Dispatch
 internal import EmbeddedHTTPServer
+internal import History
 internal import JSONFormat
 internal import Locks
 internal import ReachabilityChecks
@@ -12,7 +14,8 @@ enum TargetOverviewRoute {
   static let idLimit = 64
 
   static let overview = Route(
-    pattern: "/targets/overview", parameters: ["id", "state", "label"], repeatable: ["id"], mediaTypes: [.json],
+    pattern: "/targets/overview", parameters: ["id", "state", "label", "series"], repeatable: ["id"],
+    mediaTypes: [.json],
     summary: "all registered targets in columns, for pages that show all of them"
   ) { (context) throws(Problem) in
     let selection = try TargetSelection(context)
@@ -31,21 +34,25 @@ enum TargetOverviewRoute {
     headers["Vary"] = "Accept, Accept-Encoding, Authorization, Origin"
     headers["ETag"] = tag
     headers["Last-Event-ID"] = last.description
-    if EntityTagCondition(context.request).matches(tag) {
+    if context.query["series"] == nil, EntityTagCondition(context.request).matches(tag) {
       headers["Content-Type"] = nil
       return .now(HTTPResponse(status: 304, headers: headers))
+    }
+    let schedule = context.service.targets.schedule
+    if let series = context.query["series"] {
+      return try reply(withSeries: series, ids, selection, visibility, headers, context)
     }
     let isCompressed = ContentCoding.acceptsGzip(context.request)
     let key = OverviewCache.Key(
       tag: tag, query: context.request.query.map { "\($0.name)=\($0.value)" }, isCompressed: isCompressed)
-    let schedule = context.service.targets.schedule
+    let hasHistory = context.service.history != nil
     return .later { [headers] promise in
       cache.body(for: key) {
         let reports =
           ids.isEmpty
           ? schedule.reports(where: selection.isSelected)
           : Set(ids).sorted().compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
-        return TargetOverview(reports, visibility).document.bytes + [0x0a]
+        return TargetOverview(reports, visibility).document(hasHistory: hasHistory).bytes + [0x0a]
       } completion: { body in
         var headers = headers
         if body.isCompressed { headers["Content-Encoding"] = "gzip" }
@@ -55,6 +62,36 @@ enum TargetOverviewRoute {
   }
 
   private static let cache = OverviewCache()
+
+  /// Returns the overview of some targets with their series, which the history has.
+  private static func reply(
+    withSeries series: String, _ ids: [String], _ selection: TargetSelection, _ visibility: TargetVisibility,
+    _ headers: HTTPHeaders, _ context: RequestContext
+  ) throws(Problem) -> HTTPReply {
+    guard series == "all", !ids.isEmpty else {
+      throw Problem(.badRequest, "series must be all, with at least one id, got \(series.prefix(80).debugDescription)")
+    }
+    let history = try context.history()
+    let schedule = context.service.targets.schedule
+    let reports = Set(ids).sorted().compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
+    let reply = context.reply(
+      history,
+      { (reader) throws(DatabaseError) -> [TargetSeries] in
+        var series: [TargetSeries] = []
+        for report in reports {
+          series.append(
+            try TargetSeries(of: report.definition.id, reader, history.recorder, at: history.time.wall))
+        }
+        return series
+      },
+      { series in
+        var headers = headers
+        headers["ETag"] = nil
+        let document = TargetOverview(reports, visibility).document(hasHistory: true, TargetSeries.columns(series))
+        return HTTPResponse(headers: headers, body: .bytes(document.bytes + [0x0a]))
+      })
+    return ContentCoding.apply(reply, to: context.request)
+  }
 }
 
 /// The last overviews: equal requests at the same time share one, which is made on a queue of its own.

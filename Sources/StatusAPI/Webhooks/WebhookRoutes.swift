@@ -75,12 +75,13 @@ enum WebhookRoutes {
         case .done(let report): promise.fulfil(answer(WebhookRepresentation.document(report)))
         case .attempted(let record): promise.fulfil(answer(WebhookRepresentation.entry(record)))
         case .noRoute:
-          promise.fulfil(context.answer(Problem(.conflict, "There is no route to the receiver; nothing was sent.")))
+          promise.fulfil(context.answer(Problem(.conflict, "no route to the receiver; nothing was sent")))
         case .busy:
-          promise.fulfil(context.answer(Problem(.overloaded, "Too many requests wait for this receiver; try later.")))
+          promise.fulfil(context.answer(Problem(.overloaded, "too many requests wait for this receiver; retry later")))
         case .missingEvent:
           promise.fulfil(
-            context.answer(Problem(.notFound, "The event is not stored; its id is <epoch>-<number>, as in /events.")))
+            context.answer(
+              Problem(.notFound, "the event is not stored; expected an id such as 6f1c2a90-12, as in /events")))
         case .missing: promise.fulfil(context.answer(Problem(missing: id)))
         }
       }
@@ -113,7 +114,7 @@ extension Problem {
   /// Creates the problem for an unknown webhook.
   fileprivate init(missing id: String) {
     self.init(
-      .notFound, "There is no webhook \(id.prefix(80).debugDescription); GET /webhooks lists what there is.")
+      .notFound, "no webhook \(id.prefix(80).debugDescription); GET /webhooks lists all")
   }
 
   /// The store cannot be read now.
