@@ -42,7 +42,8 @@ class Service:
 
     def start(self):
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", str(self.file), *self.options],
+            [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", str(self.file),
+             "--data", str(pathlib.Path(self.directory.name, "data")), *self.options],
             stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
@@ -158,6 +159,19 @@ def lists_targets(service, browser):
         expect(panel.get_by_role("button", name="Pause")).to_be_visible()
         page.keyboard.press("Escape")
         expect(panel).to_be_hidden()
+    no_messages(browser)
+
+
+def shows_the_past(service, browser):
+    step("the history of a target: availability, latencies, changes")
+    with browser.open(service.url) as page:
+        row = page.locator(".rows .row", has_text="self")
+        expect(row.locator(".share")).to_have_text("100 %", timeout=LIMIT_MS)
+        row.click()
+        panel = page.locator(".panel")
+        expect(panel.locator("canvas.plot")).to_be_visible(timeout=LIMIT_MS)
+        expect(panel).to_contain_text("100 % available")
+        expect(panel.locator(".events .event").first).to_contain_text("unknown → up")
     no_messages(browser)
 
 
@@ -290,6 +304,7 @@ def main():
             lists_targets(service, browser)
             follows_a_lost_link(service, browser)
             works_behind_a_prefix(service, browser)
+            shows_the_past(service, browser)
             says_when_it_is_disconnected(service, browser)
             is_accessible(service, browser)
             if SHOTS:

@@ -51,12 +51,15 @@ export class Detail {
     const step = WINDOWS[this.#window][0];
     const read = (name) => this.#api("GET", `${path}${name}`).catch((problem) => ({ problem }));
     const past = (name) => this.#model.hasHistory ? read(name) : { problem: null };
-    const [document, points, history, uptime] = await Promise.all([
+    const [document, points, history, uptime, series] = await Promise.all([
       read(""), past(`/latency?step=${step}&window=${this.#window}`), past("/history?limit=50&order=desc"),
       past(`/uptime?window=${this.#window}`),
+      this.#model.hasHistory
+        ? this.#api("GET", `targets/overview?series=all&id=${encodeURIComponent(id)}`).catch(() => null) : null,
     ]);
     // Another target was chosen meanwhile.
     if (id !== this.#id) return;
+    if (series) this.#model.setSeries(series, Date.now());
     this.#document = document.problem ? null : document;
     this.#message = document.problem ? document.problem.detail : this.#message;
     this.#points = points.steps === undefined ? null : points.steps;
@@ -145,14 +148,14 @@ export class Detail {
         onclick: () => { this.#window = name; this.load(); },
       }, text(`window${name}`))));
     const canvas = h("canvas", { class: "plot", role: "img", "aria-label": this.#plotText() });
-    if (this.#points) drawPlot(canvas, this.#points, WINDOWS[this.#window]);
+    if (this.#points?.length > 0) drawPlot(canvas, this.#points, WINDOWS[this.#window]);
     const bars = h("canvas", { class: "bars", role: "img", "aria-label": text("availability") });
     const letters = this.#window === "90d" ? target?.series?.bars90 : target?.series?.bars24;
     if (letters) {
       drawBars(prepareCanvas(bars, PLOT_WIDTH, 22), letters, PLOT_WIDTH, this.#window === "90d" ? 90 : 48, colours());
     }
     return h("section", {}, h("h3", {}, text("latency")), tabs,
-      this.#points ? canvas : h("p", { class: "muted" }, text("noHistory")),
+      this.#points?.length > 0 ? canvas : h("p", { class: "muted" }, text(this.#points ? "noData" : "noHistory")),
       letters ? bars : null,
       this.#uptime ? h("p", {}, this.#uptimeText()) : null);
   }
@@ -228,5 +231,5 @@ function drawPlot(canvas, points, [, span]) {
   }
   context.fillStyle = palette.muted;
   context.font = "11px system-ui, sans-serif";
-  context.fillText(latency(top * 1e6), 2, 11);
+  if (values.length > 0) context.fillText(latency(top * 1e6), 2, 11);
 }

@@ -56,6 +56,8 @@ struct Upkeep {
 
   /// A transaction was committed.
   mutating func noteCommit(at now: MonotonicInstant) {
+    // The history must not end before its last event when the process is killed.
+    page?.setAlive(.now)
     lastCommit = now
     hasLog = true
   }
