@@ -6,9 +6,9 @@ import Testing
 
 @Suite struct SocketCapacityTests {
   @Test(arguments: [
-    (64, 1), (256, 1), (258, 1), (260, 2), (300, 22), (1_024, 384), (2_303, 1_023), (2_304, 1_024), (1 << 20, 1_024),
+    (64, 1), (256, 1), (259, 1), (262, 2), (300, 14), (1_024, 256), (3_327, 1_023), (3_328, 1_024), (1 << 20, 1_024),
   ])
-  func twoProbersLeaveTheReserve(limit: Int, capacity: Int) {
+  func threeProbersLeaveTheReserve(limit: Int, capacity: Int) {
     #expect(SocketCapacity.of(descriptorLimit: limit) == capacity)
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// The sections `targets` and `policy` of the file.
 @Suite struct CheckConfigurationTests {
   @Test func missingSectionsMeanNoTargetsAndDefaultPolicy() throws {
-    for text in ["", "targets: []\nmodules: {}\npolicy: {}\n"] {
+    for text in ["{}", "targets: []\nmodules: {}\npolicy: {}\n"] {
       let configuration = try ConfigurationTests.load(text)
       #expect(configuration.targets.isEmpty && configuration.modules.isEmpty)
       #expect(configuration.contactPolicy == ContactPolicy())

@@ -1,5 +1,4 @@
 internal import Database
-internal import Glibc
 internal import History
 internal import JSONFormat
 
@@ -58,9 +57,10 @@ struct TargetSeries: Sendable {
   private static func level(_ rollup: LatencyRollup) -> Character {
     if rollup.failed > 0 { return "!" }
     guard let slowest = rollup.maximum else { return "." }
-    // Logarithmic, because latencies differ by orders of magnitude.
-    let share = log(max(1, Double(slowest) / 100)) / log(600_000)
-    return levels[min(63, Int((share * 63).rounded()))]
+    // Logarithmic, because latencies differ by orders of magnitude; linear within an octave. 60 s are 19.1 octaves.
+    let ratio = max(1, Double(slowest) / 100)
+    let octaves = Double(ratio.exponent) + ratio.significand - 1
+    return levels[min(63, Int((octaves / 19.1 * 63).rounded()))]
   }
 
   /// The columns of `GET /targets/overview` for the series of its rows.
