@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 
 import network
 from daemon import Daemon
@@ -15,7 +16,9 @@ network.set_up()
 # The example hosts of openapi.yaml refuse connections immediately; the error without a host takes three seconds each time.
 for host in ("10.0.0.9", "10.9.0.1"):
     network.ip("addr", "add", f"{host}/32", "dev", "lo")
-service = Daemon(sys.argv[1], "--log-level", "notice")
+# With a data directory, because the history answers 503 without one.
+data = tempfile.TemporaryDirectory()
+service = Daemon(sys.argv[1], "--log-level", "notice", "--data", os.path.join(data.name, "data"))
 try:
     result = subprocess.run(
         [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "--config-file", "scripts/clients.d/schemathesis.toml",

@@ -34,14 +34,16 @@ enum TargetOverviewRoute {
     headers["Vary"] = "Accept, Accept-Encoding, Authorization, Origin"
     headers["ETag"] = tag
     headers["Last-Event-ID"] = last.description
-    if context.query["series"] == nil, EntityTagCondition(context.request).matches(tag) {
+    if let series = context.query["series"], series != "all" {
+      throw Problem(.badRequest, "series must be all, got \(series.prefix(80).debugDescription)")
+    }
+    let hasSeries = context.query["series"] != nil && !ids.isEmpty
+    if !hasSeries, EntityTagCondition(context.request).matches(tag) {
       headers["Content-Type"] = nil
       return .now(HTTPResponse(status: 304, headers: headers))
     }
     let schedule = context.service.targets.schedule
-    if let series = context.query["series"] {
-      return try reply(withSeries: series, ids, selection, visibility, headers, context)
-    }
+    if hasSeries { return try seriesReply(ids, selection, visibility, headers, context) }
     let isCompressed = ContentCoding.acceptsGzip(context.request)
     let key = OverviewCache.Key(
       tag: tag, query: context.request.query.map { "\($0.name)=\($0.value)" }, isCompressed: isCompressed)
@@ -64,13 +66,10 @@ enum TargetOverviewRoute {
   private static let cache = OverviewCache()
 
   /// Returns the overview of some targets with their series, which the history has.
-  private static func reply(
-    withSeries series: String, _ ids: [String], _ selection: TargetSelection, _ visibility: TargetVisibility,
-    _ headers: HTTPHeaders, _ context: RequestContext
+  private static func seriesReply(
+    _ ids: [String], _ selection: TargetSelection, _ visibility: TargetVisibility, _ headers: HTTPHeaders,
+    _ context: RequestContext
   ) throws(Problem) -> HTTPReply {
-    guard series == "all", !ids.isEmpty else {
-      throw Problem(.badRequest, "series must be all, with at least one id, got \(series.prefix(80).debugDescription)")
-    }
     let history = try context.history()
     let schedule = context.service.targets.schedule
     let reports = Set(ids).sorted().compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
