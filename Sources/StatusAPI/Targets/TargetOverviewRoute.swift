@@ -29,7 +29,8 @@ enum TargetOverviewRoute {
     let last = context.service.events.lastEvent
     // The latencies of checks without an event are as old as the minute.
     let minute = Timestamp.now.microseconds / 60_000_000
-    let tag = "W/\"\(last).\(minute)\(visibility == .redacted ? ".r" : "")\""
+    // The epoch and one number, as every tag: the event, the minute (eight digits), and whether URLs are redacted.
+    let tag = "W/\"\(last)\(minute)\(visibility == .redacted ? 0 : 1)\""
     var headers = RepresentationHeaders.ofTargets(.json)
     headers["Vary"] = "Accept, Accept-Encoding, Authorization, Origin"
     headers["ETag"] = tag
@@ -84,8 +85,6 @@ enum TargetOverviewRoute {
         return series
       },
       { series in
-        var headers = headers
-        headers["ETag"] = nil
         let document = TargetOverview(reports, visibility).document(hasHistory: true, TargetSeries.columns(series))
         return HTTPResponse(headers: headers, body: .bytes(document.bytes + [0x0a]))
       })
