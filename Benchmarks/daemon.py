@@ -14,9 +14,12 @@ class Daemon:
         self.process = subprocess.Popen(
             [*before, binary, "serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s", *options],
             stderr=subprocess.PIPE, text=True)
-        # The first line on standard error contains the bound address.
-        line = self.process.stderr.readline()
-        match = re.search(r"127\.0\.0\.1:(\d+)", line)
+        # One of the first lines on standard error contains the bound address; warnings may precede it.
+        for _ in range(10):
+            line = self.process.stderr.readline()
+            match = re.search(r"listening.*127\.0\.0\.1:(\d+)", line)
+            if match:
+                break
         if not match:
             raise SystemExit(f"reachd did not start: {line}")
         self.port = int(match.group(1))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 import receiver as receiving
 from daemon import Daemon
@@ -50,7 +51,11 @@ class Service:
         wait("the first reading", lambda: self.get("/status")["status"] != "unknown")
 
     def get(self, path):
-        return json.loads(self.daemon.get(path)[1])
+        # The header selects the array of events instead of the stream.
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.daemon.port}{path}", headers={"Accept": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.load(response)
 
     def kill(self):
         self.daemon.process.send_signal(signal.SIGKILL)
