@@ -122,6 +122,7 @@ let package = Package(
         "JSONFormat", deque,
         logging,
       ]),
+    module("ReachabilityFleet", ["ReachabilityModel"]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
     // Layer 3: the only module for JSON documents, SSE frames and HTTP routes. Its openapi.yaml is a symbolic link to
@@ -192,6 +193,7 @@ let package = Package(
         "ReachabilityModel",
         "Credentials", "JSONFormat", "Locks", "EmbeddedHTTPServer", "TestSupport", logging,
       ]),
+    tests("ReachabilityFleetTests", ["ReachabilityFleet", "ReachabilityModel"]),
     tests(
       "ReachabilityCompatibilityTests",
       ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],

@@ -39,6 +39,7 @@ struct TidyTests {
       "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
       "JSONFormat", "DequeModule", "Logging",
     ],
+    "ReachabilityFleet": ["ReachabilityModel"],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [

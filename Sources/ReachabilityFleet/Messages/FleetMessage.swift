@@ -1,0 +1,61 @@
+/// A message of the stream.
+public enum FleetMessage: Hashable, Sendable {
+  /// Transitions or a base of an agent.
+  case agent(AgentMessage)
+  /// A node starts, ends, or is silent.
+  case node(NodeMessage)
+  /// A proposed verdict.
+  case verdict(VerdictMessage)
+  /// A version of a target.
+  case definition(DefinitionMessage)
+
+  /// The subject that it is published on.
+  public var subject: FleetSubject {
+    switch self {
+    case .agent(let message): .events(message.agent)
+    case .node(let message): .node(message.id)
+    case .verdict(let message): .verdict(message.target)
+    case .definition(let message): .target(message.id)
+    }
+  }
+}
+
+/// A message that is not stored: `rx.hb.<agent>` every two seconds.
+public struct Heartbeat: Hashable, Sendable {
+  /// The agent.
+  public var agent: String
+  /// A random number of the process: two processes with one id differ in it.
+  public var instance: UInt64
+  /// Changes that wait for the engine.
+  public var outbox: Int
+  /// The stream sequence of the agent's `hello`; 0 while it has none.
+  public var hello: UInt64
+
+  /// Creates a heartbeat.
+  public init(agent: String, instance: UInt64, outbox: Int, hello: UInt64) {
+    self.agent = agent
+    self.instance = instance
+    self.outbox = outbox
+    self.hello = hello
+  }
+}
+
+/// A request on `rx.ask.<agent>`, which is not stored.
+public enum AgentRequest: Hashable, Sendable {
+  /// Is an agent with this id running? It answers with ``AgentReply/instance(_:)``.
+  case ping
+  /// Publish a base.
+  case base
+  /// Check these targets now.
+  case check(targets: [String])
+}
+
+/// The answer to an ``AgentRequest``.
+public enum AgentReply: Hashable, Sendable {
+  /// The random number of the agent's process.
+  case instance(UInt64)
+  /// The request was accepted.
+  case accepted
+  /// The results of the checks that the agent performed.
+  case results([BaseCell])
+}

@@ -1,0 +1,65 @@
+/// A subject of the engine.
+public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
+  /// Transitions and bases of an agent; only it publishes there.
+  case events(String)
+  /// Starts and ends of an agent or a replica.
+  case node(String)
+  /// Verdicts of a target.
+  case verdict(String)
+  /// Definitions of a target.
+  case target(String)
+  /// Heartbeats of an agent; not stored.
+  case heartbeat(String)
+  /// Requests to an agent; not stored.
+  case ask(String)
+
+  /// The stream that contains all stored messages.
+  public static let stream = "RX"
+  /// The subjects of the stream.
+  public static let stored = ["rx.ev.*", "rx.node.*", "rx.verdict.*", "rx.target.*"]
+  /// The subjects that agents consume: nodes and definitions.
+  public static let roster = ["rx.node.*", "rx.target.*"]
+  /// The heartbeats of all agents.
+  public static let heartbeats = "rx.hb.*"
+
+  /// The subject's text, `rx.ev.node7`; a dot of an id is written as `=2e`.
+  public var description: String {
+    switch self {
+    case .events(let id): "rx.ev.\(Self.token(id))"
+    case .node(let id): "rx.node.\(Self.token(id))"
+    case .verdict(let id): "rx.verdict.\(Self.token(id))"
+    case .target(let id): "rx.target.\(Self.token(id))"
+    case .heartbeat(let id): "rx.hb.\(Self.token(id))"
+    case .ask(let id): "rx.ask.\(Self.token(id))"
+    }
+  }
+
+  /// Parses ``description``; nil for any other text.
+  public init?(_ text: String) {
+    let tokens = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard tokens.count == 3, tokens[0] == "rx", let id = Self.id(tokens[2]) else { return nil }
+    switch tokens[1] {
+    case "ev": self = .events(id)
+    case "node": self = .node(id)
+    case "verdict": self = .verdict(id)
+    case "target": self = .target(id)
+    case "hb": self = .heartbeat(id)
+    case "ask": self = .ask(id)
+    default: return nil
+    }
+  }
+
+  /// The subject's id as one token.
+  ///
+  /// Ids consist of a-z, 0-9, dot, underscore and hyphen, so only dots separate tokens; `=` occurs in none.
+  private static func token(_ id: String) -> String {
+    id.split(separator: ".", omittingEmptySubsequences: false).joined(separator: "=2e")
+  }
+
+  private static func id(_ token: Substring) -> String? {
+    guard !token.isEmpty else { return nil }
+    let parts = token.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.dropFirst().allSatisfy({ $0.hasPrefix("2e") }) else { return nil }
+    return parts.dropFirst().reduce(String(parts[0])) { "\($0).\($1.dropFirst(2))" }
+  }
+}

@@ -1,0 +1,172 @@
+/// The engine: an ordered, stored stream of messages, and messages that are not stored.
+///
+/// All calls return immediately. Completions are called once, on a thread of the engine, without a lock; they must not
+/// block. Calls while the engine is not connected complete with ``FleetEngineError/disconnected``: nothing is kept for
+/// later. Messages are bytes here; `FleetWire` in StatusAPI encodes and decodes ``FleetMessage``, ``Heartbeat``,
+/// ``AgentRequest`` and ``AgentReply``.
+public protocol FleetEngine: AnyObject, Sendable {
+  /// Publishes a stored message.
+  ///
+  /// - Parameters:
+  ///   - payload: the message.
+  ///   - subject: its subject.
+  ///   - expectation: what the subject's last message must be; nil to publish in any case.
+  ///   - completion: receives the stream sequence of the message. After ``FleetEngineError/timedOut`` and
+  ///     ``FleetEngineError/disconnected`` the message may be stored nevertheless.
+  func publish(
+    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: ExpectedLast?,
+    completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void)
+
+  /// Reads the last stored message of a subject; nil when there is none.
+  func lastMessage(
+    on subject: FleetSubject, completion: @escaping @Sendable (Result<StoredMessage?, FleetEngineError>) -> Void)
+
+  /// Reads the state of the stream; nil when it does not exist.
+  func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void)
+
+  /// Delivers the stored messages of some subjects, in the order of the stream and each once.
+  ///
+  /// The implementation detects lost deliveries and repeats them. It does not decide what a rebuilt stream means: the
+  /// caller compares ``streamState(completion:)`` with what it has.
+  ///
+  /// - Parameters:
+  ///   - subjects: patterns such as ``FleetSubject/roster``; empty for all.
+  ///   - sequence: the first sequence, inclusive.
+  ///   - receive: called for each delivery, never concurrently.
+  /// - Returns: the consumption; it ends when it is cancelled.
+  func consume(
+    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (Delivery) -> Void
+  ) -> any FleetSubscription
+
+  /// Publishes a message that is not stored; without effect while the engine is not connected.
+  func send(_ payload: [UInt8], on subject: FleetSubject)
+
+  /// Delivers the messages of a subject that are not stored.
+  ///
+  /// - Parameters:
+  ///   - subject: `rx.hb.*` or `rx.ask.<id>`.
+  ///   - receive: called for each message with a closure that sends the reply; nil when the sender waits for none.
+  /// - Returns: the subscription; it ends when it is cancelled.
+  func subscribe(
+    _ subject: String,
+    receive: @escaping @Sendable (_ message: UnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
+  ) -> any FleetSubscription
+
+  /// Sends a request that is not stored, and waits for its first reply.
+  func request(
+    _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], FleetEngineError>) -> Void)
+
+  /// Calls a closure with whether the engine is connected: immediately, and after each change.
+  func observeConnection(_ observer: @escaping @Sendable (_ isConnected: Bool) -> Void)
+}
+
+/// What the last message of a subject must be for a message to be stored.
+public enum ExpectedLast: Hashable, Sendable {
+  /// The subject has no message.
+  case none
+  /// The last message has this stream sequence.
+  case sequence(UInt64)
+
+  /// The expectation of a message after another one; 0 for none.
+  public init(after sequence: UInt64) { self = sequence == 0 ? .none : .sequence(sequence) }
+}
+
+/// A failed call to the engine.
+public enum FleetEngineError: Error, Hashable, Sendable {
+  /// The last message of the subject is another one (10071), or a publication on the subject is under way (10164).
+  case unexpectedLast
+  /// There was no answer in time; the call may have had its effect.
+  case timedOut
+  /// The engine is not connected.
+  case disconnected
+  /// No process has subscribed to the subject of a request.
+  case noResponders
+  /// There is no stream.
+  case noStream
+  /// The stream accepts no message: it is full, or its disk is.
+  case full
+  /// Another failure, as the engine describes it.
+  case failed(String)
+}
+
+/// A message of the stream as the engine delivers it.
+public struct StoredMessage: Hashable, Sendable {
+  /// The subject.
+  public var subject: String
+  /// The stream sequence, from 1.
+  public var sequence: UInt64
+  /// When the engine stored it, in nanoseconds since 1970; only to recognize the message and to display.
+  public var time: Int64
+  /// The message.
+  public var payload: [UInt8]
+
+  /// Creates a message.
+  public init(subject: String, sequence: UInt64, time: Int64, payload: [UInt8]) {
+    self.subject = subject
+    self.sequence = sequence
+    self.time = time
+    self.payload = payload
+  }
+}
+
+/// A message that is not stored.
+public struct UnstoredMessage: Hashable, Sendable {
+  /// The subject.
+  public var subject: String
+  /// The message.
+  public var payload: [UInt8]
+
+  /// Creates a message.
+  public init(subject: String, payload: [UInt8]) {
+    self.subject = subject
+    self.payload = payload
+  }
+}
+
+/// What a consumption delivers.
+public enum Delivery: Hashable, Sendable {
+  /// The next message.
+  ///
+  /// - Parameter pending: the number of messages that follow and are stored already.
+  case message(StoredMessage, pending: UInt64)
+  /// Deliveries stopped, and the engine tries again; the caller compares ``FleetEngine/streamState(completion:)``.
+  case interrupted(FleetEngineError)
+}
+
+/// A subscription or a consumption.
+public protocol FleetSubscription: AnyObject, Sendable {
+  /// Ends it. One delivery may still be running.
+  func cancel()
+}
+
+/// The state of the stream.
+public struct StreamState: Hashable, Sendable {
+  /// When the stream was created, in nanoseconds since 1970: its identity.
+  public var created: Int64
+  /// The sequence of the first stored message; ``last`` + 1 when it is empty.
+  public var first: UInt64
+  /// The sequence of the last stored message; 0 in a new stream.
+  public var last: UInt64
+
+  /// Creates a state.
+  public init(created: Int64, first: UInt64, last: UInt64) {
+    self.created = created
+    self.first = first
+    self.last = last
+  }
+}
+
+/// A position in one stream.
+public struct StreamPosition: Hashable, Sendable {
+  /// The sequence of a message.
+  public var sequence: UInt64
+  /// When the stream was created, in nanoseconds since 1970.
+  public var created: Int64
+
+  /// Creates a position.
+  public init(sequence: UInt64, created: Int64) {
+    self.sequence = sequence
+    self.created = created
+  }
+}
