@@ -1,8 +1,10 @@
 """The cost of a data directory: latency with and without it, alternately; commit lag under load; starts; idle memory."""
 import os
+import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,10 @@ ROUNDS = int(os.environ.get("ROUNDS", "10"))
 CHANGES = int(os.environ.get("CHANGES", "2000"))
 LOAD_SECONDS = 10
 RUNS = 20
+LINKS = 40
+READERS = 50
+READER_ROUNDS = 5
+READER_SECONDS = 3
 
 
 class Store:
@@ -93,6 +99,21 @@ def metric(daemon, name):
     raise SystemExit(f"no {name}")
 
 
+def set_mtu(index, mtu):
+    """RTM_NEWLINK that changes the MTU of an interface."""
+    payload = struct.pack("=BBHiII", 0, 0, 0, index, 0, 0) + struct.pack("=HHI", 8, 4, mtu)
+    return struct.pack("=IHHII", 16 + len(payload), 16, 1, 1, 0) + payload
+
+
+def link_changes():
+    """Changes of 40 interfaces in turn: changes that are read together are as many events."""
+    for number in range(LINKS):
+        for command in (f"link add l{number} type veth peer name m{number}", f"link set l{number} up"):
+            subprocess.run(["ip", *command.split()], check=True)
+    indices = [socket.if_nametoindex(f"l{number}") for number in range(LINKS)]
+    return [set_mtu(index, mtu) for mtu in (1400, 1300) for index in indices]
+
+
 def load(binary, kernel, messages):
     """Events that wait for their commit at 5,000 changes a second."""
     store = Store()
@@ -105,7 +126,7 @@ def load(binary, kernel, messages):
     sent = 0
     while (elapsed := time.monotonic() - start) < LOAD_SECONDS:
         while sent < elapsed * 5000:
-            kernel.send(messages[sent % 2])
+            kernel.send(messages[sent % len(messages)])
             sent += 1
         if sent % 500 < 25:
             lag = max(lag, metric(daemon, "reachd_store_lag_events"))
@@ -117,6 +138,75 @@ def load(binary, kernel, messages):
     print(f"{sent / LOAD_SECONDS:.0f} changes/s for {LOAD_SECONDS} s: {events:.0f} events, at most {lag:.0f} waited for "
           f"their commit ({lag / 5000:.3f} s), {unkept:.0f} not kept, {detached:.0f} times detached, "
           f"log {wal / 1048576:.1f} MiB")
+    daemon.stop()
+    store.remove()
+
+
+def change(kernel, messages, stopping):
+    """5,000 changes a second until `stopping`."""
+    start = time.monotonic()
+    sent = 0
+    while not stopping.is_set():
+        while sent < (time.monotonic() - start) * 5000:
+            kernel.send(messages[sent % len(messages)])
+            sent += 1
+        time.sleep(0.001)
+
+
+def read_pages(daemon, counts, paused, stopping):
+    """A page of the history each second, over one connection; the pages it has read are in `counts`."""
+    connection = daemon.connect()
+    count = 0
+    while not stopping.is_set():
+        if not paused.is_set():
+            connection.sendall(b"GET /history?limit=100&order=asc HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = connection.recv(65536)
+            if not answer.startswith(b"HTTP/1.1 200"):
+                raise SystemExit(f"no 200: {answer[:200]}")
+            length = int(re.search(rb"Content-Length: (\d+)", answer)[1]) + answer.index(b"\r\n\r\n") + 4
+            while len(answer) < length:
+                answer += connection.recv(65536)
+            count += 1
+        stopping.wait(1)
+    counts.append(count)
+
+
+def statuses(daemon):
+    """Requests of /status within a second, of 16 connections without a pause."""
+    out = subprocess.run(["wrk", "-t1", "-c16", f"-d{READER_SECONDS}s", f"http://127.0.0.1:{daemon.port}/status"],
+                         stdout=subprocess.PIPE, text=True, check=True).stdout
+    if "Non-2xx" in out or "Socket errors" in out:
+        raise SystemExit(out)
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1])
+
+
+def readers(binary, kernel, messages):
+    """The rate of /status and the size of the log while 50 clients read the history and events arrive."""
+    store = Store()
+    daemon = Daemon(binary, "--log-level", "notice", *store.options)
+    counts, paused, stopping = [], threading.Event(), threading.Event()
+    paused.set()
+    threads = [threading.Thread(target=change, args=(kernel, messages, stopping))]
+    threads += [threading.Thread(target=read_pages, args=(daemon, counts, paused, stopping)) for _ in range(READERS)]
+    for thread in threads:
+        thread.start()
+    rates = {False: [], True: []}
+    largest = 0
+    before, start = metric(daemon, "reachd_event_log_events_total"), time.monotonic()
+    for _ in range(READER_ROUNDS):
+        for reading in (False, True):
+            (paused.clear if reading else paused.set)()
+            rates[reading].append(statuses(daemon))
+            largest = max(largest, os.path.getsize(os.path.join(store.path, "reachd.db-wal")))
+    rate = (metric(daemon, "reachd_event_log_events_total") - before) / (time.monotonic() - start)
+    detached = metric(daemon, "reachd_store_detached_total")
+    stopping.set()
+    for thread in threads:
+        thread.join()
+    with_readers, without = (sorted(rates[reading])[READER_ROUNDS // 2] for reading in (True, False))
+    print(f"{READERS} readers of /history, {sum(counts)} pages, {rate:.0f} events/s: log {largest / 1048576:.1f} MiB, "
+          f"/status {with_readers:.0f}/s, without readers {without:.0f}/s: {with_readers / without:.2f}x, "
+          f"{detached:.0f} times detached; medians of {READER_ROUNDS} alternated rounds of {READER_SECONDS} s")
     daemon.stop()
     store.remove()
 
@@ -171,7 +261,9 @@ def main(binary):
     stopping.set()
     thread.join()
     noise.remove()
-    load(binary, kernel, messages)
+    changes = link_changes()
+    load(binary, kernel, changes)
+    readers(binary, kernel, changes)
     for ends_cleanly, name in ((True, "a clean end"), (False, "SIGKILL")):
         median, _, worst = quantiles(starts(binary, ends_cleanly))
         print(f"exec to first 200 after {name}: median {median:.1f} ms, worst {worst:.1f} ms of {RUNS}")
