@@ -40,7 +40,8 @@ public struct AgentMessage: Hashable, Sendable {
 
 /// Consecutive transitions of one agent.
 public struct ChangeBatch: Hashable, Sendable {
-  /// The agent's number before the first of these changes: ``to`` of the previous message of the epoch, 0 at its start.
+  /// The agent's number before the first of these changes: ``AgentMessage/to`` of the previous message of the epoch, 0
+  /// at its start; higher when the store does not have the events between.
   public var prev: UInt64
   /// The number of the first change.
   public var from: UInt64
@@ -93,6 +94,8 @@ public struct CellChange: Hashable, Sendable {
 ///
 /// All parts are published one after another, without changes between them; readers apply them when all have arrived.
 public struct BasePart: Hashable, Sendable {
+  /// ``AgentMessage/to`` of the previous message of the epoch, 0 at its start.
+  public var prev: UInt64
   /// The agent's number that the cells correspond to.
   public var number: UInt64
   /// The index of this part, from 1.
@@ -103,7 +106,8 @@ public struct BasePart: Hashable, Sendable {
   public var cells: [BaseCell]
 
   /// Creates a part.
-  public init(number: UInt64, part: Int, of: Int, cells: [BaseCell]) {
+  public init(prev: UInt64, number: UInt64, part: Int, of: Int, cells: [BaseCell]) {
+    self.prev = prev
     self.number = number
     self.part = part
     self.of = of

@@ -10,7 +10,7 @@ public protocol FleetStore: AnyObject, Sendable {
   /// - Parameters:
   ///   - number: the number of the last event that is published.
   ///   - limit: the number of changes; with the limit of a message's bytes, at least one.
-  ///   - completion: receives the changes, collapsed as ``OutboxPage`` describes when the outbox is over its limits.
+  ///   - completion: receives the changes; ``Outbox`` collapses them when there are more than its limits permit.
   func changes(
     after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<OutboxPage, FleetStoreError>) -> Void)
 
@@ -23,6 +23,9 @@ public protocol FleetStore: AnyObject, Sendable {
 
 /// A page of the outbox.
 public struct OutboxPage: Hashable, Sendable {
+  /// The number after which the page begins: the requested one, or a higher one when the store has deleted the events
+  /// between.
+  public var start: UInt64
   /// The changes, ascending.
   public var changes: [CellChange]
   /// The number up to which the store was read; at least the number of the last change.
@@ -33,7 +36,8 @@ public struct OutboxPage: Hashable, Sendable {
   public var last: UInt64
 
   /// Creates a page.
-  public init(changes: [CellChange], through: UInt64, last: UInt64) {
+  public init(start: UInt64, changes: [CellChange], through: UInt64, last: UInt64) {
+    self.start = start
     self.changes = changes
     self.through = through
     self.last = last
