@@ -104,6 +104,8 @@ let package = Package(
     module("Credentials", ["CGnuTLS"]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     module("Database", ["EventLoop", "CSQLite"]),
+    .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    module("JetStream", ["CNATS", "Locks"]),
 
     .systemLibrary(name: "CProcess"),
     .target(name: "CBuildInfo", cSettings: commit.isEmpty ? [] : [.define("REACHD_COMMIT", to: "\"\(commit)\"")]),
@@ -227,6 +229,7 @@ let package = Package(
     tests("CredentialsTests", ["Credentials"]),
     tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
     tests("HistoryTests", ["History", "Database", "EventLoop", "ReachabilityModel", "Locks", "TestSupport", logging]),
+    tests("JetStreamTests", ["JetStream", "Locks", "TestSupport"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]

@@ -25,6 +25,7 @@ struct TidyTests {
     "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "CBuildInfo", "Glibc"],
     "Credentials": ["CGnuTLS"],
+    "JetStream": ["CNATS", "Locks", "Dispatch", "Glibc"],
     "Database": ["CSQLite", "EventLoop", "Glibc", "Synchronization"],
     "History": [
       "Database", "EventLoop", "ReachabilityModel", "Locks", "DequeModule", "Dispatch", "Logging", "Synchronization",
@@ -64,7 +65,7 @@ struct TidyTests {
   static let unsafeModules: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
-    "HostProcess", "Credentials", "Database", "Compression", "StatusPage",
+    "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "JetStream",
   ]
 
   let tree: SourceTree

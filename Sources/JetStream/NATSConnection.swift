@@ -1,0 +1,168 @@
+internal import CNATS
+internal import Glibc
+
+/// A connection to one of several servers, which connects again by itself until it is closed.
+///
+/// Operations may be called on any thread; those with a time limit block. While there is no connection they fail
+/// immediately, and nothing is kept to be sent later. Events and messages arrive on threads of the library: all messages of
+/// the process on one, in their order.
+@safe public final class NATSConnection: @unchecked Sendable {
+  /// What happens to a connection.
+  public enum Event: Sendable, Hashable {
+    /// It is established, first or again.
+    case connected
+    /// It was lost; the library connects again.
+    case disconnected
+    /// The server refused a subject, or a handler is too slow: the library's message.
+    case refused(String)
+    /// It ended and does not connect again: it was closed, or the servers refused the credentials.
+    case closed(String)
+  }
+
+  /// The largest payload to publish, in bytes.
+  public static let payloadLimit = Limits.payload
+
+  /// The settings.
+  public let configuration: NATSConfiguration
+  let handle: OpaquePointer
+  let streams: OpaquePointer
+  private let observer: UInt
+
+  /// Connects in the background; servers that are not available are tried again and again.
+  ///
+  /// - Parameters:
+  ///   - configuration: the settings.
+  ///   - observer: receives events, on threads of the library; it must not block.
+  /// - Throws: an error when the settings are invalid or the library has no thread or memory.
+  public init(_ configuration: NATSConfiguration, observer: @escaping @Sendable (Event) -> Void)
+    throws(JetStreamError)
+  {
+    self.configuration = configuration
+    let number = connectionCallbacks.add(observer)
+    do throws(JetStreamError) {
+      let options = unsafe try Self.makeOptions(configuration, observer: number)
+      defer { unsafe natsOptions_Destroy(options) }
+      var opened: OpaquePointer?
+      let status = unsafe natsConnection_Connect(&opened, options)
+      guard [NATS_OK, NATS_NOT_YET_CONNECTED].contains(status), let opened = unsafe opened else {
+        throw JetStreamError.last("connect", status)
+      }
+      unsafe handle = unsafe opened
+      var context: OpaquePointer?
+      let created = unsafe natsConnection_JetStream(&context, opened, nil)
+      guard created == NATS_OK, let context = unsafe context else {
+        unsafe natsConnection_Destroy(opened)
+        throw JetStreamError.last("connect", created)
+      }
+      unsafe streams = unsafe context
+    } catch {
+      connectionCallbacks.remove(number)
+      throw error
+    }
+    self.observer = number
+    if isConnected { observer(.connected) }
+  }
+
+  deinit {
+    connectionCallbacks.remove(observer)
+    unsafe jsCtx_Destroy(streams)
+    unsafe natsConnection_Destroy(handle)
+  }
+
+  /// Closes the connection; operations fail from now on.
+  public func close() { unsafe natsConnection_Close(handle) }
+
+  /// Whether there is a connection now.
+  public var isConnected: Bool { unsafe natsConnection_Status(handle) == NATS_CONN_STATUS_CONNECTED }
+
+  /// Whether it ended.
+  public var isClosed: Bool { unsafe natsConnection_IsClosed(handle) }
+
+  /// The server's address; nil without a connection.
+  public var server: String? {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+      guard let start = text.baseAddress,
+        unsafe natsConnection_GetConnectedUrl(handle, start, text.count) == NATS_OK
+      else { return nil }
+      let url = unsafe String(cString: start)
+      // A URL may have a user and a password.
+      guard let at = url.lastIndex(of: "@") else { return url.isEmpty ? nil : url }
+      return String(url[url.index(after: at)...])
+    }
+  }
+
+  /// A new subject for replies.
+  public func makeInbox() -> String {
+    "\(configuration.inboxPrefix).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+  }
+
+  // MARK: - Messages
+
+  /// Sends a message.
+  ///
+  /// - Throws: an error without a connection, or for a payload that is too long; no response is waited for.
+  public func publish(_ subject: String, _ payload: [UInt8] = [], reply: String? = nil) throws(JetStreamError) {
+    let operation = "publish \(subject)"
+    try checkConnected(operation)
+    try Self.checkSize(payload, operation)
+    let status = unsafe payload.withUnsafeBytes { bytes in
+      if let reply {
+        return unsafe natsConnection_PublishRequest(handle, subject, reply, bytes.baseAddress, Int32(bytes.count))
+      }
+      return unsafe natsConnection_Publish(handle, subject, bytes.baseAddress, Int32(bytes.count))
+    }
+    guard status == NATS_OK else { throw JetStreamError.last(operation, status) }
+  }
+
+  /// Sends a request and waits for the first reply.
+  ///
+  /// - Parameters:
+  ///   - subject: the subject.
+  ///   - payload: the payload.
+  ///   - timeLimit: how long to wait.
+  ///   - headers: the headers of the reply that the result has.
+  /// - Returns: the reply.
+  /// - Throws: `noResponders`, `timedOut` or another error.
+  public func request(
+    _ subject: String, _ payload: [UInt8] = [], within timeLimit: Duration, headers: [String] = []
+  ) throws(JetStreamError) -> NATSMessage {
+    let operation = "request \(subject)"
+    try checkConnected(operation)
+    try Self.checkSize(payload, operation)
+    var reply: OpaquePointer?
+    let status = unsafe payload.withUnsafeBytes { bytes in
+      unsafe natsConnection_Request(
+        &reply, handle, subject, bytes.baseAddress, Int32(bytes.count), timeLimit.wholeMilliseconds)
+    }
+    guard status == NATS_OK, let reply = unsafe reply else { throw JetStreamError.last(operation, status) }
+    defer { unsafe natsMsg_Destroy(reply) }
+    return unsafe NATSMessage(reply, headers: headers)
+  }
+
+  /// Waits until the server has processed everything that was sent before.
+  ///
+  /// - Throws: an error when that does not happen in time.
+  public func flush(within timeLimit: Duration) throws(JetStreamError) {
+    let status = unsafe natsConnection_FlushTimeout(handle, timeLimit.wholeMilliseconds)
+    guard status == NATS_OK else { throw JetStreamError.last("flush", status) }
+  }
+
+  /// While disconnected, the library keeps one message whatever the size of its buffer is, and sends it later.
+  func checkConnected(_ operation: String) throws(JetStreamError) {
+    guard isConnected else { throw JetStreamError(operation, .disconnected, "there is no connection") }
+  }
+
+  static func checkSize(_ payload: [UInt8], _ operation: String) throws(JetStreamError) {
+    guard payload.count <= Limits.payload else {
+      throw JetStreamError(operation, .tooLarge, "\(payload.count) bytes, at most \(Limits.payload)")
+    }
+  }
+}
+
+/// The observers of connections.
+let connectionCallbacks = CallbackTable<@Sendable (NATSConnection.Event) -> Void>()
+
+extension Duration {
+  /// Milliseconds, at least 1: the library rejects 0.
+  var wholeMilliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
+}

@@ -1,0 +1,167 @@
+internal import CNATS
+internal import Dispatch
+internal import Glibc
+internal import Locks
+
+/// Delivers the messages of a stream in their order, each once, as fast as the handler accepts them.
+///
+/// The server pushes the messages to a consumer without acknowledgements. The numbers of its deliveries and its heartbeats
+/// show a loss; then another consumer begins after the last message that was delivered.
+public final class OrderedConsumer: Sendable {
+  private struct State: Sendable {
+    /// The number of the server's consumer, from 1; deliveries of earlier ones are ignored.
+    var generation = 0
+    /// The stream's number from which a new consumer begins.
+    var next: UInt64
+    /// The last delivery of this consumer.
+    var delivered: UInt64 = 0
+    /// When something last arrived.
+    var activity = ContinuousClock.now
+    var subscription: NATSSubscription?
+    var isCancelled = false
+  }
+
+  private let connection: NATSConnection
+  private let stream: String
+  private let handler: @Sendable (StreamDelivery) -> Void
+  private let state: Locked<State>
+  private let queue = DispatchQueue(label: "consumer")
+  private let timer: RepeatingTimer
+
+  /// Begins to deliver.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection.
+  ///   - stream: the name of the stream.
+  ///   - sequence: the number of the first message to deliver.
+  ///   - handler: called for one event at a time; while it runs, the server sends at most some megabytes.
+  public init(
+    _ connection: NATSConnection, stream: String, from sequence: UInt64,
+    handler: @escaping @Sendable (StreamDelivery) -> Void
+  ) {
+    self.connection = connection
+    self.stream = stream
+    self.handler = handler
+    state = Locked(State(next: max(1, sequence)))
+    let reference = WeakReference<OrderedConsumer>()
+    timer = RepeatingTimer(on: queue, every: Limits.heartbeat) { reference.object?.check() }
+    reference.object = self
+    timer.activate()
+  }
+
+  deinit { cancel() }
+
+  /// Ends the deliveries; one may still be running.
+  public func cancel() {
+    timer.cancel()
+    state.withLock { state in
+      state.isCancelled = true
+      state.subscription = nil
+    }
+  }
+
+  /// Creates the server's consumer again, after the connection was lost.
+  public func restart() {
+    queue.async { [weak self] in
+      self?.state.withLock { $0.subscription = nil }
+      self?.check()
+    }
+  }
+
+  // MARK: - The queue
+
+  /// Creates a consumer when there is none, or when the heartbeats of the present one are missing.
+  private func check() {
+    let silence = Limits.heartbeat * Limits.missedHeartbeats
+    let begin = state.withLock { state -> (generation: Int, next: UInt64, wasSilent: Bool)? in
+      guard !state.isCancelled else { return nil }
+      let wasActive = state.subscription != nil
+      guard !wasActive || ContinuousClock.now - state.activity > silence else { return nil }
+      state.subscription = nil
+      state.generation += 1
+      state.delivered = 0
+      state.activity = .now
+      return (state.generation, state.next, wasActive)
+    }
+    guard let begin else { return }
+    if begin.wasSilent {
+      handler(.interrupted(JetStreamError("consume \(stream)", .timedOut, "the heartbeats of the server are missing")))
+    }
+    do throws(JetStreamError) {
+      let inbox = connection.makeInbox()
+      let subscription = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
+        self?.receive(message, begin.generation)
+      }
+      try create(deliveringTo: inbox, from: begin.next)
+      state.withLock { state in
+        if !state.isCancelled, state.generation == begin.generation { state.subscription = subscription }
+      }
+    } catch {
+      handler(.interrupted(error))
+    }
+  }
+
+  private static let headers = ["Nats-Last-Consumer", "Nats-Consumer-Stalled", "Nats-Stream"]
+
+  private func create(deliveringTo inbox: String, from sequence: UInt64) throws(JetStreamError) {
+    var configuration = unsafe jsConsumerConfig()
+    unsafe jsConsumerConfig_Init(&configuration)
+    let subject = unsafe strdup(inbox)
+    defer { unsafe free(subject) }
+    unsafe configuration.DeliverSubject = unsafe UnsafePointer(subject)
+    unsafe configuration.DeliverPolicy = js_DeliverByStartSequence
+    unsafe configuration.OptStartSeq = sequence
+    unsafe configuration.AckPolicy = js_AckNone
+    unsafe configuration.MaxDeliver = 1
+    unsafe configuration.FlowControl = true
+    unsafe configuration.Heartbeat = Int64(Limits.heartbeat / .nanoseconds(1))
+    unsafe configuration.InactiveThreshold = Int64(Limits.inactivity / .nanoseconds(1))
+    unsafe configuration.MemoryStorage = true
+    unsafe configuration.Replicas = 1
+    var options = unsafe NATSConnection.options(Limits.requestTimeout)
+    var created: UnsafeMutablePointer<jsConsumerInfo>?
+    var code = jsErrCode(0)
+    let status = unsafe js_AddConsumer(&created, connection.streams, stream, &configuration, &options, &code)
+    unsafe jsConsumerInfo_Destroy(created)
+    guard status == NATS_OK else { throw JetStreamError.last("consume \(stream)", status, code: code) }
+  }
+
+  // MARK: - The library's thread
+
+  private enum Step {
+    case none
+    case deliver(StreamMessage, pending: UInt64)
+    case respond(subject: String)
+    case restart
+  }
+
+  private func receive(_ message: NATSMessage, _ generation: Int) {
+    let step = state.withLock { state -> Step in
+      guard !state.isCancelled, state.generation == generation else { return .none }
+      state.activity = .now
+      if message.status == 100 {
+        // A request of flow control has a reply subject; a heartbeat names one while the consumer waits for the response.
+        if let reply = message.reply { return .respond(subject: reply) }
+        if let last = message.headers["Nats-Last-Consumer"]?.first.flatMap({ UInt64($0) }), last != state.delivered {
+          return .restart
+        }
+        return message.headers["Nats-Consumer-Stalled"]?.first.map { .respond(subject: $0) } ?? .none
+      }
+      guard let position = message.reply.flatMap(DeliveryPosition.init(acknowledgement:)) else { return .none }
+      guard position.consumerSequence == state.delivered + 1 else { return .restart }
+      state.delivered += 1
+      state.next = position.streamSequence + 1
+      let received = StreamMessage(
+        subject: message.subject, sequence: position.streamSequence, time: position.time, payload: message.payload,
+        isCopy: message.headers["Nats-Stream"] != nil)
+      return .deliver(received, pending: position.pending)
+    }
+    switch step {
+    case .none: return
+    case .deliver(let message, let pending): handler(.message(message, pending: pending))
+    // Without a connection the next heartbeat is missing, too.
+    case .respond(let subject): try? connection.publish(subject)
+    case .restart: restart()
+    }
+  }
+}

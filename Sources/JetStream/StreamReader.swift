@@ -1,0 +1,121 @@
+internal import Dispatch
+internal import Locks
+
+/// Delivers the messages of some subjects of a stream in their order, each once, without a consumer on the server.
+///
+/// A subscription reports that there are messages; direct gets read them. So a client needs no permission to create a
+/// consumer, and a server has no state for it. It suits subjects with few messages.
+public final class StreamReader: Sendable {
+  private struct State: Sendable {
+    /// The number from which to read.
+    var next: UInt64
+    /// The next message of each subject that was read and not delivered.
+    var heads: [String: StreamMessage] = [:]
+    /// The number of the last message of each subject that was taken from the heads.
+    var taken: [String: UInt64] = [:]
+    var isCancelled = false
+    var isScheduled = false
+    var subscriptions: [NATSSubscription] = []
+  }
+
+  private let connection: NATSConnection
+  private let stream: String
+  private let subjects: [String]
+  private let handler: @Sendable (StreamDelivery) -> Void
+  private let state: Locked<State>
+  private let queue = DispatchQueue(label: "reader")
+  private let timer: RepeatingTimer
+
+  /// Begins to deliver.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection.
+  ///   - stream: the name of the stream.
+  ///   - subjects: the subjects, with wildcards; no message has two of them.
+  ///   - sequence: the number from which to read.
+  ///   - handler: called for one event at a time.
+  public init(
+    _ connection: NATSConnection, stream: String, subjects: [String], from sequence: UInt64,
+    handler: @escaping @Sendable (StreamDelivery) -> Void
+  ) {
+    self.connection = connection
+    self.stream = stream
+    self.subjects = subjects
+    self.handler = handler
+    state = Locked(State(next: max(1, sequence)))
+    let reference = WeakReference<StreamReader>()
+    timer = RepeatingTimer(on: queue, every: Limits.readInterval) { reference.object?.read() }
+    reference.object = self
+    timer.activate()
+  }
+
+  deinit { cancel() }
+
+  /// Ends the deliveries; one may still be running.
+  public func cancel() {
+    timer.cancel()
+    state.withLock { state in
+      state.isCancelled = true
+      state.subscriptions = []
+    }
+  }
+
+  /// Reads now, as after the connection was lost.
+  public func restart() { queue.async { [weak self] in self?.read() } }
+
+  /// Reads soon, and once more later; called for each message of the subjects.
+  private func schedule() {
+    let isNew = state.withLock { state in
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    guard isNew else { return }
+    queue.async { [weak self] in self?.read() }
+    queue.asyncAfter(deadline: .now() + .milliseconds(Int(Limits.readAgain / .milliseconds(1)))) { [weak self] in
+      self?.state.withLock { $0.isScheduled = false }
+      self?.read()
+    }
+  }
+
+  /// Delivers everything that the server has.
+  private func read() {
+    do throws(JetStreamError) {
+      try subscribe()
+      var found = try nextMessage()
+      while let message = found {
+        let following = try nextMessage()
+        guard !state.withLock(\.isCancelled) else { return }
+        handler(.message(message, pending: following == nil ? 0 : 1))
+        state.withLock { $0.next = message.sequence + 1 }
+        found = following
+      }
+    } catch {
+      // What was read and not delivered is read again.
+      state.withLock { ($0.heads, $0.taken) = ([:], [:]) }
+      handler(.interrupted(error))
+    }
+  }
+
+  private func subscribe() throws(JetStreamError) {
+    guard state.withLock({ $0.subscriptions.isEmpty && !$0.isCancelled }) else { return }
+    var made: [NATSSubscription] = []
+    for subject in subjects { made.append(try connection.subscribe(subject) { [weak self] _ in self?.schedule() }) }
+    state.withLock { [made] state in if !state.isCancelled { state.subscriptions = made } }
+  }
+
+  /// Takes the message with the lowest number from the heads of all subjects.
+  private func nextMessage() throws(JetStreamError) -> StreamMessage? {
+    for subject in subjects where state.withLock({ $0.heads[subject] == nil }) {
+      let from = state.withLock { state in max(state.next, (state.taken[subject] ?? 0) + 1) }
+      let head = try connection.nextMessage(
+        of: subject, in: stream, from: from, within: Limits.requestTimeout)
+      state.withLock { $0.heads[subject] = head }
+    }
+    return state.withLock { state in
+      guard let first = state.heads.min(by: { $0.value.sequence < $1.value.sequence }) else { return nil }
+      state.heads[first.key] = nil
+      state.taken[first.key] = first.value.sequence
+      return first.value
+    }
+  }
+}

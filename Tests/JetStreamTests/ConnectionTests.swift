@@ -1,0 +1,89 @@
+import TestSupport
+import Testing
+
+@testable import JetStream
+
+@Suite("Connections", .enabled(if: !NATSServer.isSkipped))
+struct ConnectionTests {
+  @Test("A server that starts later is found")
+  func laterStart() throws {
+    let port = try NATSServer.freePort()
+    let client = try Client(["nats://127.0.0.1:\(port)"])
+    #expect(!client.connection.isConnected && client.connection.server == nil)
+    let server = try NATSServer(.debian, port: port)
+    #expect(eventually { client.events.all == [.connected] })
+    #expect(client.connection.server?.contains("\(server.port)") == true)
+    client.connection.close()
+    #expect(eventually { client.connection.isClosed })
+  }
+
+  @Test("Requests get the first reply, or an error", arguments: NATSServer.Version.allCases)
+  func requests(_ version: NATSServer.Version) throws {
+    let server = try NATSServer(version)
+    let asking = try Client([server.url], name: "asking").connected()
+    let answering = try Client([server.url], name: "answering").connected()
+    let none = #expect(throws: JetStreamError.self) {
+      try asking.connection.request("rx.ask.a", within: .seconds(3))
+    }
+    #expect(none?.kind == .noResponders)
+    let subjects = Collector<String>()
+    let connection = answering.connection
+    let subscription = try connection.subscribe("rx.ask.*") { message in
+      subjects.add(message.subject)
+      if let reply = message.reply, message.payload != [9] { try? connection.publish(reply, message.payload + [2]) }
+    }
+    try connection.flush(within: .seconds(3))
+    let reply = try asking.connection.request("rx.ask.a", [1], within: .seconds(3))
+    #expect(reply.payload == [1, 2] && reply.subject.hasPrefix("_INBOX_asking."))
+    let silent = #expect(throws: JetStreamError.self) {
+      try asking.connection.request("rx.ask.b", [9], within: .milliseconds(100))
+    }
+    #expect(silent?.kind == .timedOut && subjects.all == ["rx.ask.a", "rx.ask.b"])
+    subscription.cancel()
+    try connection.flush(within: .seconds(3))
+    let after = #expect(throws: JetStreamError.self) { try asking.connection.request("rx.ask.a", within: .seconds(3)) }
+    #expect(after?.kind == .noResponders)
+  }
+
+  @Test("Wrong passwords end the connection")
+  func passwords() throws {
+    let server = try NATSServer(.debian, "authorization { users: [{user: a, password: right}] }")
+    let right = try Client(["nats://a:right@127.0.0.1:\(server.port)"]).connected()
+    #expect(right.connection.server?.contains("right") == false)
+    let wrong = try Client(["nats://a:wrong@127.0.0.1:\(server.port)"])
+    #expect(eventually { wrong.connection.isClosed })
+    #expect(eventually { wrong.events.all.contains { if case .closed = $0 { true } else { false } } })
+  }
+
+  @Test("TLS verifies the authority and the name of the server", arguments: NATSServer.Version.allCases)
+  func security(_ version: NATSServer.Version) throws {
+    let authority = try TestAuthority()
+    let (certificate, key) = try authority.issue("server")
+    let server = try NATSServer(version, "tls { cert_file: \"\(certificate)\", key_file: \"\(key)\" }")
+    func client(_ host: String, _ file: String) throws -> Client {
+      try Client(["tls://\(host):\(server.port)"], authorityFile: file)
+    }
+    let good = try client("localhost", authority.certificate).connected()
+    try good.makeStream()
+    #expect(try good.publish("rx.ev.a", "1") == 1)
+    // The certificate is for localhost and 127.0.0.1.
+    let otherName = try client("127.0.0.2", authority.certificate)
+    let other = try TestAuthority()
+    let otherAuthority = try client("localhost", other.certificate)
+    #expect(
+      !eventually(within: .seconds(2)) { otherName.connection.isConnected || otherAuthority.connection.isConnected })
+    withExtendedLifetime(other) {}
+  }
+
+  @Test("Contexts of callbacks are released with their connection")
+  func release() throws {
+    let server = try NATSServer(.debian)
+    weak var released: Collector<NATSConnection.Event>?
+    do {
+      let client = try Client([server.url]).connected()
+      released = client.events
+      _ = try client.connection.subscribe("a.*") { _ in }
+    }
+    #expect(eventually { released == nil })
+  }
+}

@@ -1,0 +1,95 @@
+import TestSupport
+import Testing
+
+@testable import JetStream
+
+@Suite("Consumers of a stream", .enabled(if: !NATSServer.isSkipped))
+struct ConsumerTests {
+  @Test("An ordered consumer delivers everything once over kills of the server", arguments: NATSServer.Version.allCases)
+  func orderedOverKills(_ version: NATSServer.Version) throws {
+    // Every message must survive the kill, so that each number is expected exactly once.
+    let server = try NATSServer(version)
+    let client = try Client([server.url]).connected()
+    try client.makeStream()
+    let received = Collector<StreamDelivery>()
+    let consumer = OrderedConsumer(client.connection, stream: "RX", from: 1) { received.add($0) }
+    defer { consumer.cancel() }
+    for number in 1...300 { _ = try client.publish("rx.ev.a", "\(number)") }
+    #expect(eventually { received.messages.count == 300 })
+    server.kill()
+    try server.start()
+    #expect(eventually { client.connection.isConnected })
+    consumer.restart()
+    for number in 301...400 { _ = try client.publish("rx.ev.a", "\(number)") }
+    #expect(eventually { received.messages.count >= 400 })
+    #expect(received.texts == (1...400).map { "\($0)" })
+    #expect(received.messages.map(\.sequence) == (1...400).map { UInt64($0) })
+    guard case .message(_, let pending) = received.all.last else {
+      return #expect(Bool(false), "an interruption at the end")
+    }
+    #expect(pending == 0)
+  }
+
+  @Test("A lost consumer of the server is noticed and replaced", arguments: NATSServer.Version.allCases)
+  func replaced(_ version: NATSServer.Version) throws {
+    let server = try NATSServer(version)
+    let client = try Client([server.url]).connected()
+    try client.makeStream()
+    let received = Collector<StreamDelivery>()
+    let consumer = OrderedConsumer(client.connection, stream: "RX", from: 2) { received.add($0) }
+    defer { consumer.cancel() }
+    for number in 1...3 { _ = try client.publish("rx.ev.a", "\(number)") }
+    #expect(eventually { received.texts == ["2", "3"] })
+    let listed = try client.connection.request("$JS.API.CONSUMER.NAMES.RX", within: .seconds(3))
+    let text = String(decoding: listed.payload, as: UTF8.self)
+    let name = try #require(text.split(separator: "\"consumers\":[\"").last?.split(separator: "\"").first)
+    _ = try client.connection.request("$JS.API.CONSUMER.DELETE.RX.\(name)", within: .seconds(3))
+    _ = try client.publish("rx.ev.a", "4")
+    #expect(eventually { received.texts == ["2", "3", "4"] })
+    #expect(received.all.contains { if case .interrupted = $0 { true } else { false } })
+  }
+
+  @Test("A reader needs no consumer, and keeps the order of all its subjects", arguments: NATSServer.Version.allCases)
+  func reader(_ version: NATSServer.Version) throws {
+    let server = try NATSServer(version)
+    let client = try Client([server.url]).connected()
+    try client.makeStream()
+    for number in 1...50 {
+      _ = try client.publish(["rx.node.a", "rx.target.b", "rx.ev.c"][number % 3], "\(number)")
+    }
+    let received = Collector<StreamDelivery>()
+    let reader = StreamReader(client.connection, stream: "RX", subjects: ["rx.node.*", "rx.target.*"], from: 4) {
+      received.add($0)
+    }
+    defer { reader.cancel() }
+    let expected = (4...50).filter { $0 % 3 != 2 }
+    #expect(eventually { received.messages.count == expected.count })
+    #expect(received.texts == expected.map { "\($0)" })
+    guard case .message(_, let pending) = received.all.last else {
+      return #expect(Bool(false), "an interruption at the end")
+    }
+    #expect(pending == 0)
+    let other = try Client([server.url], name: "other").connected()
+    _ = try other.publish("rx.target.z", "51")
+    #expect(eventually(within: .seconds(3)) { received.texts.last == "51" }, "sooner than the interval")
+  }
+
+  @Test("Copies that a server writes for a client are marked", arguments: NATSServer.Version.allCases)
+  func copies(_ version: NATSServer.Version) throws {
+    let server = try NATSServer(version)
+    let client = try Client([server.url]).connected()
+    try client.makeStream()
+    _ = try client.publish("rx.ev.a", "1")
+    // The subject of the response is a subject of the stream.
+    try client.connection.publish("$JS.API.DIRECT.GET.RX", Array("{\"seq\":1}".utf8), reply: "rx.ev.b")
+    let connection = client.connection
+    #expect(try eventually { try connection.lastMessage(of: "rx.ev.b", in: "RX", within: .seconds(3)) != nil })
+    let copy = try #require(try connection.lastMessage(of: "rx.ev.b", in: "RX", within: .seconds(3)))
+    #expect(copy.isCopy && copy.subject == "rx.ev.b" && copy.sequence == 2)
+    let received = Collector<StreamDelivery>()
+    let consumer = OrderedConsumer(connection, stream: "RX", from: 1) { received.add($0) }
+    defer { consumer.cancel() }
+    #expect(eventually { received.messages.count == 2 })
+    #expect(received.messages.map(\.isCopy) == [false, true])
+  }
+}

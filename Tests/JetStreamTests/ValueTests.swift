@@ -1,0 +1,49 @@
+import Testing
+
+@testable import JetStream
+
+@Suite("Values of streams")
+struct ValueTests {
+  @Test("Positions are read from both forms of the subject for acknowledgements")
+  func positions() throws {
+    let short = try #require(DeliveryPosition(acknowledgement: "$JS.ACK.RX.c1.1.70.7.1700000000000000001.3"))
+    #expect(short.streamSequence == 70 && short.consumerSequence == 7 && short.pending == 3)
+    #expect(short.time == 1_700_000_000_000_000_001)
+    let long = try #require(DeliveryPosition(acknowledgement: "$JS.ACK.hub.AbC.RX.c1.1.70.7.1700000000000000001.3.x"))
+    #expect(long == short)
+  }
+
+  @Test(
+    "Other subjects have no position",
+    arguments: [
+      "", "$JS.ACK", "_INBOX.a.b", "$JS.ACK.RX.c1.1.a.7.1.3", "$JS.ACK.RX.c1.1.70.7.1", "$JS.FC.RX.c1.1.70.7.1.3",
+    ])
+  func otherSubjects(_ text: String) { #expect(DeliveryPosition(acknowledgement: text) == nil) }
+
+  @Test(
+    "Times have up to nine digits after the point",
+    arguments: [
+      ("1970-01-01T00:00:00Z", 0), ("1970-01-01T00:00:01.5Z", 1_500_000_000),
+      ("2026-11-23T11:03:58.787457833Z", 1_795_431_838_787_457_833),
+      ("2024-02-29T23:59:59.000000001Z", 1_709_251_199_000_000_001),
+    ] as [(String, Int64)])
+  func times(_ text: String, _ expected: Int64) { #expect(RFC3339Time.nanoseconds(text) == expected) }
+
+  @Test(
+    "Other forms of a time are rejected",
+    arguments: [
+      "", "2026-11-23", "2026-13-23T11:03:58Z", "2026-11-23T11:03:58+01:00", "2026-11-23T11:03:58.1234567890Z",
+    ])
+  func otherTimes(_ text: String) { #expect(RFC3339Time.nanoseconds(text) == nil) }
+
+  @Test("Credentials are recognized by their content")
+  func credentials() {
+    let key = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"
+    let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"
+    #expect(NATSCredentials(content: "\(seed)\n\(key)\n", path: "f") == .key(publicKey: key, file: "f"))
+    #expect(NATSCredentials(content: "-----BEGIN NATS USER JWT-----\nx", path: "f") == .token(file: "f"))
+    for text in ["", seed, key, "\(seed)\n\(key)\n\(key)", seed.lowercased() + "\n" + key] {
+      #expect(NATSCredentials(content: text, path: "f") == nil)
+    }
+  }
+}
