@@ -31,6 +31,16 @@ struct StructureTests {
     #expect(StructureChecks.scatteredImports(sources, of: libraries).isEmpty)
   }
 
+  @Test("The image's build context has the directories of all targets")
+  func buildContext() throws {
+    let manifest = try #require(tree.read("Package.swift"))
+    let ignored = try #require(tree.read(".dockerignore")).split(separator: "\n").map(String.init)
+    #expect(ignored.contains("Benchmarks/*"), "the paths below are excluded unless a line includes them")
+    let paths = Set(manifest.matches(of: /path: "(Benchmarks\/[^"]+)"/).map { String($0.output.1) })
+    #expect(!paths.isEmpty)
+    #expect(paths.filter { !ignored.contains("!\($0)") } == [])
+  }
+
   /// Words that personify the software or its clients, or that have a standard term (in parentheses).
   private static let denied: Set<String> = [
     "stranger", "strangers",  // unauthenticated client, unmatched response
