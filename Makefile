@@ -39,7 +39,7 @@ lint-deploy: ## check the Dockerfile, compose file, manifests, units, OpenAPI do
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/lint-deploy
 
-image: ## build reachd:dev and reachd:debug without a registry (docs/deployment.md); needs root
+image: ## build reachd:dev and reachd:debug without a registry (docs/how-to/container.md); needs root
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/image
 	scripts/image debug

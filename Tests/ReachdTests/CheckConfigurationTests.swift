@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func documentedExampleIsValid() throws {
-    let block = try Self.lines(of: "docs/scheduled-checks.md").drop { $0 != "targets:" }.prefix { $0 != "```" }
+    let block = try Self.lines(of: "docs/reference/targets.md").drop { $0 != "targets:" }.prefix { $0 != "```" }
     let configuration = try ConfigurationTests.load(block.joined(separator: "\n"))
     #expect(configuration.targets.map(\.id) == ["db", "site"] && configuration.modules.map(\.name) == ["api"])
   }

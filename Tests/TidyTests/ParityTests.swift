@@ -1,6 +1,6 @@
 import Testing
 
-/// docs/parity.md names a test for every behaviour of the parents; these tests hold it to that.
+/// docs/explanation/parity.md names a test for every behaviour of the parents; these tests hold it to that.
 @Suite("The table of parity is true")
 struct ParityTests {
   /// The parents' cases and ours, by their letters and how many of each there are.
@@ -14,7 +14,7 @@ struct ParityTests {
 
   init() throws {
     let tree = try SourceTree()
-    table = ParityTable(try #require(tree.read("docs/parity.md")))
+    table = ParityTable(try #require(tree.read("docs/explanation/parity.md")))
     names = tree.files.filter { !$0.isSource }.flatMap { ParityTable.testNames($0.text) }
     try #require(table.rows.count > 80 && names.count > 200, "the table and the tests were found")
   }
@@ -70,7 +70,7 @@ struct ParityTests {
   }
 }
 
-/// The rows of docs/parity.md.
+/// The rows of docs/explanation/parity.md.
 struct ParityTable {
   struct Row {
     let first: String

@@ -1,7 +1,7 @@
 extension Setting {
   /// The settings that SIGHUP changes while the service runs; all others need a restart, which a reload reports.
   ///
-  /// docs/configuration.md lists them; a ``ConfigurationReloader/Participant`` applies each.
+  /// docs/reference/settings.md lists them; a ``ConfigurationReloader/Participant`` applies each.
   static let reloadable: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
     "access.reads", "access.checks", "access.badges", "page", "tokens", "tokensFile", "limits.streams",
