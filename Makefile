@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build test test-store check test-one test-page lint docs lint-deploy image test-image format fuzz soak test-long bench clean
+.PHONY: run build test test-store check test-one test-page test-docs lint docs lint-deploy image test-image format fuzz soak test-long bench clean
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -31,8 +31,14 @@ test-one: ## build and run one suite or test target; T=LongPollTests
 lint: ## check the format of all Swift files
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
 
-docs: ## the libraries' documentation as a web site in .build-docs/site; every warning is an error
-	scripts/setup
+test-docs: ## the commands and tables of the documentation, and the Grafana dashboard (a minute); part of `make test`
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	scripts/dependencies
+	scripts/test-clients docs dashboard
+
+docs: ## the documentation with search, and the API of the Swift libraries, in .build-docs/site; every warning is an error
+	scripts/setup scripts/packages.txt scripts/packages-docs.txt
+	scripts/dependencies
 	scripts/docs
 
 lint-deploy: ## check the Dockerfile, compose file, manifests, units, OpenAPI document and shell scripts
