@@ -195,7 +195,7 @@ let package = Package(
         "ReachabilityModel",
         "Credentials", "JSONFormat", "Locks", "EmbeddedHTTPServer", "TestSupport", logging,
       ]),
-    tests("ReachabilityFleetTests", ["ReachabilityFleet", "ReachabilityModel"]),
+    tests("ReachabilityFleetTests", ["ReachabilityFleet", "ReachabilityModel", "TestSupport"]),
     tests(
       "ReachabilityCompatibilityTests",
       ["ReachabilityCompatibility", "NetworkReachability", "NetworkReachabilityTesting", "TestSupport", "Locks"],

@@ -1,7 +1,9 @@
 /// The limits of the fleet.
 public enum FleetLimits {
+  /// The numbers of events that each message of the stream has: one for a gap before it, and its changes.
+  public static let eventsPerMessage: UInt64 = 256
   /// Changes or base cells of a message: with long names below ``messageBytes``, and one replicated write.
-  public static let changesPerMessage = 256
+  public static let changesPerMessage = 255
   /// Bytes of a message; the engine's own limit is 1 MiB, and short messages delay others less.
   public static let messageBytes = 128 * 1024
   /// Events that wait for the engine; beyond, only the last change of each target is kept.
@@ -24,6 +26,14 @@ public enum FleetLimits {
   public static let downHold = Duration.seconds(2)
   /// The delay of each replica behind the one ranked before it.
   public static let proposalDelay = Duration.milliseconds(250)
+  /// The time for which a replica proposes nothing after it began to fold another stream: agents publish their bases.
+  public static let foldGrace = Duration.seconds(15)
+  /// The time after which a proposal that was not accepted is repeated.
+  public static let proposalRepetition = Duration.seconds(1)
+  /// The maximum age of the stream's messages; a lost node is forgotten with them.
+  public static let streamAge = Duration.seconds(24 * 3600)
+  /// The age at which nodes, definitions and verdicts are published again.
+  public static let restatementAge = Duration.seconds(8 * 3600)
   /// The time for which a cell counts at its old agent while the new one has no result.
   public static let handOver = Duration.seconds(15)
 }

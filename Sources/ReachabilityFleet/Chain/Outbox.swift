@@ -1,4 +1,7 @@
 /// The changes that wait for the engine, collapsed when they are too many: the last one of each target is kept.
+///
+/// A store fills it with the events after the acknowledged number, and again when a page before ``start`` is requested:
+/// the engine has lost acknowledged events then.
 public struct Outbox: Sendable {
   /// The number after which it contains everything.
   public private(set) var start: UInt64

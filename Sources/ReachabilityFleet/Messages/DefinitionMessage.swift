@@ -10,12 +10,15 @@ public struct DefinitionMessage: Hashable, Sendable {
   public var version: UInt64
   /// The definition; nil when the target is deleted.
   public var definition: FleetTarget?
+  /// Whether nothing has changed, and the message is published only because the stream drops old ones or lost them.
+  public var restates: Bool
 
   /// Creates a message.
-  public init(id: String, version: UInt64, definition: FleetTarget?) {
+  public init(id: String, version: UInt64, definition: FleetTarget?, restates: Bool = false) {
     self.id = id
     self.version = version
     self.definition = definition
+    self.restates = restates
   }
 }
 

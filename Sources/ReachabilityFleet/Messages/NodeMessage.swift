@@ -8,15 +8,20 @@ public struct NodeMessage: Hashable, Sendable {
   /// What happened to a node.
   public enum Content: Hashable, Sendable {
     /// It takes part; repeated when one of its attributes changes, and when it reads its own `lost`.
-    case hello(NodeHello)
+    ///
+    /// - Parameters:
+    ///   - hello: its attributes.
+    ///   - restates: whether nothing has changed, and the message is published only because the stream drops old ones.
+    case hello(NodeHello, restates: Bool)
     /// It ends in order. A restart follows within 15 s, or its targets move.
     case bye(restarts: Bool)
     /// A replica reports that it is silent.
     ///
     /// - Parameters:
     ///   - hello: the stream sequence of the `hello` that it ends; without effect after a later `hello`.
+    ///   - attributes: the node's attributes, for readers that begin after the `hello`.
     ///   - by: the id of the replica.
-    case lost(hello: UInt64, by: String)
+    case lost(hello: UInt64, attributes: NodeHello, by: String)
   }
 
   /// Creates a message.

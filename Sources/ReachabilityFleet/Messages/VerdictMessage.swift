@@ -42,7 +42,7 @@ public struct VoteCounts: Hashable, Sendable {
 public struct VerdictMessage: Hashable, Sendable {
   /// The target's id.
   public var target: String
-  /// The verdict that it replaces; nil for the first.
+  /// The verdict that it replaces; nil for the first, and ``to`` in a message that only restates it.
   public var from: FleetVerdict?
   /// The new verdict.
   public var to: FleetVerdict
@@ -62,11 +62,14 @@ public struct VerdictMessage: Hashable, Sendable {
   public var held: Bool
   /// The id of the replica that proposes it.
   public var by: String
+  /// When ``to`` became the verdict; nil unless this message only restates it, because the stream drops old ones.
+  public var since: Timestamp?
 
   /// Creates a message.
   public init(
     target: String, from: FleetVerdict?, to: FleetVerdict, reason: Reason? = nil, votes: VoteCounts,
-    downFrom: [String] = [], basis: UInt64, attempt: Int, prev: UInt64, held: Bool = false, by: String
+    downFrom: [String] = [], basis: UInt64, attempt: Int, prev: UInt64, held: Bool = false, by: String,
+    since: Timestamp? = nil
   ) {
     self.target = target
     self.from = from
@@ -79,5 +82,6 @@ public struct VerdictMessage: Hashable, Sendable {
     self.prev = prev
     self.held = held
     self.by = by
+    self.since = since
   }
 }

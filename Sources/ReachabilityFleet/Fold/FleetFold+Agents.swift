@@ -1,0 +1,85 @@
+extension FleetFold {
+  /// Applies transitions or a part of a base.
+  mutating func apply(_ message: AgentMessage) -> [(index: UInt64, content: FleetEvent.Content)] {
+    begin(message.epoch, of: message.agent)
+    switch message.content {
+    case .changes(let batch):
+      nodes[message.agent]?.parts = []
+      return gap(of: message.agent, after: batch.prev, before: batch.from) + apply(batch, message)
+    case .base(let part):
+      let gap = gap(of: message.agent, after: part.prev, before: part.number)
+      apply(part, message.agent)
+      return gap
+    }
+  }
+
+  /// Makes the epoch of a message the current one of its agent.
+  private mutating func begin(_ epoch: String, of agent: String) {
+    var node = nodes[agent] ?? FoldedNode()
+    if node.epoch != epoch {
+      // Another store knows nothing of the cells of the one before.
+      if node.epoch != nil { node.awaitsBase = true }
+      node.epoch = epoch
+      node.highWater = nil
+      node.parts = []
+      let isNew = nodes[agent] == nil
+      nodes[agent] = node
+      if !isNew { markTargets(of: agent) }
+    }
+  }
+
+  /// The event that numbers of an agent are missing.
+  private mutating func gap(
+    of agent: String, after prev: UInt64, before number: UInt64
+  ) -> [(index: UInt64, content: FleetEvent.Content)] {
+    guard let highWater = nodes[agent]?.highWater, prev > highWater else { return [] }
+    nodes[agent]?.holes += 1
+    missingBases.insert(agent)
+    return [(0, .gap(agent: agent, after: highWater, before: number))]
+  }
+
+  private mutating func apply(
+    _ batch: ChangeBatch, _ message: AgentMessage
+  ) -> [(index: UInt64, content: FleetEvent.Content)] {
+    guard var node = nodes.removeValue(forKey: message.agent) else { return [] }
+    var contents: [(index: UInt64, content: FleetEvent.Content)] = []
+    if !batch.again { contents.reserveCapacity(batch.changes.count) }
+    let highWater = node.highWater ?? 0
+    for (index, change) in batch.changes.enumerated() where change.number > highWater {
+      node.cells[change.target] = change.cell
+      markChanged(change.target)
+      if !batch.again {
+        contents.append((UInt64(index + 1), .cell(agent: message.agent, epoch: message.epoch, change)))
+      }
+    }
+    node.highWater = max(highWater, batch.to)
+    nodes[message.agent] = node
+    return contents
+  }
+
+  private mutating func apply(_ part: BasePart, _ agent: String) {
+    guard var node = nodes.removeValue(forKey: agent) else { return }
+    node.highWater = max(node.highWater ?? 0, part.number)
+    let cells = node.add(part)
+    guard let cells else {
+      nodes[agent] = node
+      return
+    }
+    let old = node.cells
+    node.cells = Dictionary(cells.map { ($0.target, $0.cell) }) { _, last in last }
+    let wasAwaited = node.awaitsBase
+    node.awaitsBase = false
+    missingBases.remove(agent)
+    nodes[agent] = node
+    for id in Set(old.keys).union(node.cells.keys) where wasAwaited || old[id]?.state != node.cells[id]?.state {
+      markChanged(id)
+    }
+  }
+
+  /// Notes that the present message concerns all votes of an agent.
+  mutating func markTargets(of agent: String) {
+    for (id, target) in targets where target.assigned.contains(agent) || target.leaving[agent] != nil {
+      markChanged(id)
+    }
+  }
+}

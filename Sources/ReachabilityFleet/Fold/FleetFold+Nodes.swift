@@ -1,0 +1,99 @@
+extension FleetFold {
+  /// Applies a start or an end of a node.
+  mutating func apply(_ message: NodeMessage) -> [FleetEvent.Content] {
+    let state = nodes[message.id]?.hello == nil ? nil : nodes[message.id]?.state
+    switch message.content {
+    case .hello(let hello, let restates): return start(message.id, hello, restates: restates, was: state)
+    case .bye(restarts: true):
+      nodes[message.id]?.isRestarting = true
+      return []
+    case .bye(restarts: false):
+      guard state == .present || state == .lost else { return [] }
+      enter(.left, message.id)
+      reassign(concerning: message.id)
+      return [.node(message.id, .left, nil)]
+    case .lost(let hello, let attributes, _):
+      // A reader that began after the `hello` does not know its sequence.
+      guard state == nil || state == .present && nodes[message.id]?.helloSequence == hello else { return [] }
+      nodes[message.id, default: FoldedNode()].hello = attributes
+      nodes[message.id]?.helloSequence = hello
+      enter(.lost, message.id)
+      reassign(concerning: message.id)
+      return [.node(message.id, .lost, nil)]
+    }
+  }
+
+  private mutating func start(
+    _ id: String, _ hello: NodeHello, restates: Bool, was state: NodeState?
+  ) -> [FleetEvent.Content] {
+    let isChange = state != .present || nodes[id]?.hello != hello
+    nodes[id, default: FoldedNode()].hello = hello
+    nodes[id]?.helloSequence = sequence
+    nodes[id]?.helloTime = time
+    nodes[id]?.isRestarting = false
+    if state != .present {
+      // What it said before its silence may be out of date.
+      if state != nil { nodes[id]?.awaitsBase = true }
+      enter(.present, id)
+    }
+    if isChange { reassign(concerning: id) }
+    return !restates || state == .lost || state == .left ? [.node(id, .present, hello)] : []
+  }
+
+  private mutating func enter(_ state: NodeState, _ id: String) {
+    nodes[id]?.state = state
+    nodes[id]?.since = time
+    nodes[id]?.isRestarting = false
+  }
+
+  // MARK: - Assignment
+
+  /// The agents that may check targets, and those of them that are lost.
+  var candidates: [Assignment.Candidate] {
+    nodes.compactMap { id, node in
+      guard node.isAgent, let hello = node.hello else { return nil }
+      return Assignment.Candidate(
+        id: id, zone: hello.zone, labels: hello.labels, isPresent: node.state == .present)
+    }
+  }
+
+  /// Assigns all targets again after a node has changed.
+  private mutating func reassign(concerning node: String) {
+    forgetNodes()
+    let candidates = candidates
+    for id in targets.keys { assign(id, among: candidates) }
+    markTargets(of: node)
+  }
+
+  /// Assigns one target.
+  mutating func assign(_ id: String, among candidates: [Assignment.Candidate]) {
+    guard var target = targets[id] else { return }
+    let assigned = Assignment.agents(for: id, target.definition.placement, among: candidates)
+    guard assigned != target.assigned else { return }
+    let until = time + FleetLimits.handOver.nanoseconds
+    target.leaving = target.leaving.filter { $0.value > time }
+    for agent in target.assigned where !assigned.contains(agent) && nodes[agent]?.state != .lost {
+      target.leaving[agent] = until
+    }
+    for agent in assigned { target.leaving[agent] = nil }
+    target.assigned = assigned
+    targets[id] = target
+    markChanged(id)
+  }
+
+  /// Removes the nodes that ended long ago: their messages are, or will be, too old for the stream.
+  private mutating func forgetNodes() {
+    for (id, node) in nodes {
+      switch node.state {
+      case .present: break
+      case .left: if node.since + FleetLimits.handOver.nanoseconds < time { nodes[id] = nil }
+      case .lost: if node.since + FleetLimits.streamAge.nanoseconds < time { nodes[id] = nil }
+      }
+    }
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds.
+  var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

@@ -1,0 +1,60 @@
+internal import ReachabilityModel
+
+extension FleetFold {
+  /// Accepts or ignores a proposed verdict.
+  mutating func apply(_ message: VerdictMessage) -> [FleetEvent.Content] {
+    lastProposals[message.target] = sequence
+    guard var target = targets[message.target] else { return [] }
+    let isAccepted = accepts(message, target.verdict)
+    if isAccepted {
+      target.verdict = AcceptedVerdict(
+        message: message, sequence: sequence, since: message.since.map { $0.microseconds * 1000 } ?? time, time: time)
+    }
+    targets[message.target] = target
+    changedTargets.insert(message.target)
+    return isAccepted && message.from != message.to ? [.verdict(message)] : []
+  }
+
+  /// Whether a proposal is the successor of the accepted verdict.
+  ///
+  /// Of proposals that were made at the same time, the first in the stream is it; the others name the same predecessor.
+  private func accepts(_ message: VerdictMessage, _ accepted: AcceptedVerdict?) -> Bool {
+    guard let accepted else {
+      // The first of a target; or its predecessors were too old for the stream when this fold began.
+      return message.prev == 0 || message.prev < first
+    }
+    let last = accepted.message
+    if message.prev != accepted.sequence {
+      // Only a fold that began here can have accepted a message that was refused: its successor shows that.
+      return message.prev < first && message.prev > last.prev
+    }
+    if message.from == message.to { return message.to == last.to }
+    return message.to != last.to && (message.basis, message.attempt) > (last.basis, last.attempt)
+  }
+
+  /// Applies a version of a target.
+  mutating func apply(_ message: DefinitionMessage) -> [FleetEvent.Content] {
+    let known = targets[message.id]?.version ?? deleted[message.id] ?? 0
+    if message.version == known, let definition = message.definition, targets[message.id]?.definition == definition {
+      targets[message.id]?.definitionTime = time
+    }
+    guard message.version > known else { return [] }
+    guard let definition = message.definition else {
+      targets[message.id] = nil
+      deleted[message.id] = message.version
+      changedTargets.insert(message.id)
+      return message.restates ? [] : [.definition(message)]
+    }
+    deleted[message.id] = nil
+    if targets[message.id] == nil {
+      targets[message.id] = FoldedTarget(
+        definition: definition, version: message.version, definitionTime: time, changedAt: sequence, changedTime: time)
+    }
+    targets[message.id]?.definition = definition
+    targets[message.id]?.version = message.version
+    targets[message.id]?.definitionTime = time
+    assign(message.id, among: candidates)
+    markChanged(message.id)
+    return message.restates ? [] : [.definition(message)]
+  }
+}

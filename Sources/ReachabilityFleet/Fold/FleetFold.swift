@@ -1,0 +1,105 @@
+/// The state of the fleet: a pure function of the messages of one stream in their order.
+///
+/// It has no clock and decides nothing: verdicts count because they are in the stream. Two replicas that fold the same
+/// messages have the same state, and the same events with the same ids.
+public struct FleetFold: Sendable {
+  /// When the stream was created, in nanoseconds since 1970.
+  public let created: Int64
+  /// The epoch of the events' ids.
+  public let epoch: UInt32
+  /// The stream sequence of the first message; 0 before it.
+  public private(set) var first: UInt64 = 0
+  /// The stream sequence of the last message.
+  public private(set) var sequence: UInt64 = 0
+  /// When the engine stored the last message, in nanoseconds since 1970.
+  public private(set) var time: Int64 = 0
+  /// The agents and replicas.
+  public internal(set) var nodes: [String: FoldedNode] = [:]
+  /// The targets.
+  public internal(set) var targets: [String: FoldedTarget] = [:]
+  /// The versions of deleted targets.
+  public internal(set) var deleted: [String: UInt64] = [:]
+  /// The stream sequence of the last message on the subject of each target's verdicts, accepted or not.
+  public internal(set) var lastProposals: [String: UInt64] = [:]
+  /// The targets whose votes or verdicts have changed since ``takeChangedTargets()``.
+  var changedTargets: Set<String> = []
+  /// The agents whose base is needed since ``takeMissingBases()``.
+  var missingBases: Set<String> = []
+
+  /// Creates the state before the first message of a stream.
+  public init(created: Int64) {
+    self.created = created
+    epoch = FleetEventID.epoch(created: created)
+  }
+
+  /// The position after the last message.
+  public var position: StreamPosition { StreamPosition(sequence: sequence, created: created) }
+
+  /// Applies the next message of the stream.
+  ///
+  /// - Parameters:
+  ///   - message: the message; nil for one that is not understood, which has no effect.
+  ///   - sequence: its stream sequence.
+  ///   - time: when the engine stored it, in nanoseconds since 1970.
+  /// - Returns: the events that follow from it.
+  public mutating func apply(_ message: FleetMessage?, sequence: UInt64, time: Int64) -> [FleetEvent] {
+    if first == 0 { first = sequence }
+    self.sequence = sequence
+    self.time = time
+    let contents: [(index: UInt64, content: FleetEvent.Content)]
+    switch message {
+    case .agent(let message): contents = apply(message)
+    case .node(let message): contents = apply(message).map { (0, $0) }
+    case .verdict(let message): contents = apply(message).map { (0, $0) }
+    case .definition(let message): contents = apply(message).map { (0, $0) }
+    case nil: contents = []
+    }
+    return contents.map { index, content in
+      let number = sequence &* FleetLimits.eventsPerMessage &+ index
+      return FleetEvent(
+        id: FleetEventID(epoch: epoch, number: number, check: content.check(time: time)), time: time, content: content)
+    }
+  }
+
+  /// The targets whose verdict has to be reviewed; each once.
+  public mutating func takeChangedTargets() -> [String] {
+    defer { changedTargets = [] }
+    return changedTargets.sorted()
+  }
+
+  /// The agents that have to publish a base, because events of them are missing; each once.
+  public mutating func takeMissingBases() -> [String] {
+    defer { missingBases = [] }
+    return missingBases.sorted()
+  }
+
+  // MARK: - Votes
+
+  /// The verdict that follows from the votes after the last message that concerns them; nil for an unknown target.
+  public func decision(for id: String) -> QuorumRules.Decision? {
+    targets[id].map { QuorumRules.decide($0.definition.quorum, votes(on: id, $0)) }
+  }
+
+  /// The votes of the assigned agents; in place of missing ones, those of agents that checked the target before.
+  private func votes(on id: String, _ target: FoldedTarget) -> [QuorumRules.Vote] {
+    var leaving = target.leaving.filter { $0.value > target.changedTime }.keys.sorted()[...]
+    return target.assigned.map { agent in
+      let own = QuorumRules.Vote(
+        agent: agent, zone: nodes[agent]?.hello?.zone ?? "", state: nodes[agent]?.vote(id)?.state)
+      guard own.state == nil else { return own }
+      while let old = leaving.popFirst() {
+        guard let node = nodes[old], let cell = node.vote(id) else { continue }
+        return QuorumRules.Vote(agent: old, zone: node.hello?.zone ?? "", state: cell.state)
+      }
+      return own
+    }
+  }
+
+  /// Notes that the present message concerns a target's votes.
+  mutating func markChanged(_ id: String) {
+    guard targets[id] != nil else { return }
+    targets[id]?.changedAt = sequence
+    targets[id]?.changedTime = time
+    changedTargets.insert(id)
+  }
+}

@@ -1,0 +1,247 @@
+internal import ReachabilityModel
+
+/// A replica, as a pure state machine: it folds the stream, reports silent agents and proposes verdicts.
+public struct FleetReplica: Sendable {
+  /// The id of this replica.
+  public let id: String
+  /// The state of the fleet.
+  public private(set) var fold = FleetFold(created: 0)
+  /// Whether the fold has everything that the stream has.
+  public private(set) var isComplete = false
+  /// Whether the engine is connected.
+  public private(set) var isConnected = false
+  /// What was heard of the nodes.
+  public private(set) var silence = SilenceTracker()
+  private let attributes: NodeHello
+  private var tail = StreamTail()
+  private var proposer: Proposer
+  private var isConsuming = false
+  /// What the fold before a lost stream had, to restate it.
+  private var lostFold: FleetFold?
+  private var nextCheck = Duration.zero
+  private var nextRound = Duration.zero
+  private var lastInput = Duration.zero
+
+  /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
+  /// for ever.
+  static let checkInterval = Duration.seconds(10)
+  /// The time between two considerations of silence.
+  static let roundInterval = Duration.seconds(1)
+  /// A pause of the process after which nothing that was not heard is silence.
+  static let stall = Duration.seconds(3)
+
+  /// Creates a replica that is not connected.
+  ///
+  /// - Parameters:
+  ///   - id: its id.
+  ///   - attributes: what its `hello` contains.
+  public init(id: String, attributes: NodeHello) {
+    self.id = id
+    self.attributes = attributes
+    proposer = Proposer(replica: id)
+  }
+
+  /// Processes an input.
+  ///
+  /// - Parameters:
+  ///   - input: what happened.
+  ///   - now: the monotonic time.
+  /// - Returns: what to do, in this order.
+  public mutating func handle(_ input: Input, at now: Duration) -> [Effect] {
+    if now - lastInput > Self.stall, isComplete { silence.begin(at: now) }
+    lastInput = now
+    switch input {
+    case .connection(let isConnected): return connect(isConnected, at: now)
+    case .streamState(let state): return compare(state, at: now) + [wake]
+    case .message(let message, let stored, let pending): return take(message, stored, pending, at: now)
+    case .interrupted:
+      isConsuming = false
+      return [.readStreamState]
+    case .heartbeat(let node):
+      silence.hear(node, at: now)
+      return []
+    case .timer: return expire(at: now)
+    }
+  }
+
+  // MARK: - The stream
+
+  private mutating func connect(_ isConnected: Bool, at now: Duration) -> [Effect] {
+    self.isConnected = isConnected
+    isConsuming = false
+    silence.suspend()
+    proposer.suspend()
+    isComplete = false
+    guard isConnected else { return [] }
+    nextCheck = now + Self.checkInterval
+    return [.readStreamState, wake]
+  }
+
+  private mutating func compare(_ state: StreamState?, at now: Duration) -> [Effect] {
+    guard isConnected, let state else { return [] }
+    var effects: [Effect] = []
+    if state.created != fold.created || tail.isBeyond(state) { effects += restart(created: state.created) }
+    if !isConsuming {
+      isConsuming = true
+      effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
+    }
+    if tail.sequence >= state.last { effects += complete(at: now) }
+    return effects
+  }
+
+  /// Begins the fold again, because the stream is another one.
+  private mutating func restart(created: Int64) -> [Effect] {
+    let isFirst = fold.created == 0
+    if !isFirst, lostFold == nil { lostFold = fold }
+    fold = FleetFold(created: created)
+    tail = StreamTail()
+    isConsuming = false
+    isComplete = false
+    proposer.reset()
+    silence.suspend()
+    return isFirst ? [] : [.restarted]
+  }
+
+  private mutating func take(
+    _ message: FleetMessage?, _ stored: StoredMessage, _ pending: UInt64, at now: Duration
+  ) -> [Effect] {
+    guard isConsuming else { return [] }
+    switch tail.take(stored) {
+    case .known: return pending == 0 ? complete(at: now) + [wake] : []
+    case .fork: return restart(created: fold.created) + [.readStreamState]
+    case .next: break
+    }
+    let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
+    var effects: [Effect] = events.isEmpty ? [] : [.events(events)]
+    if case .node(let node) = message { silence.hear(node.id, at: now) }
+    if pending == 0 { effects += complete(at: now) }
+    if isComplete { effects += review(at: now) + [wake] }
+    return effects
+  }
+
+  /// Everything that the stream had is folded.
+  private mutating func complete(at now: Duration) -> [Effect] {
+    guard !isComplete, isConnected else { return [] }
+    isComplete = true
+    silence.begin(at: now)
+    let restated = lostFold.map { restatements(of: $0) } ?? []
+    proposer.begin(at: lostFold == nil ? now : now + FleetLimits.foldGrace)
+    lostFold = nil
+    nextRound = now + Self.roundInterval
+    return restated + greet() + review(at: now)
+  }
+
+  // MARK: - Decisions
+
+  /// Reviews what has changed, and publishes what is due.
+  private mutating func review(at now: Duration) -> [Effect] {
+    for target in fold.takeChangedTargets() { proposer.review(target, fold, at: now) }
+    var effects = fold.takeMissingBases().map(Effect.requestBase)
+    for message in proposer.proposals(fold, at: now) {
+      let last = fold.lastProposals[message.target] ?? 0
+      effects.append(.publish(.verdict(message), expecting: ExpectedLast(after: last)))
+    }
+    return effects
+  }
+
+  private mutating func expire(at now: Duration) -> [Effect] {
+    guard isConnected else { return [] }
+    var effects: [Effect] = []
+    if nextCheck <= now {
+      nextCheck = now + Self.checkInterval
+      effects.append(.readStreamState)
+      if isComplete { effects += restatements() }
+    }
+    if isComplete {
+      if nextRound <= now {
+        nextRound = now + Self.roundInterval
+        effects += greet()
+        effects += silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
+      }
+      effects += review(at: now)
+    }
+    return effects + [wake]
+  }
+
+  private var wake: Effect {
+    guard isComplete else { return .wake(at: nextCheck) }
+    return .wake(at: min(nextCheck, nextRound, proposer.deadline ?? nextCheck))
+  }
+
+  /// The `hello` of this replica, when the stream does not have it.
+  private func greet() -> [Effect] {
+    let own = fold.nodes[id]
+    let isKnown = own?.state == .present && own?.hello == attributes
+    let isOld = fold.time - (own?.helloTime ?? 0) > FleetLimits.restatementAge.nanoseconds
+    guard !isKnown || isOld else { return [] }
+    return [.publish(.node(NodeMessage(id: id, .hello(attributes, restates: isKnown))), expecting: nil)]
+  }
+
+  // MARK: - Restatements
+
+  /// Messages of one check, so that a fleet that began at one time does not delay anything.
+  static let restatementsPerCheck = 100
+
+  /// Publishes definitions and verdicts again before the stream drops them; the first-ranked replica does.
+  private func restatements() -> [Effect] {
+    let oldest = fold.time - FleetLimits.restatementAge.nanoseconds
+    var effects: [Effect] = []
+    for (id, target) in fold.targets {
+      guard effects.count < Self.restatementsPerCheck else { break }
+      let isOld = target.definitionTime < oldest
+      let verdict = target.verdict.flatMap { $0.time < oldest ? $0 : nil }
+      guard isOld || verdict != nil, Rendezvous.rank(of: self.id, among: fold.presentReplicas, for: id) == 0 else {
+        continue
+      }
+      if isOld {
+        effects.append(
+          .publish(
+            .definition(
+              DefinitionMessage(id: id, version: target.version, definition: target.definition, restates: true)),
+            expecting: nil))
+      }
+      if let verdict {
+        effects.append(
+          .publish(
+            .verdict(verdict.restatement(prev: verdict.sequence, basis: verdict.message.basis, by: self.id)),
+            expecting: ExpectedLast(after: fold.lastProposals[id] ?? 0)))
+      }
+    }
+    return effects
+  }
+
+  /// What a lost stream had and the present one has not: an empty stream is no order to end anything.
+  private func restatements(of lost: FleetFold) -> [Effect] {
+    var effects: [Effect] = []
+    for (id, target) in lost.targets.sorted(by: { $0.key < $1.key }) where fold.targets[id] == nil {
+      guard fold.deleted[id] ?? 0 < target.version else { continue }
+      let message = DefinitionMessage(
+        id: id, version: target.version, definition: target.definition, restates: true)
+      effects.append(.publish(.definition(message), expecting: ExpectedLast.none))
+      if let verdict = target.verdict {
+        effects.append(
+          .publish(.verdict(verdict.restatement(prev: 0, basis: 0, by: self.id)), expecting: ExpectedLast.none))
+      }
+    }
+    for (id, version) in lost.deleted.sorted(by: { $0.key < $1.key }) where fold.deleted[id] == nil {
+      guard fold.targets[id]?.version ?? 0 < version else { continue }
+      effects.append(
+        .publish(
+          .definition(DefinitionMessage(id: id, version: version, definition: nil, restates: true)), expecting: nil))
+    }
+    return effects
+  }
+}
+
+extension AcceptedVerdict {
+  /// The message that restates the verdict.
+  func restatement(prev: UInt64, basis: UInt64, by replica: String) -> VerdictMessage {
+    var copy = message
+    copy.from = message.to
+    copy.prev = prev
+    copy.basis = basis
+    copy.by = replica
+    copy.since = Timestamp(microseconds: since / 1000)
+    return copy
+  }
+}

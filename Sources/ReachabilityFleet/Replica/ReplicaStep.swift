@@ -1,0 +1,35 @@
+extension FleetReplica {
+  /// What the replica has to react to.
+  public enum Input: Sendable {
+    /// The engine is connected, or is not any longer.
+    case connection(Bool)
+    /// The state of the stream, as ``Effect/readStreamState`` requested it; nil when there is none or it is not known.
+    case streamState(StreamState?)
+    /// A message of the stream; nil for one that is not understood.
+    case message(FleetMessage?, StoredMessage, pending: UInt64)
+    /// Deliveries stopped.
+    case interrupted
+    /// A node is heard.
+    case heartbeat(String)
+    /// The time of the last ``Effect/wake(at:)`` has come.
+    case timer
+  }
+
+  /// What the caller has to do.
+  public enum Effect: Sendable, Hashable {
+    /// Read the state of the stream, and create the stream if there is none.
+    case readStreamState
+    /// Consume the stream from this sequence on, instead of an earlier consumption.
+    case consume(from: UInt64)
+    /// Publish a message; what became of it is seen in the stream.
+    case publish(FleetMessage, expecting: ExpectedLast?)
+    /// Request a base of this agent.
+    case requestBase(String)
+    /// Publish these events, in this order.
+    case events([FleetEvent])
+    /// The fold began again: every subscriber gets the event `gap` and then a snapshot.
+    case restarted
+    /// Report ``Input/timer`` at this time; it replaces earlier ones.
+    case wake(at: Duration)
+  }
+}

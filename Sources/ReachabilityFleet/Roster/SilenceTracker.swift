@@ -1,0 +1,55 @@
+/// Decides which nodes a replica reports as lost: a pure state machine over heartbeats.
+public struct SilenceTracker: Sendable {
+  private var heard: [String: Duration] = [:]
+  /// Nodes are not silent before this time; nil while nothing can be heard or reported.
+  private var start: Duration?
+  /// The `hello` of each node that was seen last: a node that begins has time for its first heartbeat.
+  private var hellos: [String: UInt64] = [:]
+  /// The nodes that were reported, by the `hello` that the report ends.
+  private var reported: [String: UInt64] = [:]
+
+  /// Creates a tracker that waits for ``begin(at:)``.
+  public init() {}
+
+  /// All nodes get the time of ``FleetLimits/silence`` from now on: after a start, a reconnect, or a stall of this
+  /// process.
+  public mutating func begin(at now: Duration) {
+    start = now
+    heard = [:]
+    reported = [:]
+  }
+
+  /// This replica cannot hear or report anything.
+  public mutating func suspend() { start = nil }
+
+  /// A heartbeat has arrived.
+  public mutating func hear(_ node: String, at now: Duration) { heard[node] = now }
+
+  /// When a node was heard last; nil since ``begin(at:)``.
+  public func lastHeard(_ node: String) -> Duration? { heard[node] }
+
+  /// The nodes that are silent, each once.
+  ///
+  /// - Parameters:
+  ///   - fold: the nodes.
+  ///   - now: the monotonic time.
+  ///   - excluded: this replica, which does not hear itself.
+  /// - Returns: the messages to publish.
+  public mutating func lost(_ fold: FleetFold, at now: Duration, excluding excluded: String) -> [NodeMessage] {
+    guard let start else { return [] }
+    var messages: [NodeMessage] = []
+    let replicas = fold.presentReplicas
+    for (id, node) in fold.nodes where node.state == .present && id != excluded {
+      guard let hello = node.hello else { continue }
+      let rank = Rendezvous.rank(of: excluded, among: replicas, for: id) ?? replicas.count
+      let patience =
+        (node.isRestarting ? FleetLimits.handOver : FleetLimits.silence) + FleetLimits.proposalDelay * rank
+      if hellos.updateValue(node.helloSequence, forKey: id) != node.helloSequence { heard[id] = now }
+      guard now - max(heard[id] ?? start, start) > patience, reported[id] != node.helloSequence else { continue }
+      reported[id] = node.helloSequence
+      messages.append(
+        NodeMessage(id: id, .lost(hello: node.helloSequence, attributes: hello, by: excluded)))
+    }
+    return messages.sorted { $0.id < $1.id }
+  }
+}

@@ -1,0 +1,46 @@
+import ReachabilityFleet
+import Testing
+
+@Suite("FleetResume")
+struct FleetResumeTests {
+  private func event(_ number: UInt64, check: UInt32) -> FleetEvent {
+    FleetEvent(
+      id: FleetEventID(epoch: 7, number: number, check: check), time: 0,
+      content: .gap(agent: "a", after: 0, before: 0))
+  }
+
+  private func resume(_ window: EventWindow, _ number: UInt64, check: UInt32, epoch: UInt32 = 7) -> FleetResume {
+    FleetResume(
+      after: FleetEventID(epoch: epoch, number: number, check: check), epoch: 7, folded: 10, oldest: window.oldest,
+      check: window.check(of:))
+  }
+
+  @Test("An id is continued when this replica has the same event, and everything after it")
+  func resume() {
+    var window = EventWindow(limit: 3)
+    window.begin(at: 1)
+    for sequence in 1...5 as ClosedRange<UInt64> {
+      window.append(event(sequence * 256, check: UInt32(sequence)))
+    }
+    #expect(window.oldest == 2 * 256)
+    #expect(resume(window, 4 * 256, check: 4) == .replay)
+    #expect(resume(window, 4 * 256, check: 5) == .gap(.otherHistory))
+    #expect(resume(window, 4 * 256 + 1, check: 4) == .gap(.otherHistory))
+    #expect(resume(window, 4 * 256, check: 4, epoch: 8) == .gap(.otherHistory))
+    #expect(resume(window, 2 * 256, check: 2) == .replay)
+    #expect(resume(window, 1 * 256, check: 1) == .gap(.tooOld))
+    #expect(resume(window, 11 * 256, check: 1) == .wait)
+    #expect(window.events(after: 4 * 256).map(\.id.check) == [5])
+    #expect(window.events(after: 2 * 256, limit: 2).map(\.id.check) == [3, 4])
+  }
+
+  @Test("Ids are read strictly", arguments: ["", "0-1-2", "0000000a-1", "0000000a-+1-00000000", "0000000A-1-00000000"])
+  func ids(_ text: String) { #expect(FleetEventID(text) == nil) }
+
+  @Test("An id is written and read")
+  func text() {
+    let id = FleetEventID(epoch: 0xa, number: 812, check: 0xffff_ffff)
+    #expect(id.description == "0000000a-812-ffffffff")
+    #expect(FleetEventID(id.description) == id)
+  }
+}

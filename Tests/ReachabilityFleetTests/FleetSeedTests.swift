@@ -1,0 +1,123 @@
+import ReachabilityFleet
+import ReachabilityModel
+import Testing
+
+/// Random histories of a fleet; `REACHD_FLEET_SEEDS` sets how many.
+@Suite("Fleet by seeds")
+struct FleetSeedTests {
+  @Test("All replicas have one state and one history, subscribers lose and repeat nothing", arguments: [false])
+  func seeds(mayDamage: Bool) {
+    for seed in 0..<max(Seeds.count / 10, 1) {
+      var run = FleetRun(seed: seed, mayDamage: mayDamage)
+      run.run()
+      if let problem = problem(of: run) {
+        Issue.record("seed \(seed): \(problem)")
+        return
+      }
+    }
+  }
+
+  private func problem(of run: FleetRun) -> String? {
+    var audit = Audit(run.stream)
+    audit.run()
+    return audit.problem ?? states(of: run, audit.fold) ?? cells(of: run, audit.fold)
+      ?? subscribers(of: run, audit.events)
+  }
+
+  /// Every replica has the state and the events of a fold from the first message.
+  private func states(of run: FleetRun, _ fold: FleetFold) -> String? {
+    for replica in run.replicas {
+      guard replica.replica.isComplete else { return "\(replica.id) is behind" }
+      if let difference = replica.fold.difference(from: fold) { return "\(replica.id): \(difference)" }
+    }
+    for (id, target) in fold.targets {
+      let decided = fold.decision(for: id)?.verdict
+      let accepted = target.verdict?.message.to ?? .unknown
+      if decided != accepted { return "\(id) is \(accepted), its votes say \(decided?.rawValue ?? "nothing")" }
+    }
+    return nil
+  }
+
+  /// The cells are what the agents have.
+  private func cells(of run: FleetRun, _ fold: FleetFold) -> String? {
+    for agent in run.agents {
+      guard let node = fold.nodes[agent.id] else { return "\(agent.id) is missing" }
+      if node.state != .present || node.awaitsBase { return "\(agent.id) is \(node.state), base \(node.awaitsBase)" }
+      if node.cells != agent.cells { return "\(agent.id) has other cells" }
+    }
+    return nil
+  }
+
+  private func subscribers(of run: FleetRun, _ events: [FleetEvent]) -> String? {
+    for (index, subscriber) in run.subscribers.enumerated() {
+      if !run.isDamaged, subscriber.gaps > 0 { return "subscriber \(index) has a gap without a loss" }
+      let restarts = run.replicas[subscriber.replica].restarts
+      if index < 2, subscriber.gaps != restarts {
+        return "subscriber \(index) has \(subscriber.gaps) gaps, its replica began \(restarts) times again"
+      }
+      if restarts > run.damages { return "\(restarts) restarts after \(run.damages) losses" }
+      let ids = subscriber.received.map(\.id)
+      if Set(ids).count != ids.count { return "subscriber \(index) has events twice" }
+      if subscriber.received != Array(events.suffix(subscriber.received.count)) {
+        let end = events.suffix(subscriber.received.count)
+        let first = zip(subscriber.received, end).first { $0 != $1 }
+        return "subscriber \(index) at \(subscriber.replica) after \(subscriber.gaps) gaps has "
+          + "\(first.map { "\($0.0.id) \($0.0.content) instead of \($0.1.id) \($0.1.content)" } ?? "more events")"
+      }
+      if subscriber.gaps == 0, subscriber.received.count != events.count { return "subscriber \(index) lost events" }
+    }
+    return nil
+  }
+}
+
+/// An independent pass over a stream: its events, and every accepted verdict against the votes at its basis.
+private struct Audit {
+  private(set) var fold: FleetFold
+  private(set) var events: [FleetEvent] = []
+  private(set) var problem: String?
+  private let stream: ScriptedStream
+
+  init(_ stream: ScriptedStream) {
+    self.stream = stream
+    fold = FleetFold(created: stream.created)
+  }
+
+  mutating func run() {
+    var decisions: [String: [UInt64: FleetVerdict]] = [:]
+    for entry in stream.entries {
+      events += fold.apply(entry.message, sequence: entry.sequence, time: entry.time)
+      for (id, target) in fold.targets where target.changedAt == entry.sequence {
+        decisions[id, default: [:]][entry.sequence] = fold.decision(for: id)?.verdict
+      }
+      guard case .verdict(let message) = entry.message, fold.targets[message.target]?.verdict?.message == message,
+        message.basis > 0, message.from != message.to
+      else { continue }
+      if decisions[message.target]?[message.basis] != message.to {
+        problem = "the verdict at \(entry.sequence) does not follow from its basis \(message.basis)"
+      }
+    }
+  }
+}
+
+extension FleetFold {
+  /// The first difference of two states.
+  fileprivate func difference(from other: FleetFold) -> String? {
+    if position != other.position { return "position \(position), not \(other.position)" }
+    if Set(nodes.keys) != Set(other.nodes.keys) { return "other nodes" }
+    for (id, node) in nodes {
+      guard let second = other.nodes[id] else { continue }
+      if node.state != second.state || node.cells != second.cells || node.highWater != second.highWater
+        || node.awaitsBase != second.awaitsBase
+      {
+        return "another \(id)"
+      }
+    }
+    if Set(targets.keys) != Set(other.targets.keys) { return "other targets" }
+    for (id, target) in targets {
+      guard let second = other.targets[id] else { continue }
+      if target.verdict != second.verdict { return "another verdict of \(id)" }
+      if target.assigned != second.assigned || target.version != second.version { return "another \(id)" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,102 @@
+import ReachabilityFleet
+import Testing
+
+@Suite("Assignment")
+struct PlacementTests {
+  private static func candidates(_ count: Int, zones: Int = 3, lost: Set<Int> = []) -> [Assignment.Candidate] {
+    (0..<count).map {
+      Assignment.Candidate(
+        id: "a\($0)", zone: "z\($0 % zones)", labels: ["env": $0 % 2 == 0 ? "prod" : "test"],
+        isPresent: !lost.contains($0))
+    }
+  }
+
+  @Test("Without a count, all selected agents check, also lost ones")
+  func all() {
+    let agents = Self.candidates(6, lost: [2])
+    #expect(Assignment.agents(for: "t", Placement(), among: agents) == (0..<6).map { "a\($0)" })
+    #expect(
+      Assignment.agents(for: "t", Placement(select: ["env": "prod"]), among: agents) == ["a0", "a2", "a4"])
+    #expect(Assignment.agents(for: "t", Placement(select: ["env": "none"]), among: agents).isEmpty)
+  }
+
+  @Test("A lost agent's targets move, and no others")
+  func minimalMovement() {
+    let placement = Placement(count: 3)
+    let before = Self.candidates(20)
+    let after = Self.candidates(20, lost: [7])
+    var moved = 0
+    for index in 0..<1000 {
+      let old = Assignment.agents(for: "t\(index)", placement, among: before)
+      let new = Assignment.agents(for: "t\(index)", placement, among: after)
+      #expect(new.count == 3)
+      if old.contains("a7") {
+        moved += 1
+        #expect(!new.contains("a7") && Set(new).subtracting(old).count == 1)
+      } else {
+        #expect(old == new)
+      }
+    }
+    // 3 of 20 are 150 of 1,000 on average.
+    #expect((90...210).contains(moved), "\(moved)")
+  }
+
+  @Test("Targets are spread evenly")
+  func balance() {
+    var counts: [String: Int] = [:]
+    for index in 0..<2000 {
+      for agent in Assignment.agents(for: "t\(index)", Placement(count: 2), among: Self.candidates(10)) {
+        counts[agent, default: 0] += 1
+      }
+    }
+    #expect(counts.count == 10)
+    #expect(counts.values.allSatisfy { (300...500).contains($0) }, "\(counts)")
+  }
+
+  @Test("Agents come from different zones when the placement spreads")
+  func spread() {
+    for index in 0..<200 {
+      let chosen = Assignment.agents(
+        for: "t\(index)", Placement(count: 3, spreadsZones: true), among: Self.candidates(12))
+      let zones = Set(chosen.map { (Int($0.dropFirst()) ?? 0) % 3 })
+      #expect(zones.count == 3)
+    }
+  }
+
+  @Test("A lost agent stays assigned when no other can take its place")
+  func tooFew() {
+    let agents = Assignment.agents(for: "t", Placement(count: 3), among: Self.candidates(4, lost: [0, 1]))
+    #expect(agents.count == 3 && agents.contains("a2") && agents.contains("a3"))
+  }
+
+  @Test("The mesh is complete up to 33 agents, sparse and connected above", arguments: [1, 2, 33, 34, 200])
+  func mesh(_ count: Int) {
+    let peers = (0..<count).map { Mesh.Peer(id: "a\($0)", zone: "z\($0 % 4)") }
+    var neighbours: [String: Set<String>] = [:]
+    for peer in peers {
+      let checked = Mesh.peers(of: peer, among: peers)
+      #expect(checked.count == (count <= Mesh.fullMesh ? count - 1 : count == 33 ? 16 : Mesh.degree))
+      #expect(!checked.contains(peer.id))
+      for other in checked {
+        neighbours[peer.id, default: []].insert(other)
+        neighbours[other, default: []].insert(peer.id)
+      }
+      if count > 40 {
+        #expect(peers.filter { checked.contains($0.id) && $0.zone == peer.zone }.count == Mesh.degree / 2)
+      }
+    }
+    var reached: Set<String> = ["a0"]
+    var pending = ["a0"]
+    while let next = pending.popLast() {
+      for other in neighbours[next, default: []] where reached.insert(other).inserted { pending.append(other) }
+    }
+    #expect(reached.count == count)
+  }
+
+  @Test("Ids of the mesh's targets name the agent")
+  func meshTargets() {
+    #expect(Mesh.target(of: "node7") == "mesh.node7")
+    #expect(Mesh.agent(of: "mesh.node7") == "node7")
+    #expect(Mesh.agent(of: "db") == nil)
+  }
+}

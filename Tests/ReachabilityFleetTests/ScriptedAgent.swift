@@ -1,0 +1,143 @@
+import ReachabilityFleet
+import ReachabilityModel
+
+/// An agent's process and its store around an ``AgentChain``, driven step by step.
+struct ScriptedAgent {
+  let id: String
+  private(set) var epoch: String
+  /// The store: all events of the epoch; odd ones of targets.
+  private(set) var changes: [CellChange] = []
+  private(set) var last: UInt64 = 0
+  private(set) var cells: [String: CellState] = [:]
+  private var outbox: Outbox
+  private var isLoaded = true
+  private var saved: Acknowledgement?
+  private(set) var chain: AgentChain
+  private(set) var isConnected = false
+  private(set) var conflict: String?
+  private(set) var isIdle = false
+  private var pending: (action: AgentChain.Action, operation: UInt64)?
+  private var wake: Duration?
+  private let limits: (events: Int, bytes: Int)
+
+  init(_ id: String, epoch: String, limits: (events: Int, bytes: Int) = (1000, 1_000_000)) {
+    self.id = id
+    self.epoch = epoch
+    self.limits = limits
+    outbox = Outbox(after: 0, events: limits.events, bytes: limits.bytes)
+    chain = AgentChain(agent: id, epoch: epoch, last: 0, saved: nil)
+  }
+
+  var hasWork: Bool { pending != nil }
+
+  // MARK: - The store
+
+  /// A target changes its state.
+  mutating func change(_ target: String, to state: TargetState, at now: Duration) {
+    last += 1
+    let cell = CellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: Int64(last)))
+    let change = CellChange(
+      number: last, target: target, old: cells[target]?.state ?? .unknown, cell: cell,
+      time: Timestamp(microseconds: Int64(last)))
+    cells[target] = cell
+    changes.append(change)
+    outbox.append(change)
+    run(chain.handle(.appended(last), at: now))
+  }
+
+  /// An event that is of no fleet target.
+  mutating func addOtherEvent(at now: Duration) {
+    last += 1
+    outbox.advance(through: last)
+    run(chain.handle(.appended(last), at: now))
+  }
+
+  // MARK: - The process
+
+  mutating func connect(_ isConnected: Bool, at now: Duration) {
+    guard self.isConnected != isConnected else { return }
+    self.isConnected = isConnected
+    if !isConnected { pending = nil }
+    run(chain.handle(.connection(isConnected), at: now))
+  }
+
+  /// The process is killed and starts again; its store may be deleted meanwhile.
+  mutating func restart(deletingStore newEpoch: String? = nil, at now: Duration) {
+    if let newEpoch {
+      epoch = newEpoch
+      (changes, last, cells, saved) = ([], 0, [:], nil)
+    }
+    isLoaded = false
+    pending = nil
+    wake = nil
+    chain = AgentChain(agent: id, epoch: epoch, last: last, saved: saved)
+    isConnected = false
+    connect(true, at: now)
+  }
+
+  /// Reads the outbox from the store, when the stream's end is known.
+  private mutating func load(after number: UInt64) {
+    outbox = Outbox(after: number, events: limits.events, bytes: limits.bytes)
+    for change in changes where change.number > number { outbox.append(change) }
+    outbox.advance(through: last)
+    isLoaded = true
+  }
+
+  mutating func fireTimer(at now: Duration) {
+    guard let wake, wake <= now else { return }
+    self.wake = nil
+    run(chain.handle(.timer, at: now))
+  }
+
+  mutating func requestBase(at now: Duration) { run(chain.handle(.baseRequested, at: now)) }
+
+  /// What happens to one call to the engine.
+  enum Fate { case normal, requestLost, replyLost }
+
+  /// Performs the action that is under way.
+  mutating func step(_ stream: inout ScriptedStream, _ fate: Fate = .normal, at now: Duration) {
+    guard let (action, operation) = pending else { return }
+    pending = nil
+    let outcome: AgentChain.Outcome
+    switch action {
+    case .readLastMessage:
+      let found = stream[.events(id)].flatMap { entry -> AgentChain.OwnMessage? in
+        guard case .agent(let message) = entry.message else { return nil }
+        return AgentChain.OwnMessage(message, sequence: entry.sequence)
+      }
+      outcome = .lastMessage(fate == .normal ? .success(found) : .failure(.timedOut))
+    case .readChanges(let after, let limit):
+      // The stream has lost acknowledged events.
+      if after < outbox.start || !isLoaded { load(after: after) }
+      outcome = .changes(.success(outbox.page(after: after, limit: limit)))
+    case .readBase:
+      let sorted = cells.sorted { $0.key < $1.key }.map { BaseCell($0.key, $0.value) }
+      outcome = .base(.success(AgentBase(number: last, cells: sorted)))
+    case .publish(let message, let expected):
+      var result: Result<UInt64, FleetEngineError> = .failure(.timedOut)
+      if fate != .requestLost {
+        do throws(FleetEngineError) {
+          result = .success(try stream.publish(.agent(message), expecting: expected))
+        } catch {
+          result = .failure(error)
+        }
+        if fate == .replyLost { result = .failure(.timedOut) }
+      }
+      outcome = .published(result)
+    }
+    run(chain.handle(.completed(outcome, operation: operation), at: now))
+  }
+
+  private mutating func run(_ effects: [AgentChain.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .perform(let action, let operation): pending = (action, operation)
+      case .save(let acknowledgement):
+        saved = acknowledgement
+        outbox.discard(through: acknowledgement.acked)
+      case .wake(let time): wake = time
+      case .conflict(let epoch): conflict = epoch
+      }
+    }
+  }
+}
