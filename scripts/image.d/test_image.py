@@ -1,4 +1,5 @@
 """Runs the image as orchestrators do, and verifies the behaviour that deploy/ and the documentation describe."""
+import json
 import re
 import subprocess
 import time
@@ -57,13 +58,13 @@ def node(network):
         stream = Stream(network, port)
         check(eventually(lambda: "event: snapshot" in stream.text), "node: a stream is open")
         network.pull()
-        check(eventually(lambda: '"to":{"status":"notReachable"' in stream.text), "node: the pulled cable is heard")
+        check(eventually(lambda: '"to":{"status":"notReachable"' in stream.text), "node: the pulled cable is reported")
         check(network.get("/status?require=reachable", port)[0] == "503", "node: ?require=reachable answers 503")
         for _ in range(6):
             kubelet.tick()
         check(kubelet.is_ready and not kubelet.restarts, "node: still ready and alive without a network")
         network.plug()
-        check(eventually(lambda: '"to":{"status":"reachable"' in stream.text), "node: the plugged cable is heard")
+        check(eventually(lambda: '"to":{"status":"reachable"' in stream.text), "node: the plugged cable is reported")
         container.signal("HUP")
         check(eventually(lambda: "configuration reloaded" in container.logs()), "node: SIGHUP reloads")
         check(container.health() == "healthy", "node: HEALTHCHECK is healthy")
@@ -93,8 +94,8 @@ def privileges(container):
     with open(f"/proc/{container.pid}/mountinfo", encoding="utf-8") as mounts:
         root = next(line.split() for line in mounts if line.split()[4] == "/")
     check("ro" in root[5].split(","), "its root is mounted read-only")
-    line = next(line for line in container.logs().splitlines() if "privileges" in line)
-    check('"capabilities":"0x0"' in line and '"noNewPrivileges":"true"' in line, "it reports so itself")
+    line = json.loads(next(line for line in container.logs().splitlines() if "privileges" in line))
+    check(line["capabilities"] == "0x0" and line["noNewPrivileges"] is True, "it reports so itself")
 
 
 def termination(container, network, port, stream):
