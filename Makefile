@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build test test-store check test-one test-page test-docs lint docs lint-deploy image test-image format fuzz soak test-long bench clean
+.PHONY: run build test test-store check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench clean
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -30,6 +30,11 @@ test-one: ## build and run one suite or test target; T=LongPollTests
 
 lint: ## check the format of all Swift files
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
+
+pictures: ## take the README's pictures of the page, in docs/images (six minutes); needs root or user namespaces
+	scripts/setup scripts/packages.txt scripts/packages-test.txt scripts/packages-browser.txt
+	scripts/dependencies
+	scripts/test-clients pictures
 
 test-docs: ## the commands and tables of the documentation, and the Grafana dashboard (a minute); part of `make test`
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

@@ -8,7 +8,7 @@ public import ReachabilityModel
 /// let checker = Checker(monitor: monitor, prober: prober)
 /// ```
 ///
-/// With a rule, checks end on the caller's thread before ``probe(_:_:)`` returns. Without one they wait for ``answer(_:)``.
+/// With a rule, checks end on the caller's thread before ``check(_:_:)`` returns. Without one they wait for ``answer(_:)``.
 public final class ScriptedProber: Prober {
   private struct State {
     var rule: (@Sendable (CheckRequest) -> CheckResult?)?

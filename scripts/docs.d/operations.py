@@ -7,7 +7,8 @@ import yaml
 def markdown(path):
     """Every operation by tag, then every schema."""
     contract = yaml.safe_load(path.read_text(encoding="utf-8"))
-    lines = [""]
+    common = contract["components"]["parameters"]["RequestId"]
+    lines = ["", f"Every operation accepts the header `{common['name']}`: {_cell(common['description'])}", ""]
     for tag in contract["tags"]:
         lines += [f"### {tag['name'].capitalize()}", "", tag["description"], ""]
         for route, item in contract["paths"].items():
@@ -79,7 +80,10 @@ def _operation(contract, route, method, item, operation):
     lines = [f"#### {method.upper()} {route}", "", f"{operation['summary']}. {_scope(contract, operation)}", "",
              operation.get("description", ""), ""]
     parameters = [_resolved(contract, each) for each in item.get("parameters", []) + operation.get("parameters", [])]
-    lines += ["| parameter | in | type | |", "| --- | --- | --- | --- |"]
+    # Every operation has it.
+    parameters = [each for each in parameters if each["name"] != "X-Request-Id"]
+    if parameters:
+        lines += ["| parameter | in | type | |", "| --- | --- | --- | --- |"]
     for each in parameters:
         required = "" if each["in"] == "path" or not each.get("required") else " Required."
         lines.append(f"| `{each['name']}` | {each['in']} | {_cell(_type(each['schema']))} | {_cell(each['description'])}{required} |")
