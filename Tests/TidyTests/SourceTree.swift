@@ -47,6 +47,9 @@ struct SourceTree: Sendable {
   /// The scripts, without their text.
   var scripts: [SourceFile] { Self.walk(root, "scripts").map { SourceFile(path: $0, text: "") } }
 
+  /// The paths of the documents.
+  var documents: [String] { Self.walk(root, "docs").filter { $0.hasSuffix(".md") }.sorted() }
+
   /// The articles of the documentation catalogues, by path.
   var articles: [(path: String, text: String)] {
     Self.walk(root, "Sources").filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted()

@@ -56,7 +56,7 @@ struct StructureTests {
 
   @Test("Sources and documents use standard terms", arguments: [("Sources", 10), ("documents", 5)])
   func words(_ part: String, limit: Int) throws {
-    let documents = ["README.md", "docs/ARCHITECTURE.md", "CHANGELOG.md", "openapi.yaml"]
+    let documents = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "openapi.yaml"] + tree.documents
     let texts =
       part == "Sources"
       ? sources.map { ($0.path, $0.text) } : try documents.map { ($0, try #require(tree.read($0))) }
