@@ -24,6 +24,8 @@ include_patterns = ["docs/**", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
 exclude_patterns = [".*", "Sources", "Tests", "deploy", "examples", "scripts"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_copyright = False
 html_copy_source = False
 
