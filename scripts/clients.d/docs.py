@@ -14,7 +14,7 @@ import tempfile
 import time
 
 import reference
-from documents import Shell, blocks, is_read, pattern
+from documents import Shell, blocks, is_repeatable, pattern
 
 ROOT = pathlib.Path.cwd()
 BINARY = pathlib.Path(sys.argv[1]).resolve()
@@ -135,7 +135,7 @@ class Runner:
             # 0, 1 and 2 are results; 3 and more are errors of the command.
             if status in (0, 1, 2) and expected.fullmatch(output):
                 return
-            if status is None or not is_read(command) or time.monotonic() > deadline:
+            if status is None or not is_repeatable(command) or time.monotonic() > deadline:
                 self.fail(block, f"$ {command}: exit status {status}, printed\n{output}instead of\n{block.text}")
                 return
             time.sleep(0.1)

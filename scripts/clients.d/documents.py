@@ -3,6 +3,7 @@
 A comment before a block says what is special: `<!-- not-run: REASON -->`, or `<!-- background -->` for a command that runs
 until the end of the document. A block of another language whose first line is `# NAME.EXTENSION` is written to that file.
 """
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -94,21 +95,27 @@ def pattern(lines):
     return re.compile("".join(parts))
 
 
-def is_read(command):
-    """Whether a command changes nothing, so that it can be repeated until the documented state is there."""
+def is_repeatable(command):
+    """Whether a command changes nothing, or sends a test message, so that it is repeated until the documented state is there."""
+    if command.endswith("/test"):
+        return True
     if re.match(r"reachd (targets (add|rm)|serve|token)\b", command) or "-X" in command:
         return False
     return command.startswith(("reachd ", "curl -s", "cat "))
 
 
-def listening():
-    """The TCP sockets of this network namespace that listen."""
-    found = set()
+def listens(process):
+    """Whether a process has a TCP socket that listens."""
+    sockets = set()
+    for descriptor in pathlib.Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            sockets.add(os.readlink(descriptor))
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with open(table, encoding="ascii") as rows:
-            found |= {row.split()[1] for row in rows if row.split()[3] == "0A"}
-    return found
-
+        for row in pathlib.Path(table).read_text(encoding="ascii").splitlines()[1:]:
+            cells = row.split()
+            if cells[3] == "0A" and f"socket:[{cells[9]}]" in sockets:
+                return True
+    return False
 
 
 class Shell:
@@ -139,7 +146,6 @@ class Shell:
 
     def start(self, text):
         """Starts a command that runs until `stop`, and waits until it listens."""
-        before = listening()
         log = open(pathlib.Path(self.directory, f"background-{len(self.background)}.log"), "w", encoding="utf-8")
         process = subprocess.Popen(
             ["bash", "-c", f"exec {text.strip()}"], cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL,
@@ -147,8 +153,9 @@ class Shell:
         self.background.append((text, process, log))
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and process.poll() is None:
-            if listening() - before:
-                return True
+            with contextlib.suppress(OSError):
+                if listens(process.pid):
+                    return True
             time.sleep(0.02)
         return False
 
@@ -169,7 +176,8 @@ class Shell:
                 process.kill()
                 status = process.wait()
             log.close()
-            if status != 0:
+            # reachd ends with 0 at SIGTERM; a program that does not handle the signal ends by it.
+            if status != 0 and (status != -signal.SIGTERM or text.startswith("reachd")):
                 failed.append(f"{text.strip()}: ended with {status}")
         self.process.kill()
         self.process.wait()
