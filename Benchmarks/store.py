@@ -47,10 +47,8 @@ def open_stream(daemon):
     return stream
 
 
-def latencies(binary, kernel, messages, options):
+def measure(stream, kernel, messages):
     """Milliseconds from the kernel change to the bytes at a client."""
-    daemon = Daemon(binary, "--log-level", "notice", *options)
-    stream = open_stream(daemon)
     times = []
     for number in range(CHANGES):
         start = time.perf_counter_ns()
@@ -60,6 +58,13 @@ def latencies(binary, kernel, messages, options):
         if b"event: path" not in received:
             raise SystemExit(f"unexpected event: {received[:200]}")
         time.sleep(0.001)
+    return times
+
+
+def latencies(binary, kernel, messages, options):
+    daemon = Daemon(binary, "--log-level", "notice", *options)
+    stream = open_stream(daemon)
+    times = measure(stream, kernel, messages)
     stream.close()
     daemon.stop()
     return times
@@ -211,6 +216,80 @@ def readers(binary, kernel, messages):
     store.remove()
 
 
+class Disk:
+    """A data directory whose disk can be made to fail; Tests/Fault/fault.c is preloaded."""
+
+    def __init__(self):
+        self.store = Store()
+        self.folder = tempfile.mkdtemp()
+        library = os.path.join(self.folder, "fault.so")
+        source = os.path.join(os.path.dirname(__file__), "..", "Tests", "Fault", "fault.c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O", "-o", library, source, "-ldl"], check=True)
+        self.file = os.path.join(self.folder, "fault")
+        self.before = ("env", f"LD_PRELOAD={library}", f"FAULT_FILE={self.file}",
+                       f"FAULT_DIRECTORY={os.path.realpath(self.store.path)}")
+
+    def begin(self, fault):
+        with open(self.file, "w") as file:
+            file.write(fault)
+
+    def end(self, _):
+        os.unlink(self.file)
+
+    def remove(self):
+        self.store.remove()
+        shutil.rmtree(self.folder)
+
+
+class SmallDisk:
+    """A data directory on a file system of 64 MB, in a mount namespace of the daemon."""
+
+    def __init__(self):
+        self.store = Store()
+        self.before = ("unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=64m tmpfs {self.store.path} && exec \"$@\"", "sh")
+
+    def begin(self, pid):
+        with open(f"/proc/{pid}/root{os.path.realpath(self.store.path)}/filler", "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"0" * 4096)
+            except OSError:
+                # It is full.
+                pass
+
+    def end(self, pid):
+        os.unlink(f"/proc/{pid}/root{os.path.realpath(self.store.path)}/filler")
+
+    def remove(self):
+        self.store.remove()
+
+
+def fault(binary, kernel, messages, disk, name, argument=None):
+    """The delay of the first event while the disk fails, and the latency of the others."""
+    daemon = Daemon(binary, "--log-level", "notice", *disk.store.options, before=disk.before)
+    stream = open_stream(daemon)
+    before, _, _ = quantiles(measure(stream, kernel, messages))
+    disk.begin(argument or daemon.pid)
+    times = measure(stream, kernel, messages)
+    late = sum(1 for milliseconds in times if milliseconds > 40)
+    median, _, worst = quantiles(times)
+    status = time.perf_counter()
+    daemon.get("/status")
+    status = (time.perf_counter() - status) * 1000
+    disk.end(daemon.pid)
+    start = time.monotonic()
+    while metric(daemon, 'reachd_store_state{state="keeping"}') != 1:
+        if time.monotonic() - start > 60:
+            raise SystemExit("the store does not recover")
+        time.sleep(0.05)
+    print(f"{name}: {late} events late, by at most {worst:.1f} ms; then p50 {median:.3f} ms, before {before:.3f} ms: "
+          f"{median / before:.2f}x; /status {status:.1f} ms; recovered after {time.monotonic() - start:.1f} s; "
+          f"{metric(daemon, 'reachd_store_unkept_events_total'):.0f} not kept")
+    stream.close()
+    daemon.stop()
+    disk.remove()
+
+
 def starts(binary, ends_cleanly):
     """Milliseconds from exec to the first 200 of a store with thousands of events."""
     store = Store()
@@ -261,6 +340,9 @@ def main(binary):
     stopping.set()
     thread.join()
     noise.remove()
+    fault(binary, kernel, messages, Disk(), "disk that does not respond", "600000")
+    fault(binary, kernel, messages, Disk(), "disk with EIO", "eio")
+    fault(binary, kernel, messages, SmallDisk(), "full disk")
     changes = link_changes()
     load(binary, kernel, changes)
     readers(binary, kernel, changes)

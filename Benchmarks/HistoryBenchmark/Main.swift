@@ -26,11 +26,13 @@ internal import Logging
     let connection = try DatabaseConnection("\(path)/reachd.db", .readWrite)
     let now = StoreTime.now
     let start = now.wall - days * day
+    // An earlier boot: this machine may run for minutes only, and no time of a boot is negative.
+    let boot = day
     try connection.execute(
       """
       BEGIN;
-      UPDATE run SET started = \(start), started_uptime = \(now.uptime - days * day), alive = \(now.wall),
-        alive_uptime = \(now.uptime);
+      UPDATE run SET boot = 'earlier', started = \(start), started_uptime = \(boot), alive = \(now.wall),
+        alive_uptime = \(boot + days * day);
       DELETE FROM transition;
       DELETE FROM subject;
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(targets))
@@ -38,7 +40,7 @@ internal import Logging
       WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows - 1))
         INSERT INTO transition(epoch, seq, at, boottime, run, subject, type, old, new, reason, cause, flags)
         SELECT '6f1c2a90', i + 1, \(start) + i * (\(days * day) / \(rows)),
-          \(now.uptime - days * day) + i * (\(days * day) / \(rows)), 1, i % \(targets) + 1, 3,
+          \(boot) + i * (\(days * day) / \(rows)), 1, i % \(targets) + 1, 3,
           20 + (i / \(targets)) % 2, 20 + (i / \(targets) + 1) % 2, 18, 131072, 0 FROM n;
       COMMIT;
       """)
