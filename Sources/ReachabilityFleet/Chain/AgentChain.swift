@@ -9,29 +9,31 @@ public struct AgentChain: Sendable {
   /// The identity of the store.
   public let epoch: String
   /// The time between two bases, with the agent's own jitter.
-  private let baseInterval: Duration
+  let baseInterval: Duration
 
-  private var phase = Phase.disconnected
+  var phase = Phase.disconnected
   /// The stream sequence of the last message; 0 when the stream has none.
-  private var after: UInt64 = 0
+  var after: UInt64 = 0
   /// ``AgentMessage/to`` of the last message.
-  private var published: UInt64 = 0
+  var published: UInt64 = 0
   /// The number after which the next message begins: ``published``, or a higher one when events are left out.
-  private var start: UInt64 = 0
+  var start: UInt64 = 0
   /// The number up to which the outbox has no other changes than published ones.
-  private var scanned: UInt64 = 0
+  var scanned: UInt64 = 0
   /// The highest number that any stream had.
-  private var ackedEver: UInt64
+  var ackedEver: UInt64
   /// The number of the store's last event.
-  private var last: UInt64
-  private var base = BaseState.due
-  private var nextBase = Duration.zero
-  private var failures = 0
+  var last: UInt64
+  var base = BaseState.due
+  var nextBase = Duration.zero
+  var failures = 0
+  /// The message that is being published.
+  var inFlight: AgentMessage?
   private var operations: UInt64 = 0
   /// Whether this process has published in the present stream.
-  private var hasPublished = false
+  var hasPublished = false
 
-  private enum Phase: Hashable {
+  enum Phase: Hashable {
     case disconnected
     /// The handshake follows a failure.
     case waiting(until: Duration)
@@ -114,7 +116,7 @@ public struct AgentChain: Sendable {
     }
   }
 
-  private mutating func perform(_ action: Action) -> [Effect] {
+  mutating func perform(_ action: Action) -> [Effect] {
     operations += 1
     phase = .performing(operation: operations)
     return [.perform(action, operation: operations)]
@@ -123,7 +125,7 @@ public struct AgentChain: Sendable {
   private mutating func readLastMessage() -> [Effect] { perform(.readLastMessage) }
 
   /// The handshake after a failure: the first immediately, the next ones later.
-  private mutating func retry(at now: Duration) -> [Effect] {
+  mutating func retry(at now: Duration) -> [Effect] {
     base.restart()
     inFlight = nil
     failures += 1
@@ -161,85 +163,5 @@ public struct AgentChain: Sendable {
     return [.save(acknowledgement)] + advance(at: now)
   }
 
-  private var acknowledgement: Acknowledgement { Acknowledgement(epoch: epoch, acked: scanned, ackedEver: ackedEver) }
-
-  // MARK: - Publishing
-
-  private var inFlight: AgentMessage?
-
-  private mutating func advanceIfIdle(at now: Duration) -> [Effect] {
-    guard case .idle = phase else { return [] }
-    return advance(at: now)
-  }
-
-  /// Begins the next action: changes before a base, because a base speaks for everything up to its number.
-  private mutating func advance(at now: Duration) -> [Effect] {
-    if nextBase <= now { base.request() }
-    switch base {
-    case .due:
-      return perform(.readBase)
-    case .read(let found, let parts):
-      last = max(last, found.number)
-      if found.number > scanned { return readChanges() }
-      guard found.number == scanned else { return retry(at: now) }
-      return publish(parts, number: found.number)
-    case .none:
-      if scanned < last { return readChanges() }
-      let handshake = now + FleetLimits.idleHandshakeInterval
-      phase = .idle(handshakeAt: handshake)
-      return [.wake(at: min(handshake, nextBase))]
-    }
-  }
-
-  private mutating func readChanges() -> [Effect] {
-    perform(.readChanges(after: scanned, limit: FleetLimits.changesPerMessage))
-  }
-
-  private mutating func publish(_ page: OutboxPage, at now: Duration) -> [Effect] {
-    last = max(last, page.last)
-    var upper = page.through
-    if case .read(let found, _) = base { upper = min(upper, found.number) }
-    // One message is either new or repeated.
-    if let first = page.changes.first, first.number <= ackedEver { upper = min(upper, ackedEver) }
-    if page.start > scanned { start = page.start }
-    let changes = page.changes.prefix { $0.number <= upper }
-    guard let first = changes.first else {
-      // Nothing of the fleet up to there. A page that ends where it began would be read again for ever.
-      guard upper > scanned else { return retry(at: now) }
-      scanned = upper
-      return advance(at: now)
-    }
-    return publish(
-      .changes(
-        ChangeBatch(prev: start, from: first.number, to: upper, again: upper <= ackedEver, changes: Array(changes))))
-  }
-
-  private mutating func publish(_ parts: ArraySlice<[BaseCell]>, number: UInt64) -> [Effect] {
-    let part = BasePart(
-      prev: start, number: number, part: parts.startIndex + 1, of: parts.endIndex, cells: parts.first ?? [])
-    return publish(.base(part))
-  }
-
-  private mutating func publish(_ content: AgentMessage.Content) -> [Effect] {
-    let message = AgentMessage(agent: agent, epoch: epoch, after: after, content)
-    inFlight = message
-    return perform(.publish(message, ExpectedLast(after: after)))
-  }
-
-  private mutating func acknowledge(_ sequence: UInt64, at now: Duration) -> [Effect] {
-    guard let message = inFlight else { return advance(at: now) }
-    inFlight = nil
-    failures = 0
-    hasPublished = true
-    after = sequence
-    published = message.to
-    start = published
-    scanned = max(scanned, published)
-    ackedEver = max(ackedEver, published)
-    if case .base(let part) = message.content, case .read(let found, let parts) = base {
-      base = part.part == part.of ? .none : .read(found, parts: parts.dropFirst())
-      if part.part == part.of { nextBase = now + baseInterval }
-    }
-    return [.save(acknowledgement)] + advance(at: now)
-  }
+  var acknowledgement: Acknowledgement { Acknowledgement(epoch: epoch, acked: scanned, ackedEver: ackedEver) }
 }

@@ -1,5 +1,3 @@
-internal import ReachabilityModel
-
 /// A replica, as a pure state machine: it folds the stream, reports silent agents and proposes verdicts.
 public struct FleetReplica: Sendable {
   /// The id of this replica.
@@ -85,7 +83,8 @@ public struct FleetReplica: Sendable {
       isConsuming = true
       effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
     }
-    if tail.sequence >= state.last { effects += complete(at: now) }
+    // Otherwise the last message is delivered, again if it was folded, and shows whether it is the same one.
+    if state.first > state.last, tail.sequence >= state.last { effects += complete(at: now) }
     return effects
   }
 
@@ -175,73 +174,5 @@ public struct FleetReplica: Sendable {
     let isOld = fold.time - (own?.helloTime ?? 0) > FleetLimits.restatementAge.nanoseconds
     guard !isKnown || isOld else { return [] }
     return [.publish(.node(NodeMessage(id: id, .hello(attributes, restates: isKnown))), expecting: nil)]
-  }
-
-  // MARK: - Restatements
-
-  /// Messages of one check, so that a fleet that began at one time does not delay anything.
-  static let restatementsPerCheck = 100
-
-  /// Publishes definitions and verdicts again before the stream drops them; the first-ranked replica does.
-  private func restatements() -> [Effect] {
-    let oldest = fold.time - FleetLimits.restatementAge.nanoseconds
-    var effects: [Effect] = []
-    for (id, target) in fold.targets {
-      guard effects.count < Self.restatementsPerCheck else { break }
-      let isOld = target.definitionTime < oldest
-      let verdict = target.verdict.flatMap { $0.time < oldest ? $0 : nil }
-      guard isOld || verdict != nil, Rendezvous.rank(of: self.id, among: fold.presentReplicas, for: id) == 0 else {
-        continue
-      }
-      if isOld {
-        effects.append(
-          .publish(
-            .definition(
-              DefinitionMessage(id: id, version: target.version, definition: target.definition, restates: true)),
-            expecting: nil))
-      }
-      if let verdict {
-        effects.append(
-          .publish(
-            .verdict(verdict.restatement(prev: verdict.sequence, basis: verdict.message.basis, by: self.id)),
-            expecting: ExpectedLast(after: fold.lastProposals[id] ?? 0)))
-      }
-    }
-    return effects
-  }
-
-  /// What a lost stream had and the present one has not: an empty stream is no order to end anything.
-  private func restatements(of lost: FleetFold) -> [Effect] {
-    var effects: [Effect] = []
-    for (id, target) in lost.targets.sorted(by: { $0.key < $1.key }) where fold.targets[id] == nil {
-      guard fold.deleted[id] ?? 0 < target.version else { continue }
-      let message = DefinitionMessage(
-        id: id, version: target.version, definition: target.definition, restates: true)
-      effects.append(.publish(.definition(message), expecting: ExpectedLast.none))
-      if let verdict = target.verdict {
-        effects.append(
-          .publish(.verdict(verdict.restatement(prev: 0, basis: 0, by: self.id)), expecting: ExpectedLast.none))
-      }
-    }
-    for (id, version) in lost.deleted.sorted(by: { $0.key < $1.key }) where fold.deleted[id] == nil {
-      guard fold.targets[id]?.version ?? 0 < version else { continue }
-      effects.append(
-        .publish(
-          .definition(DefinitionMessage(id: id, version: version, definition: nil, restates: true)), expecting: nil))
-    }
-    return effects
-  }
-}
-
-extension AcceptedVerdict {
-  /// The message that restates the verdict.
-  func restatement(prev: UInt64, basis: UInt64, by replica: String) -> VerdictMessage {
-    var copy = message
-    copy.from = message.to
-    copy.prev = prev
-    copy.basis = basis
-    copy.by = replica
-    copy.since = Timestamp(microseconds: since / 1000)
-    return copy
   }
 }
