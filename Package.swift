@@ -132,8 +132,9 @@ let package = Package(
     module(
       "StatusAPI",
       [
-        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-        "EventStreams", "JSONFormat", "Compression", "StatusPage", "Credentials", "History", "Database", "Locks", deque,
+        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Credentials", "History",
+        "Database", "Locks", deque,
         logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
@@ -204,8 +205,9 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting",
-        "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat", "History", "Database",
+        "StatusAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
+        "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
+        "History", "Database",
         "TestSupport", "Locks", deque, logging,
       ]),
     tests(

@@ -44,7 +44,8 @@ struct TidyTests {
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [
-      "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+      "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
+      "EmbeddedHTTPServer",
       "EventStreams",
       "JSONFormat", "Compression", "StatusPage", "Dispatch", "DequeModule",
       "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",

@@ -1,0 +1,95 @@
+import NetworkReachability
+import ReachabilityFleet
+import TestSupport
+import Testing
+
+@testable import StatusAPI
+
+@Suite("FleetWire")
+struct FleetWireTests {
+  private static let time = Timestamp(microseconds: 1_767_225_600_000_000)
+
+  private static var target: FleetTarget {
+    var spec = TargetSpec()
+    spec.id = "a.b"
+    spec.target = "tcp://db:5432"
+    spec.module = "tcp"
+    spec.labels = ["env": "prod"]
+    (spec.interval, spec.timeout, spec.fastInterval) = (.seconds(30), .milliseconds(1500), .seconds(1))
+    (spec.fall, spec.rise, spec.isPaused) = (3, 2, true)
+    return FleetTarget(
+      spec: spec, placement: Placement(select: ["zone": "b"], count: 3, spreadsZones: true),
+      quorum: QuorumRule(down: .percent(50), minimum: .count(2), zones: 2))
+  }
+
+  private static var messages: [FleetMessage] {
+    let down = CellState(.down, .dnsTimeout, since: time, isFlapping: true)
+    let hello = NodeHello(
+      role: .agent, zone: "b", labels: ["env": "prod"], address: "tcp://192.0.2.7:8080", version: "1")
+    var votes = VoteCounts()
+    (votes.assigned, votes.up, votes.down) = (3, 2, 1)
+    return [
+      .agent(
+        AgentMessage(
+          agent: "a.b", epoch: "0a", after: 7,
+          .changes(
+            ChangeBatch(
+              prev: 3, from: 5, to: 9, again: true,
+              changes: [
+                CellChange(number: 5, target: "db", old: .up, cell: down, time: time, skipped: 4),
+                CellChange(number: 6, target: "web", old: .down, cell: nil, time: time),
+              ])))),
+      .agent(
+        AgentMessage(
+          agent: "a", epoch: "0a", after: 0,
+          .base(BasePart(prev: 3, number: 9, part: 1, of: 2, cells: [BaseCell("db", down)])))),
+      .node(NodeMessage(id: "a", .hello(hello, restates: true))), .node(NodeMessage(id: "a", .bye(restarts: true))),
+      .node(NodeMessage(id: "a", .lost(hello: 8, attributes: hello, by: "r"))),
+      .verdict(
+        VerdictMessage(
+          target: "db", from: .up, to: .partial, reason: .tooFewVotes, votes: votes, downFrom: ["a"], basis: 5,
+          attempt: 1, prev: 4, held: true, by: "r", since: time)),
+      .verdict(VerdictMessage(target: "db", from: nil, to: .up, votes: votes, basis: 5, attempt: 0, prev: 0, by: "r")),
+      .definition(DefinitionMessage(id: "a.b", version: 3, definition: target, restates: true)),
+      .definition(DefinitionMessage(id: "db", version: 4, definition: nil)),
+    ]
+  }
+
+  @Test("Every message of the stream is read as it was written", arguments: messages)
+  func roundTrip(_ message: FleetMessage) {
+    #expect(FleetWire.decode(FleetWire.encode(message), subject: message.subject.description) == message)
+  }
+
+  @Test("A message on another agent's or target's subject is not understood", arguments: messages)
+  func otherSubject(_ message: FleetMessage) {
+    for subject in ["rx.ev.x", "rx.node.x", "rx.verdict.x", "rx.target.x", "rx.hb.a", "x"] {
+      #expect(FleetWire.decode(FleetWire.encode(message), subject: subject) == nil)
+    }
+  }
+
+  @Test("Messages that are not stored are read as they were written")
+  func unstored() {
+    let heartbeat = Heartbeat(agent: "a", instance: .max, outbox: 3, hello: 7)
+    #expect(FleetWire.heartbeat(FleetWire.encode(heartbeat)) == heartbeat)
+    for request: AgentRequest in [.ping, .base, .check(targets: ["db"])] {
+      #expect(FleetWire.request(FleetWire.encode(request)) == request)
+    }
+    let cell = BaseCell("db", CellState(.up, since: Self.time))
+    for reply: AgentReply in [.instance(.max), .accepted, .results([cell])] {
+      #expect(FleetWire.reply(FleetWire.encode(reply)) == reply)
+    }
+  }
+
+  @Test("A message with a changed byte is read, or not understood, and never traps")
+  func damaged() {
+    var random = SeededGenerator(seed: 1)
+    for _ in 0..<2000 {
+      guard let message = Self.messages.randomElement(using: &random) else { continue }
+      var bytes = FleetWire.encode(message)
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
+      if let read = FleetWire.decode(bytes, subject: message.subject.description) {
+        #expect(read.subject == message.subject)
+      }
+    }
+  }
+}
