@@ -1,4 +1,4 @@
-"""Runs the commands of README, tutorial and how-to guides, checks their YAML, and compares the reference with the program.
+"""Runs the commands of README, tutorial, how-to guides and command line, checks their YAML, and compares the reference with the program.
 
 docs.py BINARY [DOCUMENT…]. It needs network, mount and process namespaces of its own. The network is the one that the documents
 show: `eth0` with 10.0.0.5, the gateway 10.0.0.1, and behind it 10.9.0.1, where port 5432 accepts connections.
@@ -196,7 +196,7 @@ def check_sizes(paths):
 
 def main():
     documents = sys.argv[2:] or [
-        "README.md", *sorted(str(path.relative_to(ROOT)) for part in ("tutorial", "how-to")
+        "README.md", "docs/reference/command-line.md", *sorted(str(path.relative_to(ROOT)) for part in ("tutorial", "how-to")
                              for path in (ROOT / "docs" / part).glob("*.md"))]
     others = sorted(str(path.relative_to(ROOT)) for part in ("reference", "explanation")
                     for path in (ROOT / "docs" / part).glob("*.md"))
