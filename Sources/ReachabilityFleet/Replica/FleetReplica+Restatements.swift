@@ -35,12 +35,14 @@ extension FleetReplica {
   /// What a lost stream had and the present one has not: an empty stream is no order to end anything.
   func restatements(of lost: FleetFold) -> [Effect] {
     var effects: [Effect] = []
-    for (id, target) in lost.targets.sorted(by: { $0.key < $1.key }) where fold.targets[id] == nil {
-      guard fold.deleted[id] ?? 0 < target.version else { continue }
+    for (id, target) in lost.targets.sorted(by: { $0.key < $1.key }) {
+      // An older copy of the stream may have an older version.
+      let known = fold.targets[id]?.version ?? fold.deleted[id]
+      guard known ?? 0 < target.version else { continue }
       let message = DefinitionMessage(
         id: id, version: target.version, definition: target.definition, restates: true)
-      effects.append(.publish(.definition(message), expecting: ExpectedLast.none))
-      if let verdict = target.verdict {
+      effects.append(.publish(.definition(message), expecting: known == nil ? ExpectedLast.none : nil))
+      if known == nil, let verdict = target.verdict {
         effects.append(
           .publish(.verdict(verdict.restatement(prev: 0, basis: 0, by: self.id)), expecting: ExpectedLast.none))
       }

@@ -23,6 +23,8 @@ public struct FleetReplica: Sendable {
   /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
   /// for ever.
   static let checkInterval = Duration.seconds(10)
+  /// The pause before an interrupted consumption begins again: an engine that refuses it must not be asked in a loop.
+  static let interruptionPause = Duration.seconds(1)
   /// The time between two considerations of silence.
   static let roundInterval = Duration.seconds(1)
   /// A pause of the process after which nothing that was not heard is silence.
@@ -54,7 +56,8 @@ public struct FleetReplica: Sendable {
     case .message(let message, let stored, let pending): return take(message, stored, pending, at: now)
     case .interrupted:
       isConsuming = false
-      return [.readStreamState]
+      nextCheck = min(nextCheck, now + Self.interruptionPause)
+      return [wake]
     case .heartbeat(let node):
       silence.hear(node, at: now)
       return []
