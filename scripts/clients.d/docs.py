@@ -61,19 +61,23 @@ def network():
 
 
 def programs(directory):
-    """A directory for PATH: reachd, the programs of other packages, and sudo, which is not needed here."""
+    """A directory for PATH: reachd, the programs of other packages, and a sudo that only runs its arguments."""
     directory.mkdir()
     (directory / "reachd").symlink_to(BINARY)
-    for variable, name in (("NGINX_PROGRAM", "nginx"), ("PROMETHEUS", "prometheus"), ("PROMTOOL", "promtool"),
-                           ("KUBECTL", "kubectl")):
+    # In a user namespace there is no other user, which nginx would change to. The last -g applies.
+    for variable, name, more in (("NGINX_PROGRAM", "nginx", "-g 'daemon off; user root;'"), ("PROMETHEUS", "prometheus", ""),
+                                 ("PROMTOOL", "promtool", ""), ("KUBECTL", "kubectl", "")):
         path = os.environ.get(variable)
         if not path:
             raise SystemExit(f"docs: {variable} is not set: no {name}")
-        (directory / name).symlink_to(path)
-    sudo = directory / "sudo"
-    sudo.write_text('#!/bin/sh\nexec "$@"\n', encoding="ascii")
-    sudo.chmod(0o755)
+        write_program(directory / name, f'exec {path} "$@" {more}')
+    write_program(directory / "sudo", 'exec "$@"')
     return directory
+
+
+def write_program(path, line):
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="ascii")
+    path.chmod(0o755)
 
 
 class Runner:
