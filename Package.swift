@@ -148,13 +148,16 @@ let package = Package(
         unixSignals,
       ]),
 
+    // Layer 4: what commands show on a terminal, without a terminal.
+    module("TerminalUI", ["JSONFormat", "ReachabilityModel"]),
+
     // Layer 4: the command line.
     .executableTarget(
       name: "reachd",
       dependencies: [
         "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
-        "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", arguments, logging, system,
-        subprocess,
+        "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", "TerminalUI", "EventLoop",
+        "Locks", arguments, deque, logging, system, subprocess,
       ],
       swiftSettings: strict),
 
@@ -214,7 +217,9 @@ let package = Package(
       "ContractTests",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "EventStreams", "EventLoop", "Credentials", "History", "Database", "YAMLTree", "TestSupport", deque, logging,
+        "EventStreams", "EventLoop", "Credentials", "History", "Database", "YAMLTree", "StatusPage", "TestSupport",
+        deque,
+        logging,
       ]),
     tests("StoreTests", ["TestSupport", "reachd"]),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
@@ -228,6 +233,7 @@ let package = Package(
       ]),
     tests("CompressionTests", ["Compression", "CZlib"]),
     tests("StatusPageTests", ["StatusPage"]),
+    tests("TerminalUITests", ["TerminalUI", "JSONFormat", "ReachabilityModel"]),
     tests("CredentialsTests", ["Credentials"]),
     tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
     tests("HistoryTests", ["History", "Database", "EventLoop", "ReachabilityModel", "Locks", "TestSupport", logging]),

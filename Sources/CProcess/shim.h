@@ -1,8 +1,11 @@
-// Capabilities (capabilities(7)). prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2).
+// Capabilities (capabilities(7)). prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2). ioctl(2)
+// is variadic, too.
 #pragma once
 #include <linux/capability.h>
 #include <malloc.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,3 +55,7 @@ static inline int CProcess_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR
 static inline int CProcess_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 static inline int CProcess_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
+
+static inline int CProcess_window_size(int descriptor, struct winsize *size) {
+  return ioctl(descriptor, TIOCGWINSZ, size);
+}

@@ -47,6 +47,12 @@ enum EntryPoint {
       }
       ProcessSignals.exitOnTermination()
     }
+    if CommandLine.arguments.dropFirst().first == TopCommand.configuration.commandName {
+      // Every thread inherits the mask: no signal may end the process while the terminal shows another screen.
+      TerminalSignals.block()
+      Task.detached { await run() }
+      wait()
+    }
     do {
       // Arguments are parsed once, because parsing thousands of targets takes long.
       let maybeServe = CommandLine.arguments.contains(serve)
@@ -63,12 +69,17 @@ enum EntryPoint {
           end(error)
         }
       }
-      // Not on the main actor, whose thread waits here, and not dispatchMain(), which unblocks signals on this thread
-      // that must stay blocked.
-      while true { DispatchSemaphore(value: 0).wait() }
+      wait()
     } catch {
       end(error)
     }
+  }
+
+  /// Waits until the process exits; not by dispatchMain(), which unblocks signals on this thread that must stay blocked.
+  ///
+  /// The main actor cannot be used meanwhile.
+  private static func wait() -> Never {
+    while true { DispatchSemaphore(value: 0).wait() }
   }
 
   /// Runs a command other than `serve` like `Reachd.main()`, with ``end(_:)`` for errors.

@@ -50,6 +50,7 @@ struct TidyTests {
       "JSONFormat", "Compression", "StatusPage", "Dispatch", "DequeModule",
       "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",
     ],
+    "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
       "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
       "Probers",

@@ -45,7 +45,7 @@ class Page {
   #send = () => {};
   #missed = 0;
   #hadGap = false;
-  #announced = { at: 0, ids: new Set() };
+  #announced = { at: 0, ids: new Set(), hasMachine: false };
   #states = new Set();
   #orderedAt = 0;
   #orderTimer = null;
@@ -295,18 +295,22 @@ class Page {
   #noteForAnnouncement(events) {
     for (const { type, data } of events) {
       if (type === "target" && !data.removed) this.#announced.ids.add(data.target.id);
+      if (type === "status") this.#announced.hasMachine = true;
     }
   }
 
-  /** Announces changes to screen readers: one sentence per interval, because each interrupts the reader. */
+  /** Announces changes to screen readers: one text per interval, because each interrupts the reader. */
   #announce() {
-    const { ids, at } = this.#announced;
-    if (ids.size === 0 || Date.now() - at < ANNOUNCE_INTERVAL) return;
+    const { ids, at, hasMachine } = this.#announced;
+    if ((ids.size === 0 && !hasMachine) || Date.now() - at < ANNOUNCE_INTERVAL) return;
     const [id] = ids;
     const state = this.#model.targets.get(id)?.state;
-    setText(this.#parts.live, ids.size === 1 && state
-      ? text("announce", { name: id, state: word("states", state) }) : text("announceMany", { count: ids.size }));
-    this.#announced = { at: Date.now(), ids: new Set() };
+    const machine = hasMachine && this.#model.machine
+      ? text("announceMachine", { state: word("machine", this.#model.machine.status) }) : null;
+    const targets = ids.size === 0 ? null : ids.size === 1 && state
+      ? text("announce", { name: id, state: word("states", state) }) : text("announceMany", { count: ids.size });
+    setText(this.#parts.live, [machine, targets].filter(Boolean).join(". "));
+    this.#announced = { at: Date.now(), ids: new Set(), hasMachine: false };
   }
 
   // MARK: Navigation

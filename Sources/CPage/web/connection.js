@@ -2,7 +2,7 @@
 // shared worker, or in the page where there is none.
 
 import { EventStreamParser, readEventStream } from "./stream.js";
-import { parseID } from "./model.js";
+import { TIMELINE_LIMIT, parseID } from "./model.js";
 
 /** The stream has a heartbeat every 15 s; without a byte for this long, the connection counts as lost. In ms. */
 const SILENCE_LIMIT = 20_000;
@@ -149,12 +149,18 @@ export class Connection {
     try {
       const response = await this.#read("targets/overview", signal);
       const id = response.headers.get("Last-Event-ID") || "";
-      this.#post({ kind: "overview", columns: await response.json(), id });
+      const columns = await response.json();
+      this.#post({ kind: "overview", columns, id });
       const events = this.#waiting || [];
       this.#waiting = null;
       if (events.length > 0) this.#post({ kind: "events", events });
       const recent = await this.#read("events?types=status,path,interface,target", signal);
-      this.#post({ kind: "recent", events: (await recent.json()).slice(-200) });
+      // The events have details, the history reaches further back.
+      const past = columns.history ? await this.#read(`history?limit=${TIMELINE_LIMIT}`, signal) : null;
+      this.#post({
+        kind: "recent",
+        events: [...(await recent.json()).filter((event) => event.type !== "gap"), ...(past ? (await past.json()).history : [])],
+      });
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Response) {

@@ -191,7 +191,7 @@ export class Detail {
     if (!this.#history) return null;
     return h("section", {}, h("h3", {}, text("history")), h("ol", { class: "events" }, this.#history.map((item) =>
       h("li", { class: "event" }, h("time", { datetime: item.time }, clock(Date.parse(item.time))), " ",
-        badge(item.to, text("from", { from: word("states", item.from), to: word("states", item.to) })), " ",
+        badge(item.to, text("from", { from: word("history", item.from), to: word("history", item.to) })), " ",
         word("reasons", item.reason)))));
   }
 }

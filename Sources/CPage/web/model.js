@@ -103,12 +103,15 @@ export class Model {
     }
   }
 
-  /** Adds events to the end of the timeline; `events` are data of events, the oldest first. */
-  setTimeline(events) {
-    const known = new Set(this.timeline.map((item) => item.id));
-    const older = events.filter((data) => !known.has(data.id))
-      .map((data) => ({ id: data.id, time: Date.parse(data.time), type: data.type, data, isMissed: false }));
-    this.timeline = [...this.timeline, ...older.reverse()].slice(0, TIMELINE_LIMIT);
+  /** Adds the past to the timeline: data of events, or entries of /history, which are known only without details. */
+  setTimeline(past) {
+    const key = (item) => item.id ?? `${item.type} ${item.time}`;
+    const items = new Map(this.timeline.map((item) => [key(item), item]));
+    for (const data of past) {
+      const item = { id: data.id, time: Date.parse(data.time), type: data.type, data, isMissed: false };
+      if (!items.has(key(item))) items.set(key(item), item);
+    }
+    this.timeline = [...items.values()].sort((a, b) => b.time - a.time).slice(0, TIMELINE_LIMIT);
   }
 
   /** Applies an event; returns false for one that the targets already include. `isMissed`: sent while disconnected. */

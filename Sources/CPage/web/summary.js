@@ -91,7 +91,23 @@ function causes(data) {
   return list.length === 0 ? null : h("span", { class: "cause muted" }, list.join(", "));
 }
 
+/** A transition as /history has it: without the path, the interface and the definition of the target. */
+function describePast({ type, subject, from, to, reason, clean }) {
+  const name = subject.slice(subject.indexOf(":") + 1);
+  const label = from !== null && from !== to && to !== "removed" && type !== "service"
+    ? text("from", { from: word("history", from), to: word("history", to) }) : word("history", to);
+  if (type === "target") {
+    return [badge(to === "removed" ? "paused" : to, label), " ", h("a", { href: `#/target/${encodeURIComponent(name)}` }, name),
+      reason ? ` ${word("reasons", reason)}` : ""];
+  }
+  if (type === "status") return [badge(stateOf(to), label), " ", word("reasons", reason)];
+  if (type === "path") return [text("pathChanged")];
+  if (type === "interface") return [h("span", { class: "mono" }, name), ` ${label} `];
+  return [label, clean === false ? ` (${text("unclean")})` : ""];
+}
+
 function describe(type, data) {
+  if (data.subject !== undefined) return describePast(data);
   if (type === "target") {
     const state = data.removed ? "paused" : data.to;
     const name = h("a", { href: `#/target/${encodeURIComponent(data.target.id)}` }, data.target.id);

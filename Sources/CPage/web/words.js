@@ -14,6 +14,7 @@ const EN = {
   reasons: {
     noRoute: "no route", unreachableRoute: "route of type unreachable", blackhole: "blackhole route",
     prohibited: "prohibited by a route or rule", linkDown: "link down", noSource: "no source address",
+    notUnicast: "broadcast or multicast address",
     connectionRequired: "connection required", interventionRequired: "intervention required",
     unknownInterface: "unknown interface", dnsNotFound: "no such name", dnsServerFailure: "name server failed",
     dnsTimeout: "name server did not answer", resolverUnavailable: "resolver unavailable",
@@ -33,6 +34,11 @@ const EN = {
     ruleChanged: "rule changed", nexthopChanged: "nexthop changed", neighbourChanged: "neighbour changed",
     dnsChanged: "addresses of the name changed", resync: "tables read again", resume: "resumed from sleep",
     configuration: "configuration", check: "check", restart: "restart",
+  },
+  history: {
+    unknown: "unknown", notReachable: "not reachable", reachable: "reachable", usable: "usable", dormant: "dormant",
+    linkDown: "link down", adminDown: "disabled", removed: "removed", up: "up", down: "down",
+    unreachable: "unreachable", paused: "paused", running: "reachd started", stopped: "reachd stopped",
   },
   steps: {
     policy: "policy", link: "link", address: "address", route: "route", dns: "name", icmp: "ICMP", tcp: "TCP",
@@ -64,7 +70,8 @@ const EN = {
     theme: "Colour scheme", themeAuto: "automatic", themeLight: "light", themeDark: "dark", language: "Language",
     keys: "Keyboard", keyHelp: "j k: move · Enter: open · Esc: close · /: search · l: timeline · ?: this help",
     from: "{from} → {to}", added: "registered", removed: "removed", interfaceRemoved: "removed",
-    announce: "{name} is {state}", announceMany: "{count} targets changed", up: "up", downLink: "down",
+    announce: "{name} is {state}", announceMany: "{count} targets changed",
+    announceMachine: "This machine: {state}", pathChanged: "path changed", unclean: "without a shutdown", up: "up", downLink: "down",
     min: "minimum", max: "maximum", median: "median", failed: "failed checks", noInterfaces: "no interfaces",
     barsText: "{name}: last 24 hours, {text}", hours: "{count} half-hours {state}", available: "{share} available",
     window1h: "1 h", window24h: "24 h", window90d: "90 d", outages: "{count} outages", menu: "Timeline",
@@ -82,7 +89,7 @@ const ZH = {
   connectionTypes: { ethernetOrWiFi: "以太网或 Wi-Fi", wwan: "移动网络" },
   reasons: {
     noRoute: "无路由", unreachableRoute: "unreachable 类型的路由", blackhole: "黑洞路由", prohibited: "被路由或规则禁止",
-    linkDown: "链路断开", noSource: "无源地址", connectionRequired: "需要建立连接", interventionRequired: "需要人工干预",
+    linkDown: "链路断开", noSource: "无源地址", notUnicast: "广播或组播地址", connectionRequired: "需要建立连接", interventionRequired: "需要人工干预",
     unknownInterface: "未知接口", dnsNotFound: "域名不存在", dnsServerFailure: "域名服务器出错",
     dnsTimeout: "域名服务器未响应", resolverUnavailable: "解析器不可用", networkUnreachable: "路由器报告：网络不可达",
     hostUnreachable: "路由器报告：主机不可达", refused: "连接被拒绝", connectTimeout: "连接超时", reset: "连接被重置",
@@ -97,6 +104,11 @@ const ZH = {
     routeReplaced: "替换路由", routeExpired: "路由过期", ruleChanged: "规则变化", nexthopChanged: "下一跳变化",
     neighbourChanged: "邻居变化", dnsChanged: "域名地址变化", resync: "重新读取", resume: "从睡眠恢复",
     configuration: "配置", check: "检查", restart: "重启",
+  },
+  history: {
+    unknown: "未知", notReachable: "不可达", reachable: "可达", usable: "可用", dormant: "休眠", linkDown: "链路断开",
+    adminDown: "已禁用", removed: "已移除", up: "正常", down: "故障", unreachable: "不可达", paused: "已暂停",
+    running: "reachd 已启动", stopped: "reachd 已停止",
   },
   steps: {
     policy: "策略", link: "链路", address: "地址", route: "路由", dns: "域名", icmp: "ICMP", tcp: "TCP", tls: "TLS",
@@ -124,7 +136,7 @@ const ZH = {
     themeDark: "深色", language: "语言", keys: "键盘",
     keyHelp: "j k：移动 · Enter：打开 · Esc：关闭 · /：搜索 · l：时间线 · ?：帮助", from: "{from} → {to}",
     added: "已登记", removed: "已移除", interfaceRemoved: "已移除", announce: "{name}：{state}",
-    announceMany: "{count} 个目标有变化", up: "启用", downLink: "停用", min: "最小", max: "最大", median: "中位数",
+    announceMany: "{count} 个目标有变化", announceMachine: "本机：{state}", pathChanged: "路径变化", unclean: "未正常关闭", up: "启用", downLink: "停用", min: "最小", max: "最大", median: "中位数",
     failed: "失败的检查", noInterfaces: "无接口", barsText: "{name}：最近 24 小时，{text}",
     hours: "{count} 个半小时{state}", available: "可用率 {share}", window1h: "1 小时", window24h: "24 小时",
     window90d: "90 天", outages: "{count} 次中断", menu: "时间线",

@@ -20,6 +20,28 @@ public enum HistoryFormatter {
     return words.joined(separator: " ").withoutControls
   }
 
+  /// The titles of the columns of ``cells(_:)``.
+  public static let titles = ["TIME", "SUBJECT", "FROM", "TO", "REASON", "CAUSE"]
+
+  /// Returns an entry of `GET /history` as the cells of a table, with its time in whole seconds; nil for an invalid
+  /// document.
+  public static func cells(_ entry: JSON) -> [String]? {
+    guard let time = entry["time"]?.string, let subject = entry["subject"]?.string, let new = entry["to"]?.string else {
+      return nil
+    }
+    let remarks = [
+      entry["reason"]?.string, entry["flapping"] == .bool(true) ? "flapping" : nil,
+      entry["clean"] == .bool(false) ? "unclean" : nil,
+    ]
+    let causes = entry["cause"]?.elements?.compactMap(\.string) ?? []
+    // `2026-01-01T00:00:00.000000Z`: the fraction is of use to programs, which read JSON.
+    let seconds = time.firstIndex(of: ".").map { "\(time[..<$0])Z" } ?? time
+    return [
+      seconds, subject, entry["from"]?.string ?? "", new, remarks.compactMap(\.self).joined(separator: " "),
+      causes.joined(separator: ", "),
+    ]
+  }
+
   /// Returns the uptime of a target in a page of `GET /uptime`: `99.95 % 2 outages`; nil for an invalid document.
   public static func uptime(_ target: JSON) -> String? {
     guard case .integer(let outages)? = target["outages"] else { return nil }

@@ -52,6 +52,7 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(name: .customLong("source"), help: "The source address.")
   var sourceAddress: String?
 
+  @OptionGroup var color: ColorOption
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
@@ -71,11 +72,14 @@ struct CheckCommand: AsyncParsableCommand {
     defer { monitor.stop() }
     let checker = Checker(monitor: monitor)
     var states: [CheckResult.State] = []
-    await withTaskGroup(of: [CheckOutcome].self) { group in
-      for plan in plans { group.addTask { await plan.run(checker) } }
-      for await outcomes in group {
-        print(outcomes, monitor)
-        states += outcomes.map(\.result.state)
+    let progress = Progress("checking", of: plans.count, isCounted: true)
+    await progress.during {
+      await withTaskGroup(of: [CheckOutcome].self) { group in
+        for plan in plans { group.addTask { await plan.run(checker) } }
+        for await outcomes in group {
+          progress.advance { print(outcomes, monitor) }
+          states += outcomes.map(\.result.state)
+        }
       }
     }
     if states.contains(where: { $0 == .down || $0 == .unreachable }) { throw ExitStatus.negative }
@@ -111,7 +115,7 @@ struct CheckCommand: AsyncParsableCommand {
   private func print(_ outcomes: [CheckOutcome], _ monitor: ReachabilityMonitor) {
     guard explain else {
       if json { return Terminal.line(CheckFormatter.json(outcomes)) }
-      for outcome in outcomes { Terminal.line(CheckFormatter.line(outcome)) }
+      for outcome in outcomes { Terminal.line(color.colored(CheckFormatter.line(outcome))) }
       return
     }
     for outcome in outcomes {

@@ -28,8 +28,8 @@ struct ClientOptions: ParsableArguments {
   @Option(help: "The timeout of a request, such as 500ms or 5s.")
   var timeout = "5s"
 
-  /// A status document has a few kilobytes per interface; this is enough for thousands of interfaces.
-  private static let responseByteLimit = 8 << 20
+  /// In bytes: the overview of half a million targets, and the status of thousands of interfaces.
+  private static let responseByteLimit = 64 << 20
   private static let timeoutRange = Duration.milliseconds(1) ... .seconds(3600)
 
   func validate() throws {
@@ -92,15 +92,28 @@ struct ClientOptions: ParsableArguments {
     return try HTTPClient.stream(request, maximumBody: Self.responseByteLimit, receive: receive)
   }
 
+  /// Returns the address of the service, for its user: `10.0.0.5:8080`, or the path of a socket.
+  func serviceName(_ source: SourceOptions) throws -> String {
+    let base = try base(source).url
+    return base.socket ?? base.root.split(separator: "//", maxSplits: 1).last.map(String.init) ?? base.root
+  }
+
+  /// The variables of the process; an empty one counts as unset, as for all settings.
+  private var environment: [String: String] { ProcessEnvironment.all.filter { !$0.value.isEmpty } }
+
+  /// Returns the URL of the service, and whether it was given and is not that of the configuration.
+  private func base(_ source: SourceOptions) throws -> (url: ServiceURL, isGiven: Bool) {
+    let given = url ?? environment["REACHD_URL"]
+    let origin = url != nil ? "--url" : given != nil ? "REACHD_URL" : "listen"
+    return (try ServiceURL(try given ?? Self.configuredURL(source), from: origin), given != nil)
+  }
+
   private func request(
     _ path: String, accept: String, _ source: SourceOptions, isAnonymous: Bool = false
   ) throws -> HTTPClient.Request {
-    // An empty variable counts as unset, as for all settings.
-    let environment = ProcessEnvironment.all.filter { !$0.value.isEmpty }
-    let given = url ?? environment["REACHD_URL"]
-    let base = try ServiceURL(
-      try given ?? Self.configuredURL(source), from: url != nil ? "--url" : given != nil ? "REACHD_URL" : "listen")
-    let isOwn = isAnonymous && given == nil
+    let environment = environment
+    let (base, isGiven) = try base(source)
+    let isOwn = isAnonymous && !isGiven
     var request = HTTPClient.Request(base.root + path, timeout: DurationFormat.parse(timeout) ?? .seconds(5))
     request.headers = ["Accept": accept]
     if !isOwn, let token = try token(environment) { request.headers["Authorization"] = "Bearer \(token)" }

@@ -1,7 +1,9 @@
 internal import ArgumentParser
+internal import HostProcess
 internal import JSONFormat
 internal import ReachabilityModel
 internal import StatusAPI
+internal import TerminalUI
 
 /// `reachd history`: the transitions of the past, from a service with a data directory.
 struct HistoryCommand: AsyncParsableCommand {
@@ -10,7 +12,8 @@ struct HistoryCommand: AsyncParsableCommand {
     abstract: "Print the transitions of the past, oldest first.",
     discussion: """
       One line per transition: its time, subject, states, reason and causes. Starts and stops of the service are listed,
-      too. Exits with 0 when the history could be read, also if it is empty.
+      too. On a terminal the lines are a table, with times in whole seconds. Exits with 0 when the history could be
+      read, also if it is empty.
 
       EXAMPLES
         reachd history --since 1h
@@ -36,6 +39,7 @@ struct HistoryCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
+  @OptionGroup var color: ColorOption
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
@@ -52,18 +56,41 @@ struct HistoryCommand: AsyncParsableCommand {
       ] + subject.map { ("subject", $0) }
     let fixed = selection.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
     var cursor: String?
+    let isTable = TerminalDevice.isTerminal(1) && !json
+    var table = isTable ? HistoryTable(isColored: color.isEnabled) : nil
     for _ in 0..<Self.pages {
       let query = fixed + (cursor.map { ["cursor=\(PercentEncoding.encoded($0))"] } ?? [])
       let page = try client.document("/history?" + query.joined(separator: "&"), member: "history", source)
-      for item in page["history"]?.elements ?? [] {
-        guard let line = HistoryFormatter.line(item) else {
-          throw ClientOptions.undetermined("the response is not a history")
-        }
-        Terminal.line(json ? String(decoding: item.bytes, as: UTF8.self) : line)
-      }
+      let items = page["history"]?.elements ?? []
+      let lines = items.compactMap(HistoryFormatter.line)
+      guard lines.count == items.count else { throw ClientOptions.undetermined("the response is not a history") }
+      let printed = json ? items.map { String(decoding: $0.bytes, as: UTF8.self) } : table?.lines(items) ?? lines
+      for line in printed { Terminal.line(line) }
       cursor = page["next"]?.string
       if cursor == nil { return }
     }
+  }
+}
+
+/// The history as a table: its columns are as wide as those of the pages so far need.
+private struct HistoryTable {
+  /// The column with the new state.
+  private static let stateColumn = 3
+
+  private var table = TextTable(HistoryFormatter.titles, Glyphs(ProcessEnvironment.all))
+  private let isColored: Bool
+  private var hasTitles = false
+
+  init(isColored: Bool) { self.isColored = isColored }
+
+  /// Returns the lines of a page, after the titles if it is the first one with entries.
+  mutating func lines(_ items: [JSON]) -> [String] {
+    let rows = items.compactMap(HistoryFormatter.cells)
+    guard !rows.isEmpty else { return [] }
+    table.fit(rows)
+    defer { hasTitles = true }
+    let titles = hasTitles ? [] : [table.line(HistoryFormatter.titles)]
+    return titles + rows.map { table.line($0, coloring: isColored ? Self.stateColumn : nil) }
   }
 }
 

@@ -17,6 +17,7 @@ struct Reachd: AsyncParsableCommand {
         reachd watch db.internal 10.0.0.9   ... or of the paths to these hosts
         reachd check db:5432 --explain      check a target, show which layer fails
         reachd wait db.internal             wait until a host is reachable
+        reachd top                          show this machine and all targets, live
         reachd targets --state down         list the targets of a service
         reachd targets --since 24h          ... with their availability
         reachd history --since 1h           print the transitions of the past
@@ -31,7 +32,8 @@ struct Reachd: AsyncParsableCommand {
     version: "reachd \(Version.current) (commit \(Version.commit))",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
-      TargetsCommand.self, HistoryCommand.self, HealthcheckCommand.self, ConfigCommand.self, TokenCommand.self,
+      TargetsCommand.self, TopCommand.self, HistoryCommand.self, HealthcheckCommand.self, ConfigCommand.self,
+      TokenCommand.self,
       StoreCommand.self,
     ])
 

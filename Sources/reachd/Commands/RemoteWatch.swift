@@ -11,6 +11,7 @@ struct RemoteWatch: Sendable {
   /// The hosts to watch; empty for the service's machine.
   var hosts: [String]
   var isJSON: Bool
+  var color: ColorOption
   var hook: ChangeHook?
 
   /// The first and the longest delay before the next connection, in seconds; it doubles with each failure.
@@ -79,7 +80,11 @@ struct RemoteWatch: Sendable {
       for event in events {
         count += 1
         guard let update = RemoteUpdate(event, watchingHosts: !watch.hosts.isEmpty) else { continue }
-        if watch.isJSON { Terminal.line(update.json) } else if let line = update.line { Terminal.line(line) }
+        if watch.isJSON {
+          Terminal.line(update.json)
+        } else if let line = update.line {
+          Terminal.line(watch.color.colored(line, within: WatchCommand.wordsBeforeStatus + 1))
+        }
         if let hook = watch.hook, !update.facts.isEmpty { RemoteWatch.wait { await hook.run(update.facts) } }
       }
     }

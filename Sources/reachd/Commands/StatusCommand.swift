@@ -27,6 +27,7 @@ struct StatusCommand: AsyncParsableCommand {
   @Flag(help: "Print the whole document instead of a line.")
   var json = false
 
+  @OptionGroup var color: ColorOption
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
@@ -42,7 +43,7 @@ struct StatusCommand: AsyncParsableCommand {
     let monitor = try source.sources().loadOrExit().makeStartedMonitor()
     let snapshot = monitor.snapshot
     monitor.stop()
-    Terminal.line(json ? StatusFormatter.json(snapshot) : StatusFormatter.line(snapshot))
+    Terminal.line(json ? StatusFormatter.json(snapshot) : color.colored(StatusFormatter.line(snapshot)))
     return ExitStatus.code(reachable: snapshot.status.isReachable, known: snapshot.status != .unknown)
   }
 
@@ -69,7 +70,7 @@ struct StatusCommand: AsyncParsableCommand {
         return ExitStatus.undetermined
       }
       // The control characters of a document are escaped as JSON requires.
-      Terminal.line(json ? text : text.withoutControls)
+      Terminal.line(json ? text : color.colored(text.withoutControls))
       return ExitStatus.code(reachable: status == "reachable", known: status != "unknown")
     } catch let error as ServiceURL.Invalid {
       Terminal.writeError("reachd: \(error)")

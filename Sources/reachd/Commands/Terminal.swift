@@ -26,6 +26,9 @@ enum Terminal {
   /// - Returns: whether the write succeeded.
   static func log(_ lines: String) -> Bool { write(lines, to: .standardError) == nil }
 
+  /// Writes text with control sequences to standard error, which is a terminal.
+  static func writeControl(_ text: String) { _ = StandardStreams.write(Array(text.utf8), to: 2) }
+
   /// The largest number of characters to show of an unexpected response; a problem document has a few hundred.
   private static let displayedCharacterLimit = 2_000
 

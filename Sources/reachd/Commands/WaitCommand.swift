@@ -70,10 +70,12 @@ struct WaitCommand: AsyncParsableCommand {
     let monitor = try configuration.makeStartedMonitor()
     defer { monitor.stop() }
     let timeLimit = DurationFormat.parse(timeout) ?? .zero
-    // Routes alone need no periodic checks, because the kernel reports their changes.
-    let (isFulfilled, results) =
+    let progress = Progress("waiting for", of: targets.count, isCounted: false, limit: timeout)
+    let (isFulfilled, results) = await progress.during {
+      // Routes alone need no periodic checks, because the kernel reports their changes.
       targets.allSatisfy { $0.scheme == .route }
-      ? await routes(targets, monitor, timeLimit) : await checks(targets, Checker(monitor: monitor), timeLimit)
+        ? await routes(targets, monitor, timeLimit) : await checks(targets, Checker(monitor: monitor), timeLimit)
+    }
     if json {
       Terminal.line(
         WaitFormatter.json(isFulfilled: isFulfilled, results.map { ($0.target, $0.diagnostic == nil, $0.outcome) }))

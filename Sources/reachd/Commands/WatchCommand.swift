@@ -41,6 +41,7 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(help: "The delay before a loss is reported. Default 10ms. Not with --url.")
   var settle: String?
 
+  @OptionGroup var color: ColorOption
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
@@ -54,6 +55,9 @@ struct WatchCommand: AsyncParsableCommand {
     if settle != nil { throw ValidationError("--settle has no effect with --url; the service has its own setting") }
   }
 
+  /// The time, and the host if there is one.
+  static let wordsBeforeStatus = 2
+
   mutating func run() async throws {
     var targets: [ReachabilityTarget] = []
     for host in hosts {
@@ -65,7 +69,8 @@ struct WatchCommand: AsyncParsableCommand {
     }
     let hook = exec.map(ChangeHook.init)
     guard client.url == nil else {
-      throw await RemoteWatch(client: client, source: source, hosts: hosts, isJSON: json, hook: hook).run()
+      throw await RemoteWatch(client: client, source: source, hosts: hosts, isJSON: json, color: color, hook: hook)
+        .run()
     }
     let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
     let monitor = try configuration.makeStartedMonitor()
@@ -77,7 +82,9 @@ struct WatchCommand: AsyncParsableCommand {
         Terminal.writeError(
           "reachd: \(update.skipped) changes were skipped, because they came faster than they could be written")
       }
-      Terminal.line(json ? UpdateFormatter.json(update, epoch: epoch) : UpdateFormatter.line(update))
+      let line = UpdateFormatter.line(update)
+      Terminal.line(
+        json ? UpdateFormatter.json(update, epoch: epoch) : color.colored(line, within: Self.wordsBeforeStatus + 1))
       await hook?.run(UpdateFormatter.facts(update))
     }
   }

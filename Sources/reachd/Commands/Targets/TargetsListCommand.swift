@@ -33,6 +33,7 @@ struct TargetsListCommand: AsyncParsableCommand {
   @Flag(help: "Print the documents of GET /targets, one page per line; with --since also of GET /uptime.")
   var json = false
 
+  @OptionGroup var color: ColorOption
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
@@ -46,7 +47,7 @@ struct TargetsListCommand: AsyncParsableCommand {
         }
         states.insert(state)
         let uptime = item["id"]?.string.flatMap { uptimes[$0] }.map { " \($0)" } ?? ""
-        if !json { Terminal.line(line + uptime) }
+        if !json { Terminal.line(color.colored(line + uptime)) }
       }
       if json { Terminal.line(text) }
     }

@@ -1,0 +1,100 @@
+internal import JSONFormat
+internal import ReachabilityModel
+
+/// Draws one target: its state, definition, last check and events.
+struct DetailScreen {
+  private let screen: TopScreen
+
+  /// The columns of a bar that shows the longest phase of a check.
+  private static let barColumns = 20
+
+  init(_ screen: TopScreen) { self.screen = screen }
+
+  func lines(_ model: TopModel, _ id: String) -> [StyledLine] {
+    var title = screen.line
+    title.append(id, .bold)
+    guard let target = model.service[id] else { return [screen.line, title, text("The target was removed.")] }
+    var state = screen.line
+    state.append(
+      "\(screen.glyphs.state(target.state)) \(target.state.rawValue)", screen.style(.state(target.state), model))
+    state.append(" for \(Age.text(milliseconds: screen.now - target.since))")
+    if let reason = target.reason { state.append(": \(reason)") }
+    if target.isPending { state.append(" (unconfirmed)", .warning) }
+    if target.isFlapping { state.append(" (flapping)", .warning) }
+    var lines = [screen.line, title, state, text(Self.meaning(of: target.state)), text(target.target)]
+    if !target.labels.isEmpty { lines.append(text(target.labels.joined(separator: " "))) }
+    switch model.document {
+    case .target(_, let document): lines += check(document)
+    case .failed(_, let reason): lines.append(text(reason))
+    case nil: lines.append(text("loading"))
+    }
+    let events = model.service.events.filter { $0.targetID == id }
+    if !events.isEmpty { lines += [screen.line] + events.map(screen.event) }
+    return lines
+  }
+
+  private func text(_ text: String) -> StyledLine {
+    var line = screen.line
+    line.append(text)
+    return line
+  }
+
+  private static func meaning(of state: TargetState) -> String {
+    switch state {
+    case .up: "The target answers."
+    case .down: "A path leads to the target, but it does not answer as expected."
+    case .unreachable: "This machine has no path to the target, which may be well."
+    case .unknown: "The check could not determine the state."
+    case .paused: "The target is not checked."
+    }
+  }
+
+  private func check(_ document: JSON) -> [StyledLine] {
+    var definition = [document["module"]?.string].compactMap(\.self)
+    if let interval = document["intervalSeconds"]?.seconds { definition.append("every \(Self.duration(interval))") }
+    var lines = [text(definition.joined(separator: ", "))]
+    guard let check = document["lastCheck"], let time = check["checkedAt"]?.string.flatMap({ Timestamp($0) }) else {
+      return lines
+    }
+    let age = Age.text(milliseconds: screen.now - time.microseconds / 1000)
+    let address = check["address"]?.string.map { " \($0)" } ?? ""
+    let latency = check["durationSeconds"]?.seconds.map { ", \(Self.latency($0))" } ?? ""
+    lines += [screen.line, text("Last check \(age) ago:\(address)\(latency)")]
+    if let detail = check["detail"]?.string { lines.append(text("  \(detail)")) }
+    let phases = (check["phases"]?.members ?? []).compactMap { phase in phase.value.seconds.map { (phase.name, $0) } }
+    let longest = phases.map(\.1).max() ?? 0
+    for (name, seconds) in phases {
+      let part = longest > 0 ? Int((seconds / longest * Double(Self.barColumns)).rounded()) : 0
+      var line = screen.line
+      line.append("  ")
+      line.append(column: name, 10)
+      line.append(column: Self.latency(seconds), 9, isRightAligned: true)
+      line.append(String(repeating: screen.glyphs.bar, count: part))
+      lines.append(line)
+    }
+    return lines
+  }
+
+  private static func latency(_ seconds: Double) -> String { Age.latency(microseconds: microseconds(seconds)) }
+
+  /// `500ms`, `10s`, `1m 30s`.
+  private static func duration(_ seconds: Double) -> String {
+    seconds < 1 ? "\(microseconds(seconds) / 1000)ms" : Age.text(milliseconds: microseconds(seconds) / 1000)
+  }
+
+  /// The microseconds of a number of a document, which may be any number.
+  private static func microseconds(_ seconds: Double) -> Int64 {
+    Int64(exactly: (min(max(0, seconds), 1e9) * 1e6).rounded()) ?? 0
+  }
+}
+
+extension JSON {
+  /// A number; nil for other values.
+  fileprivate var seconds: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    default: nil
+    }
+  }
+}

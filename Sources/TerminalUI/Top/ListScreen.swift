@@ -1,0 +1,71 @@
+internal import ReachabilityModel
+
+/// Draws the list of targets, with titles and events where there is space.
+struct ListScreen {
+  private let screen: TopScreen
+
+  init(_ screen: TopScreen) { self.screen = screen }
+
+  func lines(_ model: TopModel) -> [StyledLine] {
+    let targets = model.service.targets(in: model.top..<model.top + screen.targetRows)
+    var lines = targets.map { row($0, model) }
+    if targets.isEmpty, model.connection.isLive(at: screen.now) {
+      var line = screen.line
+      line.append("No targets. Register one: reachd targets add db tcp://db:5432")
+      lines.append(line)
+    }
+    guard screen.isTall else { return lines }
+    lines += Array(repeating: screen.line, count: max(0, screen.targetRows - lines.count))
+    return [titles(model)] + lines + [separator()] + model.service.events.prefix(TopScreen.eventLines).map(screen.event)
+  }
+
+  /// The widths of the columns for id, URL and reason.
+  private var widths: (id: Int, target: Int, reason: Int) {
+    let age = 8
+    guard screen.isWide else {
+      let flexible = max(0, screen.size.columns - 4 - 2 - age)
+      let reason = min(16, flexible * 2 / 5)
+      return (flexible - reason, 0, reason)
+    }
+    let flexible = screen.size.columns - 2 - 14 - 3 - age
+    let reason = min(24, flexible / 3)
+    let id = min(40, (flexible - reason) * 2 / 5)
+    return (id, flexible - reason - id, reason)
+  }
+
+  private func titles(_ model: TopModel) -> StyledLine {
+    var line = screen.line
+    line.append("  ")
+    if screen.isWide { line.append(column: "STATE", 13) } else { line.append("  ") }
+    line.append(column: "TARGET", widths.id)
+    if screen.isWide { line.append(column: "URL", widths.target) }
+    line.append(column: "REASON, LATENCY", widths.reason)
+    line.append(TextWidth.fitted("FOR", max(0, line.rest), screen.glyphs, isRightAligned: true))
+    return line
+  }
+
+  private func row(_ target: TargetEntry, _ model: TopModel) -> StyledLine {
+    var line = screen.line
+    let isSelected = target.id == model.selection
+    let glyph =
+      target.isFlapping
+      ? screen.glyphs.flapping : target.isPending ? screen.glyphs.pending : screen.glyphs.state(target.state)
+    let unsteady = target.isFlapping || target.isPending
+    line.append(isSelected ? "\(screen.glyphs.selection) " : "  ", .bold)
+    line.append("\(glyph) ", screen.style(unsteady ? .warning : .state(target.state), model))
+    if screen.isWide { line.append(column: target.state.rawValue, 11, screen.style(.state(target.state), model)) }
+    line.append(column: target.id, widths.id, isSelected ? .bold : .plain)
+    if screen.isWide { line.append(column: target.target, widths.target) }
+    let latency = target.latency.map(Age.latency) ?? ""
+    line.append(column: target.state == .up ? latency : target.reason ?? "", widths.reason)
+    let age = Age.text(milliseconds: screen.now - target.since)
+    line.append(TextWidth.fitted(age, max(0, line.rest), screen.glyphs, isRightAligned: true))
+    return line
+  }
+
+  private func separator() -> StyledLine {
+    var line = screen.line
+    line.append("Events", .bold)
+    return line
+  }
+}

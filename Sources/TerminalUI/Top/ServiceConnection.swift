@@ -1,0 +1,31 @@
+/// The connection to a service, as a screen shows it; times are milliseconds since 1970.
+package enum ServiceConnection: Sendable, Equatable {
+  /// No response yet.
+  case connecting(since: Int64)
+  /// The stream delivers events; the time of its last byte.
+  case live(lastByte: Int64)
+  /// There is no stream: since when, why, and when the next attempt begins.
+  case disconnected(since: Int64, reason: String, retry: Int64)
+
+  /// The stream has a comment every 15 s; without a byte for this long, its data count as outdated. In ms.
+  package static let silenceLimit: Int64 = 20_000
+
+  /// Whether the screen shows the present.
+  package func isLive(at now: Int64) -> Bool {
+    if case .live(let last) = self { now - last <= Self.silenceLimit } else { false }
+  }
+
+  /// A sentence for the screen; nil while everything is shown as it is.
+  package func notice(at now: Int64) -> String? {
+    switch self {
+    case .connecting(let since):
+      "connecting for \(Age.text(milliseconds: now - since))"
+    case .live(let last):
+      isLive(at: now)
+        ? nil : "no data for \(Age.text(milliseconds: now - last)); this is the state of that time"
+    case .disconnected(let since, let reason, let retry):
+      "disconnected for \(Age.text(milliseconds: now - since)), next attempt in "
+        + "\(Age.text(milliseconds: retry - now + 999)): \(reason)"
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package import JSONFormat
+
+/// The state of `reachd top`: what the service has sent, and what its user has chosen. No terminal, clock or socket.
+package struct TopModel: Sendable {
+  /// What fills the screen.
+  package enum Mode: Sendable, Equatable {
+    /// All targets.
+    case list
+    /// One target.
+    case detail(id: String)
+    /// The keys and signs.
+    case help
+  }
+
+  /// What a key asks for beyond the model.
+  package enum Action: Sendable, Equatable {
+    /// The end of the program.
+    case quit
+    /// The document of a target.
+    case load(id: String)
+    /// A complete new drawing.
+    case redraw
+  }
+
+  /// The service.
+  package var service = ServiceState()
+  /// The connection to it.
+  package var connection: ServiceConnection
+  /// What fills the screen.
+  package private(set) var mode = Mode.list
+  /// The id of the selected target.
+  package private(set) var selection: String?
+  /// The position of the first target on the screen.
+  package private(set) var top = 0
+  /// The document of the target in the detail, or the reason why there is none.
+  package private(set) var document: Document?
+
+  /// The response for the detail.
+  package enum Document: Sendable {
+    /// `GET /targets/{id}`.
+    case target(id: String, JSON)
+    /// There is none.
+    case failed(id: String, String)
+
+    /// The target.
+    var id: String {
+      switch self {
+      case .target(let id, _), .failed(let id, _): id
+      }
+    }
+  }
+
+  /// Creates the model of a program that connects at a time.
+  package init(connectingAt now: Int64) { connection = .connecting(since: now) }
+
+  /// Shows a document if its target is still open.
+  package mutating func show(_ document: Document) {
+    if mode == .detail(id: document.id) { self.document = document }
+  }
+
+  /// Applies an event; returns what to request because of it.
+  package mutating func apply(type: String, _ data: JSON) -> Action? {
+    service.apply(type: type, data)
+    guard type == "target", case .detail(let id) = mode, data["target"]?["id"]?.string == id else { return nil }
+    return .load(id: id)
+  }
+
+  /// Handles a key.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - rows: the number of targets that the screen shows.
+  /// - Returns: what to do beyond the model.
+  package mutating func handle(_ key: Key, rows: Int) -> Action? {
+    switch key {
+    case .character("q"): return .quit
+    case .redraw: return .redraw
+    case .character("?"): mode = mode == .help ? .list : .help
+    case .escape:
+      if mode == .list { selection = nil } else { mode = .list }
+    case .enter:
+      guard mode == .list, let id = selection ?? service.targets(in: top..<top + 1).first?.id else { return nil }
+      (selection, mode, document) = (id, .detail(id: id), nil)
+      return .load(id: id)
+    case .character("j"), .down: return move(by: 1)
+    case .character("k"), .up: return move(by: -1)
+    case .pageDown: return move(by: max(1, rows - 1))
+    case .pageUp: return move(by: -max(1, rows - 1))
+    case .home, .character("g"): return move(by: -service.targetCount)
+    case .end, .character("G"): return move(by: service.targetCount)
+    case .character: break
+    }
+    return nil
+  }
+
+  /// Moves the selection; in the detail, to the neighbouring target.
+  private mutating func move(by offset: Int) -> Action? {
+    guard mode != .help, service.targetCount > 0 else { return nil }
+    let old = selection.flatMap(service.position)
+    // The first movement selects the first target on the screen.
+    let position = old.map { $0 + offset } ?? (abs(offset) == 1 ? top : offset < 0 ? 0 : top + offset)
+    let target = service.targets(in: min(max(0, position), service.targetCount - 1)..<service.targetCount).first
+    guard let id = target?.id, id != selection else { return nil }
+    selection = id
+    guard case .detail = mode else { return nil }
+    (mode, document) = (.detail(id: id), nil)
+    return .load(id: id)
+  }
+
+  /// Moves the window so that it shows the selection, and no empty lines that targets could fill.
+  package mutating func scroll(rows: Int) {
+    guard rows > 0 else { return }
+    if let position = selection.flatMap(service.position) {
+      top = min(max(top, position - rows + 1), position)
+    }
+    top = max(0, min(top, service.targetCount - rows))
+  }
+}

@@ -1,0 +1,159 @@
+internal import ReachabilityModel
+
+/// Draws the model of `reachd top` as lines.
+package struct TopScreen: Sendable {
+  /// The size of the terminal.
+  package let size: ScreenSize
+  let glyphs: Glyphs
+  /// The current time, in milliseconds since 1970.
+  let now: Int64
+
+  /// The lines from which there is space for paths, titles and events.
+  private static let tallLines = 16
+  /// The columns from which a line has the URL of a target.
+  private static let wideColumns = 60
+  /// The number of events below the list of a tall screen.
+  static let eventLines = 3
+
+  /// Creates the drawing for a moment.
+  package init(_ size: ScreenSize, _ glyphs: Glyphs, now: Int64) {
+    (self.size, self.glyphs, self.now) = (size, glyphs, now)
+  }
+
+  var isTall: Bool { size.lines >= Self.tallLines }
+  var isWide: Bool { size.columns >= Self.wideColumns }
+  var line: StyledLine { StyledLine(width: size.columns, glyphs) }
+
+  /// The number of targets that the list shows.
+  package var targetRows: Int {
+    max(0, size.lines - (isTall ? 6 + Self.eventLines + 2 : 3))
+  }
+
+  /// Returns as many lines as the terminal has.
+  ///
+  /// - Parameters:
+  ///   - model: the model, scrolled for ``targetRows``.
+  ///   - host: the service's address.
+  /// - Returns: the lines.
+  package func lines(_ model: TopModel, host: String) -> [StyledLine] {
+    var lines = head(model, host)
+    switch model.mode {
+    case .list: lines += ListScreen(self).lines(model)
+    case .detail(let id): lines += DetailScreen(self).lines(model, id)
+    case .help: lines += help()
+    }
+    // The last line always shows the connection or the keys.
+    lines = Array(lines.prefix(max(0, size.lines - 1)))
+    lines += Array(repeating: line, count: max(0, size.lines - 1 - lines.count))
+    lines.append(foot(model))
+    return Array(lines.suffix(size.lines))
+  }
+
+  // MARK: - Head
+
+  private func head(_ model: TopModel, _ host: String) -> [StyledLine] {
+    guard isTall else { return [verdict(model, hasPath: true), counts(model)] }
+    var first = line
+    first.append("reachd", .bold)
+    first.append(" \(host)")
+    append(model.connection, to: &first)
+    return [first, verdict(model, hasPath: false)] + paths(model) + [counts(model)]
+  }
+
+  private func append(_ connection: ServiceConnection, to line: inout StyledLine) {
+    if connection.isLive(at: now) {
+      line.append(rightAligned: "\(glyphs.live) live", .state(.up))
+    } else {
+      line.append(rightAligned: "\(glyphs.disconnected) not live", .warning)
+    }
+  }
+
+  private func verdict(_ model: TopModel, hasPath: Bool) -> StyledLine {
+    var line = line
+    guard let machine = model.service.machine else {
+      line.append("\(glyphs.state(.unknown)) this machine: no data yet")
+      return line
+    }
+    let style = style(.machine(machine.status), model)
+    line.append("\(glyphs.machine(machine.status)) \(machine.status)", style)
+    if hasPath {
+      let path = machine.families.first { $0.path.status == machine.status } ?? machine.families[0]
+      line.append(" \(path.path.detail)")
+      append(model.connection, to: &line)
+      return line
+    }
+    for part in [machine.connectionType, machine.reason].compactMap(\.self) { line.append(" \(part)") }
+    if let since = machine.since { line.append(" for \(Age.text(milliseconds: now - since))") }
+    return line
+  }
+
+  private func paths(_ model: TopModel) -> [StyledLine] {
+    guard let machine = model.service.machine else { return [line, line] }
+    return machine.families.map { family in
+      var line = line
+      line.append("  \(family.name) ")
+      line.append(glyphs.machine(family.path.status), style(.machine(family.path.status), model))
+      line.append(" \(family.path.detail)")
+      return line
+    }
+  }
+
+  private func counts(_ model: TopModel) -> StyledLine {
+    var line = line
+    for state in TargetEntry.states {
+      let count = model.service.counts[state] ?? 0
+      if line.columns > 0 { line.append(isWide ? "  " : " ") }
+      let name = isWide ? " \(state.rawValue)" : ""
+      line.append("\(glyphs.state(state)) \(count)\(name)", count > 0 ? style(.state(state), model) : .plain)
+    }
+    return line
+  }
+
+  /// The style, or none for outdated data: without colour they do not look like the present.
+  func style(_ style: Style, _ model: TopModel) -> Style {
+    model.connection.isLive(at: now) ? style : .plain
+  }
+
+  // MARK: - Events, help and foot
+
+  func event(_ event: ServiceEvent) -> StyledLine {
+    var line = line
+    line.append(TextWidth.fitted(Age.text(milliseconds: now - event.time), 7, glyphs, isRightAligned: true))
+    line.append(" ago  \(event.subject) ")
+    if let from = event.from { line.append("\(from) \(glyphs.arrow) ") }
+    line.append(event.to, StateWords.style(of: event.to) ?? .plain)
+    if !event.reason.isEmpty { line.append("  \(event.reason)") }
+    return line
+  }
+
+  private func help() -> [StyledLine] {
+    let keys = [
+      "j k, arrows      select the next or previous target", "Enter            details of the target",
+      "Esc              back", "PgUp PgDn, g G   page, first, last", "q                quit",
+      "Ctrl-L           draw again", "",
+      "\(glyphs.state(.down)) down: does not answer   \(glyphs.state(.unreachable)) unreachable: no path from here",
+      "\(glyphs.state(.unknown)) unknown   \(glyphs.state(.up)) up   \(glyphs.state(.paused)) paused",
+      "\(glyphs.pending) unconfirmed   \(glyphs.flapping) flapping",
+    ]
+    return keys.map { text in
+      var line = line
+      line.append(text)
+      return line
+    }
+  }
+
+  private func foot(_ model: TopModel) -> StyledLine {
+    var line = line
+    if let notice = model.connection.notice(at: now) {
+      line.append(notice, .warning)
+      return line
+    }
+    let parts = model.mode == .list ? ["j k move", "Enter details", "? help", "q quit"] : ["Esc back", "q quit"]
+    line.append(parts.joined(separator: " \(glyphs.separator) "))
+    if model.mode == .list, model.service.targetCount > targetRows {
+      let last = min(model.service.targetCount, model.top + targetRows)
+      line.append(rightAligned: "\(model.top + 1)-\(last) of \(model.service.targetCount)")
+    }
+    return line
+  }
+}

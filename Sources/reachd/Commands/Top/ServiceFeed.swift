@@ -1,0 +1,166 @@
+internal import ArgumentParser
+internal import Dispatch
+internal import EventLoop
+internal import JSONFormat
+internal import NetworkReachability
+internal import Probers
+internal import ReachabilityModel
+internal import StatusAPI
+internal import TerminalUI
+
+/// Follows a service for `reachd top`: its stream, and all targets whenever the stream begins with a snapshot.
+///
+/// The targets are read after the snapshot and before the events that follow it, which wait in the socket. An event that
+/// the targets include already is applied again, which changes nothing.
+final class ServiceFeed: Sendable {
+  /// What the feed has received.
+  enum Message: Sendable {
+    /// The state of the connection changed, or bytes arrived.
+    case connection(ServiceConnection)
+    /// `GET /targets/overview`.
+    case overview(JSON)
+    /// An event of the stream.
+    case event(type: String, JSON)
+    /// The response for one target.
+    case document(TopModel.Document)
+    /// The service cannot be used; the message is printed already, or is given.
+    case failed(ExitCode, String?)
+  }
+
+  /// The delays before attempts to connect, in milliseconds; the last one repeats.
+  private static let retryDelays: [Int64] = [500, 1_000, 2_000, 3_000, 5_000]
+  /// Messages that wait for the screen; a service cannot send more events between two drawings.
+  private static let messageLimit = 1_000_000
+
+  private let client: ClientOptions
+  private let source: SourceOptions
+  private let mailbox: Mailbox<Message>
+  private let documents = DispatchQueue(label: "documents")
+
+  init(client: ClientOptions, source: SourceOptions, mailbox: Mailbox<Message>) {
+    (self.client, self.source, self.mailbox) = (client, source, mailbox)
+  }
+
+  /// Starts to follow the service, on a thread of its own because transfers block.
+  func start() {
+    DispatchQueue(label: "feed").async { self.follow() }
+  }
+
+  /// Requests the document of a target.
+  func load(id: String) {
+    documents.async { [self] in
+      let document: TopModel.Document
+      do {
+        let response = try client.send("/targets/\(PercentEncoding.encoded(id))", accept: "application/json", source)
+        if response.status == 200, let value = try? JSON.parse(response.body) {
+          document = .target(id: id, value)
+        } else {
+          document = .failed(id: id, response.problem)
+        }
+      } catch {
+        document = .failed(id: id, "\(error)")
+      }
+      mailbox.post(.document(document), limit: Self.messageLimit)
+    }
+  }
+
+  static var now: Int64 { Timestamp.now.microseconds / 1000 }
+
+  private func follow() {
+    let reader = Reader(self)
+    var attempt = 0
+    var lostAt: Int64?
+    while true {
+      let before = reader.count
+      let failure: String
+      do {
+        let response = try client.stream("/events", after: reader.lastID, source, receive: reader.receive)
+        let isStream = response.status == 200 && response.contentType?.hasPrefix("text/event-stream") == true
+        failure =
+          isStream ? reader.failure ?? "the service closed the stream" : "\(response.status) \(response.problem)"
+      } catch let code as ExitCode {
+        mailbox.post(.failed(code, nil))
+        return
+      } catch {
+        failure = "\(error)"
+      }
+      // A service that never responded is probably the wrong address.
+      guard reader.count > 0 else {
+        mailbox.post(.failed(ExitStatus.undetermined, failure))
+        return
+      }
+      if reader.count > before { (attempt, lostAt) = (0, nil) }
+      let now = Self.now
+      let delay = Self.retryDelays[min(attempt, Self.retryDelays.count - 1)]
+      let since = lostAt ?? now
+      lostAt = since
+      attempt += 1
+      mailbox.post(.connection(.disconnected(since: since, reason: failure, retry: now + delay)))
+      reader.reset()
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Int(delay)))
+    }
+  }
+
+  private func readOverview() throws -> JSON {
+    let response = try client.send("/targets/overview", accept: "application/json", source)
+    guard response.status == 200, let document = try? JSON.parse(response.body) else {
+      throw Refusal(description: "\(response.status) \(response.problem)")
+    }
+    return document
+  }
+
+  private struct Refusal: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// Reads the events of a stream, on the thread of the transfer.
+  private final class Reader {
+    private let feed: ServiceFeed
+    private var frames = SSEReader()
+    /// The number of events received.
+    private(set) var count = 0
+    /// Why the data of the stream cannot be used.
+    private(set) var failure: String?
+    /// Whether the targets must be read before events can be applied.
+    private var needsTargets = true
+
+    init(_ feed: ServiceFeed) { self.feed = feed }
+
+    /// The id to continue after; nil while the targets are not those of a snapshot.
+    var lastID: String? { needsTargets ? nil : frames.lastID }
+
+    func reset() {
+      frames.reset()
+      failure = nil
+    }
+
+    func receive(_ part: [UInt8]) {
+      guard let events = frames.read(part) else {
+        failure = "an event exceeds the limit; the stream is not from reachd"
+        return
+      }
+      for event in events {
+        count += 1
+        guard let data = try? JSON.parse(Array(event.data.utf8)) else { continue }
+        if event.name == "snapshot" {
+          needsTargets = true
+          readTargets()
+        }
+        feed.mailbox.post(.event(type: event.name, data), limit: ServiceFeed.messageLimit)
+      }
+      // A failure is repeated with the next event or heartbeat, which is a comment.
+      if needsTargets, events.isEmpty { readTargets() }
+      if !needsTargets { feed.mailbox.post(.connection(.live(lastByte: ServiceFeed.now))) }
+    }
+
+    private func readTargets() {
+      do {
+        feed.mailbox.post(.overview(try feed.readOverview()))
+        needsTargets = false
+        failure = nil
+      } catch {
+        failure = "\(error)"
+      }
+    }
+  }
+}

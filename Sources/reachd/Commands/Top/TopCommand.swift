@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import HostProcess
+internal import JSONFormat
+internal import Probers
+internal import StatusAPI
+internal import TerminalUI
+
+/// `reachd top`: a live view of a service in a terminal.
+struct TopCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "top",
+    abstract: "Show this machine and all targets of a service, live.",
+    discussion: """
+      The most urgent targets are first: down, unreachable, unknown, up, paused; within a
+      state the longest first. Keys: j k or arrows select, Enter shows details, Esc goes
+      back, ? lists the keys and signs, q quits.
+
+      With --once, or if input or output is no terminal, it prints the state once: the
+      verdict, the path of each family, and one line per target.
+
+      EXAMPLES
+        reachd top
+        reachd top --url https://host:8443 --token-file token
+        reachd top --once | grep ^down
+      """)
+
+  @Flag(help: "Print the state once, as plain lines.")
+  var once = false
+
+  @OptionGroup var color: ColorOption
+  @OptionGroup var client: ClientOptions
+  @OptionGroup var source: SourceOptions
+
+  mutating func run() async throws {
+    let environment = ProcessEnvironment.all
+    let terminal = environment["TERM", default: ""]
+    let isInteractive =
+      TerminalDevice.isTerminal(0) && TerminalDevice.isTerminal(1) && !terminal.isEmpty && terminal != "dumb"
+    guard !once, isInteractive else {
+      TerminalSignals.unblock()
+      return try printOnce()
+    }
+    throw try await TopDriver.run(client, source, Glyphs(environment), isColored: color.isEnabled)
+  }
+
+  private func printOnce() throws {
+    var state = ServiceState()
+    let status = try answer("/status")
+    state.apply(type: "snapshot", status)
+    guard state.machine != nil, state.replaceTargets(try answer("/targets/overview")) else {
+      throw ClientOptions.undetermined("the response is not from reachd")
+    }
+    for line in PlainFrame.lines(state) { Terminal.line(color.colored(line, within: 2)) }
+  }
+
+  private func answer(_ path: String) throws -> JSON {
+    let response = try client.sendOrExit("GET", path, source)
+    guard response.status == 200, let document = try? JSON.parse(response.body) else {
+      throw ClientOptions.undetermined("the service responded with \(response.status): \(response.problem)")
+    }
+    return document
+  }
+}
