@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build test test-store check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench clean
+.PHONY: run build test test-store check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -77,6 +77,11 @@ test-page: ## the status page in Chromium, with axe; screenshots in .build-scree
 	scripts/setup scripts/packages.txt scripts/packages-test.txt scripts/packages-browser.txt
 	scripts/dependencies
 	scripts/test-clients page
+
+bench-page: build ## measure the status page and reachd top: the bars of Benchmarks/RESULTS.md (six minutes); needs root or user namespaces
+	scripts/setup scripts/packages-test.txt scripts/packages-browser.txt
+	scripts/venv page
+	Benchmarks/run page
 
 bench: build ## measure the figures of Benchmarks/RESULTS.md on this machine
 	scripts/setup scripts/packages.txt scripts/packages-test.txt Benchmarks/packages.txt

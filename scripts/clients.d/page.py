@@ -3,97 +3,22 @@
 It runs in a network namespace of its own, because it takes links down. It asserts behaviour only; `make bench-page`
 measures.
 """
-import contextlib
-import json
-import os
 import pathlib
 import re
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 
 import network
+import screenshots
+from chromium import LIMIT_MS, Browser
 from playwright.sync_api import expect, sync_playwright
+from service import Service
 
 BINARY = sys.argv[1]
 SHOTS = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-# Waits are bounded; a slow machine may need most of this for a page with ten thousand targets.
-LIMIT_MS = 30_000
 BULK = 10_000
-
-
-class Service:
-    """A reachd that can be killed and started again on the same port."""
-
-    def __init__(self, configuration, *options):
-        self.directory = tempfile.TemporaryDirectory()
-        self.file = pathlib.Path(self.directory.name, "reachd.yaml")
-        self.file.write_text(configuration)
-        self.options = options
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/"
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", str(self.file),
-             "--data", str(pathlib.Path(self.directory.name, "data")), *self.options],
-            stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(self.url + "readyz", timeout=2).read()
-                return
-            time.sleep(0.05)
-        raise SystemExit("reachd did not start")
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(20)
-        self.directory.cleanup()
-
-    def request(self, method, path, body=None):
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(
-            self.url + path, data, {"Content-Type": "application/json", "Accept": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=20) as response:
-            return json.loads(response.read() or b"null")
-
-
-class Browser:
-    """Pages with a record of everything that a console or a policy reports."""
-
-    def __init__(self, playwright):
-        self.browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
-        self.messages = []
-
-    @contextlib.contextmanager
-    def open(self, url, width=1280, height=800, **options):
-        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
-        page = context.new_page()
-        page.on("console", lambda message: self.messages.append(message.text))
-        page.on("pageerror", lambda error: self.messages.append(f"uncaught: {error}"))
-        page.add_init_script("""addEventListener('securitypolicyviolation',
-            event => console.error('policy violation: ' + event.violatedDirective + ' ' + event.blockedURI))""")
-        page.set_default_timeout(LIMIT_MS)
-        page.goto(url)
-        yield page
-        context.close()
-
-    def take_messages(self):
-        messages, self.messages = self.messages, []
-        return messages
 
 
 def check(condition, message):
@@ -162,6 +87,38 @@ def lists_targets(service, browser):
     no_messages(browser)
 
 
+def announces_changes(service, browser):
+    step("screen readers: one polite text for changes, with the machine first")
+    with browser.open(service.url) as page:
+        shows_machine(page, "Reachable")
+        region = page.locator("[aria-live=polite]")
+        expect(region).to_have_count(1)
+        expect(region).to_have_text("")
+        service.request("POST", "targets/closed/pause")
+        expect(region).to_have_text("closed is paused", timeout=LIMIT_MS)
+        service.request("POST", "targets/closed/resume")
+        subprocess.run(["ip", "link", "set", "c0", "down"], check=True)
+        expect(region).to_have_text(re.compile(r"^This machine: Not reachable\. \d targets changed$"), timeout=LIMIT_MS)
+        subprocess.run(["ip", "link", "set", "c0", "up"], check=True)
+        network.turn(1)
+        shows_machine(page, "Reachable")
+        expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "3")
+        expect(page.locator("#verdict")).to_be_visible()
+    no_messages(browser)
+
+
+def keeps_the_timeline(service, browser):
+    step("the timeline begins before the last start of the service")
+    with browser.open(service.url) as page:
+        shows_machine(page, "Reachable")
+        events = page.locator(".timeline .event")
+        expect(page.locator(".timeline")).to_contain_text("reachd stopped (without a shutdown)", timeout=LIMIT_MS)
+        times = page.locator(".timeline time").evaluate_all("items => items.map(item => item.dateTime)")
+        check(times == sorted(times, reverse=True), f"not in order: {times}")
+        check(events.count() > 5, "the history is missing")
+    no_messages(browser)
+
+
 def shows_the_past(service, browser):
     step("the history of a target: availability, latencies, changes")
     with browser.open(service.url) as page:
@@ -198,7 +155,7 @@ def asks_for_a_token(browser):
             [BINARY, "token", "create", "--id", "page", "--scope", "read", "--output", str(token)],
             check=True, capture_output=True, text=True)
         entry = "\n".join(f"  {line}" for line in made.stderr.strip().splitlines())
-        service = Service(f"access:\n  reads: token\ntokens:\n{entry}\n")
+        service = Service(BINARY, f"access:\n  reads: token\ntokens:\n{entry}\n")
         try:
             with browser.open(service.url) as page:
                 dialog = page.locator("dialog[open]")
@@ -217,11 +174,7 @@ def asks_for_a_token(browser):
 
 def shows_many(service, browser):
     step(f"{BULK} targets: a bounded number of elements, scrolling, search")
-    for start in range(0, BULK, 1000):
-        results = service.request("POST", "targets", [
-            {"id": f"bulk-{number}", "target": "route://10.9.0.1", "interval": "1h",
-             "labels": {"rack": str(number % 40)}} for number in range(start, start + 1000)])["results"]
-        check(all(result["status"] == 201 for result in results), f"not registered: {results[0]}")
+    service.register_many(BULK, "route://10.9.0.1", interval="1h")
     with browser.open(service.url) as page:
         # No wait_for_function: its evaluation is what the page's policy forbids.
         scroller = page.locator(".scroller")
@@ -262,21 +215,9 @@ def is_accessible(service, browser):
     browser.take_messages()
 
 
-def take_screenshots(service, browser):
-    step("screenshots")
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    for scheme in ("light", "dark"):
-        for locale in ("en", "zh-CN"):
-            for width in (1280, 360):
-                for name, fragment in (("list", ""), ("detail", "#/target/closed")):
-                    with browser.open(service.url + fragment, width=width, color_scheme=scheme, locale=locale) as page:
-                        page.locator(".panel h2" if fragment else ".rows .row").first.wait_for()
-                        page.wait_for_timeout(500)
-                        page.screenshot(path=SHOTS / f"{name}-{scheme}-{locale[:2]}-{width}.png")
-    browser.take_messages()
-
-
 CONFIGURATION = """\
+# Explain checks as a caller; the targets of this test are on this machine.
+policy: { allow: [127.0.0.0/8, 10.9.0.0/24] }
 limits:
   targets: 20000
 targets:
@@ -298,7 +239,7 @@ def main():
     with socket.socket() as listener, sync_playwright() as playwright:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        service = Service(CONFIGURATION.format(port=listener.getsockname()[1]))
+        service = Service(BINARY, CONFIGURATION.format(port=listener.getsockname()[1]))
         browser = Browser(playwright)
         try:
             lists_targets(service, browser)
@@ -306,9 +247,12 @@ def main():
             works_behind_a_prefix(service, browser)
             shows_the_past(service, browser)
             says_when_it_is_disconnected(service, browser)
+            keeps_the_timeline(service, browser)
+            announces_changes(service, browser)
             is_accessible(service, browser)
             if SHOTS:
-                take_screenshots(service, browser)
+                step("screenshots")
+                screenshots.take(BINARY, service, browser, SHOTS)
             asks_for_a_token(browser)
             shows_many(service, browser)
         finally:

@@ -10,11 +10,9 @@ import pathlib
 import pty
 import re
 import signal
-import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import time
@@ -22,6 +20,7 @@ import urllib.request
 
 import network
 import pyte
+from service import Service
 
 BINARY = os.path.abspath(sys.argv[1])
 # Every wait is bounded; a slow machine may need most of this.
@@ -37,41 +36,6 @@ def check(condition, message):
 
 def step(name):
     print(f"  {name}", flush=True)
-
-
-class Service:
-    """A reachd that can be killed and started again on the same port."""
-
-    def __init__(self, configuration):
-        self.directory = tempfile.TemporaryDirectory()
-        self.file = pathlib.Path(self.directory.name, "reachd.yaml")
-        self.file.write_text(configuration)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", str(self.file),
-             "--data", str(pathlib.Path(self.directory.name, "data"))], stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + LIMIT
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(self.url + "/readyz", timeout=2).read()
-                return
-            time.sleep(0.05)
-        raise SystemExit("top: reachd did not start")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(LIMIT)
-        self.directory.cleanup()
 
 
 class Terminal:
@@ -348,10 +312,10 @@ targets:
 
 def main():
     network.set_up()
-    service = Service(CONFIGURATION)
+    service = Service(BINARY, CONFIGURATION)
     try:
         deadline = time.monotonic() + LIMIT
-        while b'"down"' not in urllib.request.urlopen(service.url + "/targets?state=down", timeout=5).read():
+        while b'"down"' not in urllib.request.urlopen(service.url + "targets?state=down", timeout=5).read():
             check(time.monotonic() < deadline, "the target is not down")
             time.sleep(0.1)
         prints_once(service)

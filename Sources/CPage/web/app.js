@@ -5,7 +5,7 @@ import { clock, fill, forgetColours, h, oncePerFrame, setAttribute, setText } fr
 import { Detail } from "./detail.js";
 import { TargetList } from "./list.js";
 import { Model, STATES, makeFilter } from "./model.js";
-import { Summary, Timeline, badge } from "./summary.js";
+import { Summary, Timeline } from "./summary.js";
 import { GLYPHS, selectLanguage, text, word } from "./words.js";
 
 /** How long the order of the list stays while targets change, in ms. */
@@ -188,14 +188,16 @@ class Page {
         onclick: () => this.#toggle(state) }, h("span", { class: "glyph", "aria-hidden": "true" }, GLYPHS[state]), " ",
       h("span", { class: "count" }, "0"), h("span", { class: "label" }, ` ${word("states", state)}`))));
     parts.empty = h("div", { class: "empty", hidden: true });
+    parts.noMatch = h("p", { class: "empty muted", role: "status", hidden: true }, text("noMatch"));
     parts.live = h("div", { class: "visually-hidden", "aria-live": "polite" });
     parts.main = h("main", {}, this.#summary.element, parts.missed,
       h("div", { class: "columns" },
         h("section", { class: "targets", "aria-label": text("targets") },
-          h("div", { class: "tools" }, parts.search, parts.chips), parts.empty, this.#list.header, this.#list.scroller),
+          h("div", { class: "tools" }, parts.search, parts.chips), parts.empty, this.#list.header, parts.noMatch, this.#list.scroller),
         this.#timeline.element, this.#detail.element));
     parts.access = h("dialog", { class: "dialog" });
-    parts.help = h("dialog", { class: "dialog" }, h("h2", {}, text("keys")), h("p", {}, text("keyHelp")),
+    parts.help = h("dialog", { class: "dialog" }, h("h2", {}, text("keys")),
+      h("ul", { class: "keys" }, text("keyHelp").split(" · ").map((line) => h("li", {}, line))),
       h("button", { type: "button", onclick: () => parts.help.close() }, text("close")));
     fill(document.getElementById("app"), this.#header(language), parts.banner, parts.main, parts.access, parts.help,
       parts.live);
@@ -246,6 +248,7 @@ class Page {
     this.#orderedAt = performance.now();
     const filter = makeFilter(this.#parts.search.value, this.#states);
     this.#list.show(this.#model.select(filter));
+    this.#parts.noMatch.hidden = this.#list.ids.length > 0 || this.#model.targets.size === 0;
   }
 
   #renderStatus() {
@@ -323,6 +326,7 @@ class Page {
       let id = target[1];
       try { id = decodeURIComponent(id); } catch { /* Not encoded. */ }
       this.#parts.main.classList.add("detail-open");
+      this.#list.mark(id);
       this.#detail.show(id);
       return;
     }
@@ -405,7 +409,7 @@ class Page {
     }, text("copy"))];
     fill(this.#parts.empty, h("h2", {}, text("noTargets")),
       sample(text("yaml"), "targets:\n  - id: db\n    target: tcp://db:5432\n    interval: 10s"),
-      sample(text("curl"), `curl -X PUT ${BASE}targets/db -H 'Content-Type: application/json' \\\n  -d '{"target": "tcp://db:5432", "interval": "10s"}'`),
+      sample(text("curl"), `curl -X PUT ${BASE}targets/db \\\n  -H 'Content-Type: application/json' \\\n  -d '{"target": "tcp://db:5432", "interval": "10s"}'`),
       sample(text("command"), "reachd check tcp://db:5432"));
   }
 
@@ -415,10 +419,12 @@ class Page {
     const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
     const input = h("input", { type: "password", autocomplete: "off", "aria-label": text("token"), required: true });
     const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
-    const scope = /scope="([a-z:]+)"/.exec(problem?.detail ?? "")?.[1] ?? "read";
+    const scope = /scope "?([a-z:]+)/.exec(problem?.detail ?? "")?.[1] ?? "read";
+    // The service's text is English; what it only repeats is left out.
+    const detail = problem?.detail?.includes(`the scope ${scope}`) ? null : problem?.detail;
     fill(dialog, h("h2", {}, text("token")),
-      problem ? h("p", {}, badge("unknown", String(problem.status)), ` ${problem.detail ?? problem.title}`) : null,
       problem ? h("p", {}, text("tokenNeeded", { scope })) : null,
+      problem ? h("p", { class: "muted" }, [problem.status, detail].filter(Boolean).join(" ")) : null,
       h("p", {}, text("tokenHint")), h("pre", {}, h("code", {}, `reachd token create --scope ${scope}`)),
       isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
       problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null,

@@ -5,7 +5,11 @@ import { badge } from "./summary.js";
 import { drawBars } from "./list.js";
 import { text, units, word } from "./words.js";
 
-const PLOT_WIDTH = 480;
+/** The widest plot in px, and the margins of the panel. */
+const PLOT_LIMIT = 480;
+const PANEL_MARGIN = 32;
+/** A plot is drawn in the size in which it is shown, so that its text keeps its size. */
+const plotWidth = () => Math.min(PLOT_LIMIT, innerWidth - PANEL_MARGIN);
 const PLOT_HEIGHT = 120;
 /** The windows of the plot: the step of /latency, and the time in ms. */
 const WINDOWS = { "1h": ["1m", 3_600_000], "24h": ["1h", 86_400_000], "90d": ["1d", 90 * 86_400_000] };
@@ -152,11 +156,11 @@ export class Detail {
     const bars = h("canvas", { class: "bars", role: "img", "aria-label": text("availability") });
     const letters = this.#window === "90d" ? target?.series?.bars90 : target?.series?.bars24;
     if (letters) {
-      drawBars(prepareCanvas(bars, PLOT_WIDTH, 22), letters, PLOT_WIDTH, this.#window === "90d" ? 90 : 48, colours());
+      drawBars(prepareCanvas(bars, plotWidth(), 22), letters, plotWidth(), this.#window === "90d" ? 90 : 48, colours());
     }
     return h("section", {}, h("h3", {}, text("latency")), tabs,
       this.#points?.length > 0 ? canvas : h("p", { class: "muted" }, text(this.#points ? "noData" : "noHistory")),
-      letters ? bars : null,
+      letters ? [h("p", { class: "muted small" }, `${text("state")}: ${text(this.#window === "90d" ? "window90d" : "window24h")}`), bars] : null,
       this.#uptime ? h("p", {}, this.#uptimeText()) : null);
   }
 
@@ -198,10 +202,11 @@ export class Detail {
 
 /** Draws the median with the band from minimum to maximum, and a strip of failed checks below. */
 function drawPlot(canvas, points, [, span]) {
-  const context = prepareCanvas(canvas, PLOT_WIDTH, PLOT_HEIGHT);
+  const width = plotWidth();
+  const context = prepareCanvas(canvas, width, PLOT_HEIGHT);
   const palette = colours();
   const end = Date.now();
-  const x = (point) => PLOT_WIDTH * (1 - (end - Date.parse(point.start)) / span);
+  const x = (point) => width * (1 - (end - Date.parse(point.start)) / span);
   const height = PLOT_HEIGHT - 16;
   const values = points.filter((point) => typeof point.maxSeconds === "number");
   const top = Math.max(...values.map((point) => point.maxSeconds), 1e-6);
@@ -219,7 +224,7 @@ function drawPlot(canvas, points, [, span]) {
   for (const point of values) {
     const at = [x(point) + 1.5, y(point.quantiles["0.5"] ?? point.maxSeconds)];
     // A break in the data is a break in the line.
-    if (last && at[0] - last[0] < PLOT_WIDTH / 12) context.lineTo(...at); else context.moveTo(...at);
+    if (last && at[0] - last[0] < width / 12) context.lineTo(...at); else context.moveTo(...at);
     last = at;
   }
   context.stroke();
@@ -229,7 +234,9 @@ function drawPlot(canvas, points, [, span]) {
     const part = Math.max(0.15, point.failed / Math.max(1, point.checks));
     context.fillRect(x(point), PLOT_HEIGHT - 12 * part, 3, 12 * part);
   }
+  context.fillStyle = palette.line;
+  context.fillRect(0, height + 1, width, 1);
   context.fillStyle = palette.muted;
   context.font = "11px system-ui, sans-serif";
-  if (values.length > 0) context.fillText(latency(top * 1e6), 2, 11);
+  context.fillText(values.length > 0 ? latency(top * 1e6) : text("onlyFailures"), 2, 11);
 }

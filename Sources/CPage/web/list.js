@@ -106,6 +106,13 @@ export class TargetList {
     event.preventDefault();
   }
 
+  /** Selects a target without scrolling to it. */
+  mark(id) {
+    const old = this.#selected;
+    this.#selected = id;
+    this.update(new Set([old, id]));
+  }
+
   #select(id) {
     const old = this.#selected;
     this.#selected = id;
@@ -193,7 +200,7 @@ export class TargetList {
     setAttribute(cells.id, "title", target.target);
     const available = share(target.series?.uptime24);
     setText(cells.share, available);
-    setText(cells.note, target.reason && target.state !== "up" ? word("reasons", target.reason) : latency(target.latency));
+    setText(cells.note, target.state === "up" ? latency(target.latency) : word("reasons", target.reason));
     setAttribute(row.canvas, "aria-label", text("barsText", { name: id, text: available || text("noData") }));
     this.#mark(row, id);
     // The canvas is drawn only for new series, state or scheme.

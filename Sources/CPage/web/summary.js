@@ -14,6 +14,11 @@ export function badge(state, label, hint = null) {
     h("span", { class: "glyph", "aria-hidden": "true" }, GLYPHS[state] || "?"), ` ${label}`);
 }
 
+/** Whether an interface can send: one that is enabled may have no carrier. */
+function isUsable(item) {
+  return item.isUp && item.operationalState !== "down" && item.operationalState !== "lowerLayerDown";
+}
+
 export class Summary {
   #since = h("span", { class: "muted" });
   #machine = null;
@@ -53,7 +58,7 @@ export class Summary {
   }
 
   #interface(item) {
-    const isUp = item.isUp && item.operationalState !== "down" && item.operationalState !== "lowerLayerDown";
+    const isUp = isUsable(item);
     const label = isUp ? text("up") : text("downLink");
     return h("li", { class: isUp ? "interface up" : "interface muted", title: (item.addresses || []).join("\n") },
       h("span", { class: "mono" }, item.name), ` ${isUp ? "▲" : "▽"} `, h("span", { class: "small" }, label));
@@ -123,7 +128,7 @@ function describe(type, data) {
   if (type === "path") return ["ipv4", "ipv6"].flatMap((family) => pathChange(family, data));
   if (type === "interface") {
     const item = data.interface;
-    const label = data.removed ? text("interfaceRemoved") : item.isUp ? text("up") : text("downLink");
+    const label = data.removed ? text("interfaceRemoved") : isUsable(item) ? text("up") : text("downLink");
     return [h("span", { class: "mono" }, item.name), ` ${label} `];
   }
   return [type];

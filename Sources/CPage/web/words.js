@@ -63,7 +63,7 @@ const EN = {
     latency: "Latency", availability: "Availability", reason: "Reason", close: "Close", checkNow: "Check now",
     pause: "Pause", resume: "Resume", explain: "Explain", lastCheck: "Last check", phases: "Phases",
     history: "History", definition: "Definition", interval: "every {seconds} s", noHistory:
-      "No history: start reachd with --data DIR to keep it.", noData: "no data", token: "Access token",
+      "No history: start reachd with --data DIR to keep it.", noData: "no data", onlyFailures: "no successful check", token: "Access token",
     tokenNeeded: "This service requires a token with the scope {scope}.", tokenHint: "Create one with:",
     tokenPlain: "This connection is not encrypted: the token can be read in transit.", tokenUse: "Use token",
     tokenForget: "Forget token", error: "Request failed: {detail}", requestID: "Request id {id}",
@@ -129,7 +129,7 @@ const ZH = {
     copy: "复制", access: "令牌", copied: "已复制", state: "状态", target: "目标", lastHour: "最近一小时", day: "24 小时",
     latency: "延迟", availability: "可用率", reason: "原因", close: "关闭", checkNow: "立即检查", pause: "暂停",
     resume: "恢复", explain: "诊断", lastCheck: "最近检查", phases: "阶段", history: "历史", definition: "定义",
-    interval: "每 {seconds} 秒", noHistory: "没有历史：用 --data DIR 启动 reachd 以保存。", noData: "无数据",
+    interval: "每 {seconds} 秒", noHistory: "没有历史：用 --data DIR 启动 reachd 以保存。", noData: "无数据", onlyFailures: "没有成功的检查",
     token: "访问令牌", tokenNeeded: "本服务需要具有 {scope} 权限的令牌。", tokenHint: "创建令牌：",
     tokenPlain: "此连接未加密：令牌可能在传输中被读取。", tokenUse: "使用令牌", tokenForget: "清除令牌",
     error: "请求失败：{detail}", requestID: "请求标识 {id}", theme: "配色", themeAuto: "自动", themeLight: "浅色",
