@@ -38,8 +38,9 @@ public enum TerminalDevice {
 
     private init(_ value: termios) { self.value = value }
 
-    /// These settings for a program that reads single keys: no echo, no line editing. Control-C and Control-Z remain
-    /// signals.
+    /// These settings for a program that reads single keys: no echo, no line editing.
+    ///
+    /// Control-C and Control-Z remain signals.
     public var forKeys: Settings {
       var keys = value
       keys.c_lflag &= ~tcflag_t(ICANON | ECHO)

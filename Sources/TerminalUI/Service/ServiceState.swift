@@ -13,7 +13,7 @@ package struct ServiceState: Sendable {
   /// The number of targets in each state.
   package private(set) var counts: [TargetState: Int] = [:]
   private var entries: [String: TargetEntry] = [:]
-  /// The order of all targets. An event moves one of them, so that its cost is not that of sorting.
+  /// The order of all targets, in which an event moves one, so that its cost is not that of sorting.
   private var order: [TargetEntry.Order] = []
 
   /// Creates the state before the first document.

@@ -1,6 +1,6 @@
 /// One line on standard error that shows how a command advances, and that its results replace.
 package enum ProgressLine {
-  /// The time before the first one: a command that ends soon shows none. In seconds.
+  /// The time before the first one, in seconds: a command that ends soon shows none.
   package static let delay = 1
 
   /// Clears the line (EL, ECMA-48 8.3.41).

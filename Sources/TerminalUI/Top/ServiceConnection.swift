@@ -7,7 +7,7 @@ package enum ServiceConnection: Sendable, Equatable {
   /// There is no stream: since when, why, and when the next attempt begins.
   case disconnected(since: Int64, reason: String, retry: Int64)
 
-  /// The stream has a comment every 15 s; without a byte for this long, its data count as outdated. In ms.
+  /// The time without a byte after which the data count as outdated, in ms; the stream has a comment every 15 s.
   package static let silenceLimit: Int64 = 20_000
 
   /// Whether the screen shows the present.

@@ -1,6 +1,8 @@
 package import JSONFormat
 
-/// The state of `reachd top`: what the service has sent, and what its user has chosen. No terminal, clock or socket.
+/// The state of `reachd top`: what the service has sent, and what its user has chosen.
+///
+/// It has no terminal, clock or socket.
 package struct TopModel: Sendable {
   /// What fills the screen.
   package enum Mode: Sendable, Equatable {
