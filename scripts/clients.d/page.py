@@ -217,7 +217,7 @@ def is_accessible(service, browser):
 
 CONFIGURATION = """\
 # Explain checks as a caller; the targets of this test are on this machine.
-policy: { allow: [127.0.0.0/8, 10.9.0.0/24] }
+policy: {{ allow: [127.0.0.0/8, 10.9.0.0/24] }}
 limits:
   targets: 20000
 targets:
