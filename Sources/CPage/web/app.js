@@ -424,7 +424,7 @@ class Page {
     const detail = problem?.detail?.includes(`the scope ${scope}`) ? null : problem?.detail;
     fill(dialog, h("h2", {}, text("token")),
       problem ? h("p", {}, text("tokenNeeded", { scope })) : null,
-      problem ? h("p", { class: "muted" }, [problem.status, detail].filter(Boolean).join(" ")) : null,
+      detail ? h("p", { class: "muted" }, `${problem.status} ${detail}`) : null,
       h("p", {}, text("tokenHint")), h("pre", {}, h("code", {}, `reachd token create --scope ${scope}`)),
       isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
       problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null,
