@@ -1,0 +1,102 @@
+import ReachabilityFleet
+import ReachabilityModel
+import Testing
+
+@Suite("FleetReplica")
+struct FleetReplicaTests {
+  private var replica = FleetReplica(id: "r", attributes: NodeHello(role: .replica, version: "1"))
+  private var now = Duration.zero
+
+  private static func definition(_ version: UInt64) -> FleetMessage {
+    var spec = TargetSpec()
+    spec.id = "db"
+    spec.target = "tcp://db:\(version)"
+    return .definition(DefinitionMessage(id: "db", version: version, definition: FleetTarget(spec: spec)))
+  }
+
+  private mutating func connect(_ state: StreamState) -> [FleetReplica.Effect] {
+    _ = replica.handle(.connection(false), at: now)
+    return replica.handle(.connection(true), at: now) + replica.handle(.streamState(state), at: now)
+  }
+
+  private mutating func deliver(
+    _ message: FleetMessage?, _ sequence: UInt64, time: Int64, pending: UInt64 = 0
+  ) -> [FleetReplica.Effect] {
+    let stored = StoredMessage(subject: "", sequence: sequence, time: time, payload: [UInt8(sequence)])
+    return replica.handle(.message(message, stored, pending: pending), at: now)
+  }
+
+  /// The number of nodes that it reports as lost within some seconds.
+  private mutating func lost(within seconds: Int) -> Int {
+    var count = 0
+    for _ in 0..<seconds {
+      now += .seconds(1)
+      for case .publish(.node(let message), _) in replica.handle(.timer, at: now) {
+        if case .lost = message.content { count += 1 }
+      }
+    }
+    return count
+  }
+
+  @Test("Begins with the first message, and again when the stream was created again")
+  mutating func streams() {
+    let first = connect(StreamState(created: 1, first: 1, last: 2))
+    #expect(first.contains(.consume(from: 1)))
+    _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
+    #expect(!replica.isComplete)
+    _ = deliver(nil, 2, time: 2)
+    #expect(replica.isComplete)
+    let second = connect(StreamState(created: 1, first: 1, last: 2))
+    #expect(second.contains(.consume(from: 2)), "to verify the last one")
+    #expect(!replica.isComplete)
+    let same = deliver(nil, 2, time: 2)
+    #expect(!same.contains(.restarted))
+    #expect(replica.isComplete)
+    let effects = connect(StreamState(created: 9, first: 1, last: 0))
+    #expect(effects.contains(.restarted) && effects.contains(.consume(from: 1)))
+    #expect(replica.fold.targets.isEmpty)
+  }
+
+  @Test("Restates a newer definition after an older copy of the stream was restored")
+  mutating func olderCopy() {
+    _ = connect(StreamState(created: 1, first: 1, last: 2))
+    _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
+    _ = deliver(Self.definition(2), 2, time: 2)
+    let restored = connect(StreamState(created: 1, first: 1, last: 1))
+    #expect(restored.contains(.restarted))
+    let effects = deliver(Self.definition(1), 1, time: 1)
+    let published = effects.compactMap { effect -> DefinitionMessage? in
+      guard case .publish(.definition(let message), _) = effect else { return nil }
+      return message
+    }
+    #expect(published.map(\.version) == [2])
+    #expect(published.first?.restates == true)
+  }
+
+  @Test("Recognizes another message in the place of the last one")
+  mutating func fork() {
+    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = deliver(nil, 1, time: 1)
+    _ = connect(StreamState(created: 1, first: 1, last: 3))
+    let effects = deliver(nil, 1, time: 7, pending: 2)
+    #expect(effects.contains(.restarted) && effects.contains(.readStreamState))
+    #expect(!replica.isComplete)
+  }
+
+  @Test("Reports an agent that is silent, once, and not after a pause of its own")
+  mutating func silence() {
+    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    let hello = NodeHello(role: .agent, version: "1")
+    _ = deliver(.node(NodeMessage(id: "a", .hello(hello, restates: false))), 1, time: 1)
+    for _ in 0..<5 {
+      let early = lost(within: 2)
+      #expect(early == 0)
+      _ = replica.handle(.heartbeat("a"), at: now)
+    }
+    now += .seconds(20)
+    let afterPause = lost(within: 5)
+    #expect(afterPause == 0, "this process did not run")
+    let afterSilence = lost(within: 10)
+    #expect(afterSilence == 1)
+  }
+}
