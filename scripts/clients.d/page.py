@@ -143,6 +143,7 @@ def says_when_it_is_disconnected(service, browser):
         expect(page.locator(".banner")).to_be_hidden()
         expect(page.locator("header .connection.live")).to_be_visible()
         expect(page.locator(".rows .row:visible")).to_have_count(3)
+        expect(page.locator(".timeline .event", has_text="reachd stopped (without a shutdown)")).to_have_count(1)
     # Chromium reports each failed request itself.
     no_messages(browser, [r"net::ERR_", r"Failed to load resource"])
 

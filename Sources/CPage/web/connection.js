@@ -22,6 +22,7 @@ export class Connection {
   #lastByte = 0;
   #attempt = 0;
   #isStopped = true;
+  #hasHistory = false;
   /** Events that arrived before the list of targets; null once it has arrived. */
   #waiting = [];
   #status = { state: "connecting", since: Date.now() };
@@ -105,7 +106,7 @@ export class Connection {
           this.#attempt = 0;
           this.#lastByte = opened;
           this.#report({ state: "live", since: opened, away: this.#away(opened) });
-          if (this.#waiting !== null) this.#readOverview(abort.signal);
+          if (this.#waiting !== null) this.#readOverview(abort.signal); else this.#readRestarts(abort.signal);
         },
         onBytes: () => { this.#lastByte = Date.now(); },
         onEvents: (events) => this.#receive(events, known !== "" && Date.now() - opened < 2000, abort.signal),
@@ -150,6 +151,7 @@ export class Connection {
       const response = await this.#read("targets/overview", signal);
       const id = response.headers.get("Last-Event-ID") || "";
       const columns = await response.json();
+      this.#hasHistory = columns.history === true;
       this.#post({ kind: "overview", columns, id });
       const events = this.#waiting || [];
       this.#waiting = null;
@@ -171,6 +173,15 @@ export class Connection {
         this.#abort?.abort("failed");
       }
     }
+  }
+
+  /** Reads the starts and stops of the service, which are in its history and no events. */
+  async #readRestarts(signal) {
+    if (!this.#hasHistory) return;
+    try {
+      const past = await this.#read(`history?types=service&limit=${TIMELINE_LIMIT}`, signal);
+      this.#post({ kind: "recent", events: (await past.json()).history });
+    } catch { /* The stream reports the state of the connection. */ }
   }
 
   async #failed(abort, error) {
