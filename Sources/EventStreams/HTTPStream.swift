@@ -65,6 +65,8 @@ public struct HTTPStream: Sendable {
   public var feeds: [Feed]
   /// The bytes to send first, together with the response's head.
   public var preamble: [UInt8]
+  /// What to send between the preamble and the entries; the cursor of the first feed is not used then.
+  public var history: (any StreamHistory)?
   /// The heartbeat of the stream.
   public var heartbeat: Heartbeat
   /// The id of the entry in the first log after which the stream ends; nil for a stream without an end.
@@ -79,6 +81,7 @@ public struct HTTPStream: Sendable {
   /// - Parameters:
   ///   - feeds: The logs to follow, at least one.
   ///   - preamble: The bytes to send first.
+  ///   - history: What to send between the preamble and the entries.
   ///   - heartbeat: The bytes to send after a time without traffic.
   ///   - endsAfter: The id of the last entry; nil for a stream without an end.
   ///   - attachment: An object that is retained while the stream is open.
@@ -86,12 +89,14 @@ public struct HTTPStream: Sendable {
   ///     disconnected, it was refused, or it was never sent. Not called when the stream ends by itself. It may run on
   ///     any thread, mostly the server's, and must not block.
   public init(
-    feeds: [Feed], preamble: [UInt8] = [], heartbeat: Heartbeat, endsAfter: UInt64? = nil,
+    feeds: [Feed], preamble: [UInt8] = [], history: (any StreamHistory)? = nil, heartbeat: Heartbeat,
+    endsAfter: UInt64? = nil,
     attachment: (any AnyObject & Sendable)? = nil, onAbandonment: (@Sendable () -> Void)? = nil
   ) {
     precondition(!feeds.isEmpty, "a stream follows at least one log")
     self.feeds = feeds
     self.preamble = preamble
+    self.history = history
     self.heartbeat = heartbeat
     self.endsAfter = endsAfter
     self.attachment = attachment

@@ -27,6 +27,10 @@ extension StreamShard {
           backlogs[number] = nil
         case .ended: finish(number)
         case .lapped: dropLagging(number)
+        case .needsPiece(let history):
+          backlog.awaitsPiece = true
+          backlogs[number] = backlog
+          requestPiece(history, for: number)
         case .gone:
           counters.gone.increment()
           drop(number)
@@ -36,12 +40,20 @@ extension StreamShard {
     }
   }
 
-  private enum Step { case goesOn, waits, isCurrent, ended, lapped, gone }
+  private enum Step {
+    case goesOn, waits, isCurrent, ended, lapped, gone
+    case needsPiece(any StreamHistory)
+  }
 
   private func step(
     _ number: Int32, _ backlog: inout Backlog, _ feeds: [StreamChannel], _ buffer: UnsafeMutableRawBufferPointer
   ) -> Step {
     if !backlog.outbox.isEmpty { return sendOutbox(number, &backlog) }
+    if let history = backlog.history {
+      // Nothing follows the part of the history that was sent but the close event: the client resumes after it.
+      if closeEvent != nil { return close(&backlog) }
+      return backlog.awaitsPiece ? .waits : .needsPiece(history)
+    }
     // An entry that was sent in part is continued first, in either log.
     let half = backlog.cursors.firstIndex { $0.offset > 0 }
     for index in half.map({ $0..<$0 + 1 }) ?? feeds.indices {
@@ -62,12 +74,54 @@ extension StreamShard {
         }
       }
     }
+    return close(&backlog)
+  }
+
+  /// Adds the close event after everything else, if the streams end.
+  private func close(_ backlog: inout Backlog) -> Step {
     guard let closeEvent else { return .isCurrent }
     if backlog.hasCloseEvent || closeEvent.isEmpty { return .ended }
     backlog.hasCloseEvent = true
     counters.bytes.add(closeEvent.count)
     backlog.outbox = closeEvent
     return .goesOn
+  }
+
+  // MARK: - History
+
+  private func requestPiece(_ history: any StreamHistory, for number: Int32) {
+    let generation = slots[number].generation
+    history.readNext { [inbox] piece in inbox.post(.piece(piece, number, generation: generation)) }
+  }
+
+  /// Sends a piece of a stream's history.
+  func add(_ piece: StreamPiece, to number: Int32, _ generation: UInt32) {
+    guard slots[number].descriptor >= 0, slots[number].generation == generation, var backlog = backlogs[number],
+      backlog.history != nil
+    else { return }
+    backlog.awaitsPiece = false
+    let bytes: [UInt8]
+    switch piece {
+    case .more(let frames): bytes = frames
+    case .last(let frames, let cursor):
+      bytes = frames
+      backlog.cursors[0] = cursor
+      backlog.lagLimit += channels[slots[number].first]?.source.log.lag(of: cursor) ?? 0
+      backlog.history = nil
+    case .unavailable: return finish(number)
+    }
+    counters.bytes.add(bytes.count)
+    backlog.outbox += bytes
+    // The client has waited for the store, and not the store for the client.
+    note(number, &backlog)
+    backlogs[number] = backlog
+    catchUp(number)
+  }
+
+  /// Whether a stream's client takes no byte of its history.
+  func isHistoryStalled(_ number: Int32) -> Bool {
+    guard let backlog = backlogs[number] else { return false }
+    return backlog.history != nil && !backlog.awaitsPiece
   }
 
   private func sendOutbox(_ number: Int32, _ backlog: inout Backlog) -> Step {
@@ -110,7 +164,8 @@ extension StreamShard {
   /// Disconnects the streams that take no bytes while the logs grow.
   func cutLaggingStreams() {
     let stall = Limits.streamStall.nanoseconds
-    for (number, backlog) in backlogs where now > backlog.lastTaken.advanced(byNanoseconds: stall) {
+    for (number, backlog) in backlogs
+    where backlog.history == nil && now > backlog.lastTaken.advanced(byNanoseconds: stall) {
       let lags = zip(feeds(number), backlog.cursors).map { $0.source.log.lag(of: $1) }
       if lags.contains(nil) || lags.reduce(0, { $0 + ($1 ?? 0) }) > backlog.lagLimit { dropLagging(number) }
     }

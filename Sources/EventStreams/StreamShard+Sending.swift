@@ -18,6 +18,20 @@ extension StreamShard {
     return errno == EAGAIN || errno == EINTR ? .part(0) : .gone
   }
 
+  /// Discards what a client sends on a stream: unread bytes at the end would reset the connection.
+  func discard(_ descriptor: Int32) {
+    // MSG_TRUNC discards without a copy (tcp(7)); Unix-domain sockets do not support it.
+    let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
+    guard count < 0, errno == EFAULT else { return }
+    unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 1) { buffer in
+      for _ in 0..<Limits.streamDiscard / buffer.count {
+        guard unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) == buffer.count else {
+          return
+        }
+      }
+    }
+  }
+
   // MARK: - New entries
 
   /// Distributes the new entries of the logs: one copy for all streams, one `send` for each.
@@ -42,6 +56,7 @@ extension StreamShard {
   private func lapped(_ source: StreamSource) {
     source.cursor = source.log.end
     for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 {
+      guard backlogs[number]?.history == nil else { continue }
       if feeds(number).contains(where: { $0.source === source }) { dropLagging(number) }
     }
   }
@@ -104,6 +119,8 @@ extension StreamShard {
   func checkHeartbeat(_ number: Int32) {
     let interval = interval(number)
     let due = slots[number].lastWrite + interval
+    // Few histories are read at a time: a client that takes nothing must not delay the others.
+    if due <= tick, isHistoryStalled(number) { return dropLagging(number) }
     // A stream that is behind is sending; a heartbeat in between is neither needed nor safe.
     guard due <= tick, !slots[number].isBehind else { return slots.plan(number, max(due, tick + 1)) }
     slots.plan(number, tick + interval)

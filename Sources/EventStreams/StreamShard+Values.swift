@@ -27,6 +27,10 @@ extension StreamShard {
 
   /// The state of a stream whose socket was full, or that began in the past.
   struct Backlog {
+    /// What to send before the entries; nil when everything was read.
+    var history: (any StreamHistory)?
+    /// The next piece of the history was requested.
+    var awaitsPiece = false
     /// The positions in the logs of its feeds.
     var cursors: [EventLog.Cursor]
     /// Bytes to send before further entries: preamble, the rest of a heartbeat, close event.

@@ -8,6 +8,8 @@ internal import Glibc
 @safe package final class StreamShard {
   enum Message: Sendable {
     case adopt(StreamHandoff)
+    /// A piece of a stream's history, for the generation of a slot.
+    case piece(StreamPiece, Int32, generation: UInt32)
     case endStreams(closeEvent: [UInt8])
     case stop
   }
@@ -87,6 +89,7 @@ internal import Glibc
   private func handle(_ message: Message) {
     switch message {
     case .adopt(let handoff): adopt(handoff)
+    case .piece(let piece, let number, let generation): add(piece, to: number, generation)
     case .endStreams(let bytes):
       closeEvent = closeEvent ?? bytes
       for number in 0..<Int32(slots.used) where slots[number].descriptor >= 0 {
@@ -119,20 +122,6 @@ internal import Glibc
     return (try? poller.add(slots[number].descriptor, events, token: token)) != nil
   }
 
-  /// Discards what a client sends on a stream: unread bytes at the end would reset the connection.
-  func discard(_ descriptor: Int32) {
-    // MSG_TRUNC discards without a copy (tcp(7)); Unix-domain sockets do not support it.
-    let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
-    guard count < 0, errno == EFAULT else { return }
-    unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 1) { buffer in
-      for _ in 0..<Limits.streamDiscard / buffer.count {
-        guard unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) == buffer.count else {
-          return
-        }
-      }
-    }
-  }
-
   // MARK: - Adding and removing streams
 
   /// Adopts a stream from the server's thread.
@@ -148,7 +137,8 @@ internal import Glibc
     slots.plan(number, tick + interval(number))
     let lag = stream.feeds.reduce(0) { $0 + ($1.log.lag(of: $1.cursor) ?? 0) }
     backlogs[number] = Backlog(
-      cursors: stream.feeds.map(\.cursor), outbox: handoff.unsent, lagLimit: lagLimit + lag, lastTaken: now)
+      history: stream.history, cursors: stream.feeds.map(\.cursor), outbox: handoff.unsent, lagLimit: lagLimit + lag,
+      lastTaken: now)
     slots[number].isBehind = true
     catchUp(number)
   }

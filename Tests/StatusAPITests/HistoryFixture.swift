@@ -20,12 +20,15 @@ final class HistoryFixture {
     let offset = Locked(StoreTime(wall: 0, uptime: 0))
   }
 
-  init(_ configuration: StatusService.Configuration = .init()) throws {
-    let data = try TemporaryDirectory()
-    let runtime = try TemporaryDirectory(in: "/dev/shm")
-    directories = [data, runtime]
+  /// - Parameters:
+  ///   - configuration: the settings.
+  ///   - previous: a fixture whose store was closed, and is opened again.
+  /// - Throws: why the store or the service cannot be opened.
+  init(_ configuration: StatusService.Configuration = .init(), after previous: HistoryFixture? = nil) throws {
+    directories = try previous?.directories ?? [TemporaryDirectory(), TemporaryDirectory(in: "/dev/shm")]
     store = try HistoryStore.open(
-      StoreConfiguration(directory: data.path, runtimeDirectory: runtime.path, logger: .silent))
+      StoreConfiguration(
+        directory: directories[0].path, runtimeDirectory: directories[1].path, logger: .silent))
     let clock = Clock()
     self.clock = clock
     start = .now

@@ -2,6 +2,7 @@ import DequeModule
 import EventLoop
 import Foundation
 import History
+import Locks
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -133,6 +134,15 @@ extension HTTPStream {
   /// What a client would have received by now.
   var receivedBytes: [UInt8] {
     var bytes = preamble
+    var feeds = feeds
+    while let history {
+      let piece = Self.nextPiece(of: history)
+      if case .more(let frames) = piece { bytes += frames }
+      guard case .last(let frames, let cursor) = piece else { continue }
+      bytes += frames
+      feeds[0].cursor = cursor
+      break
+    }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     for feed in feeds {
       var cursor = feed.cursor
@@ -143,6 +153,15 @@ extension HTTPStream {
       }
     }
     return bytes
+  }
+}
+
+extension HTTPStream {
+  private static func nextPiece(of history: any StreamHistory) -> StreamPiece? {
+    let found = Locked<StreamPiece?>(nil)
+    history.readNext { piece in found.withLock { $0 = piece } }
+    _ = eventually { found.withLock { $0 != nil } }
+    return found.withLock(\.self)
   }
 }
 

@@ -177,6 +177,7 @@ internal import Synchronization
       deferred.deliver(response, connection: token, request: number)
     case .onAbandonment(let token, let number, let body):
       deferred.setAbandonmentHandler(body, connection: token, request: number)
+    case .piece(let token, let piece): streams.add(piece, to: token)
     case .releasedAddressSlot(let address): connections.releaseAddressSlot(address)
     case .limits(let streams, let requestBody): context.setLimits(streams: streams, requestBody: requestBody)
     case .announceClose: context.stop.announcesClose = true

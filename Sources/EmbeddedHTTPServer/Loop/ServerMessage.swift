@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import EventStreams
 
 /// What other threads send to the server's thread.
 enum ServerMessage: Sendable {
@@ -6,6 +7,8 @@ enum ServerMessage: Sendable {
   case reply(connection: UInt64, request: UInt64, HTTPResponse?)
   /// What to call when the response to a deferred request is not needed any more.
   case onAbandonment(connection: UInt64, request: UInt64, @Sendable () -> Void)
+  /// A piece of a stream's history.
+  case piece(connection: UInt64, StreamPiece)
   /// A taken-over stream of a client with this address has ended, where connections are limited by address.
   case releasedAddressSlot(String)
   case limits(streams: Int?, requestBody: Int?)

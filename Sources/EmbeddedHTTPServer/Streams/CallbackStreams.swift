@@ -83,11 +83,25 @@ final class CallbackStreams {
     }
     guard count > 0 else {
       connection.suspend()
+      if let history = state.history, !state.awaitsPiece { requestPiece(history, state, connection.token) }
       return .nothing
     }
     state.lastWrite = context.now
     context.counters.bodyBytes.add(count)
     return .bytes(count)
+  }
+
+  private func requestPiece(_ history: any StreamHistory, _ state: StreamState, _ token: UInt64) {
+    state.awaitsPiece = true
+    history.readNext { [inbox = context.inbox] piece in inbox.post(.piece(connection: token, piece)) }
+  }
+
+  /// Sends a piece of a stream's history.
+  func add(_ piece: StreamPiece, to token: UInt64) {
+    guard let connection = streaming[token], let state = connection.stream, state.history != nil else { return }
+    state.lastWrite = context.now
+    state.add(piece)
+    connection.resume()
   }
 
   /// Handles new entries of a log: resumes the streams that have something to send, and closes the lagging ones.
@@ -98,11 +112,15 @@ final class CallbackStreams {
         if state.advance() { connection.resume() }
       } else if context.now > state.lastWrite.advanced(byNanoseconds: HTTPStream.stallTime.nanoseconds), state.isLagging
       {
-        context.counters.streams.lagged.increment()
-        connection.ending = .gone
-        connection.shutDownConnection()
+        disconnectLagging(connection)
       }
     }
+  }
+
+  private func disconnectLagging(_ connection: Connection) {
+    context.counters.streams.lagged.increment()
+    connection.ending = .gone
+    connection.shutDownConnection()
   }
 
   /// Resumes all streams, so that they send the close event.
@@ -114,6 +132,10 @@ final class CallbackStreams {
     let interval = state.stream.heartbeat.interval.nanoseconds
     let due = state.lastWrite.advanced(byNanoseconds: interval)
     guard due <= context.now else { return planHeartbeat(connection, due) }
+    guard state.history == nil || connection.isSuspended else {
+      // Few histories are read at a time: a client that takes nothing must not delay the others.
+      return disconnectLagging(connection)
+    }
     planHeartbeat(connection, context.now.advanced(byNanoseconds: interval))
     if context.stop.closeEvent == nil || state.stream.endsAfter != nil { sendHeartbeat(connection) }
   }
@@ -125,7 +147,8 @@ final class CallbackStreams {
   /// Sends a heartbeat.
   func sendHeartbeat(_ connection: Connection) {
     // A stream that is not suspended is sending: a heartbeat in between is neither needed nor safe.
-    guard connection.isSuspended, let state = connection.stream else { return }
+    // The position of a heartbeat would be wrong before the end of the history.
+    guard connection.isSuspended, let state = connection.stream, state.history == nil else { return }
     state.addHeartbeat()
     connection.resume()
   }

@@ -16,13 +16,19 @@ final class StreamState {
   /// When the client last took bytes, or the stream was opened.
   var lastWrite: MonotonicInstant
   /// Bytes of the logs that the stream may be behind: a replay may begin further back than a slow reader may fall.
-  private let lagLimit: Int
+  private var lagLimit: Int
+  /// What to send before the entries; nil when everything was read.
+  private(set) var history: (any StreamHistory)?
+  /// The next piece of the history was requested.
+  var awaitsPiece = false
+  private var hasHistoryFailed = false
 
   init(_ stream: HTTPStream, isChunked: Bool, now: MonotonicInstant, lagLimit: Int) {
     self.stream = stream
     self.isChunked = isChunked
     cursors = stream.feeds.map(\.cursor)
     outbox = stream.preamble
+    history = stream.history
     lastWrite = now
     // A stream with an end has a log of its own, which evicts nothing that the client needs.
     self.lagLimit =
@@ -32,11 +38,12 @@ final class StreamState {
   /// The id up to which everything in the first log was sent or passed over.
   var lastID: UInt64 { cursors[0].lastID }
 
-  /// The stream has sent the last entry before its own end.
-  var isAtEnd: Bool { stream.endsAfter.map { lastID >= $0 } ?? false }
+  /// The stream has sent the last entry before its own end, or cannot continue.
+  var isAtEnd: Bool { hasHistoryFailed || stream.endsAfter.map { lastID >= $0 } ?? false }
 
   /// The stream is further behind than it may be, or has missed entries.
   var isLagging: Bool {
+    guard history == nil else { return false }
     var sum = 0
     for (feed, cursor) in zip(stream.feeds, cursors) {
       guard let lag = feed.log.lag(of: cursor) else { return true }
@@ -49,12 +56,27 @@ final class StreamState {
   ///
   /// - Returns: whether a read would return something.
   func advance() -> Bool {
+    guard history == nil else { return false }
     var hasNews = false
     for index in cursors.indices {
       let feed = stream.feeds[index]
       if feed.log.advance(&cursors[index], feed.selection) { hasNews = true }
     }
     return hasNews
+  }
+
+  /// Puts a piece of the history before the entries.
+  func add(_ piece: StreamPiece) {
+    awaitsPiece = false
+    switch piece {
+    case .more(let frames): outbox += frames
+    case .last(let frames, let cursor):
+      outbox += frames
+      cursors[0] = cursor
+      lagLimit += stream.feeds[0].log.lag(of: cursor) ?? 0
+      history = nil
+    case .unavailable: hasHistoryFailed = true
+    }
   }
 
   /// Puts a heartbeat before further entries.
@@ -81,7 +103,7 @@ final class StreamState {
   /// Reads further entries, of one log per call.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> EventLog.Read {
     // Unfinished outbox bytes fill the buffer; nothing follows a close event.
-    guard !hasCloseEvent, unsafe !buffer.isEmpty else { return .empty }
+    guard !hasCloseEvent, history == nil, unsafe !buffer.isEmpty else { return .empty }
     // An entry that is sent in part is continued first, in whichever log it is.
     let half = cursors.firstIndex { $0.offset > 0 }
     for index in half.map({ $0..<$0 + 1 }) ?? cursors.indices {

@@ -54,6 +54,15 @@ extension EventPublisher {
     return EventLog.Entry(id: old.lastSequence, kind: Self.initialKind, bytes: frame)
   }
 
+  /// Returns the topic of a registered target in the log, hashed with a random key, against collisions by clients.
+  ///
+  /// A stream can follow an id before it is registered, and the log keeps the events of removed targets.
+  static func topic(_ target: String) -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine(target)
+    return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
+  }
+
   static func documents(
     _ snapshot: Snapshot, _ old: Documents?, epoch: String, _ tagEpoch: String
   ) -> Documents {

@@ -30,6 +30,33 @@ extension EventPublisher {
     return cursor
   }
 
+  /// Returns what the store has between the event with this id and the log; nil for an id of another history, or
+  /// without a store.
+  func replay(after text: String, _ selection: EventLog.Selection) -> EventReplay? {
+    guard let store, let sequence = sequence(of: text), isTooOld(sequence) else { return nil }
+    return EventReplay(self, store, after: sequence, selection, replays)
+  }
+
+  /// Whether the state before a restart is known and the present one is not.
+  var awaitsFirstReading: Bool { isRestored && documents.snapshot.machine.reason == .starting }
+
+  /// The longest wait for the first reading; it takes a few milliseconds unless the kernel is not available.
+  private static let firstReadingLimit = Duration.seconds(2)
+
+  /// Makes a response after the first reading: a snapshot before it would report an unknown state, as if the restart had
+  /// changed it.
+  func afterFirstReading(_ response: @escaping @Sendable () -> HTTPResponse) -> HTTPReply {
+    .wait(
+      HTTPWait(limit: Self.firstReadingLimit, expired: response) { [self] promise in
+        let waiter = statusWaiters.add { [self] _ in
+          guard !awaitsFirstReading else { return false }
+          promise.fulfil(response())
+          return true
+        }
+        return { [self] in statusWaiters.remove(waiter) }
+      })
+  }
+
   /// The selection of a client that knows the state before the first reading: it misses events only.
   func withoutInitialEntry(_ selection: EventLog.Selection) -> EventLog.Selection {
     guard store != nil else { return selection }

@@ -60,8 +60,10 @@ final class EventPublisher: TransitionSink {
   let generation = CacheGeneration()
   /// Commits events before they are published; nil without a data directory.
   let store: HistoryStore?
-  /// Reads events that are not in the log any more; nil without a data directory.
-  let replay: EventReplay?
+  /// Whether the store has the machine's state before the restart.
+  let isRestored: Bool
+  /// Limits what is read from the store for streams at a time.
+  let replays = ReplayLimiter()
   let guarded: Locked<State>
 
   /// The documents, and what waits for its commit.
@@ -110,6 +112,7 @@ final class EventPublisher: TransitionSink {
     let recovered = store?.recovered
     let last = recovered?.lastSequence ?? 0
     self.store = store
+    isRestored = recovered?.subjects[Subject.machine] != nil
     self.epoch = recovered?.epoch ?? epoch
     // A tag of an earlier process describes another document.
     tagEpoch = store == nil ? epoch : EventID.newEpoch()
@@ -117,7 +120,6 @@ final class EventPublisher: TransitionSink {
       byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.minimumEventBytes),
       baseID: recovered?.events.first.map { $0.sequence - 1 } ?? last)
     log.append(contentsOf: (recovered?.events ?? []).map(Self.entry))
-    replay = store.map { [log] in EventReplay($0, log) }
     positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment, position: SSEFrame.position(epoch: self.epoch))
     var documents = Self.documents(.unknown(.starting), nil, epoch: self.epoch, tagEpoch)
     documents.lastSequence = last
@@ -178,15 +180,6 @@ final class EventPublisher: TransitionSink {
     if changes.status { statusWaiters.notifyLater() }
     if changes.interfaces { interfaceWaiters.notifyLater() }
     if !changes.targets.isEmpty { targetWaiters.notifyLater(topics: changes.targets.union([""]), changes.transitions) }
-  }
-
-  /// Returns the topic of a registered target in the log, hashed with a random key, against collisions by clients.
-  ///
-  /// A stream can follow an id before it is registered, and the log keeps the events of removed targets.
-  static func topic(_ target: String) -> UInt64 {
-    var hasher = Hasher()
-    hasher.combine(target)
-    return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
   }
 }
 

@@ -29,14 +29,22 @@ enum EventRoutes {
       throw Problem(.badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
     }
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
-    return try response(context, after: known, selection, hosts)
+    let feed = context.service.events
+    guard feed.awaitsFirstReading else { return .now(try response(context, after: known, selection, hosts)) }
+    return feed.afterFirstReading {
+      do throws(Problem) {
+        return try response(context, after: known, selection, hosts)
+      } catch {
+        return context.answer(error)
+      }
+    }
   }
 
   /// Returns the stream or the array after an event.
   private static func response(
     _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
-  ) throws(Problem) -> HTTPReply {
-    if context.media == .json { return .now(array(context, after: known, selection)) }
+  ) throws(Problem) -> HTTPResponse {
+    if context.media == .json { return array(context, after: known, selection) }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
@@ -44,24 +52,8 @@ enum EventRoutes {
     let feed = context.service.events
     // First the machine, then the hosts: changes in between arrive through the log.
     var stream = stream(feed, after: known, selection)
-    let machine = stream.preamble.count
     if !hosts.isEmpty { try watch(hosts, context, &stream) }
-    if let replay = feed.replay, let known, let sequence = feed.sequence(of: known), feed.isTooOld(sequence) {
-      let other = stream
-      return .later { promise in
-        replay.read(after: sequence, selection) { result in
-          var stream = other
-          if let result {
-            // In place of the gap and the snapshot.
-            stream.preamble = SSEFrame.comment + SSEFrame.retry + result.frames + other.preamble.dropFirst(machine)
-            stream.feeds[0].cursor = result.cursor
-            stream.feeds[0].selection = feed.withoutInitialEntry(selection)
-          }
-          promise.fulfil(HTTPResponse(headers: fields, body: .stream(stream)))
-        }
-      }
-    }
-    return .now(HTTPResponse(headers: fields, body: .stream(stream)))
+    return HTTPResponse(headers: fields, body: .stream(stream))
   }
 
   /// Returns the stream or the array from the first event at or after a time, whose number only the store knows.
@@ -76,11 +68,7 @@ enum EventRoutes {
       (first: UInt64?, promise: HTTPPromise) in
       let known = first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent
       do throws(Problem) {
-        switch try response(context, after: known.description, selection, hosts) {
-        case .now(let response): promise.fulfil(response)
-        case .later(let start): start(promise)
-        case .wait: break
-        }
+        promise.fulfil(try response(context, after: known.description, selection, hosts))
       } catch {
         promise.fulfil(context.answer(error))
       }
@@ -165,10 +153,16 @@ enum EventRoutes {
     -> HTTPStream
   {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
+    // Without news no frame follows. The comment shows clients and proxies that the stream is open.
+    let opening = SSEFrame.comment + SSEFrame.retry
+    let selectionOfEvents = feed.withoutInitialEntry(selection)
     if let known, let cursor = feed.resume(after: known) {
-      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: feed.withoutInitialEntry(selection))
-      // Without news no frame follows. The comment shows clients and proxies that the stream is open.
-      return HTTPStream(feeds: [machine], preamble: SSEFrame.comment + SSEFrame.retry, heartbeat: heartbeat)
+      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selectionOfEvents)
+      return HTTPStream(feeds: [machine], preamble: opening, heartbeat: heartbeat)
+    }
+    if let known, let history = feed.replay(after: known, selectionOfEvents) {
+      let machine = HTTPStream.Feed(log: feed.log, cursor: feed.log.end, selection: selectionOfEvents)
+      return HTTPStream(feeds: [machine], preamble: opening, history: history, heartbeat: heartbeat)
     }
     let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
     let (snapshot, cursor) = feed.subscribe()

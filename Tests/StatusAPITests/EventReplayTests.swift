@@ -1,0 +1,118 @@
+import Database
+import DequeModule
+import EventLoop
+import History
+import Locks
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@testable import EmbeddedHTTPServer
+@testable import StatusAPI
+
+/// Streams that resume before the oldest event in memory, and streams of a service that was restarted.
+@Suite struct EventReplayTests {
+  /// A log in memory that holds some ten events.
+  private let small = StatusService.Configuration(historyBytes: 16 * 1024)
+
+  /// Starts the monitor and waits until the first event is committed.
+  private func start(_ fixture: HistoryFixture) throws {
+    try fixture.service.monitor.start()
+    try #require(eventually { fixture.store.visibleEnd == 1 })
+  }
+
+  /// Changes an interface, which is an event of about a kilobyte each.
+  private func change(_ fixture: HistoryFixture, _ mtus: ClosedRange<UInt32>) throws {
+    let before = fixture.store.visibleEnd
+    for mtu in mtus { fixture.service.kernel.change { $0.change("eth0") { $0.mtu = mtu } } }
+    try #require(eventually { fixture.store.visibleEnd == before + UInt64(mtus.count) })
+  }
+
+  private func frames(_ fixture: HistoryFixture, after id: String, _ query: String = "") throws -> [Frame] {
+    Frame.parse(try fixture.service.ask("/events\(query)", ["Last-Event-ID": id]).text)
+  }
+
+  @Test("Events that only the store has are sent in pieces, each once")
+  func pieces() throws {
+    let fixture = try HistoryFixture(small)
+    try start(fixture)
+    try change(fixture, 1001...1600)
+    let epoch = fixture.store.recovered.epoch
+    let frames = try frames(fixture, after: "\(epoch)-1")
+    #expect(frames.map(\.id) == (2...601).map { "\(epoch)-\($0)" })
+    let bytes = frames.reduce(0) { $0 + ($1.data?.utf8.count ?? 0) }
+    #expect(bytes > 256 * 1024, "more than one piece: \(bytes)")
+    #expect(try self.frames(fixture, after: "\(epoch)-1", "?types=status") == [])
+    fixture.close()
+  }
+
+  @Test("A client whose events were deleted gets a gap and the present state")
+  func deleted() throws {
+    let fixture = try HistoryFixture(small)
+    try start(fixture)
+    try change(fixture, 1001...1100)
+    let isDeleted = Locked(false)
+    fixture.store.write { (connection) throws(DatabaseError) in
+      try connection.run("DELETE FROM event WHERE seq < 50")
+    } completion: { _ in
+      isDeleted.withLock { $0 = true }
+    }
+    try #require(eventually { isDeleted.withLock(\.self) })
+    let epoch = fixture.store.recovered.epoch
+    let frames = try frames(fixture, after: "\(epoch)-10")
+    #expect(frames.map(\.event) == ["gap", "snapshot"])
+    #expect(frames.first?.data?.contains("\"from\":\"\(epoch)-10\"") == true)
+    #expect(try self.frames(fixture, after: "\(epoch)-60").first?.id == "\(epoch)-61")
+    fixture.close()
+  }
+
+  @Test("More replays than the limit wait for the others, and none is lost")
+  func many() throws {
+    let fixture = try HistoryFixture(small)
+    try start(fixture)
+    try change(fixture, 1001...1100)
+    let id = "\(fixture.store.recovered.epoch)-1"
+    // Streams that are open and not read, such as those of disconnected clients, hold no place.
+    var unread: [HTTPResponse] = []
+    for _ in 0..<20 { unread.append(try fixture.service.ask("/events", ["Last-Event-ID": id])) }
+    for response in unread { #expect(Frame.parse(response.text).count == 100) }
+    fixture.close()
+  }
+
+  @Test("After a restart a stream begins with the first reading, not with an unknown state")
+  func firstReading() throws {
+    let first = try HistoryFixture()
+    try start(first)
+    let expected = try #require(try Frame.parse(first.service.ask("/events").text).first)
+    let stored = Locked(false)
+    first.store.afterCommit { _ in stored.withLock { $0 = true } }
+    try #require(eventually { stored.withLock(\.self) })
+    first.close()
+
+    let second = try HistoryFixture(after: first)
+    let request = HTTPRequest(
+      method: "GET", target: "/events", headers: ["Host": "127.0.0.1:8080"], body: [], peer: "127.0.0.1:50000",
+      isLoopbackListener: true)
+    guard case .wait(let wait) = second.service.service.handle(request) else {
+      Issue.record("it did not wait")
+      return
+    }
+    #expect(wait.limit == .seconds(2))
+    #expect(Frame.parse(wait.expired().text).first?.data?.contains("\"starting\"") == true, "without a reading")
+    let inbox = try ServerInbox()
+    let end = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+    #expect(inbox.take().messages.isEmpty)
+    try second.service.monitor.start()
+    var answer: HTTPResponse?
+    #expect(
+      eventually {
+        for case .reply(_, _, let response) in inbox.take().messages { answer = response }
+        return answer != nil
+      })
+    end()
+    let frames = Frame.parse(try #require(answer).text)
+    #expect(frames == [expected])
+    second.close()
+  }
+}
