@@ -24,6 +24,11 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(operation: operation, path: path, code: code, message: unsafe String(cString: sqlite3_errstr(code)))
   }
 
+  /// Makes the error of a check that has found damage.
+  public init(damage message: String, _ path: String) {
+    self.init(operation: "check", path: path, code: SQLITE_CORRUPT, message: message)
+  }
+
   private var primaryCode: Int32 { code & 0xff }
 
   /// Whether the file is damaged, or is not a database (SQLITE_CORRUPT, SQLITE_NOTADB).

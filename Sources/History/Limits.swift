@@ -23,8 +23,8 @@ enum Limits {
   /// The time without an event after which the log is copied into the database.
   static let checkpointIdle = Duration.seconds(10)
 
-  /// The shortest time between two copies of the log.
-  static let checkpointInterval = Duration.seconds(1)
+  /// The shortest time between two copies of the log, of which a reader may prevent the second half.
+  static let checkpointInterval = Duration.milliseconds(250)
 
   /// Pages of the log from which it is copied into the database: 16 MiB.
   static let checkpointPages = 4000

@@ -12,12 +12,29 @@ package struct DataDirectoryChoice: Sendable {
   /// Why the directory of the image is not used; nil if it is, and without one.
   let refusal: StoreError?
   private let path: String?
+  /// What the store had when it was opened.
+  private let summary: RecoverySummary?
+
+  private struct RecoverySummary {
+    let isExpected: Bool
+    let metadata: Logger.Metadata
+
+    init(_ store: HistoryStore) {
+      let recovered = store.recovered
+      isExpected = recovered.lastEnd.isExpected
+      metadata = [
+        "directory": "\(store.configuration.directory)", "epoch": "\(recovered.epoch)",
+        "last": "\(recovered.lastSequence)", "end": "\(recovered.lastEnd)", "targets": "\(recovered.targets.count)",
+      ]
+    }
+  }
 
   /// Memory only.
   package init() {
     store = nil
     refusal = nil
     path = nil
+    summary = nil
   }
 
   /// Opens the store of `data`, else of systemd's `$STATE_DIRECTORY`, else of `$REACHD_DEFAULT_DATA`.
@@ -34,6 +51,7 @@ package struct DataDirectoryChoice: Sendable {
     guard let path else {
       store = nil
       refusal = nil
+      summary = nil
       return
     }
     var settings = StoreConfiguration(directory: path, logger: LineLogHandler.logger(style, writer))
@@ -49,10 +67,12 @@ package struct DataDirectoryChoice: Sendable {
     case .success(let opened):
       store = opened
       refusal = nil
+      summary = RecoverySummary(opened)
     case .failure(let error):
       guard explicit == nil else { throw error }
       store = nil
       refusal = error
+      summary = nil
     }
   }
 
@@ -66,16 +86,11 @@ package struct DataDirectoryChoice: Sendable {
     if let refusal {
       logger.warning("the data directory cannot be used", metadata: ["error": "\(refusal)"])
     }
-    guard let store else {
+    if store == nil {
       logger.notice("events and targets are kept in memory only; --data keeps them in a directory")
-      return
     }
-    let recovered = store.recovered
-    logger.log(
-      level: recovered.lastEnd.isExpected ? .notice : .warning, "store",
-      metadata: [
-        "directory": "\(store.configuration.directory)", "epoch": "\(recovered.epoch)",
-        "last": "\(recovered.lastSequence)", "end": "\(recovered.lastEnd)", "targets": "\(recovered.targets.count)",
-      ])
+    if let summary {
+      logger.log(level: summary.isExpected ? .notice : .warning, "store", metadata: summary.metadata)
+    }
   }
 }

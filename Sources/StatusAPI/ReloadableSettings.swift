@@ -58,8 +58,9 @@ extension [CheckModule] {
   /// Returns the targets for which clients may use a module that they named before the last reload.
   ///
   /// The module that has the name now decides. A module that the file no longer defines is limited to configured
-  /// targets: clients may use it only if it sends no value from the file.
+  /// targets: clients may use it only if it sends no value from the file. What such a module did is not known after a
+  /// restart, so that no client may use it then.
   func access(to module: CheckModule) -> ModuleAccess {
-    first { $0.name == module.name }?.access ?? .configuredTargets
+    first { $0.name == module.name }?.access ?? (module.access == .noTarget ? .noTarget : .configuredTargets)
   }
 }

@@ -71,11 +71,11 @@ public final class StatusService: Sendable {
         record: history?.resultHandler))
     self.schedule = schedule
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
-    if let store { schedule.restore(store.recovered, modules: settings.current.modules, logger) }
+    if let store { schedule.restore(from: store, modules: settings.current.modules, logger) }
     metrics.add(.checks(schedule))
-    if let store {
-      metrics.add(.store(store))
-      health.add(.store(store))
+    if let history {
+      metrics.add(.store(history))
+      health.add(.store(history.store))
     }
     let dispatcher = webhooks?.makeDispatcher(
       monitor, events, machine: configuration.machine, policy: policy, logger)

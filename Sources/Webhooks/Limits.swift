@@ -29,6 +29,13 @@ enum Limits {
   /// skipped events for undelivered ones.
   static let skipSave = Duration.seconds(30)
 
+  /// The time after which the position and the log of a webhook that is not configured any more are deleted: as long as
+  /// events are stored.
+  static let forgetting = Duration.seconds(7 * 86_400)
+
+  /// The time between two looks for them.
+  static let forgettingInterval = Duration.seconds(600)
+
   /// Requests of clients (test, redeliver) that wait for one webhook: each waits for its response.
   static let manualDeliveries = 4
 

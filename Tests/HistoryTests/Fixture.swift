@@ -18,7 +18,7 @@ final class HistoryFixture {
   init() throws {
     directory = try TemporaryDirectory()
     connection = try DatabaseConnection("\(directory.path)/reachd.db", .readWrite)
-    try Schema.configure(connection, maximumPages: 1 << 20)
+    try Schema.configure(connection, isNew: true, maximumPages: 1 << 20)
     try Schema.migrate(connection, from: 0)
   }
 

@@ -60,6 +60,17 @@ struct HistoryStoreTests {
 
   init() throws { directory = try StoreDirectory() }
 
+  @Test("The settings keep the count of the log's pages, which bounds the log")
+  func logPages() throws {
+    let fixture = try HistoryFixture()
+    let before = fixture.connection.logPages
+    #expect(before > 0)
+    try fixture.connection.run("INSERT INTO meta VALUES('key', 'value')")
+    #expect(fixture.connection.logPages > before)
+    #expect(try fixture.connection.checkpoint().pages > 0)
+    #expect(fixture.connection.logPages == 0)
+  }
+
   @Test("Events are visible after their commit, and a clean end keeps epoch, numbers and states")
   func cleanEnd() async throws {
     let first = try directory.open()

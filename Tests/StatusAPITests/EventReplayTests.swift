@@ -22,7 +22,7 @@ import Testing
     try #require(eventually { fixture.store.visibleEnd == 1 })
   }
 
-  /// Changes an interface, which is an event of about a kilobyte each.
+  /// Changes an interface, which is an event of some hundred bytes each.
   private func change(_ fixture: HistoryFixture, _ mtus: ClosedRange<UInt32>) throws {
     let before = fixture.store.visibleEnd
     for mtu in mtus { fixture.service.kernel.change { $0.change("eth0") { $0.mtu = mtu } } }
@@ -37,10 +37,10 @@ import Testing
   func pieces() throws {
     let fixture = try HistoryFixture(small)
     try start(fixture)
-    try change(fixture, 1001...1600)
+    try change(fixture, 1001...2400)
     let epoch = fixture.store.recovered.epoch
     let frames = try frames(fixture, after: "\(epoch)-1")
-    #expect(frames.map(\.id) == (2...601).map { "\(epoch)-\($0)" })
+    #expect(frames.map(\.id) == (2...1401).map { "\(epoch)-\($0)" })
     let bytes = frames.reduce(0) { $0 + ($1.data?.utf8.count ?? 0) }
     #expect(bytes > 256 * 1024, "more than one piece: \(bytes)")
     #expect(try self.frames(fixture, after: "\(epoch)-1", "?types=status") == [])

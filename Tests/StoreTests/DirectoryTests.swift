@@ -29,6 +29,19 @@ struct DirectoryTests {
     #expect(try end("\(fixture.data.path)/none/none").end == .exited(78))
   }
 
+  @Test("A directory that cannot be written ends with 78, and says so")
+  func readOnly() throws {
+    // Root may write everywhere but to a file system that is mounted for reading.
+    let mount =
+      "mount --bind \(fixture.data.path) \(fixture.data.path) && mount -o remount,bind,ro \(fixture.data.path)"
+    let child = try StoreDaemon.launch(
+      fixture, fixture.data.path, nil, [:], [],
+      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", "\(mount) && exec \"$@\"", "sh"])
+    #expect(try child.wait(within: .seconds(60)) == .exited(78), "\(child.errors)")
+    #expect(child.errors.contains("Read-only file system"), "\(child.errors)")
+    #expect(fixture.data.names.isEmpty)
+  }
+
   @Test("A database of a later version ends with 78, and is not changed")
   func newerSchema() throws {
     let first = try fixture.start()
@@ -41,13 +54,29 @@ struct DirectoryTests {
     #expect(try fixture.sqlite("SELECT count(*), max(id) FROM run") == before)
   }
 
-  @Test("A damaged database is set aside and kept, and a new epoch begins")
-  func damage() throws {
+  enum Damage: CaseIterable {
+    case flip, zero, cut, replace
+  }
+
+  private func damage(_ kind: Damage) throws {
+    try fixture.emptyLog()
+    for name in ["reachd.db-wal", "reachd.db-shm"] { _ = unsafe unlink("\(fixture.data.path)/\(name)") }
+    let path = "\(fixture.data.path)/reachd.db"
+    switch kind {
+    // The first byte of a page is its type. The root of the tables' definitions begins behind the header.
+    case .flip: try fixture.overwrite(at: 100, with: [0x0d ^ 0xff])
+    case .zero: try fixture.overwrite(at: 0, with: [UInt8](repeating: 0, count: 3 * 4096))
+    case .cut: #expect(unsafe truncate(path, 5 * 4096 + 100) == 0)
+    case .replace: _ = try fixture.data.write(String(repeating: "damaged ", count: 4096), as: "reachd.db")
+    }
+  }
+
+  @Test("A damaged database is set aside and kept, and a new epoch begins", arguments: Damage.allCases)
+  func damaged(_ kind: Damage) throws {
     let first = try fixture.start()
     let snapshot = try #require(try first.events().next())
     try first.terminate()
-    for name in ["reachd.db-wal", "reachd.db-shm"] { _ = unsafe unlink("\(fixture.data.path)/\(name)") }
-    _ = try fixture.data.write(String(repeating: "damaged ", count: 4096), as: "reachd.db")
+    try damage(kind)
     let second = try fixture.start()
     #expect(fixture.data.names.contains { $0.hasPrefix("reachd.db.damaged-") })
     let reader = try second.events(after: snapshot.id)

@@ -2,6 +2,19 @@ import Glibc
 import TestSupport
 import Testing
 
+/// A library that is preloaded into the program under test.
+enum PreloadedLibrary {
+  /// Compiles a file of the folder `Fault`; returns the path of the library.
+  static func build(_ name: String, in directory: TemporaryDirectory) throws -> String {
+    let library = "\(directory.path)/\(name).so"
+    let tests = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
+    let child = try Child(
+      "/usr/bin/env", ["cc", "-shared", "-fPIC", "-O", "-o", library, "\(tests)/Fault/\(name).c", "-ldl"])
+    guard try child.wait() == .exited(0) else { throw TestError(child.errors) }
+    return library
+  }
+}
+
 /// The library that makes the disk fail, and the file that says how.
 struct FaultyDisk {
   let control: TemporaryDirectory
@@ -9,11 +22,7 @@ struct FaultyDisk {
 
   init() throws {
     control = try TemporaryDirectory()
-    library = control.path + "/fault.so"
-    let tests = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
-    let child = try Child(
-      "/usr/bin/env", ["cc", "-shared", "-fPIC", "-O", "-o", library, tests + "/Fault/fault.c", "-ldl"])
-    guard try child.wait() == .exited(0) else { throw TestError(child.errors) }
+    library = try PreloadedLibrary.build("fault", in: control)
   }
 
   func environment(_ fixture: StoreFixture) -> [String: String] {
@@ -127,26 +136,71 @@ struct FaultTests {
     #expect(try fixture.sqlite("SELECT count(*) FROM target") == "1\n")
   }
 
-  @Test("After a loss of power the log is cut, and a new epoch begins", arguments: [1, 2, 3])
+  @Test("After a loss of power the log is cut, a new epoch begins, and the database is checked", arguments: 0...3)
   func powerLoss(_ part: Int) throws {
     let daemon = try fixture.start()
     let reader = try daemon.events()
     _ = try reader.next()
-    try fixture.changeMTU(1301...1330)
-    let last = try #require(try read(reader, until: 1330).last)
+    // One after the other: changes that are read together are one event.
+    var last = StreamEvent?.none
+    for mtu in 1301...1340 {
+      try fixture.changeMTU([mtu])
+      last = try read(reader, until: mtu).last
+    }
     daemon.child.kill()
     _ = try daemon.child.wait()
-    // Another boot, and a log whose end did not reach the disk.
+    // A log whose end did not reach the disk.
     var log = stat()
     let path = fixture.data.path + "/reachd.db-wal"
     #expect(unsafe stat(path, &log) == 0)
     #expect(unsafe truncate(path, log.st_size * off_t(part) / 4 + 7) == 0)
-    for name in fixture.runtime.names { _ = unsafe unlink("\(fixture.runtime.path)/\(name)") }
+    let hasRun = try fixture.setEarlierBoot()
+    #expect(hasRun == (part > 0))
     let second = try fixture.start()
-    let next = try second.events(after: last.id)
+    let next = try second.events(after: last?.id)
     #expect(try next.next()?.name == "gap")
-    #expect(try next.next()?.id?.prefix(8) != last.id?.prefix(8))
+    #expect(try next.next()?.id?.prefix(8) != last?.id?.prefix(8))
+    // Without the row of a run the store is new.
+    #expect(!hasRun || eventually { second.child.errors.contains("the database is intact") }, "\(second.child.errors)")
     try second.terminate()
+    #expect(try fixture.sqlite("PRAGMA integrity_check") == "ok\n")
+  }
+
+  @Test("Damage that a loss of power has left is found while the service runs, and no number is used twice")
+  func hiddenDamage() throws {
+    let configuration = "policy: { allow: ['127.0.0.0/8'] }\n"
+    let daemon = try fixture.start(configuration: configuration)
+    #expect(try daemon.send("POST", "/targets", #"{"id": "kept", "target": "tcp://127.0.0.1:9"}"#).status == 201)
+    daemon.child.kill()
+    _ = try daemon.child.wait()
+    try fixture.setEarlierBoot()
+    // A page that a start does not read.
+    _ = try fixture.sqlite(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+        INSERT INTO delivery(webhook, event, at, result, ms) SELECT 'a', 'b', 0, 'delivered', 1 FROM n;
+      PRAGMA wal_checkpoint(TRUNCATE);
+      """)
+    let root = try #require(
+      Int(try fixture.sqlite("SELECT rootpage FROM sqlite_schema WHERE name = 'delivery'").filter(\.isNumber)))
+    try fixture.overwrite(at: (root - 1) * 4096, with: [UInt8](repeating: 0xff, count: 4096))
+    let second = try fixture.start(configuration: configuration)
+    let snapshot = try #require(try second.events().next())
+    #expect(eventually(within: .seconds(30)) { second.child.errors.contains("set aside") }, "\(second.child.errors)")
+    #expect(try eventually(within: .seconds(30)) { try second.state().contains("keeping") })
+    #expect(fixture.data.names.contains { $0.hasPrefix("reachd.db.damaged-") })
+    let last = try #require(try JSONValue(second.get("/status").text)["id"]?.text)
+    try second.terminate()
+    let third = try fixture.start(configuration: configuration)
+    #expect(try JSONValue(third.get("/status").text)["id"]?.text?.prefix(8) == last.prefix(8))
+    #expect(try third.get("/targets/kept").status == 200, "a client's target is salvaged")
+    let reader = try third.events(after: last)
+    try fixture.changeMTU([1444])
+    let number = last.split(separator: "-").last.flatMap { Int($0) }
+    #expect(try reader.next()?.number == number.map { $0 + 1 }, "no id has two contents")
+    let old = try #require(try third.events(after: snapshot.id).next())
+    #expect(old.name == "gap" || old.number == snapshot.number.map { $0 + 1 }, "\(old)")
+    try third.terminate()
     #expect(try fixture.sqlite("PRAGMA integrity_check") == "ok\n")
   }
 }

@@ -38,6 +38,29 @@ final class StoreFixture {
     try namespace.run("/usr/bin/sqlite3", ["\(data.path)/reachd.db", statement])
   }
 
+  /// Makes the last run one of an earlier boot of the machine, as after a power failure.
+  ///
+  /// - Returns: whether the row of the run is left.
+  @discardableResult
+  func setEarlierBoot() throws -> Bool {
+    let isLeft = try sqlite("SELECT count(*) FROM sqlite_schema WHERE name = 'run'") == "1\n"
+    let runs = isLeft ? try sqlite("UPDATE run SET boot = 'earlier'; SELECT count(*) FROM run") : "0\n"
+    for name in runtime.names { _ = unsafe unlink("\(runtime.path)/\(name)") }
+    return runs != "0\n"
+  }
+
+  /// Overwrites bytes of the database file; the log must be empty.
+  func overwrite(at offset: Int, with bytes: [UInt8]) throws {
+    let descriptor = unsafe open("\(data.path)/reachd.db", O_WRONLY)
+    guard descriptor >= 0 else { throw TestError("open: \(errno)") }
+    defer { close(descriptor) }
+    let written = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+    #expect(written == bytes.count)
+  }
+
+  /// Copies the log into the database file and empties it.
+  func emptyLog() throws { _ = try sqlite("PRAGMA wal_checkpoint(TRUNCATE)") }
+
   /// Changes the MTU of `d0` to one value after the other: about an event each.
   func changeMTU(_ values: some Sequence<Int>) throws {
     try namespace.ip(batch: values.map { "link set d0 mtu \($0)" })

@@ -43,6 +43,25 @@ struct StoredTargetTests {
     try second.terminate()
   }
 
+  @Test("A target whose module left the file is refused with a reason until the module is back")
+  func missingModule() throws {
+    let modules = policy + "modules:\n  quick: { prober: tcp }\n"
+    let first = try fixture.start(configuration: modules)
+    let body = #"{"id": "a", "target": "tcp://127.0.0.1:9", "module": "quick", "interval": "300ms"}"#
+    #expect(try first.send("POST", "/targets", body).status == 201)
+    #expect(try eventually { try target(first, "a").document["state"]?.text == "down" })
+    try first.terminate()
+    let second = try fixture.start(configuration: policy)
+    #expect(try eventually { try target(second, "a").document["lastCheck"]?["reason"]?.text == "policyDenied" })
+    #expect(try target(second, "a").document["module"]?.text == "quick")
+    #expect(second.child.errors.contains("not configured any more"))
+    try second.terminate()
+    let third = try fixture.start(configuration: modules)
+    #expect(try eventually { try target(third, "a").document["lastCheck"]?["reason"]?.text == "refused" })
+    #expect(try eventually { try target(third, "a").document["state"]?.text == "down" })
+    try third.terminate()
+  }
+
   @Test("A target of the file keeps its state and a client's pause, and leaves with the file")
   func configured() throws {
     let one = "targets:\n  - { id: a, target: 'tcp://127.0.0.1:9', interval: 300ms }\n"

@@ -8,14 +8,13 @@ public enum Retention {
   ///   - connection: the connection that writes, in a transaction.
   ///   - policy: what to keep.
   ///   - now: the present time.
-  ///   - eventLimit: the bytes of events to keep while a webhook waits for them; nil for those of the policy.
   /// - Returns: whether more is to be deleted.
   /// - Throws: SQLite's error.
   public static func apply(
-    _ connection: DatabaseConnection, _ policy: RetentionPolicy, now: StoreTime = .now, eventLimit: Int64? = nil
+    _ connection: DatabaseConnection, _ policy: RetentionPolicy, now: StoreTime = .now
   ) throws(DatabaseError) -> Bool {
     let contents = try contents(connection, policy, now)
-    let steps = policy.steps(contents, at: now.wall / 1_000_000, eventLimit: eventLimit)
+    let steps = policy.steps(contents, at: now.wall / 1_000_000)
     guard let step = steps.first else { return false }
     let deleted = try delete(step, connection)
     // Transitions that stay because they are the last of their subject leave nothing to delete.
@@ -61,6 +60,8 @@ public enum Retention {
       contents.meanEventBytes =
         try first("SELECT avg(length(body)) + 60 FROM (SELECT body FROM event ORDER BY seq DESC LIMIT 100)") ?? 0
       let oldest = now.wall - policy.events * 1_000_000
+      contents.firstUndelivered = try first(
+        "SELECT min(cursor) + 1 FROM webhook WHERE epoch = (SELECT value FROM meta WHERE key = 'epoch')")
       contents.firstRecentEvent = Int64(bitPattern: try reader.firstEvent(at: oldest) ?? UInt64(highest))
     }
     if let lowest = try first("SELECT min(id) FROM transition"),

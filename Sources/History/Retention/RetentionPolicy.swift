@@ -4,6 +4,8 @@ public struct RetentionPolicy: Sendable, Equatable {
   public var events: Int64 = 7 * day
   /// The bytes of events for replay.
   public var eventBytes: Int64 = 64 << 20
+  /// The bytes of events while a webhook has not delivered them: its receiver may be down for days.
+  public var undeliveredEventBytes: Int64 = 256 << 20
   /// The age of transitions in seconds; the last one of each subject stays.
   public var transitions: Int64 = 400 * day
   /// The age of samples in seconds.
@@ -44,6 +46,8 @@ public struct StoreContents: Sendable, Equatable {
   public var meanEventBytes: Int64 = 0
   /// The first event that is not too old.
   public var firstRecentEvent: Int64 = 0
+  /// The first event that some webhook has not delivered; nil without webhooks.
+  public var firstUndelivered: Int64?
   /// The lowest and the highest row number of a transition; nil without transitions.
   public var transitions: ClosedRange<Int64>?
   /// The first transition that is not too old.
@@ -67,14 +71,19 @@ extension RetentionPolicy {
   /// - Parameters:
   ///   - contents: what the database holds.
   ///   - time: the present time in seconds since 1970.
-  ///   - eventLimit: the bytes of events to keep; larger than ``eventBytes`` while a webhook waits.
   /// - Returns: the steps in order; none when everything is within the limits.
-  public func steps(_ contents: StoreContents, at time: Int64, eventLimit: Int64? = nil) -> [RetentionStep] {
+  public func steps(_ contents: StoreContents, at time: Int64) -> [RetentionStep] {
     var steps: [RetentionStep] = []
     if let stored = contents.events {
-      let allowed = contents.meanEventBytes == 0 ? .max : (eventLimit ?? eventBytes) / contents.meanEventBytes
       // The newest event stays: it has the last number of the epoch.
-      let largest = stored.upperBound - min(max(1, allowed), stored.upperBound) + 1
+      func first(within bytes: Int64) -> Int64 {
+        let allowed = contents.meanEventBytes == 0 ? .max : bytes / contents.meanEventBytes
+        return stored.upperBound - min(max(1, allowed), stored.upperBound) + 1
+      }
+      var largest = first(within: eventBytes)
+      if let undelivered = contents.firstUndelivered {
+        largest = min(largest, max(undelivered, first(within: undeliveredEventBytes)))
+      }
       let first = min(stored.upperBound, max(contents.firstRecentEvent, largest))
       if first > stored.lowerBound { steps.append(.events(before: first)) }
     }

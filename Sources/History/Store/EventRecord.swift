@@ -51,14 +51,19 @@ public struct TargetRecord: Sendable, Equatable {
   public var revision: UInt64
   /// The status and the counters to restore.
   public var state: [UInt8]
+  /// The id of the token whose quota has it; nil for none.
+  public var token: String?
 
   /// Makes a record from its parts.
-  public init(id: String, definition: String, origin: String, revision: UInt64, state: [UInt8]) {
+  public init(
+    id: String, definition: String, origin: String, revision: UInt64, state: [UInt8], token: String? = nil
+  ) {
     self.id = id
     self.definition = definition
     self.origin = origin
     self.revision = revision
     self.state = state
+    self.token = token
   }
 }
 

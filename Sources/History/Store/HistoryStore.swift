@@ -17,12 +17,12 @@ public final class HistoryStore: Sendable {
   private let thread: StoreThread
   private let waker: Waker
   private let tasks: MaintenanceTasks
+  private let verifier = Verifier()
   let observers: Observers
   private let threads = Locked<[LoopThread]>([])
   private let hasEnded = DispatchSemaphore(value: 0)
 
-  /// What the store had when it was opened.
-  public let recovered: RecoveredState
+  private let opened: Locked<RecoveredState>
   /// Counters for metrics.
   public let statistics: StoreStatistics
   /// The settings.
@@ -45,14 +45,14 @@ public final class HistoryStore: Sendable {
   private init(_ configuration: StoreConfiguration, _ opened: OpenedFiles) throws(EventLoopError) {
     self.configuration = configuration
     files = opened.files
-    recovered = opened.state
+    self.opened = Locked(opened.state)
     let statistics = StoreStatistics()
     let observers = Observers()
     let waker = try Waker()
     let stallTimer = try OneShotTimer()
     let isStallTimerSet = Flag()
     let queue = WriteQueue(
-      last: recovered.lastSequence, page: opened.page, waker: waker, stallTimer: stallTimer)
+      last: opened.state.lastSequence, page: opened.page, waker: waker, stallTimer: stallTimer)
     let readers = ReaderPool(opened.files.databasePath)
     let tasks = MaintenanceTasks()
     let hasSyncFailed = Flag()
@@ -75,7 +75,8 @@ public final class HistoryStore: Sendable {
       StoreThread.Parts(
         queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
         statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
-        isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, onVisible: onVisible),
+        isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier,
+        onVisible: onVisible),
       opened.commits, tasks)
     self.statistics = statistics
     self.observers = observers
@@ -85,6 +86,18 @@ public final class HistoryStore: Sendable {
     self.tasks = tasks
     if opened.commits == nil {
       _ = queue.detach("the store could not be opened", time: StoreTime.now.wall)
+    }
+  }
+
+  /// What the store had when it was opened.
+  public var recovered: RecoveredState { opened.withLock(\.self) }
+
+  /// Frees the memory of the recovered events, states and targets, which are in use elsewhere now.
+  public func releaseRecovered() {
+    opened.withLock { state in
+      state.events = []
+      state.subjects = [:]
+      state.targets = []
     }
   }
 
@@ -103,6 +116,8 @@ public final class HistoryStore: Sendable {
         },
       ]
       threads.withLock { $0 = started }
+      guard case .lossy = recovered.lastEnd else { return }
+      verifier.start(files.databasePath, configuration.logger) { [waker] in waker.wake() }
     } catch {
       throw .directory(path: configuration.directory, reason: "\(error)")
     }
@@ -134,17 +149,6 @@ public final class HistoryStore: Sendable {
   /// Calls a closure after everything that was handed over before is committed, as ``write(_:completion:)`` does.
   public func afterCommit(_ completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
     write({ _ in }, completion: completion)
-  }
-
-  /// Stores the states of subjects that have none: those that no event has reported yet.
-  public func storeInitialStates(_ states: [(subject: String, state: [UInt8])]) {
-    write { (connection) throws(DatabaseError) in
-      for (subject, state) in states {
-        let reference = try Subject.reference(to: subject, in: connection)
-        try connection.run(
-          "UPDATE subject SET state = ? WHERE ref = ? AND state IS NULL", .blob(state), .integer(reference))
-      }
-    }
   }
 
   /// Repeats a transaction on the thread `store`, while no event waits.

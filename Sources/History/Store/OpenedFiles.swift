@@ -16,7 +16,7 @@ struct OpenedFiles {
     let recovery = Recovery(files: files, page: page, boot: BootID.current, time: .now)
     self.recovery = recovery
     var damage: String?
-    var salvaged: [TargetRecord] = []
+    var salvaged = SalvagedRows()
     // The second attempt follows a damaged file that was set aside.
     for _ in 0..<2 {
       do throws(StoreError) {
@@ -84,14 +84,14 @@ struct OpenedFiles {
     return RecoveredState(epoch: Epoch.random(), lastEnd: .unreadable("\(error)"))
   }
 
-  private static func setAside(_ files: StoreFiles, _ failure: DatabaseError) throws(StoreError) -> [TargetRecord] {
+  private static func setAside(_ files: StoreFiles, _ failure: DatabaseError) throws(StoreError) -> SalvagedRows {
     do throws(FileError) {
       let name = try files.setAside(.now)
-      let targets = files.salvage(from: name)
+      let rows = files.salvage(from: name)
       files.configuration.logger.error(
         "the database is damaged and was set aside",
-        metadata: ["error": "\(failure)", "as": "\(name)", "targets": "\(targets.count)"])
-      return targets
+        metadata: ["error": "\(failure)", "as": "\(name)", "targets": "\(rows.targets.count)"])
+      return rows
     } catch {
       throw .directory(path: files.directory.path, reason: "\(error)")
     }

@@ -12,11 +12,11 @@ struct Recovery {
   /// - Parameters:
   ///   - connection: the connection that writes.
   ///   - damage: what was wrong with files that were set aside; nil for none.
-  ///   - salvaged: the targets that were read from them.
+  ///   - salvaged: the rows that were read from them.
   /// - Returns: what the last run left.
   /// - Throws: SQLite's error; nothing was changed then.
   func begin(
-    _ connection: DatabaseConnection, damage: String? = nil, salvaged: [TargetRecord] = []
+    _ connection: DatabaseConnection, damage: String? = nil, salvaged: SalvagedRows = SalvagedRows()
   ) throws(DatabaseError) -> RecoveredState {
     let last = try Self.lastRun(in: connection)
     var end = damage.map(RunEnd.damaged) ?? RunEnd.none
@@ -24,8 +24,7 @@ struct Recovery {
     try closeRun(last, in: connection)
     let epoch = end.continues ? last?.epoch ?? Epoch.random() : Epoch.random()
     var state = RecoveredState(epoch: epoch, lastEnd: end)
-    state.run = try beginRun(connection, epoch, isNew: !end.continues)
-    for target in salvaged { try insert(target, in: connection) }
+    state.run = try beginRun(connection, epoch, isNew: !end.continues, salvaged)
     if end.continues {
       state.events = try Self.newestEvents(in: connection)
       state.lastSequence = try Self.lastSequence(in: connection)
@@ -39,20 +38,29 @@ struct Recovery {
 
   /// Continues this process's run after the database was opened again; the file may be another one than before.
   ///
+  /// - Parameters:
+  ///   - connection: the connection that writes.
+  ///   - epoch: the epoch of this process.
+  ///   - lastCommitted: the last number that was committed, to another file if this one is new.
+  ///   - salvaged: the rows that were read from a damaged file.
   /// - Returns: the number of the run.
-  func resume(_ connection: DatabaseConnection, _ epoch: String) throws(DatabaseError) -> Int64 {
+  /// - Throws: SQLite's error.
+  func resume(
+    _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64, _ salvaged: SalvagedRows
+  ) throws(DatabaseError) -> Int64 {
     let last = try Self.lastRun(in: connection)
     let isOurs = try Self.meta("epoch", in: connection) == epoch
     if let last, last.epoch == epoch, isOurs { return last.id }
     // Events of this process wait for their commit.
-    return try beginRun(connection, epoch, isNew: !isOurs, isLossy: true)
+    return try beginRun(connection, epoch, isNew: !isOurs, isLossy: true, salvaged, missing: isOurs ? 0 : lastCommitted)
   }
 
   /// Begins a run in a file that was not readable when the process started, or that replaces a damaged one.
   ///
   /// - Returns: the number of the run.
   private func beginRun(
-    _ connection: DatabaseConnection, _ epoch: String, isNew: Bool, isLossy: Bool = false
+    _ connection: DatabaseConnection, _ epoch: String, isNew: Bool, isLossy: Bool = false, _ salvaged: SalvagedRows,
+    missing lastMissing: UInt64 = 0
   ) throws(DatabaseError) -> Int64 {
     let run = try connection.transaction { () throws(DatabaseError) -> Int64 in
       if isNew {
@@ -60,6 +68,9 @@ struct Recovery {
         try connection.run("DELETE FROM event")
         try connection.run("DELETE FROM hole")
       }
+      // Numbers that were used are not used again, although the file does not have their events.
+      if lastMissing > 0 { try connection.run("INSERT INTO hole(first, last) VALUES(1, ?)", .bits(lastMissing)) }
+      try salvaged.insert(into: connection, at: time)
       try Self.setMeta("epoch", .text(epoch), in: connection)
       try Self.setMeta("inode", .text(files.directory.identity(of: StoreFiles.database)), in: connection)
       try connection.run(
@@ -133,7 +144,7 @@ struct Recovery {
     return try connection.query(query) { $0.bits(0) }.first ?? 0
   }
 
-  private static func subjects(in connection: DatabaseConnection) throws(DatabaseError) -> [String: [UInt8]] {
+  static func subjects(in connection: DatabaseConnection) throws(DatabaseError) -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     try connection.forEach("SELECT name, state FROM subject WHERE state IS NOT NULL") { row in
       if let name = row.text(0) { found[name] = row.blob(1) }
@@ -144,20 +155,13 @@ struct Recovery {
 
   static func targets(in connection: DatabaseConnection) throws(DatabaseError) -> [TargetRecord] {
     let query = """
-      SELECT s.name, t.definition, t.origin, t.revision, t.state FROM target t JOIN subject s USING(ref) ORDER BY s.name
+      SELECT s.name, t.definition, t.origin, t.revision, t.state, t.token FROM target t JOIN subject s USING(ref) ORDER BY s.name
       """
     return try connection.query(query) { row in
       TargetRecord(
         id: Subject.targetID(in: row.text(0) ?? "") ?? "", definition: row.text(1) ?? "",
-        origin: row.text(2) ?? "", revision: row.bits(3), state: row.blob(4))
+        origin: row.text(2) ?? "", revision: row.bits(3), state: row.blob(4), token: row.text(5))
     }
-  }
-
-  private func insert(_ target: TargetRecord, in connection: DatabaseConnection) throws(DatabaseError) {
-    let subject = try Subject.reference(to: Subject.target(target.id), in: connection)
-    try connection.run(
-      "INSERT OR REPLACE INTO target(ref, definition, origin, revision, state) VALUES(?, ?, ?, ?, ?)",
-      .integer(subject), .text(target.definition), .text(target.origin), .bits(target.revision), .blob(target.state))
   }
 
   private static func meta(_ key: String, in connection: DatabaseConnection) throws(DatabaseError) -> String? {

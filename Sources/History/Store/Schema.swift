@@ -6,20 +6,22 @@ internal import Database
 /// stored by their bits.
 package enum Schema {
   /// The version of the tables that this program writes (`PRAGMA user_version`).
-  package static let version = 1
+  package static let version = 2
 
   /// The oldest version of the program's schema that can use these tables (`meta.compatible_from`).
   package static let compatibleFrom = 1
 
   /// The settings of the file and of the connection that writes it; those of the file precede its first table.
-  static func configure(_ connection: DatabaseConnection, maximumPages: Int64) throws(DatabaseError) {
-    try connection.execute("PRAGMA page_size=4096")
-    // For incremental_vacuum: a file can become smaller without a copy of it.
-    try connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-    try connection.execute("PRAGMA journal_mode=WAL")
+  static func configure(_ connection: DatabaseConnection, isNew: Bool, maximumPages: Int64) throws(DatabaseError) {
     // A commit is a write to the log. The thread `sync` synchronizes the log, so that no event waits for the disk.
     try connection.execute("PRAGMA synchronous=NORMAL")
-    try connection.execute("PRAGMA wal_autocheckpoint=0")
+    if isNew {
+      try connection.execute("PRAGMA page_size=4096")
+      // For incremental_vacuum: a file can become smaller without a copy of it. In a file with tables it is a transaction.
+      try connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+      try connection.execute("PRAGMA journal_mode=WAL")
+    }
+    // Not wal_autocheckpoint=0: it would remove the connection's hook, which replaces automatic checkpoints already.
     try connection.execute("PRAGMA journal_size_limit=16777216")
     // An error of the disk under a mapping would be SIGBUS.
     try connection.execute("PRAGMA mmap_size=0")
@@ -67,7 +69,13 @@ package enum Schema {
       id INTEGER PRIMARY KEY, webhook TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL, result TEXT NOT NULL,
       ms INTEGER NOT NULL, status INTEGER, detail TEXT);
     CREATE INDEX delivery_webhook ON delivery(webhook, id);
+    """,
+    // No query needs the index: row numbers rise with the time (ADR 33). `seen` is when a webhook was configured last.
     """
+    DROP INDEX transition_at;
+    ALTER TABLE webhook ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE target ADD COLUMN token TEXT;
+    """,
   ]
 
   /// The version of the tables in a file, 0 for a new one, and whether this program can use them.

@@ -35,7 +35,8 @@ struct StoreFiles: Sendable {
       let (version, isUsable) = try Schema.version(of: connection)
       if isUsable {
         // Retention keeps the file below its size; the rest is for what arrives in between.
-        try Schema.configure(connection, maximumPages: configuration.maximumSize / 4096 * 5 / 4)
+        try Schema.configure(
+          connection, isNew: version == 0, maximumPages: configuration.maximumSize / 4096 * 5 / 4)
         try Schema.migrate(connection, from: version)
         return connection
       }
@@ -53,9 +54,9 @@ struct StoreFiles: Sendable {
     return name
   }
 
-  /// The registered targets that can be read from damaged files.
-  func salvage(from name: String) -> [TargetRecord] {
-    guard let connection = try? DatabaseConnection("\(directory.path)/\(name)", .readOnly) else { return [] }
-    return (try? Recovery.targets(in: connection)) ?? []
+  /// What can be read from damaged files.
+  func salvage(from name: String) -> SalvagedRows {
+    let connection = try? DatabaseConnection("\(directory.path)/\(name)", .readOnly)
+    return connection.map(SalvagedRows.init) ?? SalvagedRows()
   }
 }

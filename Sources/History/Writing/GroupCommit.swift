@@ -94,11 +94,11 @@ final class GroupCommit: @unchecked Sendable {
   private func put(_ target: TargetRecord, _ subject: Int64) throws(DatabaseError) {
     try connection.run(
       """
-      INSERT INTO target(ref, definition, origin, revision, state) VALUES(?, ?, ?, ?, ?)
+      INSERT INTO target(ref, definition, origin, revision, state, token) VALUES(?, ?, ?, ?, ?, ?)
       ON CONFLICT(ref) DO UPDATE SET definition = excluded.definition, origin = excluded.origin,
-        revision = excluded.revision, state = excluded.state
+        revision = excluded.revision, state = excluded.state, token = excluded.token
       """, .integer(subject), .text(target.definition), .text(target.origin), .bits(target.revision),
-      .blob(target.state))
+      .blob(target.state), .text(target.token))
   }
 
   private func reference(to subject: String) throws(DatabaseError) -> Int64 {

@@ -4,9 +4,10 @@ internal import Logging
 
 extension StoreThread {
   func maintain() {
-    guard let commits, !queue.hasWork else { return }
+    let isBusy = queue.hasWork
+    guard let commits, !isBusy || isLogLarge else { return }
     if upkeep.isSizeDue(at: .now) { statistics.recordBytes(files.bytes) }
-    let due = upkeep.due(at: .now, log: commits.connection.logPages, isSynchronized: sync.isClean)
+    let due = upkeep.due(at: .now, log: commits.connection.logPages, synchronized: sync.progress, isBusy: isBusy)
     for step in due where self.commits != nil {
       queue.setOnDisk(true)
       setStallTimer()

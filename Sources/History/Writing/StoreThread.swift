@@ -6,11 +6,11 @@ internal import Logging
 @safe final class StoreThread: @unchecked Sendable {
   let queue: WriteQueue
   let files: StoreFiles
-  private let recovery: Recovery
-  private let epoch: String
+  let recovery: Recovery
+  let epoch: String
   let statistics: StoreStatistics
   let sync: SyncThread
-  private let readers: ReaderPool
+  let readers: ReaderPool
   private let stallTimer: OneShotTimer
   private let isStallTimerSet: Flag
   private let waker: Waker
@@ -21,9 +21,12 @@ internal import Logging
 
   var commits: GroupCommit?
   var upkeep: Upkeep
-  private var reopenAt: MonotonicInstant?
+  var reopenAt: MonotonicInstant?
+  /// What was read from a damaged file, for the file that replaces it.
+  var salvaged = SalvagedRows()
   /// The log was not synchronized; the database is opened again.
-  private let hasSyncFailed: Flag
+  let hasSyncFailed: Flag
+  private let verifier: Verifier
   let isClosing = Flag()
 
   /// What the thread is made of.
@@ -39,6 +42,7 @@ internal import Logging
     var isStallTimerSet: Flag
     var waker: Waker
     var hasSyncFailed: Flag
+    var verifier: Verifier
     var onVisible: @Sendable () -> Void
   }
 
@@ -55,6 +59,7 @@ internal import Logging
     isStallTimerSet = parts.isStallTimerSet
     waker = parts.waker
     hasSyncFailed = parts.hasSyncFailed
+    verifier = parts.verifier
     onVisible = parts.onVisible
     logger = parts.files.configuration.logger
     self.commits = commits
@@ -67,10 +72,12 @@ internal import Logging
   /// Runs until ``isClosing`` is set and everything is committed.
   func run() {
     useLog()
+    synchronizeStart()
     while true {
-      if !waker.isPending { _ = poller.wait(atMost: timeout) }
+      if !waker.isPending, commits == nil || !queue.hasWork { _ = poller.wait(atMost: timeout) }
       waker.clear()
       if hasSyncFailed.isSet { reopen("synchronization failed") }
+      if let damage = verifier.takeDamage(), commits != nil { fail(PendingRecords.Group(), damage) }
       if let reopenAt, MonotonicInstant.now >= reopenAt { openAgain() }
       commitAll()
       maintain()
@@ -86,6 +93,7 @@ internal import Logging
 
   // MARK: - Transactions
 
+  /// Commits what waits, until the log must be copied into the database.
   private func commitAll() {
     while let commits, queue.hasWork {
       let group = queue.take()
@@ -98,8 +106,12 @@ internal import Logging
       } catch {
         fail(group, error)
       }
+      if isLogLarge { return }
     }
   }
+
+  /// Whether the log is copied into the database although events wait.
+  var isLogLarge: Bool { (commits?.connection.logPages ?? 0) >= Limits.checkpointPages }
 
   private func finish(_ group: PendingRecords.Group, _ results: [Result<Void, StoreError>]) {
     let (isAdvanced, isKeeping) = queue.committed(group)
@@ -128,57 +140,5 @@ internal import Logging
   /// Before the disk is used: from then on this thread may be blocked.
   func setStallTimer() {
     if isStallTimerSet.set() { stallTimer.set(after: Limits.stall) }
-  }
-
-  // MARK: - Files
-
-  private func useLog() { sync.use(commits == nil ? nil : try? FileSynchronizer(files.logPath)) }
-
-  func closeConnection() {
-    sync.use(nil)
-    commits = nil
-  }
-
-  private func reopen(_ reason: String) {
-    hasSyncFailed.clear()
-    queue.setOnDisk(true)
-    if queue.detach(reason, time: StoreTime.now.wall) {
-      statistics.recordDetachment()
-      onVisible()
-    }
-    closeConnection()
-    queue.setOnDisk(false)
-    // Not immediately: a disk that fails now fails again.
-    reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay)
-  }
-
-  private func openAgain() {
-    reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay)
-    queue.setOnDisk(true)
-    setStallTimer()
-    defer { queue.setOnDisk(false) }
-    do {
-      let connection = try files.open()
-      let run = try Recovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
-        connection, epoch)
-      commits = GroupCommit(connection, epoch: epoch, run: run)
-      reopenAt = nil
-      readers.reopen()
-      useLog()
-      // Without a waiting event no commit would change the state.
-      _ = queue.append(PendingWrite(body: { _ in }, completion: { _ in }))
-    } catch {
-      if case .database(let error)? = error as? StoreError, error.isDamage { setAside("\(error)") }
-      logger.debug("the store cannot be opened", metadata: ["error": "\(error)"])
-    }
-  }
-
-  private func setAside(_ reason: String) {
-    do throws(FileError) {
-      let name = try files.setAside(.now)
-      logger.error("the database is damaged and was set aside", metadata: ["error": "\(reason)", "as": "\(name)"])
-    } catch {
-      logger.error("the damaged database cannot be renamed", metadata: ["error": "\(error)"])
-    }
   }
 }

@@ -10,6 +10,8 @@ final class SyncThread: @unchecked Sendable {
     var file: FileSynchronizer?
     var isDirty = false
     var isStopping = false
+    /// Synchronizations that have succeeded.
+    var count = 0
     /// Whether a synchronization has failed since the file was set.
     var hasFailed = false
   }
@@ -55,6 +57,7 @@ final class SyncThread: @unchecked Sendable {
     do throws(FileError) {
       try file.synchronize()
       statistics.recordSync(MonotonicInstant.now.nanoseconds - start.nanoseconds)
+      state.withLock { $0.count += 1 }
       return nil
     } catch {
       // Not repeated: the kernel may have dropped the pages that it could not write.
@@ -82,8 +85,8 @@ final class SyncThread: @unchecked Sendable {
     if isFirst { timer.set(after: Limits.syncDelay) }
   }
 
-  /// Whether no commit waits for its synchronization.
-  var isClean: Bool { state.withLock { !$0.isDirty } }
+  /// Whether no commit waits for its synchronization, and the number of synchronizations.
+  var progress: (isClean: Bool, count: Int) { state.withLock { (!$0.isDirty, $0.count) } }
 
   /// Synchronizes the log now, if a commit waits for it.
   func synchronizeNow() { waker.wake() }

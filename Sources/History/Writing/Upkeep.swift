@@ -41,7 +41,8 @@ struct Upkeep {
   private var lastCommit: MonotonicInstant
   /// Whether the log has pages that are not in the database.
   private var hasLog = true
-  private var isSynchronizing = false
+  /// The synchronizations at the request of one; nil without a request.
+  private var requestedAfter: Int?
   private var checkpointAt = MonotonicInstant.now
   private var taskTimes: [MonotonicInstant] = []
   private var sizeAt = MonotonicInstant.now
@@ -62,11 +63,11 @@ struct Upkeep {
     hasLog = true
   }
 
-  /// When ``due(at:log:isSynchronized:)`` has the next step.
+  /// When ``due(at:log:synchronized:isBusy:)`` has the next step.
   func nextDeadline(isOpen: Bool) -> MonotonicInstant? {
     guard isOpen else { return nil }
     var times = [aliveAt, aliveCommitAt] + taskTimes
-    if hasLog { times.append(lastCommit.advanced(by: isSynchronizing ? .seconds(1) : Limits.checkpointIdle)) }
+    if hasLog { times.append(lastCommit.advanced(by: requestedAfter != nil ? .seconds(1) : Limits.checkpointIdle)) }
     return times.min()
   }
 
@@ -82,9 +83,16 @@ struct Upkeep {
   /// - Parameters:
   ///   - now: the present time.
   ///   - pages: the pages of the log.
-  ///   - isSynchronized: whether the disk has the whole log.
+  ///   - synchronized: whether the disk has the whole log, and the number of synchronizations.
+  ///   - isBusy: whether events wait; then only what bounds the log is due.
   /// - Returns: the steps, in order.
-  mutating func due(at now: MonotonicInstant, log pages: Int, isSynchronized: Bool) -> [Step] {
+  mutating func due(
+    at now: MonotonicInstant, log pages: Int, synchronized: (isClean: Bool, count: Int), isBusy: Bool
+  ) -> [Step] {
+    (isBusy ? [] : repeatedSteps(at: now)) + logSteps(at: now, log: pages, synchronized)
+  }
+
+  private mutating func repeatedSteps(at now: MonotonicInstant) -> [Step] {
     var steps: [Step] = []
     if now >= aliveAt {
       // Memory only: an idle service does not write to the disk for it.
@@ -101,20 +109,26 @@ struct Upkeep {
       steps.append(.task(task.body))
       taskTimes[index] = now.advanced(by: task.interval)
     }
-    let isIdle = hasLog && now >= lastCommit.advanced(by: Limits.checkpointIdle)
-    if now >= checkpointAt, isIdle || pages >= Limits.checkpointPages {
-      if isSynchronized || pages >= Limits.checkpointForcedPages {
-        steps.append(.checkpoint)
-        hasLog = false
-        // A reader may keep a part of the log, which another checkpoint would not change.
-        checkpointAt = now.advanced(by: Limits.checkpointInterval)
-        isSynchronizing = false
-      } else if !isSynchronizing {
-        steps.append(.synchronize)
-        isSynchronizing = true
-      }
-    }
     return steps
+  }
+
+  private mutating func logSteps(
+    at now: MonotonicInstant, log pages: Int, _ synchronized: (isClean: Bool, count: Int)
+  ) -> [Step] {
+    let isIdle = hasLog && now >= lastCommit.advanced(by: Limits.checkpointIdle)
+    guard now >= checkpointAt, isIdle || pages >= Limits.checkpointPages else { return [] }
+    // Most of the log is enough: under load there are always commits that are not synchronized yet.
+    let isSynchronized = synchronized.isClean || requestedAfter.map { synchronized.count > $0 } ?? false
+    guard isSynchronized || pages >= Limits.checkpointForcedPages else {
+      guard requestedAfter == nil else { return [] }
+      requestedAfter = synchronized.count
+      return [.synchronize]
+    }
+    hasLog = false
+    // A reader may keep a part of the log, which another checkpoint would not change.
+    checkpointAt = now.advanced(by: Limits.checkpointInterval)
+    requestedAfter = nil
+    return [.checkpoint]
   }
 
   /// The repeated transactions that also run at the end.

@@ -15,11 +15,13 @@ public struct RestoredTarget: Hashable, Sendable {
   public var status: TargetStatus.Restorable
   /// Whether the configuration paused it; nil for targets of clients.
   public var isPausedByConfiguration: Bool?
+  /// The id of the token whose quota has it; nil for none.
+  public var token: String?
 
   /// Creates a target from its parts.
   public init(
     definition: TargetDefinition, origin: TargetOrigin, revision: UInt64, changes: UInt64,
-    status: TargetStatus.Restorable, isPausedByConfiguration: Bool? = nil
+    status: TargetStatus.Restorable, isPausedByConfiguration: Bool? = nil, token: String? = nil
   ) {
     self.definition = definition
     self.origin = origin
@@ -27,6 +29,7 @@ public struct RestoredTarget: Hashable, Sendable {
     self.changes = changes
     self.status = status
     self.isPausedByConfiguration = isPausedByConfiguration
+    self.token = token
   }
 }
 
@@ -49,7 +52,8 @@ extension ScheduleState {
     setFirstRevision(firstRevision)
     for target in targets where entries[target.definition.id] == nil {
       restored[target.definition.id] = target
-      if target.origin == .runtime { _ = put(target.definition, .runtime, at: now) }
+      guard target.origin == .runtime else { continue }
+      _ = put(target.definition, .runtime, by: target.token.map(TargetAccount.token) ?? .anonymous, at: now)
     }
   }
 

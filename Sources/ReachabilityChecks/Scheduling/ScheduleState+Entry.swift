@@ -6,8 +6,6 @@ extension ScheduleState {
   /// A class, because every access would copy its 700 bytes. Unchecked: confined to the state, and so to the schedule's lock.
   final class Entry: @unchecked Sendable {
     var report: TargetReport
-    /// The account that is charged with it.
-    var account: TargetAccount
     /// The reported reason of its state.
     var reason: ReasonDebouncer
     /// When the next check is due.
@@ -30,8 +28,11 @@ extension ScheduleState {
     /// When a check first found the route missing that the kernel has not reported missing, while the settle time runs.
     var missingSince: Duration?
 
-    init(_ report: TargetReport, _ account: TargetAccount) {
-      (self.report, self.account, reason) = (report, account, ReasonDebouncer(report.status.reason))
+    init(_ report: TargetReport) { (self.report, reason) = (report, ReasonDebouncer(report.status.reason)) }
+
+    /// The account that is charged with it.
+    var account: TargetAccount {
+      if report.origin == .configuration { .file } else { report.token.map(TargetAccount.token) ?? .anonymous }
     }
 
     /// Whether to check at the fast interval: the state may change, or the kernel will not report that the route returned.

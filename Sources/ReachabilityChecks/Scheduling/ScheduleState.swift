@@ -81,9 +81,8 @@ struct ScheduleState {
       revision += 1
       ledger.refund(old.definition, to: old.account)
       ledger.charge(definition, to: account)
-      old.account = account
       old.unpublishedFrom = nil
-      old.report = report(definition, origin, status)
+      old.report = report(definition, origin, account, status)
     } else {
       status.pause(definition.isPaused, at: now.time)
       if !definition.isSameCheck(as: old.definition) {
@@ -104,7 +103,7 @@ struct ScheduleState {
   ) {
     revision += 1
     ledger.charge(definition, to: account)
-    entries[definition.id] = Entry(report(definition, origin, status), account)
+    entries[definition.id] = Entry(report(definition, origin, account, status))
     let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
     // A client that changes a target repeatedly must not get a check for each change.
     let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
@@ -112,9 +111,12 @@ struct ScheduleState {
     if !definition.isPaused, isAdmitted { enqueue(definition.id, due: now.uptime) }
   }
 
-  private func report(_ definition: TargetDefinition, _ origin: TargetOrigin, _ status: TargetStatus) -> TargetReport {
+  private func report(
+    _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount, _ status: TargetStatus
+  ) -> TargetReport {
     var report = TargetReport(definition: definition, origin: origin, revision: revision, status: status)
     report.isPausedByConfiguration = origin == .configuration ? configuredPauses[definition.id] : nil
+    if case .token(let id) = account { report.token = id }
     return report
   }
 

@@ -10,6 +10,9 @@ public enum ModuleAccess: Hashable, Sendable {
   /// All targets that the ``ContactPolicy`` allows.
   case any
 
+  /// No target of a client.
+  public static let noTarget = ModuleAccess.hosts([])
+
   /// Whether a module may be used for a target.
   public enum Verdict: Hashable, Sendable {
     /// It may be used.

@@ -99,6 +99,8 @@ public struct TargetReport: Hashable, Sendable {
   public var status: TargetStatus
   /// Whether the configuration pauses the target, which a client may have changed; nil for targets of clients.
   package var isPausedByConfiguration: Bool?
+  /// The id of the token whose quota has it; nil for targets of the configuration and of clients without a token.
+  package var token: String?
 
   /// Creates a report from its parts.
   public init(

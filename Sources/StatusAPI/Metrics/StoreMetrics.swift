@@ -1,9 +1,10 @@
 internal import History
 
 extension MetricCollector {
-  /// Returns the metrics of a store; it reads memory only.
-  static func store(_ store: HistoryStore) -> MetricCollector {
-    MetricCollector { page in
+  /// Returns the metrics of a store and of the samples for it; it reads memory only.
+  static func store(_ history: HistoryKeeper) -> MetricCollector {
+    let store = history.store
+    return MetricCollector { page in
       let (statistics, load, state) = (store.statistics, store.load, store.state)
       page.add(
         "reachd_store_state", .gauge, "Whether events are committed before they are published.",
@@ -15,6 +16,9 @@ extension MetricCollector {
       page.add(
         "reachd_store_unkept_events_total", .counter, "Events published but not stored, for lack of memory.",
         load.unkept)
+      page.add(
+        "reachd_store_dropped_samples_total", .counter, "Durations of checks that are not stored, for lack of memory.",
+        history.recorder.dropped)
       page.add("reachd_store_detached_total", .counter, "Changes to the state detached.", statistics.detachments)
       page.add(
         "reachd_store_failures_total", .counter, "Failed operations of the disk.",

@@ -10,7 +10,8 @@ enum StoredTarget {
   static func record(_ report: TargetReport) -> TargetRecord {
     TargetRecord(
       id: report.definition.id, definition: String(decoding: definition(report.definition).bytes, as: UTF8.self),
-      origin: report.origin.rawValue, revision: report.revision, state: state(report))
+      origin: report.origin.rawValue, revision: report.revision, state: state(report),
+      token: report.token)
   }
 
   /// The status of a target, and the number of its changes.
@@ -23,17 +24,32 @@ enum StoredTarget {
 
   /// The target of a row.
   ///
-  /// - Throws: what is wrong with the definition, such as a module that the configuration does not have any more.
+  /// - Throws: what is wrong with the definition.
   static func restored(
     _ record: TargetRecord, modules: [CheckModule]
   ) throws(TargetDecoder.InvalidFields) -> RestoredTarget? {
     guard let origin = TargetOrigin(rawValue: record.origin), let state = StoredTargetState(record.state),
       let document = try? JSON.parse(Array(record.definition.utf8))
     else { return nil }
-    let definition = try TargetDecoder.definition(document, at: "", id: record.id, modules: modules)
+    let definition = try TargetDecoder.definition(
+      document, at: "", id: record.id, modules: modules + [missingModule(document, modules)].compactMap(\.self))
     return RestoredTarget(
       definition: definition, origin: origin, revision: record.revision, changes: state.changes, status: state.status,
-      isPausedByConfiguration: state.isPausedByConfiguration)
+      isPausedByConfiguration: state.isPausedByConfiguration, token: record.token)
+  }
+
+  /// A module in place of one that the configuration does not have any more.
+  ///
+  /// No client's target may use it, so that checks are refused with the reason of a module without access, until the
+  /// configuration has a module of this name again.
+  private static func missingModule(_ target: JSON, _ modules: [CheckModule]) -> CheckModule? {
+    guard let name = target["module"]?.string, !(modules + CheckModule.builtIn).contains(where: { $0.name == name }),
+      let text = target["target"]?.string, let scheme = (try? CheckTarget(text))?.scheme
+    else { return nil }
+    var module = CheckModule.standard(for: scheme)
+    module.name = name
+    module.access = .noTarget
+    return module
   }
 
   private static func definition(_ definition: TargetDefinition) -> JSON {
@@ -54,12 +70,22 @@ enum StoredTarget {
 }
 
 extension CheckSchedule {
-  /// Registers the targets of an earlier process.
-  func restore(_ recovered: RecoveredState, modules: [CheckModule], _ logger: Logger) {
+  /// Registers the targets of an earlier process, after everything else that was recovered is in use.
+  func restore(from store: HistoryStore, modules: [CheckModule], _ logger: Logger) {
+    let recovered = store.recovered
+    store.releaseRecovered()
     var targets: [RestoredTarget] = []
     for record in recovered.targets {
       do throws(TargetDecoder.InvalidFields) {
-        if let target = try StoredTarget.restored(record, modules: modules) { targets.append(target) }
+        guard let target = try StoredTarget.restored(record, modules: modules) else { continue }
+        targets.append(target)
+        let name = target.definition.module.name
+        guard target.origin == .runtime, !(modules + CheckModule.builtIn).contains(where: { $0.name == name }) else {
+          continue
+        }
+        logger.warning(
+          "the module of a client's target is not configured any more; its checks are refused",
+          metadata: ["target": "\(record.id)", "module": "\(name)"])
       } catch {
         logger.error(
           "a stored target is not registered",

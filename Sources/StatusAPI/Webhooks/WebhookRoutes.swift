@@ -99,8 +99,8 @@ enum WebhookRoutes {
   ) throws(Problem) -> Int64? {
     guard let text else { return nil }
     guard let number = Int64(text), range.contains(number), text.first != "+" else {
-      let form = name == "cursor" ? "use next of the previous page" : "it is a number from 1 to \(range.upperBound)"
-      throw Problem(.badRequest, "\(name)=\(text.prefix(80).debugDescription) is invalid; \(form).")
+      let form = name == "cursor" ? "next of the previous page" : "an integer between 1 and \(range.upperBound)"
+      throw Problem(.badRequest, "\(name) must be \(form), got \(text.prefix(80).debugDescription)")
     }
     return number
   }
@@ -119,5 +119,5 @@ extension Problem {
 
   /// The store cannot be read now.
   fileprivate static let logUnavailable = Problem(
-    .overloaded, "The delivery log cannot be read now; try later.")
+    .overloaded, "the delivery log cannot be read now; retry later")
 }

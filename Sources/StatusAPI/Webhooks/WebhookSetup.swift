@@ -24,9 +24,11 @@ public struct WebhookSetup: Sendable {
     policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
   ) -> WebhookDispatcher {
     let source = WebhookEvents(epoch: events.epoch, log: events.log, store: store)
+    let tables = WebhookTables(store)
     let dispatcher = WebhookDispatcher(
-      monitor: monitor, checker: checker, source: source, storage: WebhookTables(store),
+      monitor: monitor, checker: checker, source: source, storage: tables,
       configuration: .init(machine: machine, policy: policy), logger: logger)
+    tables.forgetRemoved { [weak dispatcher] in dispatcher?.reports.map(\.definition.id) ?? [] }
     _ = events.log.register { [weak dispatcher] in dispatcher?.eventsAvailable(through: source.end) }
     return dispatcher
   }

@@ -34,12 +34,12 @@ public final class WebhookTables: WebhookStorage {
       for (id, position) in positions {
         try connection.run(
           """
-          INSERT INTO webhook(id, epoch, cursor, attempt, next, state) VALUES(?, ?, ?, ?, ?, ?)
+          INSERT INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)
           ON CONFLICT(id) DO UPDATE SET epoch = excluded.epoch, cursor = excluded.cursor, attempt = excluded.attempt,
-            next = excluded.next, state = excluded.state
+            next = excluded.next, state = excluded.state, seen = excluded.seen
           """,
           .text(id), .text(position.epoch), .bits(position.settled), .integer(Int64(position.failures)),
-          .integer(position.notBefore?.microseconds), .text(position.details))
+          .integer(position.notBefore?.microseconds), .text(position.details), .integer(StoreTime.now.wall))
       }
       for entry in records {
         let record = entry.record
@@ -70,6 +70,31 @@ public final class WebhookTables: WebhookStorage {
     } completion: { result in
       completion(try? result.get())
     }
+  }
+
+  /// Deletes what belongs to webhooks that were removed from the configuration some time ago, now and then.
+  ///
+  /// - Parameter configured: the ids of the webhooks, on the thread `store`.
+  public func forgetRemoved(_ configured: @escaping @Sendable () -> [String]) {
+    store.maintain(every: Limits.forgettingInterval) { (connection) throws(DatabaseError) in
+      try Self.forgetRemoved(connection, configured(), now: StoreTime.now.wall)
+    }
+  }
+
+  static func forgetRemoved(
+    _ connection: DatabaseConnection, _ configured: [String], now: Int64
+  ) throws(DatabaseError) {
+    // First, so that a webhook of a service that was off for long keeps its position.
+    for id in configured {
+      try connection.run("UPDATE webhook SET seen = ? WHERE id = ?", .integer(now), .text(id))
+    }
+    let oldest = now - Int64(Limits.forgetting / .microseconds(1))
+    try connection.run("DELETE FROM webhook WHERE seen < ?", .integer(oldest))
+    try connection.run(
+      """
+      DELETE FROM delivery WHERE id IN
+        (SELECT id FROM delivery WHERE webhook NOT IN (SELECT id FROM webhook) LIMIT ?)
+      """, .integer(Int64(Limits.loggedDeliveries)))
   }
 
   /// Counts entries; returns the webhooks whose logs must be trimmed.

@@ -1,0 +1,73 @@
+internal import Database
+internal import EventLoop
+internal import Logging
+
+extension StoreThread {
+  /// Synchronizes the row of this run before an event is visible: otherwise the run before it, which may have ended
+  /// cleanly, were the last one after a power failure, and its numbers would be used twice.
+  func synchronizeStart() {
+    guard commits != nil else { return }
+    queue.setOnDisk(true)
+    setStallTimer()
+    defer { queue.setOnDisk(false) }
+    do throws(FileError) {
+      try FileSynchronizer(files.logPath).synchronize()
+    } catch {
+      hasSyncFailed.set()
+    }
+  }
+
+  func useLog() { sync.use(commits == nil ? nil : try? FileSynchronizer(files.logPath)) }
+
+  func closeConnection() {
+    sync.use(nil)
+    commits = nil
+  }
+
+  func reopen(_ reason: String) {
+    hasSyncFailed.clear()
+    queue.setOnDisk(true)
+    if queue.detach(reason, time: StoreTime.now.wall) {
+      statistics.recordDetachment()
+      onVisible()
+    }
+    closeConnection()
+    queue.setOnDisk(false)
+    // Not immediately: a disk that fails now fails again.
+    reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay)
+  }
+
+  func openAgain() {
+    reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay)
+    queue.setOnDisk(true)
+    setStallTimer()
+    defer { queue.setOnDisk(false) }
+    do {
+      let connection = try files.open()
+      let run = try Recovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
+        connection, epoch, lastCommitted: queue.lastCommitted, salvaged)
+      salvaged = SalvagedRows()
+      commits = GroupCommit(connection, epoch: epoch, run: run)
+      reopenAt = nil
+      readers.reopen()
+      useLog()
+      // Without a waiting event no commit would change the state.
+      _ = queue.append(PendingWrite(body: { _ in }, completion: { _ in }))
+    } catch {
+      if case .database(let error)? = error as? StoreError, error.isDamage { setAside("\(error)") }
+      logger.debug("the store cannot be opened", metadata: ["error": "\(error)"])
+    }
+  }
+
+  func setAside(_ reason: String) {
+    do throws(FileError) {
+      let name = try files.setAside(.now)
+      salvaged = files.salvage(from: name)
+      logger.error(
+        "the database is damaged and was set aside",
+        metadata: ["error": "\(reason)", "as": "\(name)", "targets": "\(salvaged.targets.count)"])
+    } catch {
+      logger.error("the damaged database cannot be renamed", metadata: ["error": "\(error)"])
+    }
+  }
+}
