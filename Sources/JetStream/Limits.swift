@@ -7,8 +7,9 @@ enum Limits {
   /// Bytes for the headers of a message: this package sets one of about 60.
   static let headerBytes = 1_024
 
-  /// Bytes that are kept while disconnected; 0 would be the library's 8 MB. It keeps the first message nevertheless,
-  /// therefore ``NATSConnection`` sends none.
+  /// Bytes that are kept while disconnected; 0 would be the library's 8 MB.
+  ///
+  /// It keeps the first message nevertheless, therefore ``NATSConnection`` sends none.
   static let reconnectBuffer: Int32 = 1
 
   /// Milliseconds to connect to one server: a server that is partitioned away must not delay the next one for long.

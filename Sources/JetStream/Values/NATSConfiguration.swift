@@ -9,7 +9,7 @@ public struct NATSConfiguration: Sendable, Hashable {
   public var inboxPrefix: String
   /// The user; nil for none, or the one in the servers' URLs.
   public var credentials: NATSCredentials?
-  /// A file with the certificates of authorities, PEM; nil for those of the system. With it, TLS is required.
+  /// A file with the certificates of authorities, PEM, which requires TLS; nil for those of the system.
   public var authorityFile: String?
 
   /// Creates settings.
