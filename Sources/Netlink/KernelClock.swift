@@ -1,24 +1,24 @@
 internal import EventLoop
-public import ReachabilityModel
+package import ReachabilityModel
 
 /// The clocks that a reading contains, and the clock that shows a suspend.
-public enum KernelClock {
+package enum KernelClock {
   /// One moment, on two clocks.
-  public struct Moment: Sendable {
+  package struct Moment: Sendable {
     /// CLOCK_MONOTONIC since its own zero.
-    public var uptime: Duration
+    package var uptime: Duration
     /// The time that the machine has been suspended since boot: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
-    public var asleep: Duration
+    package var asleep: Duration
 
     /// A moment from its two numbers.
-    public init(uptime: Duration, asleep: Duration) {
+    package init(uptime: Duration, asleep: Duration) {
       self.uptime = uptime
       self.asleep = asleep
     }
   }
 
   /// This moment.
-  public static var now: Moment {
+  package static var now: Moment {
     // In this order, so that a preemption between the two reads makes a suspend look shorter, never longer.
     let sinceBoot = SystemClock.boottime
     let uptime = uptime
@@ -26,8 +26,8 @@ public enum KernelClock {
   }
 
   /// CLOCK_MONOTONIC since its own zero.
-  public static var uptime: Duration { MonotonicInstant.now.sinceZero }
+  package static var uptime: Duration { MonotonicInstant.now.sinceZero }
 
   /// CLOCK_REALTIME.
-  public static var time: Timestamp { Timestamp(microseconds: SystemClock.realtime / 1_000) }
+  package static var time: Timestamp { Timestamp(microseconds: SystemClock.realtime / 1_000) }
 }

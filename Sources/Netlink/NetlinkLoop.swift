@@ -140,7 +140,8 @@ final class NetlinkLoop {
     var reading = KernelReading(
       tables: reader.tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time,
       receivedAt: batch.receivedAt)
-    if isAudit { try audit(&reading) }
+    // The reading of an audit corrects the differences, because everything was read.
+    if isAudit, try hasDifferences(reading) { reading.causes.insert(.resync) }
     let next = observer.ingest(reading)
     if let receivedAt = batch.receivedAt { countReaction(KernelClock.uptime - receivedAt) }
     // Without events every reading is complete, and an audit is not needed.
@@ -178,20 +179,22 @@ final class NetlinkLoop {
   /// Compares the observer's state with the reading.
   ///
   /// If events are queued, they may explain a difference: then nothing is compared, and the next reading handles them.
-  private func audit(_ reading: inout KernelReading) throws(KernelError) {
+  private func hasDifferences(_ reading: KernelReading) throws(KernelError) -> Bool {
     policy.scheduleAudit(after: reading.uptime)
     let batch = try receiver.receive()
-    guard batch.isEmpty else { return policy.receivedDuringAudit(batch) }
+    guard batch.isEmpty else {
+      policy.receivedDuringAudit(batch)
+      return false
+    }
     let differences = observer.differences(in: reading)
     shared.counters.withLock { counters in
       counters.audits += 1
       counters.auditDifferences += UInt64(differences)
     }
-    guard differences > 0 else { return }
-    // This reading corrects the differences, because everything was read.
-    reading.causes.insert(.resync)
+    guard differences > 0 else { return false }
     logger.error(
       "the kernel's state differs from its events", metadata: ["differences": .stringConvertible(differences)])
+    return true
   }
 
   private func count(_ batch: EventBatch, _ uptime: Duration) {

@@ -1,8 +1,8 @@
 internal import EventLoop
 internal import Glibc
 internal import Locks
-public import Logging
-public import ReachabilityModel
+package import Logging
+package import ReachabilityModel
 internal import Synchronization
 
 /// The kernel's network state by rtnetlink(7): one thread that waits for events and reads after each burst of them.
@@ -12,26 +12,26 @@ internal import Synchronization
 /// read again.
 ///
 /// The thread keeps a reference to the observer until ``stop()``.
-public final class NetlinkSource: KernelSource {
+package final class NetlinkSource: KernelSource {
   /// The settings; the defaults suit a host as well as a container.
-  public struct Settings: Sendable {
+  package struct Settings: Sendable {
     /// Bytes requested for the receive buffer; without CAP_NET_ADMIN the kernel grants at most net.core.rmem_max.
-    public var receiveBufferBytes = Limits.eventBuffer
+    package var receiveBufferBytes = Limits.eventBuffer
     /// Whether to receive events; if not, or if the kernel refuses, everything is read every ``pollInterval``.
-    public var listensToEvents = true
+    package var listensToEvents = true
     /// How often to read without events.
-    public var pollInterval = Duration.seconds(10)
+    package var pollInterval = Duration.seconds(10)
     /// How often everything is read although no change was announced, and compared with the current state.
-    public var auditInterval = Limits.auditInterval
+    package var auditInterval = Limits.auditInterval
     /// The clock from which a suspend is detected.
-    public var clock: @Sendable () -> KernelClock.Moment = { KernelClock.now }
+    package var clock: @Sendable () -> KernelClock.Moment = { KernelClock.now }
     /// The directory where sysfs describes the network devices; it may be absent.
-    public var sysfsRoot = "/sys/class/net"
+    package var sysfsRoot = "/sys/class/net"
     /// The configured properties of interfaces, which take precedence over those that the kernel reports.
-    public var interfaceOverrides: [InterfaceOverride] = []
+    package var interfaceOverrides: [InterfaceOverride] = []
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   private let settings: Settings
@@ -45,7 +45,7 @@ public final class NetlinkSource: KernelSource {
   /// - Parameters:
   ///   - settings: the settings.
   ///   - logger: receives failures, lost events and the lack of events.
-  public init(settings: Settings = Settings(), logger: Logger) {
+  package init(settings: Settings = Settings(), logger: Logger) {
     self.settings = settings
     self.logger = logger
   }
@@ -53,10 +53,10 @@ public final class NetlinkSource: KernelSource {
   deinit { stop() }
 
   /// What the source has done so far.
-  public var counters: KernelCounters { shared.counters.withLock { $0 } }
+  package var counters: KernelCounters { shared.counters.withLock { $0 } }
 
   /// The time since the thread last completed an iteration; an idle thread completes one every ten seconds.
-  public var timeSinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }
+  package var timeSinceProgress: Duration { KernelClock.uptime - max(created, counters.lastProgress) }
 
   /// Opens the sockets in the network namespace of the calling thread and delivers the first reading.
   ///
@@ -64,7 +64,7 @@ public final class NetlinkSource: KernelSource {
   ///
   /// - Parameter observer: receives every reading; first on the calling thread, then on the thread `netlink`.
   /// - Throws: a ``KernelError`` when the kernel refuses; everything is closed then.
-  public func start(_ observer: any KernelObserver) throws(KernelError) {
+  package func start(_ observer: any KernelObserver) throws(KernelError) {
     guard shared.begin() else {
       throw KernelError(operation: "start", errno: ECANCELED, message: "the source was stopped or started before")
     }
@@ -103,7 +103,7 @@ public final class NetlinkSource: KernelSource {
   }
 
   /// Requests a new reading; no effect unless the source runs.
-  public func refresh() { shared.wake() }
+  package func refresh() { shared.wake() }
 
   /// Looks up routes on the calling thread, after the kernel has completed all changes that it has announced.
   ///
@@ -113,7 +113,7 @@ public final class NetlinkSource: KernelSource {
   /// - Parameter queries: any number of queries.
   /// - Returns: an answer for every query.
   /// - Throws: a ``KernelError`` when the kernel does not respond, or the source does not run.
-  public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  package func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     // An announced change may be incomplete; a caller that was notified of it must not receive the old state.
     try use(shared.barriers) { (queries) throws(KernelError) in try queries.barrier() }
     shared.counters.withLock { $0.barriers += 1 }
@@ -125,7 +125,7 @@ public final class NetlinkSource: KernelSource {
   /// - Parameter queries: any number of queries.
   /// - Returns: an answer for every query.
   /// - Throws: a ``KernelError`` when the kernel does not respond, or the source does not run.
-  public func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  package func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let bySource = shared.hasSourceRules.load(ordering: .relaxed)
     return try use(shared.lookups) { (lookups) throws(KernelError) in try lookups.lookUp(queries, bySource: bySource) }
   }
@@ -144,7 +144,7 @@ public final class NetlinkSource: KernelSource {
   /// Stops the source and closes everything; may be called any number of times, from any thread.
   ///
   /// Waits for a running call to the observer, unless the caller is inside that call.
-  public func stop() {
+  package func stop() {
     guard shared.requestStop() else { return }
     shared.latch.wait()
   }

@@ -66,7 +66,7 @@ public struct KernelScript: Sendable {
   }
 
   /// The tables as a reading carries them.
-  public var tables: KernelTables { KernelTables(interfaces: interfaces, addresses: addresses) }
+  package var tables: KernelTables { KernelTables(interfaces: interfaces, addresses: addresses) }
 
   /// The answer to a lookup.
   public func answer(_ query: RouteQuery) -> RouteAnswer {

@@ -5,7 +5,7 @@ extension ScriptedKernel: KernelSource {
   /// Delivers the first reading, or throws the error of ``refuseStart(_:)``.
   ///
   /// Unlike a real source, it may be started repeatedly, for any number of observers.
-  public func start(_ observer: any KernelObserver) throws(KernelError) {
+  package func start(_ observer: any KernelObserver) throws(KernelError) {
     if let error = guarded.withLock(\.startError) { throw error }
     let number = guarded.withLock { guarded in
       guarded.sessionCount += 1
@@ -19,7 +19,7 @@ extension ScriptedKernel: KernelSource {
   public func refresh() { deliver([]) }
 
   /// Answers from the script.
-  public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  package func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let script = guarded.withLock { guarded in
       guarded.lookUpCount += queries.count
       return guarded.script
@@ -28,16 +28,16 @@ extension ScriptedKernel: KernelSource {
   }
 
   /// A script never waits.
-  public var answersImmediately: Bool { true }
+  package var answersImmediately: Bool { true }
 
   /// A script is never blocked.
-  public var timeSinceProgress: Duration { .zero }
+  package var timeSinceProgress: Duration { .zero }
 
   /// Releases every observer; a reading that is being delivered on another thread may still reach one.
-  public func stop() { end { _ in true } }
+  package func stop() { end { _ in true } }
 
   /// Releases one observer; a reading that is being delivered on another thread may still reach it.
-  public func stop(for observer: any KernelObserver) { end { $0.observer === observer } }
+  package func stop(for observer: any KernelObserver) { end { $0.observer === observer } }
 
   private func end(_ matches: (Session) -> Bool) {
     // Released outside the lock, because the observers may be deinitialized.

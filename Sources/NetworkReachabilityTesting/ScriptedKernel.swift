@@ -5,7 +5,7 @@ public import ReachabilityModel
 ///
 /// ```swift
 /// let kernel = ScriptedKernel()
-/// let monitor = ReachabilityMonitor(kernel: { kernel })
+/// let monitor = ReachabilityMonitor(kernel: kernel)
 /// try monitor.start()
 /// kernel.change { $0.addInterface(2, "eth0", addresses: ["10.0.0.5/24"]); $0.addDefault(via: "10.0.0.1", on: 2) }
 /// ```

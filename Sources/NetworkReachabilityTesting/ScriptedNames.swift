@@ -5,7 +5,7 @@ public import ReachabilityModel
 ///
 /// ```swift
 /// let names = ScriptedNames(["db.internal": ["10.0.0.9"]])
-/// let monitor = ReachabilityMonitor(kernel: { kernel }, names: names)
+/// let monitor = ReachabilityMonitor(kernel: kernel, names: names)
 /// ```
 ///
 /// A name that is not in the script does not exist, including `localhost`; case and a final dot are ignored. A monitor that

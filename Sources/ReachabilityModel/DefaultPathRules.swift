@@ -4,7 +4,7 @@ extension StatusRules {
   /// A lookup of 0.0.0.0 itself does not work: Linux answers "local" regardless of the routes. Two addresses are
   /// needed, because VPN clients split the default route into halves (0.0.0.0/1 and 128.0.0.0/1, 2000::/4 and
   /// 3000::/4), so a route of length zero proves nothing. No packet is sent to them.
-  public static func sentinels(_ family: IPAddress.Family) -> [IPAddress] {
+  package static func sentinels(_ family: IPAddress.Family) -> [IPAddress] {
     switch family {
     case .ipv4: [IPAddress(ipv4: 0x0000_0001), IPAddress(ipv4: 0x8000_0001)]
     case .ipv6: [IPAddress(ipv6: 0x2000 << 48, 1), IPAddress(ipv6: 0x3000 << 48, 1)]
@@ -12,7 +12,7 @@ extension StatusRules {
   }
 
   /// The lookups behind one family's default path.
-  public static func defaultQueries(
+  package static func defaultQueries(
     _ family: IPAddress.Family, source: IPAddress? = nil, interfaceIndex: UInt32? = nil
   ) -> [RouteQuery] {
     sentinels(family).map { RouteQuery($0, source: source, interfaceIndex: interfaceIndex) }
@@ -22,7 +22,7 @@ extension StatusRules {
   ///
   /// It is reachable if only one half is, because programs can reach addresses in that half; see
   /// ``isPartial(_:_:in:)``.
-  public static func defaultPath(
+  package static func defaultPath(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> NetworkPath {
     halves(queries, answers, in: tables).reduce(nil) { (best: NetworkPath?, path) in
@@ -32,7 +32,7 @@ extension StatusRules {
   }
 
   /// Whether only one half of the address space has a route.
-  public static func isPartial(
+  package static func isPartial(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> Bool {
     Set(halves(queries, answers, in: tables).map(\.status.isReachable)).count > 1
@@ -55,7 +55,7 @@ extension StatusRules {
   ///   - requirement: the interface types to consider.
   ///   - tables: the kernel's interfaces and addresses.
   /// - Returns: the path through the interface with the highest rank, the lowest index on a tie.
-  public static func localLink(
+  package static func localLink(
     interface name: String? = nil, permitting requirement: InterfaceRequirement = .none, in tables: KernelTables
   ) -> NetworkPath {
     let scope = name.flatMap { tables.interface(scope: $0) }

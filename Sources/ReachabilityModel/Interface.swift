@@ -108,7 +108,7 @@ public enum InterfaceType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Whether an interface can pass packets.
-public enum Usability: Hashable, Sendable {
+package enum Usability: Hashable, Sendable {
   /// It can pass packets.
   case usable
   /// It waits for an external event (RFC 2863 dormant): a connection must be established first.
@@ -124,7 +124,7 @@ extension Interface {
   ///
   /// The state `unknown` counts as usable with a carrier or with `IFF_RUNNING`, because drivers without operational
   /// states (loopback, TUN, many VPN devices) never report another one.
-  public var usability: Usability {
+  package var usability: Usability {
     guard flags.contains(.up) else { return .adminDown }
     switch operationalState {
     case .up: return .usable

@@ -1,4 +1,4 @@
-/// Counters of a ``KernelSource`` since its start; all are monotonic.
+/// Counters of a source of kernel state since its start; all are monotonic.
 public struct KernelCounters: Sendable, Hashable {
   /// Event messages of the subscribed groups.
   public var events: UInt64 = 0

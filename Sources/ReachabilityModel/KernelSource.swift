@@ -1,5 +1,5 @@
 /// A source of the kernel's state: rtnetlink in production, a script in tests.
-public protocol KernelSource: AnyObject, Sendable {
+package protocol KernelSource: AnyObject, Sendable {
   /// Opens the source and delivers the first reading before it returns.
   ///
   /// Sockets are opened on the calling thread, so the source observes that thread's network namespace. May be called
@@ -44,22 +44,22 @@ public protocol KernelSource: AnyObject, Sendable {
 
 extension KernelSource {
   /// By default lookups may wait.
-  public var answersImmediately: Bool { false }
+  package var answersImmediately: Bool { false }
 
   /// By default nothing is counted.
-  public var counters: KernelCounters { KernelCounters() }
+  package var counters: KernelCounters { KernelCounters() }
 
   /// By default the same as ``lookUp(_:)``, for sources without changes in progress.
-  public func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  package func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     try lookUp(queries)
   }
 
   /// By default the same as ``stop()``.
-  public func stop(for observer: any KernelObserver) { stop() }
+  package func stop(for observer: any KernelObserver) { stop() }
 }
 
 /// The observer of a ``KernelSource``: it requests lookups and receives readings.
-public protocol KernelObserver: AnyObject, Sendable {
+package protocol KernelObserver: AnyObject, Sendable {
   /// The lookups for the next reading, given what is known before it.
   ///
   /// The changes of a survey count as received even if its reading then fails: the next survey does not repeat them.
@@ -88,29 +88,29 @@ public protocol KernelObserver: AnyObject, Sendable {
 
 extension KernelObserver {
   /// By default no list is needed.
-  public func needsRouteBlocks(isAfterLoss: Bool) -> Bool { false }
+  package func needsRouteBlocks(isAfterLoss: Bool) -> Bool { false }
 
   /// By default nothing is compared.
-  public func differences(in audit: KernelReading) -> Int { 0 }
+  package func differences(in audit: KernelReading) -> Int { 0 }
 }
 
 /// The kernel's state at one instant, with the answers to the observer's lookups.
-public struct KernelReading: Sendable {
+package struct KernelReading: Sendable {
   /// Interfaces and addresses.
-  public var tables: KernelTables
+  package var tables: KernelTables
   /// The answer to each lookup.
-  public var answers: [RouteQuery: RouteAnswer]
+  package var answers: [RouteQuery: RouteAnswer]
   /// Causes from the kernel's events that the tables do not show: routes, rules, nexthops, lost events.
-  public var causes: Set<Cause>
+  package var causes: Set<Cause>
   /// When it was read, on CLOCK_MONOTONIC.
-  public var uptime: Duration
+  package var uptime: Duration
   /// When it was read, on CLOCK_REALTIME.
-  public var time: Timestamp
+  package var time: Timestamp
   /// When the first event behind it was received, on the scale of ``uptime``; nil without events.
-  public var receivedAt: Duration?
+  package var receivedAt: Duration?
 
   /// Creates a reading.
-  public init(
+  package init(
     tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration,
     time: Timestamp, receivedAt: Duration? = nil
   ) {

@@ -1,14 +1,14 @@
 /// The kernel's interfaces and addresses at one instant.
-public struct KernelTables: Equatable, Sendable {
+package struct KernelTables: Equatable, Sendable {
   /// All interfaces, by ascending index.
-  public private(set) var interfaces: [Interface]
+  package private(set) var interfaces: [Interface]
   /// All addresses, by interface, then by value, then by prefix length.
-  public private(set) var addresses: [InterfaceAddress]
+  package private(set) var addresses: [InterfaceAddress]
 
   /// Creates tables from entries in any order.
   ///
   /// If an interface occurs twice, as in a dump that a change interrupted, the later entry counts.
-  public init(interfaces: [Interface] = [], addresses: [InterfaceAddress] = []) {
+  package init(interfaces: [Interface] = [], addresses: [InterfaceAddress] = []) {
     let latest = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
     self.interfaces = latest.values.sorted { $0.index < $1.index }
     self.addresses = addresses.sorted {
@@ -17,7 +17,7 @@ public struct KernelTables: Equatable, Sendable {
   }
 
   /// The interface with this index.
-  public func interface(_ index: UInt32) -> Interface? {
+  package func interface(_ index: UInt32) -> Interface? {
     var range = interfaces.startIndex..<interfaces.endIndex
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
@@ -28,22 +28,22 @@ public struct KernelTables: Equatable, Sendable {
   }
 
   /// The interface with this name.
-  public func interface(named name: String) -> Interface? {
+  package func interface(named name: String) -> Interface? {
     interfaces.first { $0.name == name }
   }
 
   /// The interface with this name or index, both of which are valid zones of an address (RFC 4007 §11.2).
-  public func interface(scope: String) -> Interface? {
+  package func interface(scope: String) -> Interface? {
     interface(named: scope) ?? UInt32(scope).flatMap { interface($0) }
   }
 
   /// The usable addresses of one interface: those that the kernel can send from.
-  public func usableAddresses(of index: UInt32) -> [InterfaceAddress] {
+  package func usableAddresses(of index: UInt32) -> [InterfaceAddress] {
     addresses.filter { $0.interfaceIndex == index && $0.isUsable }
   }
 
   /// The entries for an address of this machine.
-  public func owners(of address: IPAddress) -> [InterfaceAddress] {
+  package func owners(of address: IPAddress) -> [InterfaceAddress] {
     addresses.filter { $0.address == address }
   }
 }

@@ -93,7 +93,7 @@ extension Route {
   ///
   /// - Parameter hasOneIPv6Source: ``KernelTables/hasOneIPv6Source``.
   /// - Returns: true when each destination needs a lookup of its own.
-  public func dependsOnDestination(hasOneIPv6Source: Bool) -> Bool {
+  package func dependsOnDestination(hasOneIPv6Source: Bool) -> Bool {
     if selectsByDestination { return true }
     // In a block of local addresses, each address is its own source.
     if type == .local || type == .anycast { return prefix.length < prefix.address.family.bitCount }
@@ -123,7 +123,7 @@ extension KernelTables {
   ///
   /// This holds with one global address, and with several of the same block, interface and preference: the rules that
   /// depend on the destination (scope, label, common prefix within the block's length) tie for them.
-  public var hasOneIPv6Source: Bool {
+  package var hasOneIPv6Source: Bool {
     struct Kind: Hashable {
       let index: UInt32
       let block: IPPrefix

@@ -4,26 +4,26 @@
 /// metrics and types, so the kernel's answer for one of them holds for all. Only the blocks are mirrored, not the
 /// routes. A block whose route is gone costs only an additional lookup. A missing block would give a wrong answer, and
 /// the kernel announces every new one.
-public struct RouteBlocks: Sendable, Equatable {
+package struct RouteBlocks: Sendable, Equatable {
   private var ipv4 = Lengths<UInt32>()
   private var ipv6 = Lengths<UInt128>()
 
   /// Creates a set of only the two blocks that cover everything.
-  public init() {}
+  package init() {}
 
   /// Creates a set of blocks, in addition to the two that cover everything.
-  public init(_ blocks: some Sequence<IPPrefix>) {
+  package init(_ blocks: some Sequence<IPPrefix>) {
     for block in blocks { insert(block) }
   }
 
   /// The number of blocks, without the two that cover everything.
-  public var count: Int { ipv4.count + ipv6.count }
+  package var count: Int { ipv4.count + ipv6.count }
 
   /// Adds a block.
   ///
   /// - Returns: false when it was present already.
   @discardableResult
-  public mutating func insert(_ block: IPPrefix) -> Bool {
+  package mutating func insert(_ block: IPPrefix) -> Bool {
     let first = block.address.masked(to: block.length)
     guard block.length > 0 else { return false }
     switch first.family {
@@ -33,7 +33,7 @@ public struct RouteBlocks: Sendable, Equatable {
   }
 
   /// Whether the set has this block.
-  public func contains(_ block: IPPrefix) -> Bool {
+  package func contains(_ block: IPPrefix) -> Bool {
     let first = block.address.masked(to: block.length)
     switch first.family {
     case .ipv4: return block.length == 0 || ipv4.contains(UInt32(truncatingIfNeeded: first.low), Int(block.length))
@@ -42,7 +42,7 @@ public struct RouteBlocks: Sendable, Equatable {
   }
 
   /// The longest block that contains an address.
-  public func longest(covering address: IPAddress) -> IPPrefix {
+  package func longest(covering address: IPAddress) -> IPPrefix {
     let length =
       switch address.family {
       case .ipv4: ipv4.longest(covering: UInt32(truncatingIfNeeded: address.low))
@@ -52,7 +52,7 @@ public struct RouteBlocks: Sendable, Equatable {
   }
 
   /// The number of blocks of another set that are not in this one.
-  public func countMissing(of other: RouteBlocks) -> Int {
+  package func countMissing(of other: RouteBlocks) -> Int {
     ipv4.countMissing(of: other.ipv4) + ipv6.countMissing(of: other.ipv6)
   }
 }
@@ -88,10 +88,10 @@ private struct Lengths<Number: FixedWidthInteger & UnsignedInteger & Sendable>: 
 
 extension IPAddress {
   /// The address as one number, most significant bit first; the lower 32 bits for IPv4.
-  public var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
+  package var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
   /// Creates an address from its family and its number.
-  public init(_ family: Family, number: UInt128) {
+  package init(_ family: Family, number: UInt128) {
     let low = UInt64(truncatingIfNeeded: number)
     switch family {
     case .ipv4: self.init(ipv4: UInt32(truncatingIfNeeded: low))
@@ -103,7 +103,7 @@ extension IPAddress {
   ///
   /// False for addresses that the kernel or the rules treat specially: this network, loopback, link-local, multicast,
   /// limited broadcast, and `::/16` with its mapped and compatible forms.
-  public var isRouted: Bool {
+  package var isRouted: Bool {
     switch family {
     case .ipv4: low >> 24 != 0 && !isLoopback && !isLinkLocal && !isMulticast && low != 0xffff_ffff
     case .ipv6: high >> 48 != 0 && !isMulticast && high >> 55 != 0x1fd

@@ -1,28 +1,28 @@
 /// The routes that may differ from those of the previous reading.
-public struct RouteChanges: Sendable, Equatable {
+package struct RouteChanges: Sendable, Equatable {
   /// A block whose routes changed, and the table.
-  public struct Block: Hashable, Sendable {
+  package struct Block: Hashable, Sendable {
     /// The block, with the host bits cleared.
-    public var prefix: IPPrefix
+    package var prefix: IPPrefix
     /// The routing table of the route; 0 when there is none, as for the block of a policy rule.
-    public var table: UInt32
+    package var table: UInt32
 
     /// Creates a block of a table.
-    public init(_ prefix: IPPrefix, table: UInt32) {
+    package init(_ prefix: IPPrefix, table: UInt32) {
       self.prefix = prefix
       self.table = table
     }
   }
 
   /// The blocks whose routes were added, removed or changed.
-  public var blocks: Set<Block>
+  package var blocks: Set<Block>
   /// Whether any route may differ: at first, after lost events, and after changes that the kernel does not announce.
-  public var isAny: Bool
+  package var isAny: Bool
   /// The blocks of all routes and rules; nil when they were not listed.
-  public var allBlocks: Set<Block>?
+  package var allBlocks: Set<Block>?
 
   /// Creates changes; by default none.
-  public init(blocks: Set<Block> = [], isAny: Bool = false, allBlocks: Set<Block>? = nil) {
+  package init(blocks: Set<Block> = [], isAny: Bool = false, allBlocks: Set<Block>? = nil) {
     self.blocks = blocks
     self.isAny = isAny
     self.allBlocks = allBlocks
@@ -30,18 +30,18 @@ public struct RouteChanges: Sendable, Equatable {
 }
 
 /// The state that a source has read before the route lookups; the observer chooses its lookups by it.
-public struct KernelSurvey: Sendable {
+package struct KernelSurvey: Sendable {
   /// Interfaces and addresses of this reading.
-  public var tables: KernelTables
+  package var tables: KernelTables
   /// The routes that may differ from those of the previous reading.
-  public var changes: RouteChanges
+  package var changes: RouteChanges
   /// When it was made, on CLOCK_MONOTONIC.
-  public var uptime: Duration
+  package var uptime: Duration
   /// Whether this is an audit: everything is read again without an event, to find changes that were not announced.
-  public var isAudit: Bool
+  package var isAudit: Bool
 
   /// Creates a survey; by default one after which everything is looked up.
-  public init(
+  package init(
     tables: KernelTables, changes: RouteChanges = RouteChanges(isAny: true), uptime: Duration, isAudit: Bool = false
   ) {
     self.tables = tables

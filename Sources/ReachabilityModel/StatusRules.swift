@@ -1,9 +1,9 @@
 /// Derives verdicts from the kernel's answers: pure rules over one reading.
 ///
 /// The flags follow Apple's SCNetworkReachability as far as Linux reports the same facts.
-public enum StatusRules {
-  /// The subject of a verdict, if it affects the rule.
-  public enum Subject: Hashable, Sendable {
+package enum StatusRules {
+  /// The subject of a verdict, where rules differ by it.
+  package enum Subject: Hashable, Sendable {
     /// One address.
     case address
     /// The default path: routes to this machine and link-local sources do not count.
@@ -11,7 +11,7 @@ public enum StatusRules {
   }
 
   /// Evaluates the kernel's answer to one lookup.
-  public static func evaluate(
+  package static func evaluate(
     _ answer: RouteAnswer, to query: RouteQuery, as subject: Subject = .address, in tables: KernelTables
   ) -> NetworkPath {
     switch answer {

@@ -3,9 +3,9 @@
 /// A tunnel over a modem is cellular traffic, and costs as much. For most tunnels (WireGuard, TUN) the kernel does not
 /// report the lower device: it is taken to be the physical device with the best default route, as SCNetworkReachability
 /// takes over the flags of the path to the VPN server.
-public enum TunnelRules {
-  /// The lookups that determine the lower device; none when the tunnels could inherit nothing.
-  public static func queries(in tables: KernelTables) -> [RouteQuery] {
+package enum TunnelRules {
+  /// The lookups that determine the lower device; none when no physical device has a property to inherit.
+  package static func queries(in tables: KernelTables) -> [RouteQuery] {
     let physical = physicalInterfaces(in: tables)
     guard tables.interfaces.contains(where: { $0.type == .tunnel && $0.flags.contains(.up) }),
       physical.contains(where: \.isNotable)
@@ -16,7 +16,7 @@ public enum TunnelRules {
   }
 
   /// The tables with the properties that each tunnel inherits from its lower device.
-  public static func applied(to tables: KernelTables, _ answers: [RouteQuery: RouteAnswer]) -> KernelTables {
+  package static func applied(to tables: KernelTables, _ answers: [RouteQuery: RouteAnswer]) -> KernelTables {
     guard !queries(in: tables).isEmpty else { return tables }
     let carrier = carrier(in: tables, answers)
     let interfaces = tables.interfaces.map { interface in

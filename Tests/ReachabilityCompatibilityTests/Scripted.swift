@@ -6,7 +6,7 @@ import NetworkReachabilityTesting
 import ReachabilityCompatibility
 import TestSupport
 
-/// A scripted network with a monitor to share between façades, which tells losses at once.
+/// A scripted network with a monitor for several façades, without a settle time.
 struct Scripted {
   let kernel: ScriptedKernel
   let monitor: ReachabilityMonitor
@@ -21,11 +21,11 @@ struct Scripted {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
     monitor = ReachabilityMonitor(
-      configuration: .init(settle: .zero, nameServers: nameServers), kernel: { kernel })
+      configuration: .init(settle: .zero, nameServers: nameServers), kernel: kernel)
     shared = SharedMonitor(monitor)
   }
 
-  /// The way out is Ethernet, by way of a router.
+  /// The default route leads through Ethernet and a router.
   func plug() {
     kernel.change {
       $0.removeDefaults(.ipv4)
@@ -33,7 +33,7 @@ struct Scripted {
     }
   }
 
-  /// The way out is the modem.
+  /// The default route leads through the modem.
   func roam() {
     kernel.change {
       $0.removeDefaults(.ipv4)
@@ -41,10 +41,10 @@ struct Scripted {
     }
   }
 
-  /// There is no way out.
+  /// There is no default route.
   func unplug() { kernel.change { $0.removeDefaults(.ipv4) } }
 
-  /// The way out is Ethernet without a router: other flags, same status.
+  /// The default route leads through Ethernet without a router: other flags, same status.
   func plugDirectly() {
     kernel.change {
       $0.removeDefaults(.ipv4)
@@ -62,7 +62,7 @@ extension ReachabilityTarget {
   static let localhost = ReachabilityTarget(.name("localhost"))
 }
 
-/// Keeps what a listener heard.
+/// Stores the values that a listener receives.
 final class Log<Value: Sendable>: Sendable {
   private let kept = Locked<[Value]>([])
 
@@ -72,14 +72,14 @@ final class Log<Value: Sendable>: Sendable {
 }
 
 extension NetworkReachabilityManager {
-  /// Waits until everything that was on its way to `queue` has run there.
+  /// Waits until everything that was submitted to `queue` has run.
   func drain(_ queue: DispatchQueue) {
     reachabilityQueue.sync {}
     queue.sync {}
   }
 }
 
-/// Hears one notification as long as it lives.
+/// Observes one notification until it is released.
 final class Observer {
   private let centre: NotificationCenter
   private let token: any NSObjectProtocol

@@ -50,7 +50,7 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
   }
 
   /// The state of an interface.
-  public init(_ usability: Usability) {
+  package init(_ usability: Usability) {
     switch usability {
     case .usable: self = .interfaceUsable
     case .dormant: self = .interfaceDormant

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Locks
 internal import Logging
-public import ReachabilityModel
+package import ReachabilityModel
 
 /// A use of the ``NetlinkSource`` that all monitors of this process share (ADR 30).
 ///
@@ -10,7 +10,7 @@ public import ReachabilityModel
 ///
 /// The observer's calls may come from the thread of the shared source, whose other observers they delay. ``stop()`` does not
 /// wait for a call in progress on another thread, unless this is the last use.
-public final class SharedNetlinkSource: KernelSource {
+package final class SharedNetlinkSource: KernelSource {
   private enum Phase: Sendable {
     case idle
     /// The first reading is not complete; lookups are possible while it is being delivered.
@@ -25,7 +25,7 @@ public final class SharedNetlinkSource: KernelSource {
   /// Makes a use that is not started.
   ///
   /// - Parameter overrides: the configured properties of interfaces; only uses with equal lists share a source.
-  public init(overrides: [InterfaceOverride] = []) { self.overrides = overrides }
+  package init(overrides: [InterfaceOverride] = []) { self.overrides = overrides }
 
   deinit { stop() }
 
@@ -35,7 +35,7 @@ public final class SharedNetlinkSource: KernelSource {
   ///
   /// - Parameter observer: receives every reading; first on the calling thread or on the thread `netlink`.
   /// - Throws: a ``KernelError`` when the kernel refuses.
-  public func start(_ observer: any KernelObserver) throws(KernelError) {
+  package func start(_ observer: any KernelObserver) throws(KernelError) {
     let isIdle = phase.withLock { phase in
       guard case .idle = phase else { return false }
       phase = .starting(nil)
@@ -64,26 +64,26 @@ public final class SharedNetlinkSource: KernelSource {
   }
 
   /// Requests a new reading; no effect unless the source runs.
-  public func refresh() { running?.refresh() }
+  package func refresh() { running?.refresh() }
 
   /// See ``NetlinkSource/lookUp(_:)``.
-  public func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  package func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     try requireRunning().lookUp(queries)
   }
 
   /// See ``NetlinkSource/nonblockingLookup(_:)``.
-  public func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+  package func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     try requireRunning().nonblockingLookup(queries)
   }
 
   /// The time since the thread of the shared source completed an iteration; zero unless the source runs.
-  public var timeSinceProgress: Duration { running?.timeSinceProgress ?? .zero }
+  package var timeSinceProgress: Duration { running?.timeSinceProgress ?? .zero }
 
   /// The counters of the shared source since its start; zeros unless the source runs.
-  public var counters: KernelCounters { running?.counters ?? KernelCounters() }
+  package var counters: KernelCounters { running?.counters ?? KernelCounters() }
 
   /// Ends this use, and the source with its last use; may be called any number of times, from any thread.
-  public func stop() {
+  package func stop() {
     let used = phase.withLock { phase -> (CountedSource, ObserverMultiplexer.Member)? in
       defer { phase = .stopped }
       if case .started(let source, let member) = phase { return (source, member) }

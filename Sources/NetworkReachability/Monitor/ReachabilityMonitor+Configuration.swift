@@ -22,7 +22,7 @@ extension ReachabilityMonitor {
     /// A route through another interface does not count, for this machine and for hosts, as with NWPathMonitor's
     /// `requiredInterfaceType` and `prohibitedInterfaceTypes`.
     public var interfaceRequirement: InterfaceRequirement
-    /// Corrections of interface properties that the kernel does not report; ignored with a custom kernel source.
+    /// Corrections of interface properties that the kernel does not report; ignored with a scripted kernel.
     public var interfaceOverrides: [InterfaceOverride]
     /// Receives one log line for each transition, at level info, and the failures of reading the kernel; none by default.
     public var logger: Logger

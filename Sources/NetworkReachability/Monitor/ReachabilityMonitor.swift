@@ -31,11 +31,20 @@ public final class ReachabilityMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: its settings.
-  ///   - kernel: makes the source of kernel state, once for each start and for each ``evaluate(_:resolution:)`` without one;
-  ///     nil for the real kernel.
   ///   - names: replaces the hosts file and the name servers; nil to use those.
-  public init(
-    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)? = nil,
+  public convenience init(configuration: Configuration = Configuration(), names: (any NameSource)? = nil) {
+    self.init(configuration: configuration, kernel: nil, names: names)
+  }
+
+  /// A monitor of another source of kernel state.
+  ///
+  /// - Parameters:
+  ///   - configuration: its settings.
+  ///   - kernel: makes the source, once for each start and for each ``evaluate(_:resolution:)`` without one; nil for the
+  ///     real kernel.
+  ///   - names: replaces the hosts file and the name servers; nil to use those.
+  package init(
+    configuration: Configuration = Configuration(), kernel: (@Sendable () -> any KernelSource)?,
     names: (any NameSource)? = nil
   ) {
     let logger = configuration.logger

@@ -31,16 +31,6 @@ public struct CheckRequest: Hashable, Sendable {
   }
 }
 
-/// Whether an address may be contacted at this moment.
-public enum ContactDecision: Hashable, Sendable {
-  /// It may be contacted.
-  case allowed
-  /// There is no route to it.
-  case noRoute
-  /// It leads to this machine, which the request's policy denies.
-  case denied
-}
-
 /// Performs checks: with sockets in production, a script in tests.
 ///
 /// It does not handle `route` targets: the engine evaluates them.
@@ -54,7 +44,20 @@ public protocol Prober: AnyObject, Sendable {
   /// - Returns: a handle to cancel the check; releasing it has no effect.
   @discardableResult
   func check(_ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void) -> any CheckCancellation
+}
 
+/// Whether an address may be contacted at this moment.
+package enum ContactDecision: Hashable, Sendable {
+  /// It may be contacted.
+  case allowed
+  /// There is no route to it.
+  case noRoute
+  /// It leads to this machine, which the request's policy denies.
+  case denied
+}
+
+/// A prober that requests a decision about each address of a name before it sends anything there.
+package protocol SelectiveProber: Prober {
   /// Starts one check that contacts only the addresses of a name that are permitted.
   ///
   /// A packet to an address without a route would be wasted, and the check would wait for the whole timeout.
@@ -63,8 +66,8 @@ public protocol Prober: AnyObject, Sendable {
   ///   - request: the check.
   ///   - decision: whether an address may be contacted, at a port where there is one; called on the prober's thread
   ///     before anything is sent there, and must not block.
-  ///   - completion: as with ``check(_:_:)``. If no address is permitted, the result is `unreachable` with the first
-  ///     address that is not denied, or ``Reason/policyDenied`` when all are.
+  ///   - completion: as with ``Prober/check(_:_:)``. If no address is permitted, the result is `unreachable` with the
+  ///     first address that is not denied, or ``Reason/policyDenied`` when all are.
   /// - Returns: a handle to cancel the check.
   @discardableResult
   func check(
@@ -74,13 +77,13 @@ public protocol Prober: AnyObject, Sendable {
 }
 
 extension Prober {
-  /// By default every address is contacted.
-  @discardableResult
-  public func check(
+  /// Starts one check of the addresses that are permitted; every address is contacted if the prober is not selective.
+  package func start(
     _ request: CheckRequest, where decision: @escaping @Sendable (IPAddress, UInt16?) -> ContactDecision,
     _ completion: @escaping @Sendable (CheckResult) -> Void
   ) -> any CheckCancellation {
-    check(request, completion)
+    guard let selective = self as? any SelectiveProber else { return check(request, completion) }
+    return selective.check(request, where: decision, completion)
   }
 }
 
