@@ -34,10 +34,10 @@ package struct CheckPlan: Sendable {
   {
     let target: CheckTarget
     (text, target) = try Self.target(parameters)
-    var module = try Self.module(parameters.module, for: target, modules)
     let timeout = try Self.timeout(parameters)
     maximumAge = try Self.duration(parameters.maxAge, "maxAge", upTo: Self.ageLimit, else: .zero)
-    let repetitions = try Self.repetitions(parameters.count, &module)
+    let (repetitions, module) = try Self.repeated(
+      Self.module(parameters.module, for: target, modules), parameters.count)
     let binding = try Self.binding(parameters, target)
     if case .icmp(let options) = module.options, options.spacing * (options.count - 1) >= timeout {
       throw InvalidParameters(
@@ -105,17 +105,21 @@ package struct CheckPlan: Sendable {
     return module
   }
 
-  private static func repetitions(_ text: String?, _ module: inout CheckModule) throws(InvalidParameters) -> Int {
-    guard let text else { return 1 }
+  /// The number of checks and their module; for ICMP one check that repeats its echo requests.
+  private static func repeated(
+    _ module: CheckModule, _ text: String?
+  ) throws(InvalidParameters) -> (repetitions: Int, module: CheckModule) {
+    guard let text else { return (1, module) }
     var most = repetitionLimit
     if case .icmp = module.options { most = ICMPOptions.maximumCount }
     guard let count = Int(text), (1...most).contains(count) else {
       throw InvalidParameters("count must be an integer between 1 and \(most), got \(text.debugDescription)")
     }
-    guard case .icmp(var options) = module.options else { return count }
+    guard case .icmp(var options) = module.options else { return (count, module) }
     options.count = count
+    var module = module
     module.options = .icmp(options)
-    return 1
+    return (1, module)
   }
 
   private static func families(

@@ -9,6 +9,8 @@ struct Router: Sendable {
   private let literal: [String: [Route]]
   private let parameterized: [Route]
 
+  private typealias Match = (route: Route, parameters: [String: String])
+
   init(routes: [Route], service: ServiceContext) {
     self.routes = routes
     self.service = service
@@ -17,7 +19,7 @@ struct Router: Sendable {
   }
 
   /// Returns the routes of a path, with the parameters in it.
-  private func matches(_ path: String) -> [(route: Route, parameters: [String: String])] {
+  private func matches(_ path: String) -> [Match] {
     if let found = literal[path] { return found.map { ($0, [:]) } }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     return parameterized.compactMap { route in route.match(segments).map { (route, $0) } }
@@ -28,11 +30,16 @@ struct Router: Sendable {
     let requestID = RequestID.of(request)
     // Read the generation before anything that it covers.
     let number = service.epoch.current
-    // Requests are counted by route: clients choose the paths, so their number is unbounded.
-    var label = ""
-    var isCacheable = false
     do throws(Problem) {
-      let reply = try dispatch(request, listener, requestID, &label, &isCacheable)
+      try HostHeaderPolicy.enforce(request, allowed: service.settings.current.allowedHosts)
+    } catch {
+      return .now(finish(request, "", requestID)(error.response(requestID: requestID)))
+    }
+    let matches = request.path == "*" ? [] : matches(request.path)
+    // Requests are counted by route: clients choose the paths, so their number is unbounded.
+    let label = matches.first?.route.pattern ?? ""
+    do throws(Problem) {
+      let (reply, isCacheable) = try dispatch(request, to: matches, listener, requestID)
       let finish = self.finish(request, label, requestID, cacheValidity: isCacheable ? number : nil)
       switch reply {
       case .now(let response): return .now(finish(response))
@@ -72,20 +79,17 @@ struct Router: Sendable {
   }
 
   private func dispatch(
-    _ request: HTTPRequest, _ listener: Int, _ requestID: String, _ label: inout String, _ isCacheable: inout Bool
-  ) throws(Problem) -> HTTPReply {
-    try HostHeaderPolicy.enforce(request, allowed: service.settings.current.allowedHosts)
-    if request.path == "*" { return options(routes, request) }
-    let matches = matches(request.path)
+    _ request: HTTPRequest, to matches: [Match], _ listener: Int, _ requestID: String
+  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool) {
+    if request.path == "*" { return (options(routes, request), false) }
     guard !matches.isEmpty else {
       throw Problem(
         .notFound, "no resource at \(Redaction.redacted(request.path).debugDescription); GET / lists all resources")
     }
-    label = matches[0].0.pattern
-    if request.method == "OPTIONS" { return options(matches.map(\.0), request) }
+    if request.method == "OPTIONS" { return (options(matches.map(\.route), request), false) }
     let method = request.method == "HEAD" ? "GET" : request.method
-    guard let (route, raw) = matches.first(where: { $0.0.method == method }) else {
-      let allow = Self.allow(matches.map(\.0))
+    guard let (route, raw) = matches.first(where: { $0.route.method == method }) else {
+      let allow = Self.allow(matches.map(\.route))
       throw Problem(
         .methodNotAllowed, "method \(request.method) is not allowed; expected one of \(allow)",
         headers: ["Allow": allow])
@@ -98,14 +102,14 @@ struct Router: Sendable {
       query: try Self.query(request, route),
       media: try MediaType.negotiate(route.mediaTypes, for: request), requestID: requestID, account: account)
     // A token expires without an event, so a response to it cannot be cached.
-    isCacheable =
+    let isCacheable =
       route.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
     let reply = try route.handle(context)
     if route.scope == .targetsWrite, let store = service.events.store {
-      return DurableReply.afterCommit(reply, in: store, context)
+      return (DurableReply.afterCommit(reply, in: store, context), isCacheable)
     }
-    return route.isCompressible ? ContentCoding.apply(reply, to: request) : reply
+    return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable)
   }
 
   private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {

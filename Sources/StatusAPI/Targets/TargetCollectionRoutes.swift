@@ -61,7 +61,12 @@ enum TargetCollectionRoutes {
     let policy = context.service.targets.policy()
     let read = items.enumerated().map { index, item in
       Result { () throws(Problem) in
-        let definition = try definition(item, at: "\(pointer)/\(index)", &seen, context)
+        let location = "\(pointer)/\(index)"
+        let definition = try definition(item, at: location, context)
+        guard seen.insert(definition.id).inserted else {
+          throw Problem(
+            fields: [FieldError(pointer: location + "/id", detail: "the id \(definition.id) occurs more than once")])
+        }
         if let denial = context.service.targets.denial(definition, policy) { throw denial }
         return definition
       }
@@ -86,20 +91,14 @@ enum TargetCollectionRoutes {
   }
 
   private static func definition(
-    _ item: JSON, at pointer: String, _ seen: inout Set<String>, _ context: RequestContext
+    _ item: JSON, at pointer: String, _ context: RequestContext
   ) throws(Problem) -> TargetDefinition {
-    let definition: TargetDefinition
     do throws(TargetDecoder.InvalidFields) {
       let modules = context.service.targets.modules(for: item["id"]?.string)
-      definition = try TargetDecoder.definition(item, at: pointer, modules: modules)
+      return try TargetDecoder.definition(item, at: pointer, modules: modules)
     } catch {
       throw Problem(fields: error.errors)
     }
-    guard seen.insert(definition.id).inserted else {
-      throw Problem(
-        fields: [FieldError(pointer: pointer + "/id", detail: "the id \(definition.id) occurs more than once")])
-    }
-    return definition
   }
 
   private static func failure(_ id: String?, _ problem: Problem) -> JSON {
