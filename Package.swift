@@ -71,6 +71,7 @@ let package = Package(
     // Layer 0: values and rules, the event loop and the lock.
     module("ReachabilityModel"),
     module("Locks"),
+    module("TextSyntax"),
     .target(name: "CEventLoop"),
     module("EventLoop", ["Locks", "CEventLoop", deque, heap]),
 
@@ -86,12 +87,14 @@ let package = Package(
     module(
       "Probers",
       [
-        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets",
-        deque,
+        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TextSyntax", "CAres", "CCurl", "CPCRE2", "CGnuTLS",
+        "CSockets", deque,
       ]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     module("EventStreams", ["EventLoop", "Locks", deque]),
-    module("EmbeddedHTTPServer", ["EventStreams", "EventLoop", "Locks", "CMicroHTTPD", "CGnuTLS", deque, logging]),
+    module(
+      "EmbeddedHTTPServer",
+      ["EventStreams", "EventLoop", "Locks", "TextSyntax", "CMicroHTTPD", "CGnuTLS", deque, logging]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     module("YAMLTree", ["CYAML"]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -101,7 +104,7 @@ let package = Package(
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     module("JSONFormat", ["CJansson"]),
 
-    module("Credentials", ["CGnuTLS"]),
+    module("Credentials", ["TextSyntax", "CGnuTLS"]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     module("Database", ["EventLoop", "CSQLite"]),
     .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
@@ -134,8 +137,7 @@ let package = Package(
       [
         "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
         "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Credentials", "History",
-        "Database", "Locks", deque,
-        logging,
+        "Database", "Locks", "TextSyntax", deque, logging,
       ],
       resources: [.embedInCode("openapi.yaml")]),
 
@@ -144,7 +146,8 @@ let package = Package(
       "Service",
       [
         "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
-        "EmbeddedHTTPServer", "Probers", "YAMLTree", "Locks", "HostProcess", "Credentials", logging, lifecycle,
+        "EmbeddedHTTPServer", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials", logging,
+        lifecycle,
         unixSignals,
       ]),
 
@@ -174,7 +177,7 @@ let package = Package(
     // Tests.
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
-    tests("ReachabilityModelTests", ["ReachabilityModel"]),
+    tests("ReachabilityModelTests", ["ReachabilityModel", "TestSupport"]),
     tests("EventLoopTests", ["EventLoop", "Locks", "TestSupport", "CNetlink"]),
     tests("NetlinkTests", ["Netlink", "EventLoop", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("HostResolverTests", ["HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
@@ -184,7 +187,7 @@ let package = Package(
     tests(
       "EmbeddedHTTPServerTests",
       ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
-    tests("YAMLTreeTests", ["YAMLTree"]),
+    tests("YAMLTreeTests", ["YAMLTree", "TestSupport"]),
     tests("JSONFormatTests", ["JSONFormat"]),
     tests(
       "NetworkReachabilityTests",

@@ -1,4 +1,5 @@
 internal import CGnuTLS
+internal import TextSyntax
 
 /// A bearer token (RFC 6750): `rx_ID_SECRET`, where the secret is 256 random bits in hexadecimal.
 ///

@@ -1,4 +1,5 @@
 internal import CGnuTLS
+internal import TextSyntax
 
 /// A SHA-256 digest (FIPS 180-4).
 ///
@@ -30,24 +31,5 @@ public struct SHA256Digest: Sendable, Equatable {
   /// Compares in constant time.
   public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
     unsafe gnutls_memcmp(left.bytes, right.bytes, size) == 0
-  }
-}
-
-extension UInt8 {
-  /// The value of this ASCII byte as a hexadecimal digit; nil when it is not one.
-  fileprivate var hexadecimalValue: UInt8? {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
-}
-
-extension [UInt8] {
-  /// The bytes as two lower-case hexadecimal digits each.
-  var hexadecimal: String {
-    reduce(into: "") { text, byte in text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
   }
 }

@@ -6,17 +6,19 @@ struct TidyTests {
   static let allowedImports: [String: Set<String>] = [
     "ReachabilityModel": [],
     "Locks": ["Synchronization", "Glibc"],
+    "TextSyntax": [],
     "EventLoop": ["Locks", "CEventLoop", "DequeModule", "HeapModule", "Glibc", "Synchronization"],
     "Netlink": ["ReachabilityModel", "EventLoop", "Locks", "CNetlink", "Glibc", "Logging", "Synchronization"],
     "HostResolver": ["ReachabilityModel", "EventLoop", "Locks", "CAres", "DequeModule", "Glibc"],
     "Probers": [
-      "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "DequeModule", "CAres", "CCurl", "CPCRE2", "CGnuTLS",
-      "CSockets", "Glibc", "Logging",
+      "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TextSyntax", "DequeModule", "CAres", "CCurl",
+      "CPCRE2",
+      "CGnuTLS", "CSockets", "Glibc", "Logging",
       "Synchronization",
     ],
     "EventStreams": ["DequeModule", "EventLoop", "Locks", "Glibc", "Synchronization"],
     "EmbeddedHTTPServer": [
-      "EventStreams", "DequeModule", "EventLoop", "Locks", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging",
+      "EventStreams", "DequeModule", "EventLoop", "Locks", "TextSyntax", "CMicroHTTPD", "CGnuTLS", "Glibc", "Logging",
       "Synchronization",
     ],
     "YAMLTree": ["CYAML", "Glibc"],
@@ -24,7 +26,7 @@ struct TidyTests {
     "StatusPage": ["CPage"],
     "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "CBuildInfo", "Glibc"],
-    "Credentials": ["CGnuTLS"],
+    "Credentials": ["TextSyntax", "CGnuTLS"],
     "JetStream": ["CNATS", "Locks", "Dispatch", "Glibc"],
     "Database": ["CSQLite", "EventLoop", "Glibc", "Synchronization"],
     "History": [
@@ -48,14 +50,14 @@ struct TidyTests {
       "EmbeddedHTTPServer",
       "EventStreams",
       "JSONFormat", "Compression", "StatusPage", "Dispatch", "DequeModule",
-      "Credentials", "History", "Database", "Locks", "Logging", "Synchronization",
+      "Credentials", "History", "Database", "Locks", "TextSyntax", "Logging", "Synchronization",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
       "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
       "Probers",
       "YAMLTree", "History",
-      "Locks", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
+      "Locks", "TextSyntax", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
       "Synchronization",
     ],
   ]

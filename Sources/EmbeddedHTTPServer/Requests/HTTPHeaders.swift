@@ -87,3 +87,8 @@ extension String {
 private func asciiLowercase(_ byte: UInt8) -> UInt8 {
   byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
 }
+
+extension HTTPHeaders {
+  /// Whether a text is the name of a field: a token (RFC 9110, section 5.6.2).
+  public static func isFieldName(_ text: String) -> Bool { RequestValidator.isToken(text) }
+}

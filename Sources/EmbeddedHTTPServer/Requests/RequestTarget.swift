@@ -1,3 +1,5 @@
+internal import TextSyntax
+
 /// A parsed request target (RFC 9112, section 3.2).
 struct RequestTarget: Equatable {
   /// The authority of an absolute target.
@@ -68,7 +70,7 @@ enum PercentCoding {
     var rest = bytes.makeIterator()
     while let byte = rest.next() {
       if byte == UInt8(ascii: "%") {
-        guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else { return nil }
+        guard let high = rest.next()?.hexadecimalValue, let low = rest.next()?.hexadecimalValue else { return nil }
         decoded.append(high << 4 | low)
       } else {
         decoded.append(byte == UInt8(ascii: "+") && plusIsSpace ? 0x20 : byte)
@@ -76,14 +78,5 @@ enum PercentCoding {
     }
     guard !decoded.contains(0) else { return nil }
     return String(validating: decoded, as: UTF8.self)
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

@@ -97,7 +97,7 @@ enum RequestValidator {
   }
 
   /// Whether the text is a token (RFC 9110, section 5.6.2).
-  private static func isToken(_ text: String) -> Bool {
+  static func isToken(_ text: String) -> Bool {
     !text.utf8.isEmpty && text.utf8.allSatisfy(tokenBytes.contains)
   }
 

@@ -5,7 +5,7 @@ internal import EventLoop
 ///
 /// Reported when the response is handed over for sending, not when the client has received it.
 public struct HTTPAccess: Sendable {
-  /// The request, as it was sent if it was refused; nil when its head was not complete.
+  /// The request, with the values that the client sent if it was refused; nil when its head was not complete.
   public var request: HTTPRequest?
   /// The request target as sent.
   public var target: String

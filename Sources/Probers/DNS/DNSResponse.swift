@@ -2,6 +2,7 @@ internal import CAres
 internal import CSockets
 internal import Glibc
 internal import ReachabilityModel
+internal import TextSyntax
 
 /// A received DNS answer (RFC 1035 §4.1): its code, its counts, and the data of its answers in zone file format.
 ///

@@ -1,4 +1,5 @@
 internal import ReachabilityModel
+internal import TextSyntax
 
 /// The received part of an HTTP answer, within limits, and its comparison with the expectations.
 struct HTTPResponseReader {

@@ -1,6 +1,7 @@
 internal import CGnuTLS
 internal import Glibc
 internal import ReachabilityModel
+internal import TextSyntax
 
 /// The certificates that a peer has sent, its own first.
 @safe final class CertificateChain {

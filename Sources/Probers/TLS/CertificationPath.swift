@@ -1,6 +1,7 @@
 internal import CGnuTLS
 internal import Glibc
 internal import ReachabilityModel
+internal import TextSyntax
 
 /// One path from a peer's own certificate upwards, through some of the certificates that it has sent.
 @safe struct CertificationPath {

@@ -1,4 +1,5 @@
 internal import HostProcess
+internal import TextSyntax
 internal import YAMLTree
 
 /// The sources of settings.
@@ -97,7 +98,7 @@ package struct ConfigurationSources {
     var found: [(setting: Setting, texts: [String], location: String)] = []
     for setting in Setting.all {
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
-      let texts = setting.isList ? text.split(separator: ",").map { Self.trimmed($0) } : [text]
+      let texts = setting.isList ? text.split(separator: ",").map(\.trimmed) : [text]
       found.append((setting, texts, setting.variable))
     }
     for (path, flag, texts) in flags where !texts.isEmpty {
@@ -149,10 +150,6 @@ package struct ConfigurationSources {
     } catch {
       return .failure(ConfigurationError(location: "\(path):\(error.line):\(error.column)", problem: error.message))
     }
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }
 

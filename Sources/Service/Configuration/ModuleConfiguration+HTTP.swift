@@ -1,3 +1,4 @@
+internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import YAMLTree
 
@@ -10,23 +11,13 @@ extension ModuleConfiguration {
   ) -> [HTTPOptions.Field] {
     reader.members(node, path).compactMap { member in
       let location = "\(path).\(member.name)"
-      guard isToken(member.name) else {
+      guard HTTPHeaders.isFieldName(member.name) else {
         let shown = member.name.prefix(80).debugDescription
         reader.addError(member.key, path, "\(shown) is not a field name", "such as X-Api-Key")
         return nil
       }
       return read(member.value, location, &reader).map { HTTPOptions.Field(name: member.name, value: $0) }
     }
-  }
-
-  private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
   }
 
   /// Validates a field value to send; a line break in it would end the field.

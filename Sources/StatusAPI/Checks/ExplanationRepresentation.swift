@@ -41,15 +41,10 @@ enum ExplanationRepresentation {
         case .notReached: "-   "
         }
       let name = step.step.rawValue
-      let padded = name + String(repeating: " ", count: max(0, 8 - name.utf8.count))
-      text += "  \(mark) \(padded) \(step.evidence)".trimmed + "\n"
+      let gap = String(repeating: " ", count: max(1, 9 - name.utf8.count))
+      text += "  \(mark) \(name)" + (step.evidence.isEmpty ? "" : gap + step.evidence) + "\n"
       if let advice = step.advice { text += "       try      \(advice)\n" }
     }
     return text
   }
-}
-
-extension String {
-  /// The string without trailing spaces.
-  fileprivate var trimmed: Substring { self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)] }
 }

@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import TextSyntax
 
 /// `?wait=30s` and `Prefer: wait=30` (RFC 7240): delays the response until the state that the client has changes.
 struct LongPoll {
@@ -34,7 +35,7 @@ struct LongPoll {
   /// Returns `wait` from a list of preferences, which may have parameters; at most the wait limit.
   private static func preferredSeconds(_ field: String) -> Int64? {
     for preference in HeaderFieldSyntax.parts(of: field, by: ",") {
-      let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(trimmed)
+      let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(\.trimmed)
       guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
       let digits = parts[1].split(separator: "\"").joined()
       guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -42,10 +43,6 @@ struct LongPoll {
       return min(Int64(digits) ?? .max, waitLimit.components.seconds)
     }
     return nil
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }
 
@@ -63,9 +60,7 @@ struct EntityTagCondition {
   func matches(_ tag: String) -> Bool {
     guard let list else { return false }
     func opaque(_ tag: some StringProtocol) -> Substring {
-      let trimmed = tag.drop { $0 == " " || $0 == "\t" }
-      let end = trimmed.lastIndex { $0 != " " && $0 != "\t" }.map { trimmed.index(after: $0) } ?? trimmed.endIndex
-      let bare = Substring(trimmed[..<end])
+      let bare = tag.trimmed[...]
       return bare.hasPrefix("W/") ? bare.dropFirst(2) : bare
     }
     return list.split(separator: ",").contains { opaque($0) == "*" || opaque($0) == opaque(tag) }
