@@ -4,7 +4,7 @@ struct AddressCache {
 
   private struct Entry {
     /// Empty: the name has no address.
-    let addresses: [ResolvedAddress]
+    let addresses: ResolvedAddresses
     let stored: Instant
     let expires: Instant
   }
@@ -23,15 +23,15 @@ struct AddressCache {
   var count: Int { entries.count }
 
   /// The cached answer for `name`, with the remaining times to live; nil if a query is necessary.
-  func lookup(_ name: String, now: Instant) -> Result<[ResolvedAddress], ResolutionFailure>? {
+  func lookup(_ name: String, now: Instant) -> Result<ResolvedAddresses, ResolutionFailure>? {
     guard let entry = entries[name], now < entry.expires else { return nil }
     if entry.addresses.isEmpty { return .failure(.notFound) }
     let age = entry.stored.duration(to: now)
-    return .success(entry.addresses.map { $0.with(timeToLive: $0.timeToLive.map { max(.zero, $0 - age) }) })
+    return .success(entry.addresses.withTimesToLive { $0.map { max(.zero, $0 - age) } })
   }
 
   /// Stores `addresses` for the smallest of their times to live; an empty list means that the name has no address.
-  mutating func store(_ name: String, _ addresses: [ResolvedAddress], now: Instant) {
+  mutating func store(_ name: String, _ addresses: ResolvedAddresses, now: Instant) {
     guard capacity > 0 else { return }
     let timeToLive = addresses.compactMap(\.timeToLive).min() ?? bounds.lowerBound
     let kept = addresses.isEmpty ? negative : min(max(timeToLive, bounds.lowerBound), bounds.upperBound)

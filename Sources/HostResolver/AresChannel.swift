@@ -14,7 +14,7 @@ internal import Glibc
     let query: UInt64
     let attempt: Int
     let family: Family
-    let outcome: Result<[ResolvedAddress], LookupFailure>
+    let outcome: Result<ResolvedAddresses, LookupFailure>
 
     /// Whether no server responded.
     var isTimeout: Bool { outcome == .failure(.timeout) }

@@ -5,7 +5,7 @@ internal import Glibc
 enum AresResult {
   static func outcome(
     _ status: Int32, _ list: UnsafeMutablePointer<ares_addrinfo>?
-  ) -> Result<[ResolvedAddress], AresChannel.LookupFailure> {
+  ) -> Result<ResolvedAddresses, AresChannel.LookupFailure> {
     switch status {
     case ARES_SUCCESS:
       let found = unsafe addresses(list)
@@ -19,7 +19,7 @@ enum AresResult {
     }
   }
 
-  private static func addresses(_ list: UnsafeMutablePointer<ares_addrinfo>?) -> [ResolvedAddress] {
+  private static func addresses(_ list: UnsafeMutablePointer<ares_addrinfo>?) -> ResolvedAddresses {
     guard let list = unsafe list else { return [] }
     // An address must not outlive the alias that led to it.
     var aliasLife = Int32.max
@@ -31,7 +31,7 @@ enum AresResult {
     var found: [ResolvedAddress] = []
     var seen: Set<[UInt8]> = []
     var node = unsafe list.pointee.nodes
-    while let current = unsafe node, found.count < Limits.addressesPerFamily {
+    while let current = unsafe node {
       unsafe node = current.pointee.ai_next
       let life = unsafe min(aliasLife, current.pointee.ai_ttl)
       // The hosts file has no times to live: c-ares reports 0, which is also a valid value of the DNS (see
@@ -39,7 +39,7 @@ enum AresResult {
       guard let address = unsafe address(current.pointee, .seconds(max(0, Int(life)))) else { continue }
       if seen.insert(address.bytes).inserted { found.append(address) }
     }
-    return found
+    return ResolvedAddresses(found, limit: Limits.addressesPerFamily)
   }
 
   private static func address(_ node: ares_addrinfo_node, _ timeToLive: Duration) -> ResolvedAddress? {

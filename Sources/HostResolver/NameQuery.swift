@@ -13,13 +13,13 @@ struct NameQuery {
   var candidates: [String]?
   /// The failure of an earlier candidate, which is reported if no candidate is found.
   var earlierFailure: String?
-  var ipv4: Result<[ResolvedAddress], AresChannel.LookupFailure>?
-  var ipv6: Result<[ResolvedAddress], AresChannel.LookupFailure>?
+  var ipv4: Result<ResolvedAddresses, AresChannel.LookupFailure>?
+  var ipv6: Result<ResolvedAddresses, AresChannel.LookupFailure>?
 
   /// The combined result of both families.
   enum Verdict: Equatable {
     /// `isComplete` is false if the other family failed: the result can be used, but not cached.
-    case found([ResolvedAddress], isComplete: Bool)
+    case found(ResolvedAddresses, isComplete: Bool)
     case notFound
     /// No server responded before c-ares' timeout; the query is repeated while requests wait.
     case noResponse
@@ -27,7 +27,7 @@ struct NameQuery {
   }
 
   /// The addresses so far, IPv6 first.
-  var addresses: [ResolvedAddress] {
+  var addresses: ResolvedAddresses {
     ((try? ipv6?.get()) ?? []) + ((try? ipv4?.get()) ?? [])
   }
 

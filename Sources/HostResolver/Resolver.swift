@@ -38,7 +38,7 @@ public final class Resolver: Sendable {
   @discardableResult
   public func resolve(
     _ name: String, timeout: Duration,
-    _ completion: @escaping @Sendable (Result<[ResolvedAddress], ResolutionFailure>) -> Void
+    _ completion: @escaping @Sendable (Result<ResolvedAddresses, ResolutionFailure>) -> Void
   ) -> Cancellation {
     let id = inbox.nextID()
     submit(name, timeout: timeout, id: id, completion)
@@ -52,7 +52,7 @@ public final class Resolver: Sendable {
   ///   - timeout: the deadline for the request.
   /// - Returns: the addresses, never empty.
   /// - Throws: ``ResolutionFailure``.
-  public func resolve(_ name: String, timeout: Duration) async throws(ResolutionFailure) -> [ResolvedAddress] {
+  public func resolve(_ name: String, timeout: Duration) async throws(ResolutionFailure) -> ResolvedAddresses {
     let id = inbox.nextID()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -82,7 +82,7 @@ public final class Resolver: Sendable {
 
   private func submit(
     _ name: String, timeout: Duration, id: UInt64,
-    _ completion: @escaping @Sendable (Result<[ResolvedAddress], ResolutionFailure>) -> Void
+    _ completion: @escaping @Sendable (Result<ResolvedAddresses, ResolutionFailure>) -> Void
   ) {
     do throws(ResolutionFailure) {
       switch try HostNameSyntax.classify(name) {

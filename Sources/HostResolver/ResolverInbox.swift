@@ -6,7 +6,7 @@ struct ResolverRequest: Sendable {
   let id: UInt64
   let name: String
   let deadline: MonotonicInstant
-  let completion: @Sendable (Result<[ResolvedAddress], ResolutionFailure>) -> Void
+  let completion: @Sendable (Result<ResolvedAddresses, ResolutionFailure>) -> Void
 }
 
 /// The state that callers on any thread share with the resolver's thread.

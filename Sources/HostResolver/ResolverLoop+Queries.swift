@@ -41,7 +41,7 @@ extension ResolverLoop {
         for answer in hosts.takeAnswers() {
           // After any failure (no file, no such line) the DNS is queried.
           guard case .success(let addresses) = answer.outcome else { continue }
-          return finish(id, .success(addresses.map { $0.with(timeToLive: nil) }))
+          return finish(id, .success(addresses.withTimesToLive { _ in nil }))
         }
         query.candidates = hosts.searchList.candidates(query.name)
       }
@@ -113,7 +113,7 @@ extension ResolverLoop {
     if query.earlierFailure == nil {
       // Cached for a short time only: the answer for the other family may have been lost.
       let brief = inbox.configuration.negativeTimeToLive
-      let addresses = query.addresses.map { $0.with(timeToLive: min($0.timeToLive ?? brief, brief)) }
+      let addresses = query.addresses.withTimesToLive { min($0 ?? brief, brief) }
       cache.store(query.name, addresses, now: .now)
     }
     finish(id, .success(query.addresses))

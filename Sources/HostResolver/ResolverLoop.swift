@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// Confined to that thread.
 final class ResolverLoop {
-  typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
+  typealias Outcome = Result<ResolvedAddresses, ResolutionFailure>
 
   struct Waiter {
     let request: ResolverRequest

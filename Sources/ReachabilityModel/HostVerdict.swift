@@ -23,6 +23,12 @@ public struct HostVerdict: Sendable {
   }
   /// Whether a name's addresses are known.
   public var phase: Phase
+  /// The number of the name's addresses that were not evaluated, because it has too many.
+  public var addressesOmitted: Int {
+    get { Int(omitted) }
+    set { omitted = UInt16(clamping: newValue) }
+  }
+  private var omitted: UInt16 = 0
   /// Stored by reference: after one change, ten thousand verdicts share the same path.
   private var shared: Shared<NetworkPath>
   private var evaluated: ReachabilityTarget
@@ -84,7 +90,9 @@ public struct HostVerdict: Sendable {
 extension HostVerdict: Hashable {
   /// Whether all properties are equal, however they are stored.
   public static func == (left: HostVerdict, right: HostVerdict) -> Bool {
-    guard left.phase == right.phase, left.shared == right.shared, left.evaluated == right.evaluated else {
+    guard left.phase == right.phase, left.shared == right.shared, left.evaluated == right.evaluated,
+      left.omitted == right.omitted
+    else {
       return false
     }
     return left.list == nil && right.list == nil || left.addresses == right.addresses
@@ -116,10 +124,13 @@ extension HostVerdict {
 public enum NameResolution: Hashable, Sendable {
   /// There is no answer yet, or the name was not looked up.
   case pending
-  /// The name's addresses, never empty.
-  case addresses([IPAddress])
+  /// The name's addresses, never empty, and the number of those that are left out.
+  case addresses([IPAddress], omitted: Int = 0)
   /// The name does not exist or has no address.
   case notFound
   /// The servers failed, for this reason; the verdict stays optimistic.
   case failed(Reason)
+
+  /// The number of addresses that are left out.
+  package var omitted: Int { if case .addresses(_, let omitted) = self { omitted } else { 0 } }
 }

@@ -5,9 +5,9 @@
 ///
 /// A requirement of interface types adds a lookup for each permitted interface, because the kernel's own choice may not
 /// be permitted.
-public enum TargetRules {
+package enum TargetRules {
   /// The lookups that the verdict for a target needs.
-  public static func queries(
+  package static func queries(
     for target: ReachabilityTarget, resolution: NameResolution = .pending,
     permitting requirement: InterfaceRequirement = .none,
     in tables: KernelTables
@@ -32,7 +32,7 @@ public enum TargetRules {
   ///   - answers: the kernel's answer to each of ``queries(for:resolution:permitting:in:)``.
   ///   - tables: interfaces and addresses of the same reading.
   /// - Returns: the verdict; unknown where an answer is missing.
-  public static func verdict(
+  package static func verdict(
     for target: ReachabilityTarget, resolution: NameResolution = .pending,
     permitting requirement: InterfaceRequirement = .none,
     answers: [RouteQuery: RouteAnswer], in tables: KernelTables
@@ -57,6 +57,7 @@ public enum TargetRules {
       return HostVerdict.AddressVerdict(address: part.address, path: chosen)
     }
     var combined = HostVerdict(target: target, best: verdicts, phase: phase)
+    if case .name = target.remote { combined.addressesOmitted = resolution.omitted }
     guard phase == .optimistic else { return combined }
     if case .failed(let reason) = resolution, combined.path.reason == nil { combined.path.reason = reason }
     // The two halves of the default path are not addresses of the name.
@@ -68,7 +69,7 @@ public enum TargetRules {
   ///
   /// Nil when the target needs lookups of its own: because of its source, its interface, the class of its addresses,
   /// because it has none, or because interface types are restricted.
-  public static func routedAddresses(
+  package static func routedAddresses(
     of target: ReachabilityTarget, resolution: NameResolution = .pending,
     permitting requirement: InterfaceRequirement = .none
   ) -> [IPAddress]? {
@@ -76,7 +77,7 @@ public enum TargetRules {
     let addresses: [IPAddress]
     switch (target.remote, resolution) {
     case (.address(let address), _): addresses = [address]
-    case (.name, .addresses(let found)): addresses = found
+    case (.name, .addresses(let found, _)): addresses = found
     default: return nil
     }
     return !addresses.isEmpty && addresses.allSatisfy(\.unmapped.isRouted) ? addresses : nil
@@ -106,7 +107,7 @@ public enum TargetRules {
     case .defaultPath, .address: return IPAddress.Family.allCases.map(Part.family)
     case .name:
       switch resolution {
-      case .addresses(let addresses): return addresses.map(Part.address)
+      case .addresses(let addresses, _): return addresses.map(Part.address)
       case .notFound: return []
       case .pending, .failed: return IPAddress.Family.allCases.map(Part.family)
       }

@@ -10,7 +10,7 @@ import Testing
   }
 
   /// For how long an answer with this time to live is remembered, in whole seconds.
-  private func kept(_ addresses: [ResolvedAddress], _ configuration: Resolver.Configuration = .init()) -> Int? {
+  private func kept(_ addresses: ResolvedAddresses, _ configuration: Resolver.Configuration = .init()) -> Int? {
     var cache = AddressCache(configuration)
     cache.store("a", addresses, now: start)
     return (0...1_000).first { cache.lookup("a", now: start + .seconds($0)) == nil }
@@ -46,7 +46,7 @@ import Testing
     }
     #expect(cache.count == 3)
     #expect(cache.lookup("b", now: start) == nil)
-    // Now "d" is over by itself, and nothing else has to go.
+    // Now "d" has expired, and nothing else is evicted.
     cache.store("e", [address(1, life: .seconds(60))], now: start + .seconds(15))
     #expect(["a", "c", "e"].allSatisfy { cache.lookup($0, now: start + .seconds(15)) != nil })
   }

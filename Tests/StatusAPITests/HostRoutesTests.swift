@@ -1,6 +1,7 @@
 import EmbeddedHTTPServer
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import StatusAPI
@@ -100,8 +101,20 @@ import Testing
     #expect((document["flags"] as? [String])?.contains("isLocalAddress") == true)
   }
 
+  @Test func omittedAddressesAreCounted() throws {
+    let server = try DNSServer { _, type in
+      .truncated(type == DNSMessage.a ? (0..<100).map { [10, 0, 0, $0] } : [])
+    }
+    defer { server.stop() }
+    let service = try ScriptedService(nameServers: [server.address])
+    let document = try service.ask("/hosts/many.test").object()
+    #expect((document["addresses"] as? [Any])?.count == 64)
+    #expect(document["addressesOmitted"] as? Int == 36)
+    #expect(try service.ask("/hosts/10.0.0.9").object()["addressesOmitted"] == nil)
+  }
+
   @Test func unresolvedNameIsEvaluatedOptimistically() throws {
-    // Nobody listens on port 1 of the loopback address: refused at once, or silence until the deadline.
+    // No server listens on port 1 of the loopback address: refused immediately, or silence until the deadline.
     let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
     let document = try service.ask("/hosts/db.internal?timeout=300ms").object()
     #expect(document["phase"] as? String == "optimistic")

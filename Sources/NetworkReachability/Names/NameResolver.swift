@@ -48,9 +48,10 @@ package struct NameResolver: Sendable {
 
 extension NameResolution {
   /// The resolution that a resolver's answer stands for.
-  init(_ result: Result<[ResolvedAddress], ResolutionFailure>) {
+  init(_ result: Result<ResolvedAddresses, ResolutionFailure>) {
     switch result {
-    case .success(let found): self = .addresses(found.compactMap { IPAddress(octets: $0.bytes) })
+    case .success(let found):
+      self = .addresses(found.compactMap { IPAddress(octets: $0.bytes) }, omitted: found.omitted)
     case .failure(.notFound), .failure(.invalidName): self = .notFound
     case .failure(.timeout), .failure(.cancelled): self = .failed(.dnsTimeout)
     case .failure(.serverFailure), .failure(.tooManyQueries): self = .failed(.dnsServerFailure)

@@ -21,7 +21,7 @@ struct NameWatch {
   var kind: NameQueue.Kind { subscriptions.isEmpty ? .ephemeral : .regular }
 
   /// How long an answer is used.
-  static func timeToLive(of answer: Result<[ResolvedAddress], ResolutionFailure>) -> Duration {
+  static func timeToLive(of answer: Result<ResolvedAddresses, ResolutionFailure>) -> Duration {
     guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
     // Addresses of the hosts file have no time to live.
     let timeToLive = addresses.compactMap(\.timeToLive).min() ?? Limits.longestTimeToLive

@@ -147,7 +147,7 @@ final class NameWatcher: Sendable {
       watch.task?.cancel()
       let resolver = kind == .ephemeral ? pool.ephemeralWatches : pool.watches
       watch.task = Task { [weak self, timeout = state.timeout, generation = watch.generation] in
-        let answer: Result<[ResolvedAddress], ResolutionFailure>
+        let answer: Result<ResolvedAddresses, ResolutionFailure>
         do throws(ResolutionFailure) {
           answer = .success(try await resolver.resolve(name, timeout: timeout))
         } catch {
@@ -167,7 +167,7 @@ final class NameWatcher: Sendable {
   ///
   /// - Returns: false when its lookup was superseded.
   private func take(
-    _ answer: Result<[ResolvedAddress], ResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
+    _ answer: Result<ResolvedAddresses, ResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
     from kind: NameQueue.Kind
   ) -> Bool {
     guarded.withLock { state in
@@ -204,7 +204,8 @@ final class NameWatcher: Sendable {
     var resolution = resolution
     switch (resolution, watch.answer) {
     // Many servers rotate the order of their answers, which is not a change.
-    case (.addresses(let new), .addresses(let old)) where Set(new) == Set(old): resolution = watch.answer
+    case (.addresses(let new, let newOmitted), .addresses(let old, let oldOmitted))
+    where newOmitted == oldOmitted && Set(new) == Set(old): resolution = watch.answer
     case (.failed, .addresses), (.failed, .notFound): return
     case (.failed, _): break
     case (.addresses, _), (.notFound, _), (.pending, _): state.watches[target]?.answer = resolution

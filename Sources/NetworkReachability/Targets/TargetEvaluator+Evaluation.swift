@@ -182,6 +182,8 @@ extension TargetEvaluator {
       guard path >= 0 else { return nil }
       verdicts.append(.init(address: address, path: paths[path]))
     }
-    return HostVerdict(target: entry.target, best: verdicts)
+    var verdict = HostVerdict(target: entry.target, best: verdicts)
+    verdict.addressesOmitted = entry.resolution.omitted
+    return verdict
   }
 }

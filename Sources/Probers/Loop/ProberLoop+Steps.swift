@@ -47,7 +47,7 @@ extension ProberLoop {
     }
   }
 
-  func resolved(_ check: Check, _ outcome: Result<[ResolvedAddress], ResolutionFailure>) {
+  func resolved(_ check: Check, _ outcome: Result<ResolvedAddresses, ResolutionFailure>) {
     check.resolution = nil
     check.note(.resolve, since: check.begun, now)
     releaseResolver()
@@ -65,7 +65,7 @@ extension ProberLoop {
 
   /// The peers of a name's addresses, or the finding if there are none.
   static func peers(
-    _ outcome: Result<[ResolvedAddress], ResolutionFailure>, _ request: CheckRequest
+    _ outcome: Result<ResolvedAddresses, ResolutionFailure>, _ request: CheckRequest
   ) -> Result<[Peer], Finding> {
     switch outcome {
     case .failure(let failure): return .failure(finding(failure))

@@ -24,6 +24,7 @@ enum HostRepresentation {
     add("phase", .string(verdict.phase.rawValue))
     add("evaluatedAt", .string(time.description))
     add("addresses", .array(verdict.addresses.map(address)))
+    if verdict.addressesOmitted > 0 { add("addressesOmitted", .integer(Int64(verdict.addressesOmitted))) }
     return .object(members)
   }
 

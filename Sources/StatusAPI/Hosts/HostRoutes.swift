@@ -29,8 +29,8 @@ enum HostRoutes {
 
   /// Responds when a watch of the target has a verdict that the client does not have.
   ///
-  /// Only the watch decides. A separate lookup may temporarily have other addresses, or a loss that the watch delays by
-  /// the settle time. A client that waits again immediately would receive both in turn.
+  /// No separate lookup is made, because its result may differ for a moment: by other addresses, or by a loss that the watch
+  /// still delays by the settle time. A client that waits again immediately would receive the two verdicts in turn.
   private static func wait(_ request: HostRequest, _ limit: Duration) -> HTTPWait {
     // The response if nothing changes.
     let last = Locked<HTTPResponse?>(nil)
