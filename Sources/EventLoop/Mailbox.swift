@@ -64,7 +64,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
   package var hasWork: Bool { waker.isPending }
 
   /// Whether ``close()`` was called.
-  package var isClosed: Bool { state.withLock(\.isClosed) }
+  ///
+  /// The closure is not a key path, because in a generic type the runtime would make that for each call.
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Takes all messages; called by the receiving thread only.
   ///

@@ -54,7 +54,7 @@ enum Limits {
   /// targets' time.
   static let startsPerTurn = 64
 
-  /// The delay of the thread from which the time is added to the deadlines of the checks.
+  /// A delay of the thread that is longer than this is added to the deadlines of its checks.
   static let stall: Duration = .milliseconds(100)
 
   /// The longest wait while checks run: a longer one means that this process was stopped.

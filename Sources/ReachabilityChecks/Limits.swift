@@ -12,6 +12,9 @@ enum Limits {
   /// Checks that start in one tick, also when a route change makes thousands due: 51,200 per second.
   static let checkBurst = 256
 
+  /// Checks that start in one tick on the prober's thread, which reads no answers meanwhile: about half a millisecond.
+  static let threadBurst = 32
+
   /// The resolution of the schedule: checks start at most this late.
   static let wheelTick = Duration.milliseconds(5)
 

@@ -10,7 +10,13 @@ final class ProberInbox: Sendable {
   enum Command: Sendable {
     case check(Check)
     case cancel(UInt64)
-    case resolved(UInt64, Result<[ResolvedAddress], ResolutionFailure>)
+    case resolved(UInt64, Result<ResolvedAddresses, ResolutionFailure>)
+    /// A timer was set by another thread.
+    case timerSet
+  }
+
+  private struct WeakTimer {
+    weak var timer: ProberTimer?
   }
 
   private struct State {
@@ -22,6 +28,7 @@ final class ProberInbox: Sendable {
   let resolver: Resolver
   private let thread: MailboxThread<Command>
   private let state: Locked<State>
+  private let timers = Locked<[WeakTimer]>([])
 
   /// Makes the inbox of a thread that starts with the first check.
   ///
@@ -60,10 +67,7 @@ final class ProberInbox: Sendable {
   /// - Returns: nil, or why the check was not accepted and will not be completed.
   func submit(_ check: Check) -> String? {
     do throws(MailboxThread<Command>.PostError) {
-      // The thread owns its loop and this object, so that the prober may be released while the last completions run.
-      try thread.post(.check(check), limit: Limits.checksWaiting) {
-        { poller, mailbox in ProberLoop(self, poller, mailbox).run() }
-      }
+      try post(.check(check), limit: Limits.checksWaiting)
       return nil
     } catch {
       switch error {
@@ -74,10 +78,37 @@ final class ProberInbox: Sendable {
     }
   }
 
+  private func post(_ command: Command, limit: Int = .max) throws(MailboxThread<Command>.PostError) {
+    // The thread owns its loop and this object, so that the prober may be released while the last completions run.
+    try thread.post(command, limit: limit) { { poller, mailbox in ProberLoop(self, poller, mailbox).run() } }
+  }
+
+  // MARK: - Timers
+
+  /// Adds a timer, which is removed when it is released.
+  func add(_ timer: ProberTimer) {
+    timers.withLock { timers in
+      timers.removeAll { $0.timer == nil }
+      timers.append(WeakTimer(timer: timer))
+    }
+  }
+
+  /// The timers of the thread.
+  var setTimers: [ProberTimer] { timers.withLock { $0.compactMap(\.timer) } }
+
+  /// Makes the thread read the timers, and starts it if it does not run.
+  ///
+  /// - Returns: false if it is stopped or cannot be started.
+  func wake() -> Bool {
+    // The thread reads them before each wait.
+    if thread.isCurrent { return true }
+    return (try? post(.timerSet)) != nil
+  }
+
   func cancel(_ id: UInt64) { thread.postIfRunning(.cancel(id)) }
 
   /// Called by the resolver's completion, on its thread or, for a refused request, on the prober's.
-  func resolved(_ id: UInt64, _ outcome: Result<[ResolvedAddress], ResolutionFailure>) {
+  func resolved(_ id: UInt64, _ outcome: Result<ResolvedAddresses, ResolutionFailure>) {
     thread.postIfRunning(.resolved(id, outcome))
   }
 

@@ -60,7 +60,10 @@ final class ProberLoop {
     while true {
       let mayBeMore = wait()
       guard begin() else { return cancelAll() }
-      if !mayBeMore { handleTimers() }
+      if !mayBeMore {
+        handleTimers()
+        for timer in inbox.setTimers { timer.fireIfDue(now) }
+      }
       flushEchoes()
       runCompletions()
     }
@@ -70,8 +73,9 @@ final class ProberLoop {
   private func wait() -> Bool {
     let before = now
     let isBusy = !commands.isEmpty || !admitted.isEmpty || mailbox.hasWork
+    let earliest = isBusy ? nil : ([timers.earliest] + inbox.setTimers.map(\.earliest)).compactMap(\.self).min()
     let timeout =
-      isBusy ? .zero : timers.earliest.map { min(max(.zero, MonotonicInstant.now.duration(to: $0)), Limits.heartbeat) }
+      isBusy ? .zero : earliest.map { min(max(.zero, MonotonicInstant.now.duration(to: $0)), Limits.heartbeat) }
     let count = poller.wait(atMost: timeout)
     now = .now
     compensateForStall(since: before, timeout)
@@ -133,6 +137,7 @@ final class ProberLoop {
       } else {
         (check.exchange as? HTTPExchange)?.resolved(Self.peers(outcome, check.request))
       }
+    case .timerSet: break
     }
   }
 

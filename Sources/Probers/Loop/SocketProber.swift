@@ -12,7 +12,7 @@ public import ReachabilityModel
 ///
 /// It reports `unreachable` only where the kernel refused to send. A caller with the engine's verdict may know more,
 /// including for a check that is `down` because the local route was lost during the check.
-public final class SocketProber: Prober {
+public final class SocketProber: SelectiveProber {
   private let checks: ProberInbox
   private let echoes: [ProberInbox]
   private let isStopped = Locked(false)
@@ -46,9 +46,9 @@ public final class SocketProber: Prober {
     check(request, where: { _, _ in .allowed }, completion)
   }
 
-  /// Starts one check of the addresses that have a route, as ``Prober`` specifies.
+  /// Starts one check of the addresses that are permitted, as ``SelectiveProber`` specifies.
   @discardableResult
-  public func check(
+  package func check(
     _ request: CheckRequest, where decision: @escaping @Sendable (IPAddress, UInt16?) -> ContactDecision,
     _ completion: @escaping @Sendable (CheckResult) -> Void
   ) -> any CheckCancellation {
@@ -61,6 +61,10 @@ public final class SocketProber: Prober {
     }
     return Cancellation(inbox: inbox, id: id)
   }
+
+  /// Makes a timer that calls `body` on the thread of all checks but ICMP, which starts with the first call of
+  /// ``ProberTimer/fire(after:)`` at the latest; the body must not block.
+  package func makeTimer(_ body: @escaping @Sendable () -> Void) -> ProberTimer { ProberTimer(checks, body) }
 
   /// Ends running checks with ``Reason/cancelled`` and then the threads; every later check is cancelled.
   ///

@@ -63,6 +63,9 @@ public final class Checker: Sendable {
     }
   }
 
+  /// Makes a timer on the thread that performs checks; nil with another prober.
+  func makeTimer(_ body: @escaping @Sendable () -> Void) -> ProberTimer? { (prober as? SocketProber)?.makeTimer(body) }
+
   /// Performs a check of a watched target for its state alone: no other caller joins it, its outcome is not cached, and the
   /// path of a target that is up is the published one.
   ///
@@ -122,7 +125,7 @@ public final class Checker: Sendable {
       return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
     }
     check.didStart(
-      prober.check(request, where: decision) { [self] result in
+      prober.start(request, where: decision) { [self] result in
         if result.state == .up, let verdict = verdictWithoutWaiting(result, route, before) {
           return end(check, result, verdict)
         }

@@ -1,5 +1,6 @@
 internal import Locks
 public import NetworkReachability
+internal import Probers
 internal import ReachabilityModel
 
 /// Checks registered targets periodically, and immediately when the route to one of them changes.
@@ -22,7 +23,10 @@ public final class CheckSchedule: Sendable {
   let configuration: Configuration
   private let checker: Checker
   private let clock: any CheckClock
+  /// Applies route changes, and starts many checks at once.
   private let timer: any CheckTimer
+  /// Starts checks at their planned times, on the thread that performs them; nil with another clock or prober.
+  private let starter: ProberTimer?
   private let observer: RouteObserver
 
   /// A schedule without targets.
@@ -36,13 +40,15 @@ public final class CheckSchedule: Sendable {
     monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(),
     clock: (any CheckClock)? = nil
   ) {
+    // The times of another clock do not pass with those of the prober's thread.
+    let reference = WeakScheduleReference()
+    starter = clock == nil ? checker.makeTimer { reference.schedule?.startChecks(limit: Limits.threadBurst) } : nil
     let clock = clock ?? SystemClock()
     self.clock = clock
     self.monitor = monitor
     self.checker = checker
     self.configuration = configuration
-    // The timer and the observer may outlive the schedule.
-    let reference = WeakScheduleReference()
+    // The timers and the observer may outlive the schedule.
     let timer = clock.makeTimer { reference.schedule?.applyRouteChanges() }
     self.timer = timer
     observer = RouteObserver { timer.fire() }
@@ -79,18 +85,20 @@ public final class CheckSchedule: Sendable {
     guard !guarded.hasStopped, let next = guarded.state.nextDeadline(after: now.uptime) else { return }
     if let wakeTime = guarded.wakeTime, wakeTime <= next, wakeTime > now.uptime { return }
     guarded.wakeTime = next
+    // Many starts would delay the reading of answers on the prober's thread.
+    if !guarded.state.hasWaitingStarts, starter?.fire(after: next - now.uptime) == true { return }
     timer.fire(at: next)
   }
 
   /// Fires the timer now rather than at the next tick.
   func reschedule() { timer.fire() }
 
-  private func startChecks() {
+  private func startChecks(limit: Int = Limits.checkBurst) {
     let (starts, awaited) = guarded.withLock { guarded -> ([ScheduleState.CheckStart], Set<String>) in
       guard !guarded.hasStopped else { return ([], []) }
       let now = now()
       guarded.wakeTime = nil
-      let starts = guarded.state.takeStarts(at: now)
+      let starts = guarded.state.takeStarts(at: now, limit: limit)
       rearm(&guarded, now)
       return (starts, Set(guarded.waiting.keys))
     }

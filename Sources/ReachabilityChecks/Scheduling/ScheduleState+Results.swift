@@ -12,7 +12,8 @@ extension ScheduleState {
     case settling
     /// The result counts, and may change the target's state.
     case accepted(TargetChange?)
-    /// The kernel reports otherwise about the route; its report is repeated, because it may be outdated.
+    /// The kernel has reported the route as missing, but the check did not; its report is requested again, because it may be
+    /// outdated.
     case contradicted
 
     /// Whether the result is one of the target.

@@ -1,8 +1,8 @@
 internal import ReachabilityModel
 
 extension ScheduleState {
-  /// The checks to start now; to be called at ``nextDeadline(after:)`` at the latest.
-  mutating func takeStarts(at now: Moment) -> [CheckStart] {
+  /// The checks to start now; to be called at ``nextDeadline(after:)`` at the latest, at most `limit`.
+  mutating func takeStarts(at now: Moment, limit: Int = Limits.checkBurst) -> [CheckStart] {
     if limiter.running > 0 { stalls.heartbeat(at: now.uptime) }
     for (id, tick) in wheel.advance(to: now.uptime.ticks) {
       // The entry is outdated.
@@ -14,7 +14,7 @@ extension ScheduleState {
       if entry.activity == .idle { enqueue(id, due: due) } else { statistics.overlaps += 1 }
     }
     var starts: [CheckStart] = []
-    while starts.count < Limits.checkBurst, let (run, host) = limiter.next() {
+    while starts.count < limit, let (run, host) = limiter.next() {
       guard let id = runs[run], let entry = entries[id], case .queued(_, let due) = entry.activity else {
         limiter.finish(host)
         continue
@@ -27,7 +27,10 @@ extension ScheduleState {
     return starts
   }
 
-  /// When ``takeStarts(at:)`` must be called next; nil without targets.
+  /// Whether more checks may start now than one call of ``takeStarts(at:limit:)`` returned.
+  var hasWaitingStarts: Bool { limiter.hasCandidates }
+
+  /// When ``takeStarts(at:limit:)`` must be called next; nil without targets.
   func nextDeadline(after now: Duration) -> Duration? {
     if limiter.hasCandidates { return now + Limits.wheelTick }
     let planned = wheel.next.map { Limits.wheelTick * $0 }
