@@ -7,7 +7,7 @@ internal import Service
 /// The entry point of the program, which keeps the process at one thread until `serve` is prepared.
 @main
 enum EntryPoint {
-  /// With fewer, threads of the system libraries that cannot open what they need end the process without a message.
+  /// With fewer descriptors, threads of the system libraries end the process without a message.
   private static let minimumDescriptors: UInt64 = 64
   /// With fewer, Dispatch waits forever for a thread of its own and SIGTERM is not handled.
   private static let minimumThreads = 16

@@ -10,8 +10,8 @@ internal import NetworkReachability
 /// ```
 ///
 /// Keep a reference to the manager: it stops when the last one is released, but not before the first call of its listener.
-/// Reachable means that a packet can leave this machine
-/// towards the host; send requests regardless, and use this to explain failures and to time retries.
+/// Reachable means that a packet can leave this machine towards the host; send requests regardless, and use this to explain
+/// failures and to time retries.
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// A closure that receives the status.
   public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
