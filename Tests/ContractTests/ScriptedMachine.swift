@@ -26,8 +26,8 @@ struct ScriptedMachine {
   init(_ script: KernelScript = .wired, started: Bool = true, history: HistoryKeeper? = nil) throws {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
-    // Nobody listens there: names that are not in the hosts file fail.
-    monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: { kernel })
+    // No server listens there: names that are not in the hosts file fail.
+    monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: kernel)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),

@@ -39,7 +39,7 @@ import Testing
     #expect(repeated.value == 2)
     epoch.advance()
     #expect(try [ask(client, get), ask(client, get)] == [2, 2])
-    // What is pending when it changes, is answered anew, too.
+    // Pending requests get a new response when it changes.
     for _ in 0..<100 {
       epoch.advance()
       let next = asked.value + 1

@@ -182,7 +182,7 @@ extension ServerTests {
     }
 
     @Test("Taken streams count towards the per-address limit")
-    func crowd() throws {
+    func connectionsPerAddress() throws {
       let log = EventLog()
       let fixture = try Fixture(
         .takeover, configure: { $0.connectionsPerAddress = 1 }, handler: Fixture.follow(log))

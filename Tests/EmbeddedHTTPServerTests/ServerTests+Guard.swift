@@ -122,7 +122,7 @@ extension ServerTests {
     }
 
     @Test("Connections above the per-address limit are answered 429")
-    func crowd() throws {
+    func connectionsPerAddress() throws {
       let fixture = try Fixture(configure: { $0.connectionsPerAddress = 2 })
       let clients = [try fixture.client(), try fixture.client()]
       for client in clients {
@@ -190,7 +190,7 @@ extension ServerTests {
     }
 
     @Test("Connections above the reserve are rejected before a request")
-    func crowdOfStreams() throws {
+    func streamsPerAddress() throws {
       let log = EventLog()
       let fixture = try Fixture(.takeover, configure: { $0.connectionLimit = 2 }, handler: Fixture.follow(log))
       let streams = try (0..<2).map { _ in try fixture.client() }
@@ -237,7 +237,7 @@ extension ServerTests {
 }
 
 extension RawClient: @unchecked Sendable {
-  /// Sends one byte; used from a thread of its own while nobody else touches the client.
+  /// Sends one byte, from a thread of its own, while no other thread uses the client.
   func sendByte() { send("x") }
 }
 

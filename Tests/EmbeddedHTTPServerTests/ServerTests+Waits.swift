@@ -64,7 +64,7 @@ extension ServerTests {
       client.send(Self.request)
       #expect(try client.response().status == 304)
       #expect(bench.ended.value == 1)
-      // Late news harm nobody.
+      // Late changes have no effect.
       for promise in bench.takeAll(1) { promise.fulfil(HTTPResponse(status: 201)) }
       client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.response().status == 200)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import EventStreams
@@ -20,7 +21,7 @@ struct StreamSlotsTests {
 
   @Test("Every stream fires once in its tick", arguments: 0..<20)
   func wheel(seed: UInt64) {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var slots = StreamSlots()
     var due: [Int32: UInt32] = [:]
     var now: UInt32 = 0

@@ -1,6 +1,6 @@
 @testable import Netlink
 
-/// A datagram from the kernel, or from whoever can fake one.
+/// A datagram from the kernel, or a forged one.
 enum NetlinkTarget {
   static func play(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { raw in

@@ -14,8 +14,8 @@ enum RequestTarget {
     script.addInterface(2, "eth0", .ethernet, addresses: ["10.0.0.5/24", "fe80::5/64"])
     script.addDefault(via: "10.0.0.1", on: 2)
     let kernel = ScriptedKernel(script)
-    // Nobody is asked: names that need an answer give promises, which nobody takes.
-    let monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: { kernel })
+    // No server is queried: names that need an answer give promises, which are not used.
+    let monitor = ReachabilityMonitor(configuration: .init(nameServers: ["127.0.0.1:1"]), kernel: kernel)
     let logger = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor), targetChecker: Checker(monitor: monitor), logger: logger)

@@ -13,7 +13,7 @@ import Testing
     #expect(listener.next() == "READY=1\nSTATUS=Serving.")
   }
 
-  @Test func tellingNobodyIsHarmless() {
+  @Test func missingManagerIsHarmless() {
     #expect(!ServiceManager(environment: [:]).notify("READY=1"))
     for address in ["", "relative", "vsock:2:1", "/nonexistent/notify", "@" + String(repeating: "x", count: 200)] {
       #expect(!ServiceManager(environment: ["NOTIFY_SOCKET": address]).notify("READY=1"))

@@ -25,7 +25,7 @@ private final class Directory {
   }
 
   func link(_ name: String, to target: String) throws {
-    // As ln -sfn does: a new link, and then its name.
+    // As ln -sfn does: a new link, which is then renamed.
     guard unsafe symlink(target, "\(path)/.new") == 0 else { throw Loopback.Failure(operation: "symlink") }
     try move(".new", to: name)
   }
@@ -43,7 +43,7 @@ private final class Directory {
     return unsafe poll(&file, 1, 20_000) == 1
   }
 
-  /// The watch tells of what `change` does, and of nothing more.
+  /// The watch reports what `change` does, and nothing else.
   private func tells(_ watch: FileWatcher, _ change: () throws -> Void) throws -> Bool {
     try change()
     guard isReadable(watch), watch.checkForChanges() else { return false }
@@ -94,9 +94,9 @@ private final class Directory {
     try directory.write("run/new", "stub, changed")
     _ = watch.checkForChanges()
     #expect(try tells(watch) { try directory.move("run/new", to: "run/stub.conf") })
-    // It leads elsewhere.
+    // It points to another file.
     #expect(try tells(watch) { try directory.link("etc/resolv.conf", to: "../run/resolv.conf") })
-    // And there it is written.
+    // That file is written.
     #expect(try tells(watch) { try directory.write("run/resolv.conf", "uplink, changed") })
   }
 
@@ -125,7 +125,7 @@ private final class Directory {
     #expect(told)
   }
 
-  @Test func whatIsNotOnTheWayWakesNobodyForLong() throws {
+  @Test func unrelatedFilesWakeNoWatcherForLong() throws {
     let directory = try Directory()
     try directory.write("hosts", "one")
     let watch = FileWatcher(["\(directory.path)/hosts"])

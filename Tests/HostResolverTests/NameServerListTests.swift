@@ -6,7 +6,7 @@ import Testing
 /// Where the name servers are, for those who want to know whether a way leads there.
 @Suite struct NameServerListTests {
   @Test(
-    "A server's address stands before its port",
+    "Server addresses with and without ports",
     arguments: [
       ("10.0.0.53", "10.0.0.53"), ("10.0.0.53:5353", "10.0.0.53"), ("::1", "::1"), ("[::1]:53", "::1"),
       ("fe80::1%eth0", "fe80::1%eth0"), ("[fe80::1%eth0]:53", "fe80::1%eth0"),
@@ -15,13 +15,13 @@ import Testing
     #expect(Resolver.server(text) == (try ReachabilityTarget(host: host)))
   }
 
-  @Test("What is no address is no server", arguments: ["", "dns.example", "[::1", "10.0.0.53:53:53", "::1%"])
+  @Test("Invalid server addresses are rejected", arguments: ["", "dns.example", "[::1", "10.0.0.53:53:53", "::1%"])
   func noServer(_ text: String) {
     let server = Resolver.server(text)
     #expect(server == nil || text == "[::1")
   }
 
-  @Test("resolv.conf(5) has them in its lines, and settings come before it")
+  @Test("Settings take precedence over resolv.conf(5)")
   func resolvConf() throws {
     let file = try ResolvConfTests.ResolvConf(
       "# nameserver 10.0.0.1\nsearch a.test\nnameserver 10.0.0.53\nnameserver\t fe80::1%eth0 \nnameserver x\n")

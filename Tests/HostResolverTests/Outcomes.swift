@@ -1,7 +1,8 @@
-import Locks
 import HostResolver
+import Locks
+import TestSupport
 
-typealias Outcome = Result<[ResolvedAddress], ResolutionFailure>
+typealias Outcome = Result<ResolvedAddresses, ResolutionFailure>
 
 /// Outcomes of requests that were made with completions, and a way to wait for them.
 final class Outcomes: Sendable {
@@ -14,7 +15,7 @@ final class Outcomes: Sendable {
   }
 
   func wait(for count: Int) async throws -> [Outcome] {
-    try await eventually { self.all.count >= count }
+    try await waitUntil { self.all.count >= count }
     return all
   }
 }

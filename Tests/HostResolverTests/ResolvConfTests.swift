@@ -5,7 +5,7 @@ import Testing
 
 /// The search list and its changes, read from a file that the test writes.
 @Suite struct ResolvConfTests {
-  /// A file of its own for one test, removed with it.
+  /// A file for one test, which is removed after it.
   final class ResolvConf {
     let path = "/tmp/probes-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).conf"
 
@@ -111,7 +111,7 @@ import Testing
     let resolver = resolver(server, file)
     let outcomes = Outcomes()
     resolver.resolve("db", timeout: patience, outcomes.take)
-    try await eventually { server.count("db.old.test") >= 2 }
+    try await waitUntil { server.count("db.old.test") >= 2 }
     try file.write("search newer.test\n")
     resolver.resolve("db", timeout: patience, outcomes.take)
     let all = try await outcomes.wait(for: 2)

@@ -28,7 +28,7 @@ import Testing
     let resolver = Resolver(asking: [server])
     let outcomes = Outcomes()
     for number in 0..<3_000 { resolver.resolve("n\(number).test", timeout: patience, outcomes.take) }
-    try await eventually { outcomes.all.count >= 3_000 - 1_024 - 64 }
+    try await waitUntil { outcomes.all.count >= 3_000 - 1_024 - 64 }
     resolver.stop()
     let all = outcomes.all
     #expect(all.count == 3_000)
@@ -53,7 +53,7 @@ import Testing
     let resolver = Resolver(asking: [server])
     let outcomes = Outcomes()
     for number in 0..<200 { resolver.resolve("n\(number).test", timeout: patience, outcomes.take) }
-    try await eventually { server.total > 10 }
+    try await waitUntil { server.total > 10 }
     resolver.stop()
     #expect(outcomes.all == [Outcome](repeating: .failure(.cancelled), count: 200))
     resolver.stop()
@@ -76,7 +76,7 @@ import Testing
       last?.stop()
       outcomes.take(outcome)
     }
-    try await eventually { server.total >= 2 }
+    try await waitUntil { server.total >= 2 }
     server.release()
     #expect(try await outcomes.wait(for: 1).first.map { try $0.get().map(\.bytes) } == [four])
     #expect(holder.withLock { $0 } == nil)

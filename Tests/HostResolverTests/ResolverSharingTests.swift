@@ -12,12 +12,12 @@ import Testing
     for name in ["host.test", "HOST.test", "host.TEST"] {
       resolver.resolve(name, timeout: patience, outcomes.take)
     }
-    try await eventually { server.count("host.test") >= 2 }
+    try await waitUntil { server.count("host.test") >= 2 }
     resolver.resolve("host.test", timeout: patience, outcomes.take)
     server.release()
     let all = try await outcomes.wait(for: 4)
     #expect(all.allSatisfy { (try? $0.get())?.map(\.bytes) == [six, four] })
-    // Two for all of them; a very busy machine may make the resolver start over.
+    // Two for all of them; on a busy machine the resolver may repeat them.
     #expect(server.total < 8)
   }
 
@@ -50,7 +50,7 @@ import Testing
   @Test func missingNamesAreRememberedAndFailuresAreNot() async throws {
     let server = try DNSServer { name, _ in name == "no.test" ? .noSuchName : .serverFailure }
     defer { server.stop() }
-    // The longest time possible: a busy machine needs seconds between two lines of a test.
+    // The longest timeout: a busy machine may need seconds between two statements.
     let resolver = Resolver(
       .init(servers: [server.address], resolvConfPath: "/dev/null", negativeTimeToLive: .seconds(30)))
     await #expect(throws: ResolutionFailure.notFound) { try await resolver.bytes("no.test") }
@@ -79,7 +79,7 @@ import Testing
     let resolver = Resolver(asking: [server])
     let outcomes = Outcomes()
     resolver.resolve("host.test", timeout: patience, outcomes.take)
-    try await eventually { server.total >= 2 }
+    try await waitUntil { server.total >= 2 }
     server.answer { _, _ in .addresses([otherFour]) }
     resolver.flush()
     server.release()
@@ -87,7 +87,7 @@ import Testing
     #expect(try await resolver.bytes("host.test") == [otherFour])
   }
 
-  @Test func aLateAnswerCompletesNobodyTwice() async throws {
+  @Test func aLateAnswerCompletesNoRequestTwice() async throws {
     let server = try DNSServer { _, _ in .held([four]) }
     defer { server.stop() }
     let resolver = Resolver(asking: [server])
@@ -96,7 +96,7 @@ import Testing
     resolver.resolve("host.test", timeout: .milliseconds(100), outcomes.take)
     let other = Outcomes()
     resolver.resolve("host.test", timeout: patience, other.take)
-    try await eventually { server.total >= 2 }
+    try await waitUntil { server.total >= 2 }
     first.cancel()
     first.cancel()
     let early = try await outcomes.wait(for: 2)
@@ -107,14 +107,14 @@ import Testing
     first.cancel()
   }
 
-  @Test func aSilentServerIsAskedAgainWhileSomebodyWaits() async throws {
+  @Test func aSilentServerIsQueriedAgainWhileRequestsWait() async throws {
     let server = try DNSServer { _, _ in .silence }
     defer { server.stop() }
     // All retransmissions fit into 0.7 s here; the request has more time than that.
     let resolver = Resolver(asking: [server], timeout: .milliseconds(100))
     let outcomes = Outcomes()
     resolver.resolve("host.test", timeout: patience, outcomes.take)
-    try await eventually { server.total > 2 }
+    try await waitUntil { server.total > 2 }
     server.answer { _, _ in .addresses([four]) }
     #expect(try await outcomes.wait(for: 1).first.map { try $0.get().map(\.bytes) } == [four])
   }
@@ -124,7 +124,7 @@ import Testing
     defer { server.stop() }
     let resolver = Resolver(asking: [server])
     let task = Task { try await resolver.bytes("host.test") }
-    try await eventually { server.total > 0 }
+    try await waitUntil { server.total > 0 }
     task.cancel()
     await #expect(throws: ResolutionFailure.cancelled) { try await task.value }
     let early = Task {
@@ -134,11 +134,11 @@ import Testing
     await #expect(throws: ResolutionFailure.cancelled) { try await early.value }
   }
 
-  /// A resolver whose socket stays open, for one of its questions is never answered.
+  /// A resolver whose socket stays open, because one query is never answered.
   private func withOpenSocket(_ server: DNSServer, timeout: Duration) async throws -> Resolver {
     let resolver = Resolver(asking: [server], timeout: timeout)
     resolver.resolve("never.test", timeout: patience) { _ in }
-    try await eventually { server.count("never.test") == 2 }
+    try await waitUntil { server.count("never.test") == 2 }
     #expect(try await resolver.bytes("one.test") == [four])
     server.ignoreKnownSockets()
     return resolver
@@ -148,7 +148,7 @@ import Testing
     name == "never.test" ? .silence : .addresses(type == DNSMessage.a ? [four] : [])
   }
 
-  @Test("After a change of the way the servers are asked from other sockets, also what was being asked")
+  @Test("A route change repeats open queries from new sockets")
   func flushingOpensOtherSockets() async throws {
     let server = try DNSServer(Self.allButOne)
     defer { server.stop() }
@@ -161,7 +161,7 @@ import Testing
     resolver.stop()
   }
 
-  @Test("Servers that say nothing to a question from first to last are asked from other sockets")
+  @Test("Silent servers are queried from new sockets")
   func silenceOpensOtherSockets() async throws {
     let server = try DNSServer(Self.allButOne)
     defer { server.stop() }

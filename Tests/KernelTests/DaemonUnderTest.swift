@@ -17,7 +17,7 @@ final class DaemonUnderTest: Sendable {
   enum Privileges {
     /// Ours.
     case all
-    /// None at all, and as nobody where this process may become somebody else.
+    /// None, as the user `nobody` where this process may change its user.
     case none
   }
 
@@ -64,8 +64,8 @@ final class DaemonUnderTest: Sendable {
     switch privileges {
     case .all: return [setpriv, "--pdeathsig", "KILL"]
     case .none:
-      let stranger = canBecomeNobody ? ["--reuid", "65534", "--regid", "65534", "--clear-groups"] : []
-      return [setpriv, "--pdeathsig", "KILL"] + stranger
+      let identity = canChangeUser ? ["--reuid", "65534", "--regid", "65534", "--clear-groups"] : []
+      return [setpriv, "--pdeathsig", "KILL"] + identity
         + ["--bounding-set", "-all", "--inh-caps", "-all", "--ambient-caps", "-all", "--no-new-privs"]
     }
   }
@@ -73,8 +73,8 @@ final class DaemonUnderTest: Sendable {
   /// Whether the program can be started without privileges.
   static let canDropPrivileges: Bool = unsafe access("/usr/bin/setpriv", X_OK) == 0 && geteuid() == 0
 
-  /// A user namespace of one user knows no nobody.
-  private static let canBecomeNobody: Bool = {
+  /// A user namespace with one user has no user `nobody`.
+  private static let canChangeUser: Bool = {
     let child = try? Child("/usr/bin/setpriv", ["--reuid", "65534", "--clear-groups", "/usr/bin/test", "-x", program])
     return (try? child?.wait()) == .exited(0)
   }()

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// The kernel flushes route by route, the oldest last: many younger ones keep the old default route in sight for so
-  /// long that whoever does not wait for the end is told it.
+  /// long that a reader that does not wait for the end receives it.
   @Test(arguments: losses) func verdictIsCorrectDuringLongFlushes(
     _ loss: String, _ restoration: String
   ) throws {
@@ -31,7 +31,7 @@ import Testing
   private func race(_ loss: String, _ restoration: String, _ younger: [String] = [], trials: Int) throws {
     let routes = ["route add default via 10.9.0.1 dev c0"] + younger
     let pair = try VethPair()
-    // IPv6 would send events after the flush, and each of them would mend a wrong verdict.
+    // IPv6 would send events after the flush, and each of them would correct a wrong verdict.
     try pair.client.sysctl("net.ipv6.conf.c0.disable_ipv6", 1)
     try pair.client.ip(batch: routes)
     let monitor = ReachabilityMonitor(configuration: .init(settle: .zero))
@@ -44,7 +44,7 @@ import Testing
       if !eventually(within: .seconds(10), { monitor.snapshot.machine.reason == .noRoute }) { wrong += 1 }
       try pair.client.ip(batch: [restoration] + routes)
       try #require(eventually { monitor.snapshot.status.isReachable }, "not restored in trial \(trial)")
-      // Nobody learns more from waiting for hundreds of deadlines.
+      // Waiting for hundreds of deadlines would show nothing more.
       guard wrong < 3 else { break }
     }
     #expect(wrong == 0, "of \(trials) trials")

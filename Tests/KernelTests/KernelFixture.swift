@@ -10,9 +10,9 @@ final class KernelFixture {
   private(set) var status: StatusReplica
   private let settle: Int
   private var fences = 0
-  /// `status` and `path` events that nobody has asked for yet.
+  /// `status` and `path` events that no test has read yet.
   private var pending: [StateEvent] = []
-  /// `interface` events that nobody has asked for yet.
+  /// `interface` events that no test has read yet.
   private var interfaces: [StateEvent] = []
 
   /// The machine under test.
@@ -107,7 +107,7 @@ final class KernelFixture {
     while status.number < number { try sort(try read()) }
     let hasSameRepresentation = status.agrees(with: document) || status.number > number
     #expect(hasSameRepresentation, "events: \(status.document), /status: \(document)", sourceLocation: location)
-    #expect(pending.isEmpty, "nobody asked for these", sourceLocation: location)
+    #expect(pending.isEmpty, "unexpected events", sourceLocation: location)
     pending = []
     defer { interfaces = [] }
     return interfaces

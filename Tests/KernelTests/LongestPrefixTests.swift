@@ -104,7 +104,7 @@ import Testing
       }
       let subscription = try #require(monitor.listen(to: .host, watching: targets, on: .direct) { _ in })
       try client.ipAnyway(batch: meddler.commands())
-      // Right soon, and without an event that would mend it later: an audit is a minute away.
+      // Soon, without an event that would correct it later: an audit is a minute away.
       var wrong: [ReachabilityTarget] = []
       let isRight = try eventually(within: .seconds(20)) { () throws(KernelError) in
         wrong = []

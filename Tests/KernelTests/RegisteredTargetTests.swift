@@ -102,7 +102,7 @@ import Testing
     try waitUntilUp(2, daemon)
     let near = try daemon.get("/targets/t0").json["lastCheck"]?["checkedAt"]?.text
     let events = try daemon.events("?types=target")
-    // A more specific way, and nobody at its end: the kernel says that there is one, the check that nobody answers.
+    // A more specific route without a host: the kernel has a route, the check gets no response.
     try pair.client.ip("route add 10.50.0.1/32 via 10.9.0.9 dev c0")
     try wait(events, until: ["far": "down"])
     try pair.client.ip("route del 10.50.0.1/32 via 10.9.0.9 dev c0")

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The event stream under real changes: every event once, for everybody.
+/// The event stream under real changes: every event once, for every reader.
 @Suite(.needsNamespaces) struct StreamTests {
   let pair: VethPair
   let daemon: DaemonUnderTest

@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-/// The kernel announces the end of an IPv4 route and unlinks it afterwards, when everybody has been told.
+/// The kernel announces the end of an IPv4 route and unlinks it after all listeners were notified.
 ///
 /// Many others who listen, too, keep the window open.
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct RemovalRaceTests {

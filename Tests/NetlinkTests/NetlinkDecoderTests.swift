@@ -1,4 +1,5 @@
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @testable import Netlink
@@ -151,7 +152,7 @@ struct NetlinkDecoderTests {
   }
 
   @Test func corruptedBytesDoNotTrap() {
-    var random = SplitMix(state: 4711)
+    var random = SeededGenerator(seed: 4711)
     for (_, bytes) in CapturedDatagrams.all {
       for _ in 0..<2000 {
         var bent = bytes
@@ -196,18 +197,5 @@ struct NetlinkDecoderTests {
     #expect(!added.needsBarrier && !added.changes.isAny && added.changes.blocks.count == 1)
     let rule = batch(CapturedDatagrams.rule)
     #expect(rule.needsBarrier && rule.changes.isAny)
-  }
-}
-
-/// A generator with a seed, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

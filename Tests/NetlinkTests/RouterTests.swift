@@ -99,7 +99,7 @@ import Testing
     #expect(isChanged(message(1, NUD_STALE)) && !neighbours.hasFailures)
   }
 
-  /// When no neighbour is waited for, hosts wake nobody.
+  /// Without a watched neighbour, hosts wake no thread.
   static func expectDeafness(_ running: RunningSource) throws {
     try running.client.ip("route add 203.0.113.0/24 via 10.9.0.1")
     #expect(eventually { running.observer.causes.contains(.routeAdded) })
@@ -153,7 +153,7 @@ import Testing
         }
       })
     #expect(running.observer.readings.dropFirst(before).first { !$0.causes.isEmpty }?.causes == [.neighbourChanged])
-    // Nobody answers at fd09::8.
+    // No host has fd09::8.
     #expect(eventually { running.observer.answer(RunningSource.ipv6)?.route == nil })
   }
 }

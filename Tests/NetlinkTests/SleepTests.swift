@@ -67,7 +67,7 @@ import Testing
     #expect(running.source.counters.resumes == 0)
     running.observer.removeAll()
     slept.withLock { $0 += .seconds(3600) }
-    // Waking ends the wait by itself; here somebody must.
+    // Waking ends the wait by itself; here the test does.
     running.source.refresh()
     #expect(eventually { running.source.counters.resumes == 1 })
     #expect(eventually { running.observer.causes.contains(.resume) })

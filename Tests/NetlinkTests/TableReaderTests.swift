@@ -92,7 +92,7 @@ import Testing
 
   @Test(arguments: [1, 2, 3]) func partialReadingsEqualACompleteOne(seed: UInt64) throws {
     let running = try RunningSource()
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     for round in 0..<40 {
       // Some of it is refused (a link that is there, or not): then something else happened.
       try? running.client.ip(batch: (0..<Int.random(in: 1...6, using: &random)).map { _ in Self.change(&random) })
@@ -135,7 +135,7 @@ import Testing
     #expect(lower() == nil)
   }
 
-  static func change(_ random: inout SplitMix) -> String {
+  static func change(_ random: inout SeededGenerator) -> String {
     let (number, other) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<4, using: &random))
     let changes = [
       "link add t\(number) type bridge", "link add t\(number) type veth peer name t\(other)", "link del t\(number)",

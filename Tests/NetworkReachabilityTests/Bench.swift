@@ -34,7 +34,7 @@ struct Bench {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
     monitor = ReachabilityMonitor(
-      configuration: .init(settle: settle, nameServers: nameServers, nameTimeout: nameTimeout), kernel: { kernel })
+      configuration: .init(settle: settle, nameServers: nameServers, nameTimeout: nameTimeout), kernel: kernel)
   }
 
   static func started(_ script: KernelScript = .wired, settle: Duration = Bench.settle) throws -> Bench {

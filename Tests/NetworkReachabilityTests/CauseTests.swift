@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("What a change is put down to")
+@Suite("Causes of changes")
 struct CauseTests {
-  @Test("A late verdict names what began its wait and what came after")
+  @Test("A delayed verdict has the causes of its settle time")
   func carried() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.status)
@@ -18,7 +18,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("What came before the wait is not named")
+  @Test("Causes before the settle time are not reported")
   func notBefore() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.status)
@@ -29,7 +29,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("A failure of the kernel ends the wait, and its causes with it")
+  @Test("A failure ends the settle time and its causes")
   func forgottenOnFailure() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.status)
@@ -40,7 +40,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("Links and carriers are told apart by the tables alone")
+  @Test("The tables distinguish link and carrier changes")
   func links() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.interface)
@@ -57,7 +57,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("Interfaces that come and go are told, the gone first")
+  @Test("Removed interfaces are reported before added ones")
   func comeAndGo() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.interface)
@@ -74,7 +74,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("Route and rule events are not put down to an interface of the same reading; lost events may be")
+  @Test("Route and rule events are not causes of interface changes")
   func interfaceCauses() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.interface)
@@ -83,7 +83,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("The first verdict has no causes, whatever the kernel said meanwhile")
+  @Test("The first verdict has no causes")
   func initial() throws {
     let bench = Bench()
     let sink = RecordingSink()
@@ -92,7 +92,7 @@ struct CauseTests {
     #expect(sink.transitions.map(\.causes) == [[]])
   }
 
-  @Test("A default route that runs out is looked at again in time, and its end is named")
+  @Test("An expiring default route is evaluated at its end")
   func expiry() throws {
     var script = KernelScript.wired
     for index in script.routes.indices where script.routes[index].prefix.length == 0 {
@@ -115,13 +115,13 @@ struct CauseTests {
     bench.kernel.advance(by: .seconds(6))
     #expect(recorder.transitions.map(\.causes) == [[.routeExpired]])
     #expect(bench.monitor.snapshot.status == .notReachable)
-    // For a while, because it may be revived without an event, too.
+    // For a while, because it may be renewed without an event.
     bench.kernel.advance(by: .seconds(80))
     #expect(bench.kernel.deadline == nil)
     subscription.cancel()
   }
 
-  @Test("A route that ran out and is revived without an event is found in time")
+  @Test("A renewed route without an event is found")
   func revived() throws {
     var script = KernelScript.wired
     for index in script.routes.indices { script.routes[index].expiresIn = .seconds(5) }
@@ -142,7 +142,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("A life that is shortened without an event is found in time")
+  @Test("A shortened lifetime without an event is found")
   func shortened() throws {
     var script = KernelScript.wired
     for index in script.routes.indices { script.routes[index].expiresIn = .seconds(600) }
@@ -154,7 +154,7 @@ struct CauseTests {
     bench.kernel.changeWithoutEvent { script in
       for index in script.routes.indices { script.routes[index].expiresIn = .seconds(5) }
     }
-    // Advertised now, to end in five seconds, and seen by then.
+    // Advertised now with five seconds of lifetime, and read by then.
     bench.kernel.advance(by: .milliseconds(4_999))
     bench.kernel.changeWithoutEvent { $0.removeDefaults(.ipv4) }
     #expect(recorder.transitions.count == heard)
@@ -165,7 +165,7 @@ struct CauseTests {
     subscription.cancel()
   }
 
-  @Test("A route that runs out is missed by all behind it, whoever of them was asked about")
+  @Test("An expired route affects all targets behind it")
   func expiryWithoutStandIn() throws {
     let bench = try Bench.started(.withoutDefault, settle: .zero)
     var route = try ClassTests.route("198.18.0.0", 16)

@@ -3,9 +3,9 @@ import NetworkReachabilityTesting
 import Testing
 
 /// Targets that share routes share the questions about them.
-@Suite("Path classes")
+@Suite("Forwarding classes")
 struct ClassTests {
-  /// Counts the questions of each reading.
+  /// Counts the lookups of each reading.
   final class Counter: KernelSource {
     let kernel: ScriptedKernel
     let asked = Shared<[[RouteQuery]]>([])
@@ -32,7 +32,7 @@ struct ClassTests {
     func refresh() { kernel.refresh() }
     func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try kernel.lookUp(queries) }
 
-    /// The questions of what a closure causes, but for the default path's own.
+    /// The lookups that a closure causes, without those of the default path.
     func questions(of body: () -> Void) -> [RouteQuery] {
       asked.withLock { $0 = [] }
       body()
@@ -59,7 +59,7 @@ struct ClassTests {
     return (counter, monitor, targets, subscription)
   }
 
-  @Test("A change of the default route asks one question for all the targets behind it, and changes them all")
+  @Test("A changed default route needs one lookup for its targets")
   func defaultRoute() throws {
     let (counter, monitor, targets, subscription) = try Self.started()
     let queries = counter.questions {
@@ -73,7 +73,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  @Test("A route to some of them asks for these and for the rest's stand-in alone, one elsewhere asks nothing")
+  @Test("A new route needs lookups for its targets only")
   func someAndNone() throws {
     let (counter, monitor, targets, subscription) = try Self.started()
     let route = try Self.route("198.18.0.0", 25, type: .blackhole)
@@ -89,7 +89,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  @Test("A change that covers targets with a longer match of their own in the same table does not ask about them")
+  @Test("Targets with a longer match in the table are skipped")
   func longerMatch() throws {
     let (counter, monitor, targets, subscription) = try Self.started()
     counter.kernel.change { script in
@@ -104,7 +104,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  @Test("Where the kernel chooses by destination, every target is asked about, and again one when it no longer does")
+  @Test("Multipath routes need a lookup for every target")
   func multipath() throws {
     let (counter, monitor, targets, subscription) = try Self.started(50)
     var route = Route(prefix: anyIPv4, metric: 1, hops: [.init(interfaceIndex: 2), .init(interfaceIndex: 1)])
@@ -121,7 +121,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  @Test("Members that are looked up in a second reading have the cause of the first")
+  @Test("Members that are looked up later keep the cause")
   func causeOfMembers() throws {
     let (counter, monitor, targets, subscription) = try Self.started(5)
     let recorder = UpdateRecorder()
@@ -140,7 +140,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  @Test("IPv6 members are looked up one by one when the one that represents them is refused and others may not be")
+  @Test("IPv6 members behind a refused representative are looked up separately")
   func refusedRepresentative() throws {
     var script = KernelScript.wired
     script.addInterface(3, "eth1", addresses: ["fd08::2/64"])
@@ -160,7 +160,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  /// As ``started(_:)``, with a recorder of all that is told.
+  /// As ``started(_:)``, with a recorder of all updates.
   private static func recorded() throws -> (
     ScriptedKernel, ReachabilityMonitor, [ReachabilityTarget], UpdateRecorder, [ReachabilityMonitor.Subscription]
   ) {
@@ -171,7 +171,7 @@ struct ClassTests {
     return (counter.kernel, monitor, targets, recorder, [subscription, recording])
   }
 
-  /// The router after which each target's transition says it came, and the router that it goes to.
+  /// The old and the new router of each target's transition.
   private static func routers(_ recorder: UpdateRecorder) -> [[String?]] {
     recorder.updates.compactMap { update in
       guard case .host(let from?, let to)? = update.transition?.change else { return nil }
@@ -179,7 +179,7 @@ struct ClassTests {
     }
   }
 
-  @Test("Who leaves a class that changed as a whole leaves it with the path that was told last")
+  @Test("A removed member keeps the path that was last reported")
   func leaving() throws {
     let (kernel, monitor, targets, recorder, subscriptions) = try Self.recorded()
     for router in ["10.0.0.2", "10.0.0.3"] {
@@ -188,7 +188,7 @@ struct ClassTests {
         $0.addDefault(via: router, on: 2)
       }
     }
-    // By the router of before, which is news to the one that is moved.
+    // Through the previous router, which is a change for the moved target.
     let back = Route(
       prefix: IPPrefix(IPAddress(ipv4: 0xc612_0000), length: 32),
       hops: [.init(interfaceIndex: 2, gateway: IPAddress("10.0.0.2"))])
@@ -204,7 +204,7 @@ struct ClassTests {
     subscriptions.forEach { $0.cancel() }
   }
 
-  @Test("When the kernel fails after a class changed as a whole, all its members are told so")
+  @Test("All members report a failure after a class change")
   func failing() throws {
     let (kernel, monitor, targets, recorder, subscriptions) = try Self.recorded()
     kernel.change {
@@ -221,7 +221,7 @@ struct ClassTests {
     subscriptions.forEach { $0.cancel() }
   }
 
-  @Test("Whoever attaches hears which targets a change touched, whether or not it changed them")
+  @Test("An observer receives all targets that a change touches")
   func judgements() throws {
     final class Sink: ReevaluationObserver {
       let heard = Shared<[[ReachabilityTarget]]>([])
@@ -248,7 +248,7 @@ struct ClassTests {
     subscription.cancel()
   }
 
-  @Test("Blocks that came while events were lost and nobody wanted them are known to whoever is watched next")
+  @Test("Blocks that were missed are known to the next target")
   func blocksLostMeanwhile() throws {
     let bench = try Bench.started(settle: .zero)
     bench.kernel.change { try? $0.routes.append(Self.route("198.18.0.0", 16)) }
@@ -264,7 +264,7 @@ struct ClassTests {
     for subscription in [local, second] { subscription.cancel() }
   }
 
-  @Test("An audit finds what no event told of, in interfaces, the default path, classes and pairs, and mends it")
+  @Test("An audit finds and corrects changes without events")
   func audit() throws {
     let bench = try Bench.started(settle: .zero)
     let targets = try [ReachabilityTarget(host: "192.0.2.1"), ReachabilityTarget(host: "10.0.0.9", source: "10.0.0.5")]

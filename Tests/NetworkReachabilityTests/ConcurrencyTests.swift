@@ -30,9 +30,9 @@ private final class SlowKernel: KernelSource {
   func stop() { inner.stop() }
 }
 
-@Suite("Starts, stops and cancels that meet", .serialized)
+@Suite("Concurrent starts, stops and cancels", .serialized)
 struct ConcurrencyTests {
-  @Test("E2-7 two starts at once both return after the first reading, and not before")
+  @Test("E2-7 concurrent starts both return after the first reading")
   func twoStarts() throws {
     let kernel = SlowKernel(ScriptedKernel(.wired))
     let monitor = ReachabilityMonitor(kernel: { kernel })
@@ -56,7 +56,7 @@ struct ConcurrencyTests {
     #expect(seen.value == [online, online, online, online])
   }
 
-  @Test("Two starts at once share a refusal, and the next start tries again")
+  @Test("Concurrent starts share an error; the next tries again")
   func twoStartsFail() throws {
     let error = KernelError(operation: "socket", errno: EPERM, message: "no")
     let attempts = Shared(0)
@@ -74,7 +74,7 @@ struct ConcurrencyTests {
         do throws(KernelError) { try monitor.start() } catch { errors.withLock { $0.append(error) } }
       }
     }
-    // Each that makes an attempt of its own must be let go.
+    // Each that makes an attempt of its own must be released.
     for _ in 0..<2 { slow.release.signal() }
     group.wait()
     #expect(errors.value == [error, error])
@@ -84,7 +84,7 @@ struct ConcurrencyTests {
     #expect(monitor.snapshot.status == online)
   }
 
-  @Test("E2-10 listeners that cancel each other from inside themselves do not wait for ever", arguments: [2, 3, 5])
+  @Test("E2-10 listeners that cancel each other do not deadlock", arguments: [2, 3, 5])
   func circle(_ count: Int) throws {
     for round in 0..<50 {
       let monitors = try (0..<count).map { _ in try Bench.started() }
@@ -94,7 +94,7 @@ struct ConcurrencyTests {
         inside.enter()
         done.enter()
       }
-      // Nobody cancels before all are listening.
+      // No listener is cancelled before all are subscribed.
       inside.enter()
       for number in 0..<count {
         let isFirst = Shared(true)
@@ -106,7 +106,7 @@ struct ConcurrencyTests {
           }
           guard mustAct else { return }
           inside.leave()
-          // All are inside at once.
+          // All listeners run concurrently.
           inside.wait()
           subscriptions.withLock { $0[(number + 1) % count] }?.cancel()
           done.leave()
@@ -121,7 +121,7 @@ struct ConcurrencyTests {
     }
   }
 
-  @Test("E2-6 who cancels from inside another listener still waits for a call that ends by itself")
+  @Test("E2-6 cancel inside another listener waits for the running call")
   func cancelFromAnother() throws {
     for _ in 0..<50 {
       let bench = try Bench.started()
@@ -147,7 +147,7 @@ struct ConcurrencyTests {
     }
   }
 
-  @Test("E2-10 two listeners may stop one monitor at once, from inside themselves")
+  @Test("E2-10 two listeners may stop one monitor concurrently")
   func stopTogether() throws {
     for _ in 0..<100 {
       let bench = Bench()

@@ -4,7 +4,7 @@ import NetworkReachabilityTesting
 import TestSupport
 import Testing
 
-@Suite("Where a listener runs")
+@Suite("Queues and executors of listeners")
 struct ContextTests {
   private static let key = DispatchSpecificKey<String>()
 
@@ -18,7 +18,7 @@ struct ContextTests {
     }
   }
 
-  /// The names of the queues that the first updates are heard on.
+  /// The names of the queues on which the first updates are delivered.
   private func heard(on context: DeliveryContext?) async throws -> [String?] {
     let bench = try Bench.started()
     let names = Shared<[String?]>([])
@@ -40,14 +40,14 @@ struct ContextTests {
     #expect(try await heard(on: .main) == ["main", "main"])
   }
 
-  @Test("E2-5 a listener runs on the queue that it asks for")
+  @Test("E2-5 a listener runs on its queue")
   func otherQueue() async throws {
     let queue = DispatchQueue(label: "own")
     queue.setSpecific(key: Self.key, value: "own")
     #expect(try await heard(on: .queue(queue)) == ["own", "own"])
   }
 
-  @Test("A listener runs on the task executor that it asks for")
+  @Test("A listener runs on its task executor")
   func executor() async throws {
     let executor = QueueExecutor()
     executor.queue.setSpecific(key: Self.key, value: "executor")

@@ -4,13 +4,13 @@ import NetworkReachabilityTesting
 import TestSupport
 import Testing
 
-/// The articles' code as it stands there (TidyTests hold the articles to it), and that it does what they say.
-@Suite("What the articles show")
+/// The articles' code (TidyTests compare the articles with it), and that it behaves as they say.
+@Suite("Code of the articles")
 struct DocumentationTests {
-  @Test("Testing your code: a script takes the kernel's place, and another the name servers'")
+  @Test("Testing your code: scripted kernel and names")
   func testingYourCode() async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     #expect(monitor.snapshot.status == .notReachable)
     kernel.change([.routeAdded]) { script in
@@ -24,7 +24,7 @@ struct DocumentationTests {
     #expect(monitor.snapshot.status == .notReachable)
     #expect(await monitor.waitUntilReachable(timeout: .zero) == false)
     let names = ScriptedNames(["db.internal": ["10.0.0.9"]])
-    let watching = ReachabilityMonitor(kernel: { kernel }, names: names)
+    let watching = ReachabilityMonitor(kernel: kernel, names: names)
     try watching.start()
     let database = try ReachabilityTarget(host: "db.internal")
     let hosts = UpdateRecorder()
@@ -42,7 +42,7 @@ struct DocumentationTests {
     withExtendedLifetime((subscription, watch)) {}
   }
 
-  @Test("Getting started: ask once", .enabled(if: Namespace.isSupported))
+  @Test("Getting started: one evaluation", .enabled(if: Namespace.isSupported))
   func askOnce() throws {
     try Namespace().run {
       let verdict = try ReachabilityMonitor().evaluate(.default)
@@ -51,7 +51,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("Getting started: the configuration's types are as the article has them")
+  @Test("Getting started: types of the configuration")
   func configuration() throws {
     let configuration = ReachabilityMonitor.Configuration(
       interfaceRequirement: InterfaceRequirement(prohibited: [.wwan]),

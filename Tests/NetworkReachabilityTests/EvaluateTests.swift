@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("Judging a target once")
+@Suite("Evaluation of one target")
 struct EvaluateTests {
-  @Test("A-03 A-05 a verdict needs no start, and leaves nothing behind")
+  @Test("A-03 A-05 an evaluation needs no start and releases everything")
   func beforeStart() throws {
     let bench = Bench()
     let (recorder, subscription) = try bench.record(.all)
@@ -17,7 +17,7 @@ struct EvaluateTests {
     subscription.cancel()
   }
 
-  @Test("While started the kernel is asked afresh, without settle time, and nobody is told")
+  @Test("A started monitor evaluates again without settle time or events")
   func whileStarted() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)
@@ -31,7 +31,7 @@ struct EvaluateTests {
     subscription.cancel()
   }
 
-  @Test("E3-3 E3-8 a name is judged by the default path alone: no query but the kernel's, and no waiting")
+  @Test("E3-3 E3-8 a name is evaluated by the default path alone")
   func names() throws {
     for started in [false, true] {
       let bench = Bench()
@@ -48,7 +48,7 @@ struct EvaluateTests {
     }
   }
 
-  @Test("Targets that no question answers need no question")
+  @Test("Targets without lookups make none")
   func withoutQuestion() throws {
     let bench = try Bench.started()
     #expect(try bench.monitor.evaluate(.localLink).path.flags == [.reachable, .isDirect])
@@ -60,7 +60,7 @@ struct EvaluateTests {
     #expect(bench.kernel.lookUpCount == 0)
   }
 
-  @Test("A kernel that refuses throws, and a verdict is never guessed")
+  @Test("A failed lookup throws")
   func refused() throws {
     let bench = Bench()
     let error = KernelError(operation: "socket", errno: 1, message: "Operation not permitted")
@@ -83,7 +83,7 @@ struct EvaluateTests {
     }
   }
 
-  @Test("Judging once never disturbs who listens")
+  @Test("An evaluation does not affect listeners")
   func undisturbed() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)

@@ -12,7 +12,7 @@ private final class BusyKernel: KernelSource {
   let isFree = DispatchSemaphore(value: 0)
   let isAsked = DispatchSemaphore(value: 0)
 
-  /// How many questions each call had.
+  /// The number of lookups of each call.
   var calls: [Int] { asked.withLock(\.self) }
 
   func start(_ observer: any KernelObserver) throws(KernelError) { try script.start(observer) }
@@ -30,7 +30,7 @@ private final class BusyKernel: KernelSource {
   func stop() { script.stop() }
 }
 
-@Suite("Judging without waiting for the kernel")
+@Suite("Evaluation without waiting for the kernel")
 struct JudgingTests {
   private let kernel = BusyKernel()
   private let monitor: ReachabilityMonitor
@@ -40,7 +40,7 @@ struct JudgingTests {
     try monitor.start()
   }
 
-  @Test("Who asks is not kept; what comes meanwhile is answered with one call, in its order")
+  @Test("Requests during a lookup are answered together, in order")
   func together() throws {
     let told = Locked<[String]>([])
     let isDone = DispatchSemaphore(value: 0)
@@ -60,7 +60,7 @@ struct JudgingTests {
     #expect(kernel.calls == [1, 19])
   }
 
-  @Test("Who has waited long enough is answered without the kernel's lock, and not once more after it")
+  @Test("A request that waits too long is answered once")
   func patience() throws {
     let told = Locked(0)
     let isDone = DispatchSemaphore(value: 0)
@@ -73,7 +73,7 @@ struct JudgingTests {
       if number == 1 { kernel.isAsked.wait() }
     }
     for _ in 1...3 { #expect(isDone.wait(timeout: .now() + 60) == .success) }
-    // Who comes while the kernel is still busy is not kept either.
+    // A request that arrives while the kernel is busy does not wait either.
     let isLate = DispatchSemaphore(value: 0)
     monitor.evaluate(try ReachabilityTarget(host: "192.0.2.9")) { answer in
       #expect((try? answer.get().path.status) == online)
@@ -90,7 +90,7 @@ struct JudgingTests {
     #expect(told.withLock(\.self) == 3)
   }
 
-  @Test("A glance is answered while others wait for the kernel")
+  @Test("A provisional verdict does not wait for the kernel")
   func nonblockingLookup() throws {
     let isDone = DispatchSemaphore(value: 0)
     monitor.evaluate(.default) { _ in isDone.signal() }
@@ -106,7 +106,7 @@ struct JudgingTests {
     isDone.wait()
   }
 
-  @Test("Without a reading there is no glance; a question takes one for all")
+  @Test("Without a reading there is no provisional verdict")
   func withoutReading() throws {
     let bench = Bench()
     #expect(bench.monitor.provisionalVerdict(of: .default) == nil)
@@ -121,7 +121,7 @@ struct JudgingTests {
     #expect(bench.monitor.snapshot == .unknown(.starting))
   }
 
-  @Test("A kernel that cannot be asked is told to everybody who waits")
+  @Test("A failed lookup is reported to all waiting requests")
   func refused() throws {
     let bench = Bench()
     let error = KernelError(operation: "socket", errno: 1, message: "Operation not permitted")

@@ -2,11 +2,11 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("When the kernel cannot be read")
+@Suite("Failures of the kernel")
 struct KernelFailureTests {
   let error = KernelError(operation: "recv", errno: 105, message: "No buffer space available")
 
-  @Test("The machine becomes unknown at once, and known again at the next reading")
+  @Test("The machine is unknown until the next reading")
   func machine() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -19,7 +19,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("From unknown to not reachable is no loss and does not wait")
+  @Test("From unknown to unreachable there is no settle time")
   func recoversWithoutWay() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -30,7 +30,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("Failing again says nothing new")
+  @Test("A second failure is no change")
   func twice() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -39,7 +39,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("Watched targets become unknown with the machine, and known again with it")
+  @Test("Watched targets are unknown with the machine")
   func hosts() throws {
     let bench = try Bench.started()
     let targets = [try ReachabilityTarget(host: "10.0.0.9"), try ReachabilityTarget(host: "192.0.2.1"), .localLink]
@@ -57,7 +57,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("A loss that waits when the kernel fails is not told later")
+  @Test("A failure discards a loss in its settle time")
   func waiting() throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "192.0.2.1")
@@ -71,7 +71,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("One lookup that the kernel does not answer makes the family unknown, as a loss: after the wait")
+  @Test("A family is unknown after a failed lookup")
   func failedLookup() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.status)
@@ -89,7 +89,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("Who subscribes during a failure hears unknown first")
+  @Test("A subscriber during a failure receives unknown first")
   func subscribesMeanwhile() throws {
     let bench = try Bench.started()
     bench.kernel.fail(error)
@@ -99,7 +99,7 @@ struct KernelFailureTests {
     subscription.cancel()
   }
 
-  @Test("A kernel that tells one interface twice does not bring us down")
+  @Test("A repeated interface is no error")
   func duplicateInterfaces() throws {
     let bench = try Bench.started()
     bench.kernel.change { script in
@@ -112,7 +112,7 @@ struct KernelFailureTests {
     #expect(bench.monitor.snapshot.status == online)
   }
 
-  @Test("A kernel that fails before its first reading is no initial state: that comes with the reading, once")
+  @Test("A failure before the first reading is no initial state")
   func beforeFirstReading() throws {
     let source = RunTests.Source()
     let monitor = RunTests.monitor([source])

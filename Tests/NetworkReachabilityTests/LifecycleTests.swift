@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Starting and stopping")
 struct LifecycleTests {
-  @Test("B-03 before the start and after the stop the state is unknown, and what holds when start returns is the truth")
+  @Test("B-03 the state is unknown before start and after stop")
   func states() throws {
     let bench = Bench()
     #expect(bench.monitor.snapshot == .unknown(.starting))
@@ -17,7 +17,7 @@ struct LifecycleTests {
     #expect(bench.monitor.snapshot.interfaces.isEmpty)
   }
 
-  @Test("A-06 after a restart a new listener hears the initial state again, though nothing changed")
+  @Test("A-06 a restart reports the initial state again")
   func restart() throws {
     let bench = Bench()
     for round in 1...5 {
@@ -32,7 +32,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("Numbers go on after a restart")
+  @Test("Numbers continue after a restart")
   func numbers() throws {
     let bench = Bench()
     let sink = RecordingSink()
@@ -48,7 +48,7 @@ struct LifecycleTests {
     #expect(sink.transitions.count >= 3)
   }
 
-  @Test("Start while started does nothing")
+  @Test("A second start has no effect")
   func startTwice() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)
@@ -59,7 +59,7 @@ struct LifecycleTests {
     subscription.cancel()
   }
 
-  @Test("E6-4 a start that the kernel refuses throws, changes nothing and may be tried again")
+  @Test("E6-4 a start that the kernel refuses throws and changes nothing")
   func refusedStart() throws {
     let bench = Bench()
     let error = KernelError(operation: "socket", errno: 1, message: "Operation not permitted")
@@ -74,7 +74,7 @@ struct LifecycleTests {
     subscription.cancel()
   }
 
-  @Test("E2-8 stopping what never started, twice, and ending a subscription twice is harmless")
+  @Test("E2-8 repeated stops and cancels have no effect")
   func stopAgain() throws {
     let bench = Bench()
     bench.monitor.stop()
@@ -89,7 +89,7 @@ struct LifecycleTests {
     #expect(recorder.updates.isEmpty)
   }
 
-  @Test("A stop ends every subscription, also those made before the start")
+  @Test("A stop ends subscriptions made before the start, too")
   func stopEnds() throws {
     let bench = Bench()
     let (before, one) = try bench.record()
@@ -104,7 +104,7 @@ struct LifecycleTests {
     other.cancel()
   }
 
-  @Test("E8-2 a subscription that was cancelled stays silent, also when the monitor is started anew")
+  @Test("E8-2 a cancelled subscription stays silent after a restart")
   func cancelIsFinal() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)
@@ -165,7 +165,7 @@ struct LifecycleTests {
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test("E2-10 a listener may end its own subscription, and begin others")
+  @Test("E2-10 a listener may cancel itself and subscribe again")
   func cancelInListener() throws {
     let bench = try Bench.started()
     let own = Shared<ReachabilityMonitor.Subscription?>(nil)
@@ -191,7 +191,7 @@ struct LifecycleTests {
     own.withLock { $0 = nil }
   }
 
-  @Test("A listener may change the network under itself: changes are heard in order, one at a time")
+  @Test("Changes made inside a listener are delivered in order")
   func changeInListener() throws {
     let bench = try Bench.started()
     let kernel = bench.kernel

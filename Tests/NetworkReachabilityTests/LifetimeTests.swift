@@ -3,19 +3,19 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("What keeps what alive")
+@Suite("Lifetimes of monitors, subscriptions and sources")
 struct LifetimeTests {
-  /// Counts what a closure or a monitor still holds.
+  /// Counts the objects that closures or monitors retain.
   final class Token: Sendable {}
 
   @Test(
-    "A-08 A-09 dropping the last reference stops the monitor and ends its subscriptions",
+    "A-08 A-09 releasing the monitor ends its subscriptions",
     arguments: [
       false, true,
     ])
   func dropped(_ started: Bool) throws {
     let kernel = ScriptedKernel(.wired)
-    var monitor: ReachabilityMonitor? = ReachabilityMonitor(kernel: { kernel })
+    var monitor: ReachabilityMonitor? = ReachabilityMonitor(kernel: kernel)
     weak let watched = monitor
     let recorder = UpdateRecorder()
     let subscription = monitor?.listen(on: .immediate) { recorder.record($0) }
@@ -28,10 +28,10 @@ struct LifetimeTests {
     subscription?.cancel()
   }
 
-  @Test("A listener's closure is let go when its subscription ends, is dropped, or the monitor stops", arguments: 0..<4)
+  @Test("A listener's closure is released with its subscription or monitor", arguments: 0..<4)
   func closures(_ way: Int) throws {
     let kernel = ScriptedKernel(.wired)
-    var monitor: ReachabilityMonitor? = ReachabilityMonitor(kernel: { kernel })
+    var monitor: ReachabilityMonitor? = ReachabilityMonitor(kernel: kernel)
     try monitor?.start()
     var token: Token? = Token()
     weak let watched = token
@@ -51,7 +51,7 @@ struct LifetimeTests {
     withExtendedLifetime((subscription, monitor)) {}
   }
 
-  @Test("A subscription that its own listener holds is let go when it is cancelled")
+  @Test("A cancelled subscription releases the listener that retains it")
   func cycle() throws {
     final class Owner: Sendable {
       let subscription = Shared<ReachabilityMonitor.Subscription?>(nil)
@@ -68,10 +68,10 @@ struct LifetimeTests {
     #expect(watched == nil)
   }
 
-  @Test("E2-9 the last reference may go inside a listener")
+  @Test("E2-9 a listener may release the last reference")
   func droppedInListener() throws {
     let kernel = ScriptedKernel(.wired)
-    let holder = Shared<ReachabilityMonitor?>(ReachabilityMonitor(kernel: { kernel }))
+    let holder = Shared<ReachabilityMonitor?>(ReachabilityMonitor(kernel: kernel))
     weak let watched = holder.value
     let calls = Shared(0)
     let subscription = watched?.listen(on: .immediate) { update in
@@ -91,11 +91,11 @@ struct LifetimeTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("E2-9 the last reference may go while a listener is called on another thread")
+  @Test("E2-9 the last reference may be released during a call")
   func droppedMeanwhile() throws {
     for _ in 0..<200 {
       let kernel = ScriptedKernel(.wired)
-      var monitor: ReachabilityMonitor? = ReachabilityMonitor(kernel: { kernel })
+      var monitor: ReachabilityMonitor? = ReachabilityMonitor(kernel: kernel)
       weak let watched = monitor
       let (entered, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let finished = Shared(false)
@@ -115,7 +115,7 @@ struct LifetimeTests {
     }
   }
 
-  @Test("A source is let go after the stop")
+  @Test("A source is released after the stop")
   func source() throws {
     let made = Shared<[Weak]>([])
     struct Weak: Sendable { weak let kernel: ScriptedKernel? }

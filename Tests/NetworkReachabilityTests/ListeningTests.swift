@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("What a listener hears")
+@Suite("Updates of listeners")
 struct ListeningTests {
-  @Test("E8-1 a listener hears the state at the start, then every change")
+  @Test("E8-1 a listener receives the initial state, then every change")
   func startThenChanges() throws {
     let bench = Bench()
     let (recorder, subscription) = try bench.record()
@@ -19,7 +19,7 @@ struct ListeningTests {
     subscription.cancel()
   }
 
-  @Test("E2-1 a listener on a machine that reaches nothing is told so, exactly once")
+  @Test("E2-1 a listener of an unreachable machine is called once")
   func initialNotReachable() throws {
     for script in [KernelScript.withoutDefault, KernelScript()] {
       for listensFirst in [true, false] {
@@ -36,7 +36,7 @@ struct ListeningTests {
     }
   }
 
-  @Test("A-11 a listener on a reachable machine hears its initial state exactly once")
+  @Test("A-11 a listener receives a reachable initial state once")
   func initialReachable() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)
@@ -46,7 +46,7 @@ struct ListeningTests {
     subscription.cancel()
   }
 
-  @Test("E2-2 readings that say the same are not told")
+  @Test("E2-2 equal readings are not reported")
   func equalReadings() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all, watching: [.default, .localLink])
@@ -60,7 +60,7 @@ struct ListeningTests {
     subscription.cancel()
   }
 
-  @Test("The name of the device beneath is part of an interface: a new one is its news, too")
+  @Test("A new name of the lower device is a change")
   func renamedBeneath() throws {
     let bench = try Bench.started()
     bench.kernel.change { script in
@@ -78,7 +78,7 @@ struct ListeningTests {
     #expect(told == [2, 3, 2, 3])
   }
 
-  @Test("E7-2 a change of MTU is news of the interface, not of the way out")
+  @Test("E7-2 a new MTU changes the interface, not the path")
   func mtu() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -91,7 +91,7 @@ struct ListeningTests {
     other.cancel()
   }
 
-  @Test("E7-2 flags that mean nothing here change neither the history nor the snapshot")
+  @Test("E7-2 irrelevant flags change nothing")
   func meaninglessFlags() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)
@@ -107,7 +107,7 @@ struct ListeningTests {
     subscription.cancel()
   }
 
-  @Test("E7-1 an address that is told again is no news; one that went and came is")
+  @Test("E7-1 a repeated address is no change")
   func addressesAgain() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.interface)
@@ -121,7 +121,7 @@ struct ListeningTests {
     subscription.cancel()
   }
 
-  @Test("E2-3 flags that change under the same status are told as a path, not as a status")
+  @Test("E2-3 other flags with the same status are a path change")
   func flagsWithoutStatus() throws {
     let bench = try Bench.started()
     let (statuses, one) = try bench.record(.status)
@@ -138,7 +138,7 @@ struct ListeningTests {
     other.cancel()
   }
 
-  @Test("E2-4 the same status over another interface is a path")
+  @Test("E2-4 another interface with the same status is a path change")
   func otherInterface() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -164,7 +164,7 @@ struct ListeningTests {
     subscription.cancel()
   }
 
-  @Test("E2-11 every listener of one monitor hears everything; ending one leaves the others")
+  @Test("E2-11 listeners of one monitor are independent")
   func manyListeners() throws {
     let bench = try Bench.started()
     let all = try (0..<20).map { _ in try bench.record() }
@@ -178,7 +178,7 @@ struct ListeningTests {
     all.forEach { $0.1.cancel() }
   }
 
-  @Test("E2-11 two monitors each tell their own initial state; stopping one leaves the other")
+  @Test("E2-11 two monitors are independent")
   func twoMonitors() throws {
     let (one, two) = (try Bench.started(), try Bench.started(.withoutDefault))
     let (first, firstSubscription) = try one.record()
@@ -191,7 +191,7 @@ struct ListeningTests {
     secondSubscription.cancel()
   }
 
-  @Test("A listener of nothing but hosts hears nothing of the machine")
+  @Test("A listener of hosts receives no machine changes")
   func hostsOnly() throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "10.0.0.9")

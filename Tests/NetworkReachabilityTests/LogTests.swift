@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The log")
 struct LogTests {
-  /// Keeps lines with their metadata.
+  /// Stores lines with their metadata.
   private struct Handler: LogHandler {
     let lines: Shared<[String]>
     var metadata: Logger.Metadata = [:]
@@ -24,12 +24,12 @@ struct LogTests {
     }
   }
 
-  @Test("Every transition is one line: a constant message, and the facts as metadata; those of hosts are at debug")
+  @Test("Every transition is one line with metadata")
   func lines() throws {
     let lines = Shared<[String]>([])
     let logger = Logger(label: "test") { _ in Handler(lines: lines) }
     let kernel = ScriptedKernel(.wired)
-    let monitor = ReachabilityMonitor(configuration: .init(logger: logger), kernel: { kernel })
+    let monitor = ReachabilityMonitor(configuration: .init(logger: logger), kernel: kernel)
     let subscription = monitor.listen(watching: [try ReachabilityTarget(host: "192.0.2.1")], on: .immediate) { _ in }
     try monitor.start()
     kernel.change([.routeReplaced]) { $0.addDefault(via: "10.0.0.2", on: 2, metric: 1) }
@@ -62,7 +62,7 @@ struct LogTests {
     }
   }
 
-  @Test("Equal changes of targets in one reading are one line, and a storm has a few lines for each target")
+  @Test("Equal changes of one reading share a line")
   func storm() throws {
     let lines = Shared<[String]>([])
     let log = TransitionLog(Logger(label: "test") { _ in Handler(lines: lines, logLevel: .info) })
@@ -95,7 +95,7 @@ struct RepeatedChangesTests {
     return .target(from: .unknown, to: report, removed: false)
   }
 
-  @Test("The fifth change within a minute begins a period, which ends after a quiet minute with a count")
+  @Test("Five changes a minute begin a period that is counted")
   func period() throws {
     var repeated = RepeatedChanges()
     let change = try change(.up)

@@ -44,7 +44,7 @@ struct MailboxTests {
     #expect(mailbox.isEmpty && mailbox.popFirst() == nil)
   }
 
-  @Test("What was taken makes room")
+  @Test("Taken updates free capacity")
   func room() {
     var mailbox = Mailbox()
     for sequence in 1...UInt64(10 * Limits.pendingUpdates) {
@@ -55,7 +55,7 @@ struct MailboxTests {
   }
 
   @Test(
-    "Beyond it, one update tells the latest state and exactly how many changes were left out",
+    "Beyond its limit, one update has the latest state",
     arguments: [
       257, 258, 511, 512, 513, 1000, 10_000,
     ])
@@ -66,7 +66,7 @@ struct MailboxTests {
     let updates = Self.drain(&mailbox)
     #expect(updates.count <= Limits.pendingUpdates)
     #expect(updates.last?.snapshot.sequence == changes)
-    // Every change is either told or counted.
+    // Every change is either delivered or counted.
     var next: UInt64 = 0
     for update in updates {
       next += UInt64(update.skipped) + (update.transition == nil ? 0 : 1)
@@ -76,7 +76,7 @@ struct MailboxTests {
     #expect(next == changes)
   }
 
-  @Test("Of each host the latest verdict stays, and nobody is shown an older state after a newer one")
+  @Test("A full mailbox keeps the latest verdict of each host")
   func hosts() throws {
     var mailbox = Mailbox()
     for round in 0..<300 {
@@ -93,7 +93,7 @@ struct MailboxTests {
     #expect(updates.last?.status == .notReachable)
   }
 
-  @Test("However many hosts are watched, the first verdict of each is kept", arguments: [255, 256, 257, 3000])
+  @Test("The first verdict of every host is kept", arguments: [255, 256, 257, 3000])
   func manyHosts(_ count: Int) {
     var mailbox = Mailbox()
     mailbox.append([ReachabilityUpdate(snapshot: Self.snapshot(1))])
@@ -113,7 +113,7 @@ struct MailboxTests {
     #expect(Set(updates.compactMap(\.host?.target)).count == 100)
   }
 
-  @Test("A slow listener ends up with the latest state, and a quick one beside it misses nothing")
+  @Test("A slow listener skips updates, a fast one does not")
   func slowListener() async throws {
     let bench = try Bench.started()
     let gate = DispatchSemaphore(value: 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkReachability
 
 /// Watched names, with a name server that the test plays.
-@Suite("Names and their servers")
+@Suite("Watched names and name servers")
 struct NameServerTests {
   static let wait = Duration.seconds(120)
 
@@ -29,16 +29,16 @@ struct NameServerTests {
     return Watched(bench: bench, server: server, recorder: recorder, subscription: subscription)
   }
 
-  /// Another way out, after which every name is asked again.
+  /// Another default route, after which every name is resolved again.
   private func changeWay(_ bench: Bench, _ number: Int = 2) {
     bench.kernel.change { $0.addDefault(via: "10.0.0.\(number)", on: 2, metric: UInt32(100 - number)) }
   }
 
-  @Test("E3-4 a name is reachable at first, not when it turns out not to exist, and again when it appears")
+  @Test("E3-4 a name follows its existence")
   func appears() async throws {
     let isTold = Locked(false)
     let watched = try watch { _, _ in
-      // On this machine the answer can be there before the kernel's.
+      // The answer may arrive before the kernel's reading.
       _ = eventually { isTold.withLock(\.self) }
       return .noSuchName
     }
@@ -58,21 +58,21 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
-  @Test("Names that somebody asks for and no server answers keep no watched name waiting")
+  @Test("Unanswered requests do not delay watched names")
   func visitorsHaveALineOfTheirOwn() async throws {
     let watched = try watch { name, _ in name.hasPrefix("silent") ? .silence : .addresses([[10, 0, 0, 9]]) }
     defer { watched.server.stop() }
     #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
     let monitor = watched.bench.monitor
     for number in 0..<1_000 { monitor.resolve("silent\(number).example.", timeout: .seconds(600)) { _ in } }
-    // Sixty-four at a time, some seconds each: in one line with them it would not be its turn for a minute.
+    // 64 at a time for some seconds each: in the same queue it would wait for a minute.
     let target = try ReachabilityTarget(host: "other.example.")
     #expect(await monitor.waitUntilReachable(target, timeout: .seconds(30)))
     watched.subscription.cancel()
   }
 
-  @Test("Another way out makes all who ask for names forget what they know")
-  func everybodyForgets() async throws {
+  @Test("Another default route empties all name caches")
+  func cachesAreEmptied() async throws {
     let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]], timeToLive: 3_000) }
     defer { watched.server.stop() }
     let monitor = watched.bench.monitor
@@ -87,7 +87,7 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
-  @Test("E3-6 the answer of a question that was asked before the network changed is dropped, however late it comes")
+  @Test("E3-6 answers to queries before a network change are dropped")
   func lateAnswer() async throws {
     let watched = try watch { _, _ in .held([[203, 0, 113, 1]]) }
     defer { watched.server.stop() }
@@ -96,7 +96,7 @@ struct NameServerTests {
     changeWay(watched.bench)
     #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.phase == .resolved })
     watched.server.release()
-    // What is asked after the late answer came is answered after it was handled.
+    // A request after the late answer is answered after that was handled.
     let (other, otherSubscription) = try watched.bench.record(
       .host, watching: [try ReachabilityTarget(host: "other.example.")])
     #expect(await eventually(within: Self.wait) { () async in other.hosts.last?.phase == .resolved })
@@ -107,12 +107,12 @@ struct NameServerTests {
   }
 
   @Test(
-    "A server that fails or is silent leaves a name optimistic, with the reason",
+    "A failing server leaves a name optimistic, with the reason",
     arguments: [
       (DNSReply.serverFailure, Reason.dnsServerFailure), (.refused, .dnsServerFailure), (.silence, .dnsTimeout),
     ])
   func failing(_ reply: DNSReply, _ reason: Reason) async throws {
-    // The time for an answer is the monitor's setting: with the usual 5 s silence would still be waited for.
+    // The monitor's timeout applies: with the default of 5 s the lookup would still wait.
     let watched = try watch(timeout: .milliseconds(300)) { _, _ in reply }
     defer { watched.server.stop() }
     #expect(await eventually(within: Self.wait) { () async in watched.recorder.hosts.last?.path.reason != nil })
@@ -121,7 +121,7 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
-  @Test("When the servers begin to fail, the last addresses stay")
+  @Test("When the servers fail, the last addresses stay")
   func failingLater() async throws {
     let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]]) }
     defer { watched.server.stop() }
@@ -139,7 +139,7 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
-  @Test("E3-5 both families are asked, and the one with a way is the verdict")
+  @Test("E3-5 the family with a route is the verdict")
   func families() async throws {
     let six: [UInt8] = [0x20, 0x01, 0x0d, 0xb8] + [UInt8](repeating: 0, count: 11) + [1]
     let watched = try watch { _, _ in .addresses([[192, 0, 2, 1], six]) }
@@ -151,7 +151,7 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
-  @Test("However often the way out changes, names are asked once a second at the most")
+  @Test("Route changes renew names once a second at most")
   func pace() async throws {
     let watched = try watch { _, _ in .addresses([[10, 0, 0, 9]], timeToLive: 300) }
     defer { watched.server.stop() }
@@ -162,13 +162,13 @@ struct NameServerTests {
       try await Task.sleep(for: .milliseconds(5))
     }
     let seconds = Int((ContinuousClock.now - start) / .seconds(1)) + 1
-    // Two families; once before, and then once a second, counted from the first verdict.
+    // Two families: once before, then once a second from the first verdict.
     #expect(watched.server.count("db.example") <= 2 * (2 + seconds))
     #expect(await eventually(within: Self.wait) { () async in watched.server.count("db.example") >= 4 })
     watched.subscription.cancel()
   }
 
-  @Test("Names that visitors watch and no server answers keep no other watched name waiting, visited before or not")
+  @Test("Unanswered ephemeral names do not delay other watched names")
   func visitorsWatchesHaveALineOfTheirOwn() async throws {
     let server = try DNSServer { name, _ in name.hasPrefix("silent") ? .silence : .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }
@@ -180,7 +180,7 @@ struct NameServerTests {
       let target = try ReachabilityTarget(host: name)
       return try #require(bench.monitor.listen(forClientOf: target, on: inline) { _ in })
     }
-    // Two families of as many as are on the way at once; the visitor's own name stands behind the others.
+    // Two families of all concurrent queries; the ephemeral name is queued behind the others.
     #expect(await eventually(within: Self.wait) { () async in server.total >= 128 })
     #expect(server.count("db.example") == 0)
     let (recorder, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "db.example.")])
@@ -190,7 +190,7 @@ struct NameServerTests {
     subscription.cancel()
   }
 
-  @Test("Addresses that a server turns round are no change")
+  @Test("A rotated answer is no change")
   func rotation() async throws {
     let turns = Locked(0)
     let watched = try watch { _, _ in
@@ -213,7 +213,7 @@ struct NameServerTests {
     watched.subscription.cancel()
   }
 
-  @Test("Who no longer wants an answer does not wait for it")
+  @Test("A cancelled request does not wait for its answer")
   func cancelled() async throws {
     let server = try DNSServer { _, _ in .silence }
     defer { server.stop() }
@@ -224,10 +224,11 @@ struct NameServerTests {
     #expect(await task.value == .failed(.dnsTimeout))
   }
 
-  @Test("A name's answer is trusted for its time to live, but neither for less than 5 s nor for more than 5 minutes")
+  @Test("Answers are used for 5 s to 5 minutes")
   func lives() {
     func life(_ lives: [Duration?]) -> Duration {
-      NameWatch.timeToLive(of: .success(lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }))
+      let addresses = lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }
+      return NameWatch.timeToLive(of: .success(ResolvedAddresses(addresses)))
     }
     #expect(life([.zero]) == .seconds(5))
     #expect(life([.seconds(60), .seconds(30)]) == .seconds(30))
@@ -237,7 +238,7 @@ struct NameServerTests {
     #expect(NameWatch.timeToLive(of: .failure(.timeout)) == .seconds(5))
   }
 
-  @Test("More names than the resolver takes in at once are all asked")
+  @Test("More names than concurrent queries are all resolved")
   func many() async throws {
     let server = try DNSServer { _, _ in .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }

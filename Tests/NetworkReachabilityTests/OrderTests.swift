@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("One history for all")
+@Suite("Order of transitions")
 struct OrderTests {
-  /// A day in the life of a network.
+  /// Some changes of a network.
   func live(_ bench: Bench) {
     bench.kernel.change { $0.addInterface(3, "wlan0", .wifi, addresses: ["10.0.3.5/24"]) }
     bench.kernel.change([.routeAdded]) { $0.addDefault(via: "10.0.3.1", on: 3, metric: 600) }
@@ -17,7 +17,7 @@ struct OrderTests {
     bench.kernel.advance(by: Bench.settle)
   }
 
-  @Test("A sink and a listener hear the same transitions in the same order")
+  @Test("Sinks and listeners receive the same transitions in order")
   func sinkAndListener() throws {
     let bench = Bench()
     let sink = RecordingSink()
@@ -34,7 +34,7 @@ struct OrderTests {
     subscription.cancel()
   }
 
-  @Test("Numbers have no holes, and a sink's snapshot carries the last of them")
+  @Test("Numbers are consecutive, and the snapshot has the last one")
   func numbers() throws {
     let bench = Bench()
     let sink = RecordingSink()
@@ -49,7 +49,7 @@ struct OrderTests {
     #expect(sink.calls.last?.1 == bench.monitor.snapshot)
   }
 
-  @Test("A snapshot and the transitions after it give the later snapshot, whenever one subscribes")
+  @Test("A snapshot and later transitions give the later snapshot")
   func fold() throws {
     let targets = [ReachabilityTarget.default, .localLink, try ReachabilityTarget(host: "10.0.3.9")]
     let bench = try Bench.started()
@@ -70,7 +70,7 @@ struct OrderTests {
     }
   }
 
-  @Test("Times are the reading's, and the status knows since when it holds")
+  @Test("Transitions have the reading's time; the status has since")
   func times() throws {
     let bench = try Bench.started()
     let start = try #require(bench.monitor.snapshot.since)
@@ -88,7 +88,7 @@ struct OrderTests {
     subscription.cancel()
   }
 
-  @Test("The first verdict is marked as such in the history, and only the first")
+  @Test("Only the first verdict is marked as initial")
   func initialFlag() throws {
     let bench = Bench()
     let sink = RecordingSink()

@@ -5,9 +5,9 @@ import NetworkReachabilityTesting
 import TestSupport
 import Testing
 
-@Suite("Many threads at once", .serialized)
+@Suite("Races of many threads", .serialized)
 struct RaceTests {
-  /// A kernel that changes on a thread of its own until told to end.
+  /// A kernel that changes on a thread of its own until it is stopped.
   struct Storm {
     private let group = DispatchGroup()
     private final class Flag: Sendable { let isOver = Shared(false) }
@@ -38,7 +38,7 @@ struct RaceTests {
     .immediate, .queue(DispatchQueue(label: "serial")), .queue(.global()),
   ]
 
-  @Test("E2-6 no call of a listener begins after cancel has returned, and none is under way", arguments: 0..<3)
+  @Test("E2-6 no listener runs after cancel has returned", arguments: 0..<3)
   func nothingAfterCancel(_ context: Int) throws {
     let bench = try Bench.started()
     let storm = Storm(bench.kernel)
@@ -58,7 +58,7 @@ struct RaceTests {
     }
   }
 
-  @Test("E2-6 no call of a listener begins after stop has returned", arguments: 0..<3)
+  @Test("E2-6 no listener runs after stop has returned", arguments: 0..<3)
   func nothingAfterStop(_ context: Int) throws {
     let bench = Bench()
     let storm = Storm(bench.kernel)
@@ -82,7 +82,7 @@ struct RaceTests {
     }
   }
 
-  @Test("E2-8 whoever ends a subscription twice at once waits for the call that is under way, both times")
+  @Test("E2-8 two concurrent cancels both wait for the running call")
   func concurrentCancel() throws {
     let bench = try Bench.started()
     for round in 0..<100 {
@@ -102,7 +102,7 @@ struct RaceTests {
     }
   }
 
-  @Test("D-03 E2-8 starts, stops, listeners and questions from many threads leave a monitor that works")
+  @Test("D-03 E2-8 a monitor works after concurrent calls of everything")
   func everythingAtOnce() throws {
     for round in 0..<30 {
       let bench = Bench()
@@ -132,7 +132,7 @@ struct RaceTests {
     }
   }
 
-  @Test("E2-5 one listener's calls never overlap and keep their order, on a concurrent queue, too")
+  @Test("E2-5 calls of one listener are serial on concurrent queues")
   func order() async throws {
     let bench = try Bench.started()
     let heard = Shared<[UInt64]>([])

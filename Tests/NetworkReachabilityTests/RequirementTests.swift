@@ -7,10 +7,10 @@ struct RequirementTests {
   private func monitor(_ kernel: ScriptedKernel, _ requirement: InterfaceRequirement) -> ReachabilityMonitor {
     ReachabilityMonitor(
       configuration: .init(settle: .zero, nameServers: ["127.0.0.1:1"], interfaceRequirement: requirement),
-      kernel: { kernel })
+      kernel: kernel)
   }
 
-  @Test("E8-3 a required type that is not there is not satisfied by another, and is when it comes")
+  @Test("E8-3 only an interface of the required type counts")
   func required() throws {
     let kernel = ScriptedKernel(.wired)
     let monitor = monitor(kernel, InterfaceRequirement(required: .wifi))
@@ -34,7 +34,7 @@ struct RequirementTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("E8-3 a prohibited type does not count, whatever the kernel would choose")
+  @Test("E8-3 a prohibited type does not count")
   func prohibited() throws {
     let kernel = ScriptedKernel(.wired)
     let monitor = monitor(kernel, InterfaceRequirement(prohibited: [.wwan]))
@@ -49,7 +49,7 @@ struct RequirementTests {
     #expect(monitor.snapshot.status == .notReachable)
   }
 
-  @Test("The way over a modem is expensive, and a tunnel's over it as well, which is told")
+  @Test("A route through a modem is expensive, tunnels too")
   func expensive() throws {
     var script = KernelScript()
     script.addLoopback()

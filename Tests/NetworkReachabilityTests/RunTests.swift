@@ -3,9 +3,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("Starts and stops that cross each other")
+@Suite("Concurrent starts and stops")
 struct RunTests {
-  /// A source that does something foreign in the middle of its start and its stop, and lets its observer be reached.
+  /// A source that calls a closure during its start and its stop, and exposes its observer.
   final class Source: KernelSource {
     let timeSinceProgress = Duration.zero
     let kernel = ScriptedKernel(.wired)
@@ -32,13 +32,13 @@ struct RunTests {
     func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] { try kernel.lookUp(queries) }
   }
 
-  /// A monitor that gets these sources, one a start.
+  /// A monitor that uses these sources, one for each start.
   static func monitor(_ sources: [Source]) -> ReachabilityMonitor {
     let left = Shared(sources)
     return ReachabilityMonitor(kernel: { left.withLock { $0.removeFirst() } })
   }
 
-  @Test("E2-8 a stop does not undo a start that came after it on another thread")
+  @Test("E2-8 a stop does not undo a later start")
   func stopThenStart() throws {
     let sources = [Source(), Source()]
     let monitor = Self.monitor(sources)
@@ -61,7 +61,7 @@ struct RunTests {
     sources[0].afterStop.withLock { $0 = nil }
   }
 
-  @Test("A source whose start was overtaken by a stop is stopped all the same")
+  @Test("A stop during a start stops the source")
   func stopWithinStart() throws {
     let source = Source()
     let monitor = Self.monitor([source])
@@ -76,7 +76,7 @@ struct RunTests {
     source.beforeStart.withLock { $0 = nil }
   }
 
-  @Test("What a source says after its stop is not heard, even when another runs by then")
+  @Test("Readings of a stopped source are ignored")
   func lateReading() throws {
     let sources = [Source(), Source()]
     let monitor = Self.monitor(sources)
@@ -94,7 +94,7 @@ struct RunTests {
     #expect(monitor.snapshot == before)
   }
 
-  @Test("Making a source may ask the monitor: no lock is held")
+  @Test("No lock is held while a source is made")
   func makingAsks() throws {
     let asked = Shared<ReachabilityMonitor?>(nil)
     let monitor = ReachabilityMonitor(kernel: {
@@ -108,9 +108,9 @@ struct RunTests {
     asked.withLock { $0 = nil }
   }
 
-  @Test("D-03 reading the state on one thread while another stops and starts gives a valid state each time")
+  @Test("D-03 concurrent restarts leave every read state valid")
   func readWhileRestarting() throws {
-    let monitor = ReachabilityMonitor(kernel: { ScriptedKernel(.wired) })
+    let monitor = ReachabilityMonitor(kernel: ScriptedKernel(.wired))
     let wrong = Shared<[Snapshot]>([])
     onThreads(2) { thread in
       for _ in 0..<1000 {

@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("The scripted kernel keeps the contract of a kernel source")
+@Suite("The scripted kernel follows the contract of KernelSource")
 struct ScriptedKernelTests {
-  /// An observer that notes whether two readings are ever delivered at once, and can act within one.
+  /// An observer that records whether readings overlap, and that can act during one.
   final class Observer: KernelObserver {
     let depth = Shared((now: 0, deepest: 0, readings: 0))
     let inside: @Sendable (Int) -> Void
@@ -27,7 +27,7 @@ struct ScriptedKernelTests {
     func kernelFailed(_ error: KernelError, at time: Timestamp) {}
   }
 
-  @Test("A change or a refresh inside a reading is delivered after it, not within it")
+  @Test("A change during a reading is delivered after it")
   func notNested() throws {
     let kernel = ScriptedKernel(.wired)
     let observer = Observer { number in
@@ -38,11 +38,11 @@ struct ScriptedKernelTests {
     #expect(observer.depth.withLock(\.readings) == 3)
     #expect(observer.depth.withLock(\.deepest) == 1)
     #expect(kernel.deadline == nil, "the last reading's deadline counts")
-    // The observer holds the kernel.
+    // The observer retains the kernel.
     kernel.stop()
   }
 
-  @Test("From many threads, too, one reading is delivered at a time")
+  @Test("Many threads deliver one reading at a time")
   func oneAtATime() throws {
     let kernel = ScriptedKernel(.wired)
     let observer = Observer()
@@ -56,7 +56,7 @@ struct ScriptedKernelTests {
     #expect(observer.depth.withLock(\.now) == 0)
   }
 
-  @Test("The clock stops at each deadline on its way")
+  @Test("The clock stops at each deadline")
   func deadlines() throws {
     let kernel = ScriptedKernel(.wired)
     let observer = Observer()
@@ -73,7 +73,7 @@ struct ScriptedKernelTests {
     #expect(observer.depth.withLock(\.readings) == 3)
   }
 
-  @Test("It answers as routing tables do: own addresses, the longest prefix, the lowest metric")
+  @Test("Lookups prefer own addresses, longest prefix, lowest metric")
   func answers() throws {
     var script = KernelScript.wired
     script.addDefault(via: "10.0.0.2", on: 2, metric: 50)
@@ -95,15 +95,15 @@ struct ScriptedKernelTests {
     }
   }
 
-  @Test("Several monitors may have one script: each hears every change, with a settle time of its own")
+  @Test("Monitors of one script have their own settle times")
   func sharedKernel() throws {
     let kernel = ScriptedKernel(.wired)
     let monitors = [Duration.milliseconds(10), .milliseconds(20)].map { settle in
-      ReachabilityMonitor(configuration: .init(settle: settle), kernel: { kernel })
+      ReachabilityMonitor(configuration: .init(settle: settle), kernel: kernel)
     }
     for monitor in monitors { try monitor.start() }
     // A monitor that is not started begins and ends a reading of its own.
-    #expect(try ReachabilityMonitor(kernel: { kernel }).evaluate(.default).path.status == online)
+    #expect(try ReachabilityMonitor(kernel: kernel).evaluate(.default).path.status == online)
     kernel.change([.routeRemoved]) { $0.removeDefaults(.ipv4) }
     #expect(monitors.map(\.snapshot.status) == [online, online])
     kernel.advance(by: .milliseconds(10))
@@ -130,7 +130,7 @@ struct ScriptedKernelTests {
     #expect(script.addresses.isEmpty && script.routes.isEmpty)
   }
 
-  @Test("A multipath route loses the legs whose interface is off, and goes with the last of them")
+  @Test("A multipath route loses the next hops of disabled interfaces")
   func multipath() throws {
     var script = KernelScript.withoutDefault
     script.addInterface(3, "eth1", addresses: ["10.0.3.5/24"])

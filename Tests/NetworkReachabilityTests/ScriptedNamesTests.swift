@@ -2,18 +2,18 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("Names of a script")
+@Suite("Scripted names")
 struct ScriptedNamesTests {
   private let kernel = ScriptedKernel(.wired)
   private let names = ScriptedNames(["db.internal": ["10.0.0.9"], "nowhere.internal": ["10.0.0", "nonsense"]])
 
   private func monitor() throws -> ReachabilityMonitor {
-    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { [kernel] in kernel }, names: names)
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: kernel, names: names)
     try monitor.start()
     return monitor
   }
 
-  @Test("The first verdict over a name is by its addresses, whatever its case, and each change is told at once")
+  @Test("Scripted names are evaluated by addresses, in any case")
   func told() throws {
     let monitor = try monitor()
     let target = try ReachabilityTarget(host: "DB.internal")
@@ -40,7 +40,7 @@ struct ScriptedNamesTests {
     #expect(recorder.hosts.count == count + 1)
   }
 
-  @Test("A name that the script does not have does not exist, and one that nobody answers for stays optimistic")
+  @Test("Unknown names do not exist; pending ones are optimistic")
   func unknown() throws {
     let monitor = try monitor()
     names.change("slow.internal", to: .pending)
@@ -59,7 +59,7 @@ struct ScriptedNamesTests {
       ])
   }
 
-  @Test("A wait for a name ends when the script gives it an address to which there is a way")
+  @Test("A wait for a name ends with a routed address")
   func waiting() async throws {
     let monitor = try monitor()
     let target = try ReachabilityTarget(host: "late.internal")
@@ -71,7 +71,7 @@ struct ScriptedNamesTests {
     #expect(await monitor.waitUntilReachable(target, timeout: .zero))
   }
 
-  @Test("Asked outright, the script answers; literals are what they are, and silence is a timeout")
+  @Test("The script resolves names and literals; pending is a timeout")
   func asked() async throws {
     let monitor = try monitor()
     names.change("slow.internal", to: .pending)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Updates as an asynchronous sequence")
 struct SequenceTests {
-  @Test("E8-1 a sequence begins with the state as it is and goes on with every change")
+  @Test("E8-1 a sequence has the present state, then every change")
   func stateThenChanges() async throws {
     let bench = try Bench.started()
     var iterator = bench.monitor.updates().makeAsyncIterator()
@@ -31,7 +31,7 @@ struct SequenceTests {
     #expect(await second.next()?.transition?.kind == .status)
   }
 
-  @Test("A sequence waits for the start, and ends with the stop")
+  @Test("A sequence starts and ends with the monitor")
   func waitsAndEnds() async throws {
     let bench = Bench()
     let reader = Task { [monitor = bench.monitor] in
@@ -39,7 +39,7 @@ struct SequenceTests {
       for await update in monitor.updates() { statuses.append(update.status) }
       return statuses
     }
-    // The reader may subscribe before or after the start; it hears the state either way.
+    // The reader may subscribe before or after the start; it receives the state either way.
     try bench.monitor.start()
     var seen = bench.monitor.updates().makeAsyncIterator()
     #expect(await seen.next()?.status == online)
@@ -57,7 +57,7 @@ struct SequenceTests {
     #expect(await seen.next() == nil)
   }
 
-  @Test("A sequence ends when the monitor is dropped, and one that is begun later ends at once")
+  @Test("A sequence ends with its monitor, also a later one")
   func dropped() async throws {
     var bench: Bench? = try Bench.started()
     let sequence = try #require(bench?.monitor.updates())
@@ -71,7 +71,7 @@ struct SequenceTests {
     #expect(await late.next() == nil)
   }
 
-  @Test("Cancelling the task ends the sequence, wherever it waits")
+  @Test("Cancelling the task ends the sequence")
   func cancellation() async throws {
     let bench = try Bench.started()
     for round in 0..<500 {
@@ -86,7 +86,7 @@ struct SequenceTests {
     }
   }
 
-  @Test("A task that is cancelled before it begins to read gets nothing")
+  @Test("A task that is cancelled first receives nothing")
   func cancelledBefore() async throws {
     let bench = try Bench.started()
     let reader = Task { [monitor = bench.monitor] in
@@ -97,7 +97,7 @@ struct SequenceTests {
     #expect(await reader.value)
   }
 
-  @Test("An iterator that is dropped ends its subscription: its targets are no longer watched")
+  @Test("A released iterator ends its subscription")
   func iteratorDropped() async throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "10.0.0.9")
@@ -109,7 +109,7 @@ struct SequenceTests {
     #expect(bench.monitor.verdict(of: target) == nil)
   }
 
-  @Test("Readers that come and go while the kernel changes miss nothing and hear nothing twice")
+  @Test("Subscribers during changes miss nothing and receive nothing twice")
   func comeAndGo() async throws {
     let bench = try Bench.started()
     let storm = RaceTests.Storm(bench.kernel)

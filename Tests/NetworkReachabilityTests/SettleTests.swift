@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-@Suite("A loss waits, a gain does not")
+@Suite("Settle time of losses")
 struct SettleTests {
-  @Test("E9-1 a loss is held for the settle time and told at its end")
+  @Test("E9-1 a loss is reported after the settle time")
   func lossIsHeld() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -21,7 +21,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("E9-1 at the end of the wait the verdict of that moment counts, not the one that began it")
+  @Test("E9-1 the verdict at the end of the settle time counts")
   func judgedAgain() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -34,7 +34,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("E9-1 a gain is told at once")
+  @Test("E9-1 a gain is reported immediately")
   func gain() throws {
     let bench = try Bench.started(.withoutDefault)
     let (recorder, subscription) = try bench.record()
@@ -44,7 +44,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("E9-1 a default route that is replaced is one path update and no outage")
+  @Test("E9-1 a replaced default route is one path update")
   func replacedDefault() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -57,7 +57,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("E9-2 a default route that goes and comes back as it was within the wait is no news at all")
+  @Test("E9-2 a default route that returns in time is no change")
   func flap() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)
@@ -71,7 +71,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("E9-1 a flood of events does not prolong the wait")
+  @Test("E9-1 a flood of events does not prolong the settle time")
   func flood() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record()
@@ -87,7 +87,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("A second loss after a gain has a wait of its own")
+  @Test("A second loss has a settle time of its own")
   func secondLoss() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.status)
@@ -102,7 +102,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("E9-1 with a settle time of zero a loss is told at once", arguments: [Duration.zero, .milliseconds(-1)])
+  @Test("E9-1 with a settle time of zero losses are immediate", arguments: [Duration.zero, .milliseconds(-1)])
   func noSettle(_ settle: Duration) throws {
     let bench = try Bench.started(settle: settle)
     let (recorder, subscription) = try bench.record()
@@ -112,14 +112,14 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("The initial state is told without a wait, whatever it is")
+  @Test("The initial state is reported without settle time")
   func initial() throws {
     let bench = Bench(.withoutDefault, settle: .seconds(3600))
     try bench.monitor.start()
     #expect(bench.monitor.snapshot.status == .notReachable)
   }
 
-  @Test("Losing one family while the other stays is a path, told after the wait")
+  @Test("A lost family is reported after the settle time")
   func oneFamily() throws {
     var script = KernelScript.wired
     script.addAddress("2001:db8::5/64", to: 2)
@@ -138,7 +138,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("A change between two ways of not being reachable does not wait")
+  @Test("A change between two reasons of unreachability is immediate")
   func otherReason() throws {
     let bench = try Bench.started(.withoutDefault)
     let (recorder, subscription) = try bench.record()
@@ -148,7 +148,7 @@ struct SettleTests {
     subscription.cancel()
   }
 
-  @Test("News of interfaces does not wait for the verdict")
+  @Test("Interface changes have no settle time")
   func interfacesAtOnce() throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.all)

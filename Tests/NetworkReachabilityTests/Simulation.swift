@@ -22,7 +22,7 @@ struct Simulation {
     var fold: Fold?
   }
 
-  /// Keeps updates until they are looked at.
+  /// Stores updates until they are read.
   private final class Tape: Sendable {
     private let updates = Shared<[ReachabilityUpdate]>([])
     func record(_ update: ReachabilityUpdate) { updates.withLock { $0.append(update) } }
@@ -42,7 +42,7 @@ struct Simulation {
       ReachabilityTarget(.address(IPAddress(ipv4: 0x0a00_0209)), source: IPAddress(ipv4: 0x0a00_0205)),
     ] + routed
 
-  /// Targets that share classes: neighbours and strangers in blocks that come and go, of both families.
+  /// Targets that share classes, in blocks that are added and removed, of both families.
   static let routed: [ReachabilityTarget] = (0..<24).map { number in
     let bits = UInt32(number)
     return number < 16
@@ -86,7 +86,7 @@ struct Simulation {
     return Set(some.shuffled(using: &generator).prefix(Int.random(in: 0...2, using: &generator)))
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
   private mutating func change() {
     let index = UInt32.random(in: 2...4, using: &generator)
@@ -120,7 +120,7 @@ struct Simulation {
       script.change(name) { $0.operationalState = state }
     case 5: script.change(name) { $0.mtu ^= 4 }
     case 6:
-      // Means nothing here: IFF_PROMISC.
+      // IFF_PROMISC, which is irrelevant.
       script.change(name) { $0.flags.formSymmetricDifference(.init(rawValue: 1 << 8)) }
     case 7:
       if !script.interfaces.contains(where: { $0.index == index }) {
@@ -163,11 +163,11 @@ struct Simulation {
     }
   }
 
-  // MARK: - What must hold
+  // MARK: - Conditions
 
   private mutating func quietPoint() async {
     quietPoints += 1
-    // A reading that works, and then time for every loss that waits.
+    // A successful reading, and then the end of every settle time.
     bench.kernel.change()
     bench.kernel.advance(by: Bench.settle)
     let snapshot = bench.monitor.snapshot
@@ -212,7 +212,7 @@ struct Simulation {
     }
   }
 
-  /// The interfaces without the flags that mean nothing here.
+  /// The interfaces without irrelevant flags.
   private func shown(_ states: [InterfaceState]) -> [InterfaceState] {
     states.map { state in
       var state = state
@@ -257,7 +257,7 @@ struct Simulation {
         guard let initial = await readers[index].iterator.next() else { return complain("a sequence ended") }
         readers[index].fold = Fold(initial.snapshot)
       }
-      // Every change up to here waits in the mailbox, so that this never waits.
+      // Every change so far is in the mailbox, so this does not wait.
       while let number = readers[index].fold?.snapshot.sequence, number < snapshot.sequence, problems.isEmpty {
         guard let update = await readers[index].iterator.next() else { return complain("a sequence ended") }
         if update.skipped > 0 { readers[index].fold = Fold(update.snapshot) } else { readers[index].fold?.take(update) }

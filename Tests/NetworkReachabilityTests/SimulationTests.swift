@@ -7,7 +7,7 @@ struct SimulationTests {
   static let steps = ProcessEnvironment.number("REACHD_SIMULATION_STEPS") ?? 20_000
 
   @Test(
-    "In a random life every quiet point agrees with the rules, and every subscriber with the snapshot",
+    "Random changes agree with the rules and all subscribers",
     arguments: [
       1, 2, 3, 5, 8, 13, 21, 34,
     ] as [UInt64])

@@ -31,7 +31,7 @@ struct Fold {
   mutating func take(_ update: ReachabilityUpdate) {
     guard let transition = update.transition else { return complain("a second initial update", when: true) }
     apply(transition)
-    // Verdicts over hosts that came first are told with the machine's number, not with its next one.
+    // Earlier host verdicts have the machine's number, not its next one.
     if transition.kind == .host { return }
     // Changes of one reading share the state after all of them.
     guard transition.sequence == update.snapshot.sequence else { return }

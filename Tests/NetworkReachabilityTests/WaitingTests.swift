@@ -24,22 +24,22 @@ struct WaitingTests {
     script.addDefault(via: "10.0.0.1", on: 2)
   }
 
-  @Test("A wait for what is reachable already ends at once")
+  @Test("A wait for a reachable target ends immediately")
   func already() async throws {
     let kernel = ScriptedKernel()
     kernel.change { Self.plug(&$0) }
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     #expect(await monitor.waitUntilReachable(timeout: Self.patience))
   }
 
   @Test(
-    "However short the time is, the first verdicts of a started monitor are judged",
+    "The first verdicts of a started monitor count without timeout",
     arguments: [.zero, .milliseconds(1), .seconds(-1), .seconds(Int64.min)] as [Duration])
   func noTime(_ timeout: Duration) async throws {
     let kernel = ScriptedKernel()
     kernel.change { Self.plug(&$0) }
-    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { kernel })
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: kernel)
     try monitor.start()
     for target in [.default, try ReachabilityTarget(host: "10.0.0.9"), try ReachabilityTarget(host: "192.0.2.1")] {
       for _ in 0..<20 { #expect(await monitor.waitUntilReachable(target, timeout: timeout)) }
@@ -50,7 +50,7 @@ struct WaitingTests {
     #expect(await !monitor.waitUntilReachable(timeout: timeout))
   }
 
-  @Test("The real kernel's first verdicts are judged, however short the time", .enabled(if: Namespace.isSupported))
+  @Test("The real kernel's first verdicts count without timeout", .enabled(if: Namespace.isSupported))
   func noTimeForTheKernel() async throws {
     let pair = try VethPair()
     let monitor = ReachabilityMonitor()
@@ -61,7 +61,7 @@ struct WaitingTests {
     monitor.stop()
   }
 
-  @Test("A wait for a kernel that says nothing any more ends all the same")
+  @Test("A wait ends although the kernel sends nothing")
   func silentKernel() async throws {
     let kernel = SilentKernel()
     let monitor = ReachabilityMonitor(kernel: { kernel })
@@ -69,10 +69,10 @@ struct WaitingTests {
     #expect(await !monitor.waitUntilReachable(timeout: .zero))
   }
 
-  @Test("The longest times are no fault", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
+  @Test("The longest timeouts are valid", arguments: [.seconds(Int64.max), .seconds(3_000_000_001)] as [Duration])
   func longestTimes(_ timeout: Duration) async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let waiter = Task { await monitor.waitUntilReachable(timeout: timeout) }
     while monitor.verdict(of: .default) == nil { await Task.yield() }
@@ -80,22 +80,22 @@ struct WaitingTests {
     #expect(await waiter.value)
   }
 
-  @Test("AO-1, AO-4 all who wait at one monitor are released when the way comes back")
+  @Test("AO-1, AO-4 a restored route ends all waits")
   func released() async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let waiters = (0..<4).map { _ in Task { await monitor.waitUntilReachable(timeout: Self.patience) } }
-    // Each waiter has had its first verdict once it watches; the way comes back then or before, and both must do.
+    // The route returns before or after a waiter's first verdict; both must end the wait.
     await Task.yield()
     kernel.change { Self.plug(&$0) }
     for waiter in waiters { #expect(await waiter.value) }
   }
 
-  @Test("AO-5 the same monitor serves a second outage")
+  @Test("AO-5 a monitor can wait through a second outage")
   func again() async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { kernel })
+    let monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: kernel)
     try monitor.start()
     for _ in 0..<2 {
       kernel.change { $0.removeDefaults(.ipv4) }
@@ -108,29 +108,29 @@ struct WaitingTests {
     }
   }
 
-  @Test("AO-3, AO-6 when the time is over every waiter is told no, and the caller keeps its own error")
+  @Test("AO-3, AO-6 a timeout returns false to every caller")
   func timedOut() async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let waiters = (0..<4).map { _ in Task { await monitor.waitUntilReachable(timeout: .milliseconds(10)) } }
     for waiter in waiters { #expect(await !waiter.value) }
   }
 
-  @Test("A cancelled wait ends with no")
+  @Test("A cancelled wait returns false")
   func cancelled() async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let waiter = Task { await monitor.waitUntilReachable(timeout: Self.patience) }
     waiter.cancel()
     #expect(await !waiter.value)
   }
 
-  @Test("Stopping the monitor ends a wait with no")
+  @Test("Stopping the monitor ends a wait with false")
   func stopped() async throws {
     let kernel = ScriptedKernel()
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let waiter = Task { await monitor.waitUntilReachable(timeout: Self.patience) }
     while monitor.verdict(of: .default) == nil { await Task.yield() }
@@ -138,7 +138,7 @@ struct WaitingTests {
     #expect(await !waiter.value)
   }
 
-  @Test("A name that is not resolved yet ends no wait, however optimistic")
+  @Test("An unresolved name ends no wait")
   func optimistic() {
     let reachable = NetworkPath(flags: .reachable)
     let target = ReachabilityTarget(.name("db.internal"))
@@ -146,11 +146,11 @@ struct WaitingTests {
     #expect(HostVerdict(target: target, path: reachable, phase: .resolved).isConfirmedReachable)
   }
 
-  @Test("A condition over several targets is asked only when all have a verdict, and the last verdicts are returned")
+  @Test("A condition is evaluated when all targets have verdicts")
   func several() async throws {
     let kernel = ScriptedKernel()
     kernel.change { Self.plug(&$0) }
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let targets = [
       ReachabilityTarget.default, try ReachabilityTarget(host: "10.0.0.9"),
@@ -166,11 +166,11 @@ struct WaitingTests {
     #expect(any.isFulfilled)
   }
 
-  @Test("The verdicts of many targets come in the order of the targets, each once")
+  @Test("Verdicts have the order of the targets")
   func order() async throws {
     let kernel = ScriptedKernel()
     kernel.change { Self.plug(&$0) }
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let targets = try (0..<2_000).map { try ReachabilityTarget(host: "10.1.\($0 / 200).\($0 % 200)") }
     let outcome = await monitor.wait(for: targets + targets.reversed(), timeout: Self.patience) { verdicts in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Watched targets")
 struct WatchTests {
-  @Test("A watched target tells its verdict first and then its changes")
+  @Test("A watched target reports its verdict, then its changes")
   func initialAndChange() throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "192.0.2.1")
@@ -21,7 +21,7 @@ struct WatchTests {
     #expect(bench.monitor.verdict(of: target) == nil)
   }
 
-  @Test("E2-1 a watched target that is not reachable says so, exactly once, before and after the start")
+  @Test("E2-1 an unreachable target is reported once, before and after start")
   func initialNotReachable() throws {
     let target = try ReachabilityTarget(host: "192.0.2.1")
     for listensFirst in [true, false] {
@@ -36,7 +36,7 @@ struct WatchTests {
     }
   }
 
-  @Test("Two who watch one target each hear its first verdict, and one that leaves does not blind the other")
+  @Test("Each subscriber of one target receives its verdicts independently")
   func shared() throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "10.0.0.9")
@@ -54,7 +54,7 @@ struct WatchTests {
     #expect(bench.monitor.verdict(of: target) == nil)
   }
 
-  @Test("Who watches one target hears nothing of another's")
+  @Test("A subscriber receives only its own targets")
   func others() throws {
     let bench = try Bench.started()
     let (near, far) = (try ReachabilityTarget(host: "10.0.0.9"), try ReachabilityTarget(host: "192.0.2.1"))
@@ -81,7 +81,7 @@ struct WatchTests {
     #expect(bench.monitor.verdict(of: target) == nil)
   }
 
-  @Test("Changes of hosts carry the machine's last number and come in the order in which they were asked for")
+  @Test("Host changes have the machine's number and the subscription's order")
   func order() throws {
     let bench = try Bench.started()
     let targets = try ["192.0.2.9", "192.0.2.1", "default", "192.0.2.5"].map { try ReachabilityTarget(host: $0) }
@@ -96,7 +96,7 @@ struct WatchTests {
     subscription.cancel()
   }
 
-  @Test("E4-8 a scoped target whose interface appears becomes reachable")
+  @Test("E4-8 a scoped target is reachable when its interface appears")
   func interfaceAppears() throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "10.9.0.9", interface: "eth9")
@@ -110,7 +110,7 @@ struct WatchTests {
     subscription.cancel()
   }
 
-  @Test("E4-6 a pair loses its way when its local address goes")
+  @Test("E4-6 a pair is unreachable without its local address")
   func pairLosesSource() throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "10.0.0.9", source: "10.0.0.5")
@@ -137,7 +137,7 @@ struct WatchTests {
     other.cancel()
   }
 
-  @Test("A thousand targets tell their first verdicts and their changes, all of them")
+  @Test("A thousand targets report all verdicts and changes")
   func thousand() throws {
     let bench = try Bench.started()
     let targets = (0..<1000).map { ReachabilityTarget(.address(IPAddress(ipv4: 0xc000_0200 + $0))) }
@@ -151,7 +151,7 @@ struct WatchTests {
     subscription.cancel()
   }
 
-  @Test("Beyond 100,000 targets a subscription is refused whole, and room is made by those who leave")
+  @Test("A subscription beyond 100,000 targets is refused as a whole")
   func limit() async throws {
     let bench = Bench()
     let targets = (0..<100_000).map { ReachabilityTarget(.address(IPAddress(ipv4: 0x0b00_0000 + $0))) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Watched names")
 struct WatchedNameTests {
-  @Test("E3-3 E3-4 C-01 a watched name is first judged by the default path, without waiting for any server")
+  @Test("E3-3 E3-4 C-01 a watched name is first evaluated by the default path")
   func optimistic() throws {
     for script in [KernelScript.wired, .withoutDefault] {
       let bench = try Bench.started(script)
@@ -18,7 +18,7 @@ struct WatchedNameTests {
     }
   }
 
-  @Test("When its servers fail, a watched name stays optimistic and names the failure")
+  @Test("A watched name without servers is optimistic, with the reason")
   func serversFail() async throws {
     let bench = try Bench.started()
     let (recorder, subscription) = try bench.record(.host, watching: [try ReachabilityTarget(host: "nowhere.example")])
@@ -30,7 +30,7 @@ struct WatchedNameTests {
     subscription.cancel()
   }
 
-  @Test("E3-7 A-03 a name of the hosts file is judged by its address, with no way out and no server")
+  @Test("E3-7 A-03 a name of the hosts file needs no server")
   func hostsFile() async throws {
     let bench = try Bench.started(.withoutDefault)
     let target = try ReachabilityTarget(host: "localhost")
@@ -40,9 +40,9 @@ struct WatchedNameTests {
     #expect(last.path.flags == [.reachable, .isLocalAddress])
     #expect(last.addresses.contains { $0.address == IPAddress("127.0.0.1") })
     #expect(bench.monitor.verdict(of: target) == last)
-    #expect(recorder.hosts.count == 1, "nobody is told that this machine does not reach itself (RFC 6761)")
+    #expect(recorder.hosts.count == 1, "this machine is never reported as unreachable from itself (RFC 6761)")
     let asked = await bench.monitor.resolve("localhost", timeout: .seconds(60))
-    guard case .addresses(let found) = asked, case .addresses(let own) = target.specialAddresses else {
+    guard case .addresses(let found, _) = asked, case .addresses(let own, _) = target.specialAddresses else {
       Issue.record("\(asked)")
       return
     }
@@ -51,7 +51,7 @@ struct WatchedNameTests {
     #expect(bench.monitor.verdict(of: target) == nil)
   }
 
-  @Test("A name that another subscription still watches goes on being watched, whatever ends twice")
+  @Test("Repeated cancels leave a name watched by others")
   func endedTwice() async throws {
     let bench = try Bench.started()
     let target = try ReachabilityTarget(host: "localhost")
@@ -65,7 +65,7 @@ struct WatchedNameTests {
     second.cancel()
   }
 
-  @Test("Names come and go on many threads with the monitor's starts and stops, and it works in the end")
+  @Test("Watched names survive concurrent starts and stops")
   func comeAndGo() async throws {
     for _ in 0..<10 {
       let bench = Bench()

@@ -15,7 +15,7 @@ final class Results: Sendable {
   }
 
   func wait(for count: Int) async throws -> [CheckResult] {
-    try await eventually { self.all.count >= count }
+    try await waitUntil { self.all.count >= count }
     return all
   }
 }
@@ -26,7 +26,7 @@ final class ProberUnderTest: Sendable {
   let prober: SocketProber
 
   init(asking servers: [DNSServer] = []) {
-    // Without a server, one that nobody listens at: these tests never leave this machine.
+    // Without a server, a port without a listener: these tests never leave this machine.
     resolver = Resolver(
       .init(
         servers: servers.isEmpty ? ["127.0.0.1:9"] : servers.map(\.address), resolvConfPath: "/dev/null"))
@@ -45,7 +45,7 @@ final class ProberUnderTest: Sendable {
     return try await results.wait(for: 1)[0]
   }
 
-  /// Checks what the text says, with all the time in the world.
+  /// Checks the target of this text, with a generous timeout.
   func check(
     _ text: String, _ options: CheckModule.Options? = nil, timeout: Duration = patience, policy: ContactPolicy? = nil
   ) async throws -> CheckResult {

@@ -7,36 +7,36 @@ import TestSupport
 final class Certificates: Sendable {
   /// The kinds: each has `<kind>.pem` and `<kind>.key`.
   enum Kind: String, CaseIterable {
-    /// For localhost and 127.0.0.1, by our authority.
+    /// For localhost and 127.0.0.1, issued by the test authority.
     case good
-    /// As `good`, ended in 2021.
+    /// As `good`, expired in 2021.
     case expired
-    /// As `good`, from 2099 on.
+    /// As `good`, valid from 2099.
     case early
-    /// By our authority, for other.test.
+    /// Issued by the test authority for other.test.
     case otherName
-    /// By itself, for localhost and 127.0.0.1.
+    /// Self-signed, for localhost and 127.0.0.1.
     case selfSigned
-    /// As `good`, but meant for clients.
+    /// As `good`, but for client authentication.
     case clientOnly
-    /// As `good`, by an authority that ended in 2021.
+    /// As `good`, issued by an authority that expired in 2021.
     case byExpired
-    /// `good`, shown together with our authority's certificate by that expired authority, as old clients need it.
+    /// `good`, sent with the test authority's certificate by that expired authority, as old clients need it.
     case crossSigned
-    /// `good`, shown together with one that has nothing to do with it and has expired.
+    /// `good`, sent with an unrelated certificate that has expired.
     case withExpired
     /// For localhost by its common name alone.
     case commonName
-    // By an authority below ours. Of its certificates, several are shown:
-    /// The one by an authority that nobody knows, before and behind the good one.
+    // Issued by an intermediate authority, of which several certificates are sent:
+    /// The one by an unknown authority, before and after the good one.
     case unknownFirst, unknownSecond
-    /// The one that ended in 2021, before and behind the good one.
+    /// The one that expired in 2021, before and after the good one.
     case pastFirst, pastSecond
-    /// The one by the authority that ended in 2021, and ended itself, before and behind the good one.
+    /// The expired one by the expired authority, before and after the good one.
     case oldFirst, oldSecond
     /// All of them, the good one last.
     case goodLast
-    /// Only the one by an authority that nobody knows, only the one that ended in 2021.
+    /// Only the one by an unknown authority, or only the one that expired in 2021.
     case onlyUnknown, onlyPast
   }
 
@@ -79,7 +79,7 @@ final class Certificates: Sendable {
     try makeLowerAuthority(local + days, past)
   }
 
-  /// An authority below ours with four certificates for its one key, and a server's certificate by it.
+  /// An intermediate authority with four certificates for one key, and a server's certificate by it.
   private func makeLowerAuthority(_ server: String, _ past: String) throws {
     try key("unknownAuthority")
     try template("unknownAuthority", "cn = \"Unknown Authority\"\nca\ncert_signing_key\nexpiration_days = 30\n")
@@ -110,7 +110,7 @@ final class Certificates: Sendable {
     try Self.write(try text("authority.pem") + text("oldAuthority.pem"), to: path("bothAuthorities.pem"))
   }
 
-  /// An authority that has expired, and ours as it once vouched for it.
+  /// An expired authority, and its certificate for the test authority.
   private func makeOldAuthority(_ past: String) throws {
     try key("oldAuthority")
     try template("oldAuthority", "cn = \"Old Authority\"\nca\ncert_signing_key\n" + past)
@@ -121,7 +121,7 @@ final class Certificates: Sendable {
     try sign("authorityCross", key: "authority", by: "oldAuthority")
   }
 
-  /// A kind whose server shows the first of these and the others behind it.
+  /// A kind whose server sends these certificates in order.
   private func show(_ kind: Kind, _ names: String...) throws {
     try Self.write(try names.map { try text("\($0).pem") }.joined(), to: path("\(kind.rawValue).pem"))
     try Self.write(try text("\(names[0]).key"), to: path("\(kind.rawValue).key"))

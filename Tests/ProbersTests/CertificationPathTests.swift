@@ -3,14 +3,14 @@ import ReachabilityModel
 import Testing
 
 /// A server may show several certificates of one authority; what counts is whether one way leads up (RFC 4158 §2).
-@Suite("Several ways from a certificate to an authority", .enabled(if: WebServer.isPossible), .serialized)
+@Suite("Several paths from a certificate to an authority", .enabled(if: WebServer.isPossible), .serialized)
 struct CertificationPathTests {
   let prober = ProberUnderTest()
   let server: WebServer
 
   init() throws { server = try WebServer() }
 
-  /// Asked by `tls` and by `https`, which must agree.
+  /// Checked with `tls` and `https`, which must agree.
   private func both(
     _ kind: Certificates.Kind, trusting authorities: String = "authority", validFor: Duration = .zero
   ) async throws -> [CheckResult] {
@@ -27,7 +27,7 @@ struct CertificationPathTests {
   }
 
   @Test(
-    "One that is no way is no harm, wherever it is shown",
+    "Unrelated certificates do no harm at any position",
     arguments: [
       Certificates.Kind.unknownFirst, .unknownSecond, .pastFirst, .pastSecond, .oldFirst, .oldSecond, .goodLast,
     ],
@@ -38,7 +38,7 @@ struct CertificationPathTests {
     }
   }
 
-  @Test("The dates are those of the way that was found", arguments: [Certificates.Kind.unknownFirst, .goodLast])
+  @Test("The dates are those of the path", arguments: [Certificates.Kind.unknownFirst, .goodLast])
   func dates(kind: Certificates.Kind) async throws {
     for result in try await both(kind, validFor: .seconds(20 * 86_400)) {
       #expect(result.state == .up, "\(result.detail ?? "")")
@@ -48,7 +48,7 @@ struct CertificationPathTests {
     }
   }
 
-  @Test("Without a good way the reason is that of the best one")
+  @Test("Without a valid path the best one gives the reason")
   func noneIsGood() async throws {
     for result in try await both(.onlyUnknown) { #expect(result.reason == .certificateUntrusted) }
     for result in try await both(.onlyPast) {
@@ -58,13 +58,13 @@ struct CertificationPathTests {
     for result in try await both(.pastFirst, trusting: "unknownAuthority") {
       #expect(result.reason == .certificateUntrusted)
     }
-    // An authority that has expired, and one that is not known.
+    // An expired authority, and an unknown one.
     for result in try await both(.oldFirst, trusting: "oldAuthority") {
       #expect(result.reason == .certificateExpired, "\(result.detail ?? "")")
     }
   }
 
-  @Test("A common name is no name (RFC 9525 §6.3)")
+  @Test("The common name is ignored (RFC 9525 §6.3)")
   func commonName() async throws {
     for result in try await both(.commonName) {
       #expect(result.reason == .certificateNameMismatch)

@@ -42,7 +42,7 @@ import Testing
     #expect(limiter.acquire(5, one) == .granted)
   }
 
-  @Test("The limits hold and every check runs, in any order of calls")
+  @Test("The limits hold and every check runs")
   func anyOrder() {
     var random = SystemRandomNumberGenerator()
     var limiter = ConcurrencyLimiter(capacity: 5, perAddress: 2, queueLimit: 1_000)

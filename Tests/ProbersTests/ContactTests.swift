@@ -5,9 +5,9 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("No spelling of a forbidden host gets a packet out")
+@Suite("No spelling of a denied host is contacted")
 struct ContactTests {
-  /// What people have written to reach 127.0.0.1, a metadata service, or this machine by another name.
+  /// Spellings that have been used to reach 127.0.0.1, a metadata service, or this machine.
   static let spellings = [
     "tcp://127.0.0.1:80", "tcp://127.0.0.2:80", "tcp://127.255.255.254:80", "tcp://2130706433:80",
     "tcp://0x7f000001:80",
@@ -33,7 +33,7 @@ struct ContactTests {
     "tcp://localhost.:80", "tcp://LOCALHOST:80",
   ]
 
-  @Test("Each is refused as a text or denied as an address", arguments: spellings)
+  @Test("Each spelling is invalid or denied", arguments: spellings)
   func spelling(text: String) async throws {
     let target: CheckTarget
     do throws(TargetError) {
@@ -55,7 +55,7 @@ struct ContactTests {
     [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0, 169, 254, 169, 254],
   ]
 
-  @Test("Nor does a name that stands for one", arguments: hidden)
+  @Test("A name of a denied address is not contacted", arguments: hidden)
   func nameOfAForbiddenHost(address: [UInt8]) async throws {
     let dns = try DNSServer { _, _ in .addresses([address]) }
     defer { dns.stop() }
@@ -66,16 +66,16 @@ struct ContactTests {
     #expect(result.duration == .zero)
   }
 
-  @Test("A name whose second answer is 127.0.0.1 was resolved only once, and connected to the first")
+  @Test("A name is resolved once (DNS rebinding)")
   func rebinding() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
-    // The address that is allowed is answered first and never again: a second resolution would get 127.0.0.1.
+    // Only the first answer has the permitted address: a second resolution would return 127.0.0.1.
     let dns = try DNSServer { _, _ in .addresses([[127, 0, 0, 7]], timeToLive: 0) }
     defer { dns.stop() }
     let prober = ProberUnderTest(asking: [dns])
     let policy = ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0x7f00_0007), length: 32)])
     let text = "tcp://flip.test:\(server.port)"
-    // With a word to say, so that a server would see it.
+    // With data to send, so that a server would receive it.
     let hello = CheckModule.Options.tcp(TCPOptions(send: "hello"))
     let first = try await prober.check(text, hello, policy: policy)
     #expect(first.reason == .refused, "the server is at 127.0.0.1, not at .7")
@@ -86,7 +86,7 @@ struct ContactTests {
     #expect(server.connections == 0)
   }
 
-  @Test("Of several addresses only those are asked that may be")
+  @Test("Only the permitted addresses of a name are contacted")
   func someAllowed() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let dns = try DNSServer { _, _ in .addresses([[127, 0, 0, 9], [127, 0, 0, 1]]) }
@@ -98,7 +98,7 @@ struct ContactTests {
     #expect(result.address == IPAddress("127.0.0.1"))
   }
 
-  @Test("What is allowed works, under a policy as without one")
+  @Test("Permitted targets work with and without a policy")
   func allowed() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let prober = ProberUnderTest()
@@ -110,7 +110,7 @@ struct ContactTests {
         #expect(try await prober.check(asked).state == .up)
       }
     }
-    // Our own port is not opened by any list.
+    // No list permits the service's own port.
     var closed = policy
     closed.ownPorts = [server.port]
     #expect(try await prober.check("tcp://127.0.0.1:\(server.port)", policy: closed).reason == .policyDenied)

@@ -7,7 +7,7 @@ private let four: [UInt8] = [192, 0, 2, 1]
 private let six: [UInt8] = [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1]
 private let otherFour: [UInt8] = [192, 0, 2, 2]
 
-@Suite("DNS checks: what one server answers to one question")
+@Suite("DNS checks")
 struct DNSCheckTests {
   let prober = ProberUnderTest()
 
@@ -99,7 +99,7 @@ struct DNSCheckTests {
   }
 
   @Test(
-    "Who guesses the number wrong, or sends rubbish, is not heard", arguments: [DNSReply.wrongID([four]), .garbage])
+    "Responses with another id and garbage are ignored", arguments: [DNSReply.wrongID([four]), .garbage])
   func lyingServer(reply: DNSReply) async throws {
     let result = try await ask(timeout: .milliseconds(300)) { _, _ in reply }
     #expect(result.state == .down)
@@ -112,13 +112,13 @@ struct DNSCheckTests {
     defer { server.stop() }
     let results = Results()
     prober.prober.check(try request("dns://\(server.address)/host.test"), results.take)
-    try await eventually { server.count("host.test") > 0 }
+    try await waitUntil { server.count("host.test") > 0 }
     server.answer { _, _ in .addresses([four]) }
     #expect(try await results.wait(for: 1)[0].state == .up)
   }
 }
 
-@Suite("What becomes of a target's name")
+@Suite("Resolution of a target's name")
 struct NameCheckTests {
   private func check(_ reply: DNSReply, timeout: Duration = patience) async throws -> CheckResult {
     let dns = try DNSServer { _, _ in reply }

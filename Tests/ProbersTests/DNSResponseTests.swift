@@ -3,9 +3,9 @@ import Testing
 
 @testable import Probers
 
-@Suite("DNS answers as bytes: every type, and no step beyond the packet")
+@Suite("Decoding of DNS responses")
 struct DNSResponseTests {
-  /// A question for `a.test` of a type.
+  /// A query for `a.test` of a type.
   private func question(_ type: UInt16) -> [UInt8] {
     [0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + DNSMessage.encoded("a.test") + DNSMessage.pair(type) + [0, 1]
   }
@@ -35,7 +35,7 @@ struct DNSResponseTests {
     (99, [1, 0xFF], "\\# 2 01ff"),
   ]
 
-  @Test("A server that cannot read the question need not repeat it")
+  @Test("A format error need not repeat the question")
   func withoutTheQuestion() {
     func bare(id: UInt8 = 0x34, code: UInt8 = 1, answers: UInt8 = 0) -> [UInt8] {
       [0x12, id, 0x81, code, 0, 0, 0, answers, 0, 0, 0, 0]
@@ -53,7 +53,7 @@ struct DNSResponseTests {
     #expect(parsed.counts == [1, 0, 0])
   }
 
-  @Test("Cut anywhere, it is no answer; with any byte changed, it is one or none, and nothing breaks")
+  @Test("Truncated and changed responses are safe to decode")
   func everyCut() {
     for (type, data, _) in Self.texts {
       let whole = answer(type, data)
@@ -70,7 +70,7 @@ struct DNSResponseTests {
     }
   }
 
-  @Test("Another question, another number, a question instead of an answer: not ours")
+  @Test("Responses to other queries are ignored")
   func unmatchedResponses() {
     let ours = answer(1, [192, 0, 2, 1])
     #expect(DNSResponse(ours, to: question(28)) == nil)

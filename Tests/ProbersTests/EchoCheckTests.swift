@@ -23,7 +23,7 @@ private func check(_ asked: CheckRequest, in namespace: Namespace) -> CheckResul
 
 @Suite("ICMP checks, in namespaces", .enabled(if: Namespace.isSupported))
 struct EchoCheckTests {
-  /// How the kernel is made to give us a socket: a raw one as root, or a datagram socket for our group.
+  /// How the ICMP socket is opened: raw as root, or as a datagram socket for the group.
   enum Privilege: CaseIterable { case raw, datagram }
 
   private func allow(_ privilege: Privilege, in namespace: Namespace) throws {
@@ -38,7 +38,7 @@ struct EchoCheckTests {
     guard unsafe fclose(file) == 0 else { throw TestError("write \(path)") }
   }
 
-  @Test("Both families answer, over either kind of socket", arguments: Privilege.allCases, ["10.9.0.1", "fd09::1"])
+  @Test("Both families answer on raw and datagram sockets", arguments: Privilege.allCases, ["10.9.0.1", "fd09::1"])
   func answers(privilege: Privilege, address: String) throws {
     let pair = try VethPair()
     try allow(privilege, in: pair.client)
@@ -57,16 +57,16 @@ struct EchoCheckTests {
     #expect(icmp.hopLimit == 64)
   }
 
-  @Test("No payload, a small one, a whole packet's", arguments: [0, 4, 8, 1_472, 100_000])
+  @Test("Payloads from nothing to a whole packet", arguments: [0, 4, 8, 1_472, 100_000])
   func payloads(bytes: Int) throws {
     let pair = try VethPair()
     let asked = try request("icmp://10.9.0.1", .icmp(ICMPOptions(payloadBytes: bytes)))
     #expect(check(asked, in: pair.client)?.state == .up)
   }
 
-  @Test func nobodyIsThere() throws {
+  @Test func missingNeighbour() throws {
     let pair = try VethPair()
-    // A neighbour that never answers: the kernel gives up after three questions, a second apart.
+    // A neighbour that never answers: the kernel gives up after three solicitations, a second apart.
     let gone = try #require(check(try request("icmp://10.9.0.77"), in: pair.client))
     #expect(gone.state == .down)
     #expect(gone.reason == .hostUnreachable)
@@ -84,7 +84,7 @@ struct EchoCheckTests {
   }
 
   @Test(
-    "The kernel refuses to send: that is our own way out, not the target",
+    "An error of the kernel is a local failure",
     arguments: [
       ("unreachable", Reason.hostUnreachable), ("prohibit", .prohibited), ("blackhole", .blackhole),
     ])
@@ -110,11 +110,11 @@ struct EchoCheckTests {
     }
   }
 
-  @Test("A router on the way says no: that is told as down, for it is not for us to say whose fault it is")
+  @Test("An error of a router is reported as down")
   func toldByARouter() throws {
     let pair = try VethPair()
     try pair.addDefaultRoutes()
-    // Else it says no only once a second.
+    // Otherwise it sends one error a second.
     try pair.router.sysctl("net.ipv4.icmp_ratelimit", 0)
     try pair.router.ip("route add prohibit 10.88.0.0/16")
     for text in ["icmp://10.88.0.1", "tcp://10.88.0.1:80"] {
@@ -131,7 +131,7 @@ struct EchoCheckTests {
     let pair = try VethPair()
     let slow = ICMPOptions(maximumRoundTrip: .nanoseconds(1))
     #expect(check(try request("icmp://10.9.0.1", .icmp(slow)), in: pair.client)?.reason == .slow)
-    // Of echo replies, too, one a minute to each host, and no more (icmp(7)).
+    // Also of echo replies: at most one a minute to each host (icmp(7)).
     try pair.router.sysctl("net.ipv4.icmp_ratemask", 1)
     try pair.router.sysctl("net.ipv4.icmp_ratelimit", 60_000)
     let some = ICMPOptions(count: 3, spacing: .milliseconds(50), maximumLoss: 0.1)
@@ -166,7 +166,7 @@ struct EchoCheckTests {
     #expect(check(try request("icmp://\(address)%c0"), in: pair.client)?.state == .up)
   }
 
-  @Test("Two hundred hosts at once, some of them missing, each with its own result")
+  @Test("Two hundred concurrent checks have their own results")
   func sweep() throws {
     let pair = try VethPair()
     try pair.router.ip(batch: (0..<100).map { "addr add 10.9.1.\($0 + 1)/32 dev lo" })
@@ -191,7 +191,7 @@ struct EchoCheckTests {
     #expect((0..<200).allSatisfy { all[$0]?.address == IPAddress("10.9.1.\($0 + 1)") })
   }
 
-  @Test("A connection that first has no way by IPv6 goes by IPv4")
+  @Test("A connection without an IPv6 route uses IPv4")
   func nextAddress() throws {
     let pair = try VethPair()
     let results = Locked<CheckResult?>(nil)
@@ -209,13 +209,13 @@ struct EchoCheckTests {
     }
     let result = try #require(results.withLock { $0 })
     #expect(result.address == IPAddress("10.9.0.1"))
-    #expect(result.reason == .refused, "somebody is there, though nobody listens")
+    #expect(result.reason == .refused, "a host without a listener")
   }
 }
 
 @Suite("ICMP checks and privileges", .enabled(if: Namespace.isSupported))
 struct EchoPrivilegeTests {
-  /// Checks inside a namespace, with a prober that is made before or after the thread gives its privileges up.
+  /// Checks inside a namespace, with a prober that is made before or after privileges are dropped.
   private func check(openedBefore: Bool) throws -> CheckResult {
     let namespace = try Namespace()
     let result = Locked<CheckResult?>(nil)
@@ -233,7 +233,7 @@ struct EchoPrivilegeTests {
     return try #require(result.withLock { $0 })
   }
 
-  @Test("Without a privilege there is a reason, and what to do about it")
+  @Test("Without a privilege the detail says what is missing")
   func withoutPrivilege() throws {
     let result = try check(openedBefore: false)
     #expect(result.state == .unknown)
@@ -241,7 +241,7 @@ struct EchoPrivilegeTests {
     #expect(result.detail?.contains("ping_group_range") == true)
   }
 
-  @Test("A prober that was made before the privileges were given up keeps its sockets")
+  @Test("A prober keeps its sockets when privileges are dropped")
   func openedBefore() throws {
     #expect(try check(openedBefore: true).state == .up)
   }

@@ -90,14 +90,14 @@ struct HTTPCheckTests {
     #expect(try await get("/nowhere") { $0.maximumRedirects = 3 }.reason == .httpStatus)
   }
 
-  @Test("Only some of 300 to 399 send a client on, and a Location as servers write it is understood")
+  @Test("Redirects by status and Location")
   func whatIsARedirect() async throws {
     #expect(try await get("/choices") { $0.maximumRedirects = 1 }.evidence.http?.status == 300)
     #expect(try await get("/spaced") { $0.maximumRedirects = 1 }.state == .up)
     #expect(try await get("/nowhere") { $0.maximumRedirects = 1 }.detail?.contains("ftp") == false)
   }
 
-  @Test("The name that a recipe gives is that of the handshake; the request is for the target's own")
+  @Test("The module's server name is used in the handshake only")
   func nameInTheHandshake() async throws {
     let named = try await secure(.otherName, "/sni") {
       $0.tls.serverName = "other.test"
@@ -113,7 +113,7 @@ struct HTTPCheckTests {
     #expect(bounced.state == .up, "\(bounced.detail ?? "")")
   }
 
-  @Test("For an https check nobody reads all the authorities that the system has")
+  @Test("An https check does not read all authorities")
   func readsNoAuthorities() async throws {
     let watch = inotify_init1(Int32(IN_NONBLOCK))
     defer { close(watch) }
@@ -122,13 +122,13 @@ struct HTTPCheckTests {
     #expect(try await secure(.good).state == .up)
     var events = [UInt8](repeating: 0, count: 4_096)
     #expect(unsafe read(watch, &events, events.count) < 0, "some 30 ms for each check, on the thread of all")
-    // This would have seen it.
+    // This server would have received it.
     close(unsafe open("\(directory)/ca-certificates.crt", O_RDONLY))
     #expect(unsafe read(watch, &events, events.count) > 0)
   }
 
   @Test(
-    "Before a redirect is followed it is asked whether its host may be",
+    "A redirect is followed only if the decision permits it",
     arguments: [(ContactDecision.denied, Reason.policyDenied), (.noRoute, .noRoute)])
   func redirectThatMayNotBe(_ decision: ContactDecision, _ reason: Reason) async throws {
     var options = HTTPOptions()
@@ -151,7 +151,7 @@ struct HTTPCheckTests {
     #expect(result.reason == reason && asked.withLock(\.self) == 2)
   }
 
-  @Test("A redirect is judged by the policy like a target, and leads to nobody who may not be contacted")
+  @Test("The policy applies to redirects")
   func redirectToMetadata() async throws {
     let result = try await get("/metadata", policy: loopback) { $0.maximumRedirects = 3 }
     #expect(result.state == .unknown)
@@ -160,7 +160,7 @@ struct HTTPCheckTests {
     #expect(try await get("/moved", policy: loopback) { $0.maximumRedirects = 3 }.state == .up)
   }
 
-  @Test("The caller's headers follow a redirect to the same origin")
+  @Test("The caller's fields follow redirects to the same origin")
   func redirectWithHeaders() async throws {
     let result = try await get("/bounce") {
       $0.maximumRedirects = 1
@@ -226,7 +226,7 @@ struct HTTPCheckTests {
     #expect(try await results.wait(for: 200).allSatisfy { $0.state == .up })
   }
 
-  @Test("No proxy of the environment's comes between")
+  @Test("Proxies of the environment are ignored")
   func noProxy() async throws {
     unsafe setenv("http_proxy", "http://127.0.0.1:1", 1)
     defer { unsafe unsetenv("http_proxy") }

@@ -3,7 +3,7 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("The heads of HTTP answers, as strange as they come")
+@Suite("Unusual heads of HTTP responses")
 struct HTTPHeadTests {
   let prober = ProberUnderTest()
 
@@ -21,7 +21,7 @@ struct HTTPHeadTests {
   }
 
   @Test(
-    "A line that begins with a space goes on with the one before it (RFC 9112 §5.2)",
+    "A folded line continues the previous one (RFC 9112 §5.2)",
     arguments: [
       "X-A: one\r\n two", "X-A: one \r\n\t \ttwo", "X-A:\r\n one\r\n two", "X-A: one\r\n \r\n two",
       "X-B: none\r\nX-A: one\r\n two\r\nX-C: three",
@@ -32,7 +32,7 @@ struct HTTPHeadTests {
   }
 
   @Test(
-    "So it does where a redirect leads",
+    "A continued Location is complete",
     arguments: [
       "Location:\r\n /next", "X-A: one\r\n \r\nLocation: /next", "Location: /next\r\n\tpage",
       "Location: /next\r\nX-A: one\r\n two",
@@ -42,7 +42,7 @@ struct HTTPHeadTests {
     #expect(result.state == .up && result.evidence.http?.redirects == 1, "\(result.detail ?? "")")
   }
 
-  @Test("What goes on with another field is no Location", arguments: [nil, ""])
+  @Test("A continuation line of another field is no Location", arguments: [nil, ""])
   func foldedAway(expecting value: String?) async throws {
     let head = "HTTP/1.1 301 Moved\r\nX-A: one\r\n Location: /next\r\nContent-Length: 0\r\n\r\n"
     #expect(try await check(head, expecting: value).evidence.http?.redirects == 0)
@@ -54,7 +54,7 @@ struct HTTPHeadTests {
     #expect(try await check(head).state == .up)
   }
 
-  @Test("Fields behind the body are none of the head's (RFC 9110 §6.5)")
+  @Test("Trailers are not header fields (RFC 9110 §6.5)")
   func trailers() async throws {
     let body = "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
     let field = try await check("HTTP/1.1 200 OK\r\n\(body)X-A: one two\r\n\r\n", expecting: "^one two$")
@@ -65,7 +65,7 @@ struct HTTPHeadTests {
     #expect(try await check(both).state == .up)
   }
 
-  @Test("A change of protocols that nobody asked for is told as the status that it is", arguments: [false, true])
+  @Test("An unrequested 101 is reported as that status", arguments: [false, true])
   func switching(keepsOpen: Bool) async throws {
     let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
     let result = try await check(head, keepsOpen: keepsOpen)
@@ -75,7 +75,7 @@ struct HTTPHeadTests {
   }
 
   @Test(
-    "A Content-Length that is no number of bytes is no answer (RFC 9112 §6.3)",
+    "An invalid Content-Length is no response (RFC 9112 §6.3)",
     arguments: [
       "-2", "+2", "2x", "0x2", "abc", "", "2 2", "2,", "2, 3", "9223372036854775808", "99999999999999999999999",
     ])
@@ -84,7 +84,7 @@ struct HTTPHeadTests {
     #expect(result.state == .down && result.reason == .noReply, "\(result.state)")
   }
 
-  @Test("Two lengths that differ are none, two that are the same are one")
+  @Test("Different lengths are invalid, equal ones are one")
   func twoLengths() async throws {
     func answer(_ other: String) -> String {
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\ncontent-length: \(other)\r\n\r\nok"
@@ -94,7 +94,7 @@ struct HTTPHeadTests {
     #expect(try await check("HTTP/1.1 200 OK\r\nContent-Length: 2 , 2\r\n\r\nok").state == .up)
   }
 
-  @Test("Where no body can be, its length is no matter")
+  @Test("The length of an impossible body is ignored")
   func lengthOfNoBody() async throws {
     #expect(try await check("HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\n", method: "HEAD").state == .up)
     #expect(try await check("HTTP/1.1 204 No Content\r\nContent-Length: 2, 3\r\n\r\n").state == .up)

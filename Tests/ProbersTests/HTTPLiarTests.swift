@@ -4,7 +4,7 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("HTTP servers that drip, lie, never end, or break off")
+@Suite("Slow, endless, truncated and invalid HTTP responses")
 struct HTTPLiarTests {
   let prober = ProberUnderTest()
 
@@ -22,7 +22,7 @@ struct HTTPLiarTests {
 
   private static func say(_ text: String, to peer: Int32) { Loopback.send(Array(text.utf8), to: peer) }
 
-  @Test func nobodyListens() async throws {
+  @Test func portWithoutListener() async throws {
     #expect(try await prober.check("http://127.0.0.1:\(Loopback.closedPort())/").reason == .refused)
   }
 
@@ -43,7 +43,7 @@ struct HTTPLiarTests {
     #expect(result.evidence.http == nil)
   }
 
-  @Test("What must not be there and cannot be looked for is no success")
+  @Test("A pattern that cannot be matched is no success")
   func expensiveRejection() async throws {
     let server = try TCPServer { peer in
       _ = Loopback.receive(4_096, from: peer)
@@ -133,7 +133,7 @@ struct HTTPLiarTests {
   }
 
   @Test(
-    "An old status line, or one from nowhere", arguments: ["HTTP/1.0 200 OK\r\n\r\nok", "HTTP/9.9 200 OK\r\n\r\nok"])
+    "Status lines of other versions", arguments: ["HTTP/1.0 200 OK\r\n\r\nok", "HTTP/9.9 200 OK\r\n\r\nok"])
   func versions(answer: String) async throws {
     let result = try await check { Self.say(answer, to: $0) }
     #expect((result.state == .up) == answer.hasPrefix("HTTP/1.0"))

@@ -6,14 +6,14 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("A prober's life: many at once, an early end, nothing left behind")
+@Suite("Lifetime of a prober")
 struct ProberLifeTests {
   @Test func aThousandAtOnce() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let prober = ProberUnderTest()
     let results = Results()
     for index in 0..<1_000 {
-      // Sixteen addresses, so that the bound on one is met as well as passed.
+      // Sixteen addresses, so that the limit of one is reached and exceeded.
       prober.prober.check(try request("tcp://127.0.0.\(index % 16 + 1):\(server.port)"), results.take)
     }
     let all = try await results.wait(for: 1_000)
@@ -38,7 +38,7 @@ struct ProberLifeTests {
     }
     let all = try await results.wait(for: 200)
     #expect(all.allSatisfy { $0.state == .up })
-    // The server sees an end a moment after the prober made it.
+    // The server sees the end a moment after the prober closes.
     #expect(most.withLock { $0.most } <= 64)
   }
 
@@ -66,7 +66,7 @@ struct ProberLifeTests {
     let results = Results()
     let check = prober.prober.check(
       try request("tcp://127.0.0.1:\(server.port)", .tcp(TCPOptions(expect: "never"))), results.take)
-    try await eventually { server.connections == 1 }
+    try await waitUntil { server.connections == 1 }
     check.cancel()
     let result = try await results.wait(for: 1)[0]
     #expect(result.state == .unknown)
@@ -82,7 +82,7 @@ struct ProberLifeTests {
     let prober = ProberUnderTest(asking: [dns])
     let results = Results()
     let check = prober.prober.check(try request("tcp://silent.test:80"), results.take)
-    try await eventually { dns.total > 0 }
+    try await waitUntil { dns.total > 0 }
     check.cancel()
     #expect(try await results.wait(for: 1)[0].reason == .cancelled)
   }
@@ -112,7 +112,7 @@ struct ProberLifeTests {
       held.withLock { $0 = nil }
       done.withLock { $0 = true }
     }
-    try await eventually { done.withLock { $0 } }
+    try await waitUntil { done.withLock { $0 } }
   }
 
   @Test func completionsOnTwoThreadsMayBothStopIt() async throws {
@@ -120,7 +120,7 @@ struct ProberLifeTests {
     let prober = underTest.prober
     let arrived = Locked(0)
     let left = Locked(2)
-    // One on the thread of the sockets, and one on one of the echoes: both are inside a completion when the first stops.
+    // One on the thread of the sockets, one on a thread of echoes: both run a completion when the first stops.
     for target in ["tcp://127.0.0.1:\(try Loopback.closedPort())", "icmp://127.0.0.1"] {
       prober.check(try request(target)) { _ in
         arrived.withLock { $0 += 1 }
@@ -129,7 +129,7 @@ struct ProberLifeTests {
         left.withLock { $0 -= 1 }
       }
     }
-    try await eventually { left.withLock { $0 } == 0 }
+    try await waitUntil { left.withLock { $0 } == 0 }
     withExtendedLifetime(underTest) {}
   }
 
@@ -155,7 +155,7 @@ struct ProberLifeTests {
     #expect(counts.0 == counts.1)
   }
 
-  @Test("A module for another scheme, a token, a missing port: said at once", arguments: [0, 1, 2])
+  @Test("Invalid requests are refused immediately", arguments: [0, 1, 2])
   func refusedAtOnce(index: Int) throws {
     let asked = [
       CheckRequest(try CheckTarget("tcp://127.0.0.1:1"), module: CheckModule.standard(for: .icmp)),

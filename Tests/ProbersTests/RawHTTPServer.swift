@@ -11,7 +11,7 @@ final class RawHTTPServer: Sendable {
   /// The requests seen so far, each up to its empty line.
   var requests: [String] { heads.withLock { $0 } }
 
-  /// `answer` nil: the connection is taken and never answered.
+  /// `answer` nil: the connection is accepted and never answered.
   init(answer: String?, unixPath: String? = nil) throws {
     if let unixPath {
       listener = try Self.listening(at: unixPath)

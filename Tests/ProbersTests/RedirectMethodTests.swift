@@ -3,7 +3,7 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("What a redirect makes of the request (RFC 9110 §15.4)")
+@Suite("Requests after redirects (RFC 9110 §15.4)")
 struct RedirectMethodTests {
   let prober = ProberUnderTest()
 
@@ -18,7 +18,7 @@ struct RedirectMethodTests {
     return try await prober.check("http://127.0.0.1:\(server.port)\(path)", .http(options))
   }
 
-  @Test("After 307 and 308 the same server is asked the same again", arguments: [307, 308], ["POST", "PUT"])
+  @Test("307 and 308 repeat the request", arguments: [307, 308], ["POST", "PUT"])
   func sameRequest(status: Int, method: String) async throws {
     let server = try ScriptedWeb(["/": ScriptedWeb.redirect(status, "/next"), "/next": ScriptedWeb.well])
     #expect(try await check(server, method: method, body: "payload").state == .up)
@@ -27,7 +27,7 @@ struct RedirectMethodTests {
     #expect(server.requests.allSatisfy { $0.has(field: "X-Secret") && $0.has(field: "Content-Type") })
   }
 
-  @Test("The method stays elsewhere, too; the caller's header fields do not go there", arguments: [307, 308])
+  @Test("Other origins receive the method without the caller's fields", arguments: [307, 308])
   func sameMethodElsewhere(status: Int) async throws {
     let other = try ScriptedWeb(["/next": ScriptedWeb.well])
     let server = try ScriptedWeb(["/": ScriptedWeb.redirect(status, "http://127.0.0.1:\(other.port)/next")])
@@ -38,7 +38,7 @@ struct RedirectMethodTests {
     #expect(!other.requests.contains { $0.has(field: "X-Secret") })
   }
 
-  @Test("A body is meant for one server: it is not sent to another", arguments: [307, 308])
+  @Test("A body is not sent to another server", arguments: [307, 308])
   func bodyStays(status: Int) async throws {
     let other = try ScriptedWeb(["/next": ScriptedWeb.well])
     for elsewhere in ["http://127.0.0.1:\(other.port)/next", "http://127.0.0.2:\(other.port)/next"] {
@@ -51,7 +51,7 @@ struct RedirectMethodTests {
     #expect(other.requests.isEmpty)
   }
 
-  @Test("A body is not sent in another scheme either")
+  @Test("A body is not sent with another scheme")
   func bodyStaysInItsScheme() async throws {
     let other = try ScriptedWeb(["/next": ScriptedWeb.well])
     let server = try ScriptedWeb(["/": ScriptedWeb.redirect(307, "https://127.0.0.1:\(other.port)/next")])
@@ -59,7 +59,7 @@ struct RedirectMethodTests {
     #expect(result.reason == .httpStatus && result.detail?.contains("body") == true)
   }
 
-  @Test("After the others it is a GET, or a HEAD that was one", arguments: [301, 302, 303])
+  @Test("Other redirects make GET, or keep HEAD", arguments: [301, 302, 303])
   func becomesGet(status: Int) async throws {
     let server = try ScriptedWeb(["/": ScriptedWeb.redirect(status, "/next"), "/next": ScriptedWeb.well])
     for method in ["POST", "PUT", "DELETE", "HEAD"] {
@@ -70,7 +70,7 @@ struct RedirectMethodTests {
     #expect(second.allSatisfy { $0.body.isEmpty && !$0.has(field: "Content-Length") && !$0.has(field: "Content-Type") })
   }
 
-  @Test("Header fields stay with their origin, whatever the redirect", arguments: [301, 302, 303, 307, 308])
+  @Test("Header fields are sent to their origin only", arguments: [301, 302, 303, 307, 308])
   func fieldsStayWithTheirOrigin(status: Int) async throws {
     let other = try ScriptedWeb(["/next": ScriptedWeb.well])
     let server = try ScriptedWeb([
@@ -83,7 +83,7 @@ struct RedirectMethodTests {
     #expect(other.requests.count == 1 && !other.requests[0].has(field: "X-Secret"))
   }
 
-  @Test("What was left behind once does not come back")
+  @Test("A removed field is not sent again")
   func oneAfterTheOther() async throws {
     let other = try ScriptedWeb(["/next": ScriptedWeb.well])
     let server = try ScriptedWeb([

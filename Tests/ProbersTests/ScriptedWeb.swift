@@ -4,7 +4,7 @@ import TestSupport
 
 /// A web server that gives each path the bytes that its script has for it, and remembers what it was asked.
 final class ScriptedWeb: Sendable {
-  /// What came over one connection.
+  /// What was received on one connection.
   struct Request: Sendable {
     let head: String
     let body: String
@@ -39,7 +39,7 @@ final class ScriptedWeb: Sendable {
     }
   }
 
-  /// An answer that leads elsewhere.
+  /// A redirect.
   static func redirect(_ status: Int, _ location: String) -> String {
     "HTTP/1.1 \(status) Elsewhere\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
   }

@@ -6,7 +6,7 @@ import Locks
 import TestSupport
 import Testing
 
-@Suite("TCP checks: a connection, and perhaps a dialogue")
+@Suite("TCP checks")
 struct TCPCheckTests {
   let prober = ProberUnderTest()
 
@@ -17,7 +17,7 @@ struct TCPCheckTests {
       "tcp://127.0.0.1:\(server.port)", .tcp(TCPOptions(send: send, expect: expect)), timeout: timeout)
   }
 
-  @Test func somebodyListens() async throws {
+  @Test func portWithListener() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let result = try await prober.check("tcp://127.0.0.1:\(server.port)")
     #expect(result.state == .up)
@@ -28,11 +28,11 @@ struct TCPCheckTests {
     #expect(result.duration >= result.duration(of: .connect) ?? .zero)
   }
 
-  @Test("A connection that says nothing ends without leaving a port of ours in TIME-WAIT, or a server that waits")
+  @Test("A connect-only check leaves no TIME-WAIT")
   func connectOnly() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     for _ in 0..<20 { #expect(try await prober.check("tcp://127.0.0.1:\(server.port)").state == .up) }
-    // The kernel's list of sockets (proc(5)): none of those whose other end is the server's is left in any state.
+    // The kernel's list of sockets (proc(5)): none to the server is left in any state.
     let port = String(server.port, radix: 16, uppercase: true)
     let other = ":" + String(repeating: "0", count: 4 - port.count) + port
     let sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").dropFirst()
@@ -40,7 +40,7 @@ struct TCPCheckTests {
     #expect(!sockets.contains { $0.split(separator: " ")[2].hasSuffix(other) })
   }
 
-  @Test("A server that was told something sees the end of it, and no reset")
+  @Test("A dialogue ends without a reset")
   func partingInOrder() async throws {
     let ends = Locked<[Int32]>([])
     let server = try TCPServer { peer in
@@ -53,19 +53,19 @@ struct TCPCheckTests {
       }
     }
     for _ in 0..<20 { #expect(try await dialogue(server, send: "QUIT\r\n").state == .up) }
-    try await eventually { ends.withLock { $0.count } == 20 }
+    try await waitUntil { ends.withLock { $0.count } == 20 }
     #expect(ends.withLock { $0 }.allSatisfy { $0 == 0 })
   }
 
-  @Test func nobodyListens() async throws {
+  @Test func portWithoutListener() async throws {
     let result = try await prober.check("tcp://127.0.0.1:\(Loopback.closedPort())")
     #expect(result.state == .down)
     #expect(result.reason == .refused)
     #expect(result.phases.isEmpty)
   }
 
-  @Test func nobodyAnswers() async throws {
-    // A listener whose queue is full drops what comes after (listen(2)).
+  @Test func silentListener() async throws {
+    // A listener whose queue is full drops further connections (listen(2)).
     let (listener, port) = try Loopback.bound(.stream)
     defer { close(listener) }
     #expect(listen(listener, 0) == 0)
@@ -163,7 +163,7 @@ struct TCPCheckTests {
     #expect(result.reason == .timeout)
   }
 
-  @Test("An expression that would take for ever does not, and nobody is blamed")
+  @Test("An expensive expression is limited and its result unknown")
   func expensiveExpression() async throws {
     let server = try TCPServer { Loopback.send([UInt8](repeating: 0x61, count: 30_000), to: $0) }
     let result = try await dialogue(server, expect: "^(a+)+$b")
@@ -171,7 +171,7 @@ struct TCPCheckTests {
     #expect(result.detail?.contains("cannot be found out") == true)
   }
 
-  @Test("A target is not blamed for a name server that took all the time")
+  @Test("A slow name server is no failure of the target")
   func silentFamily() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let dns = try DNSServer { _, type in type == DNSMessage.a ? .addresses([[127, 0, 0, 1]]) : .silence }
@@ -198,9 +198,9 @@ struct TCPCheckTests {
     #expect(result.detail?.contains("not a regular expression") == true)
   }
 
-  @Test("A port of our own, asked from that very port, is nobody")
+  @Test("A connection to itself is refused")
   func selfConnection() async throws {
-    // The kernel picks even and odd ports by its own rules; among so many tries some meet themselves on most kernels.
+    // The kernel selects the source port; among so many attempts some select the destination's on most kernels.
     let port = try Loopback.closedPort()
     for _ in 0..<50 {
       #expect(try await prober.check("tcp://127.0.0.1:\(port)").reason == .refused)

@@ -8,10 +8,10 @@ final class TCPServer: Sendable {
   private let listener: Int32
   private let taken = Locked(0)
 
-  /// Connections that were taken.
+  /// Connections that were accepted.
   var connections: Int { taken.withLock { $0 } }
 
-  /// `script` owns nothing: the connection is closed when it returns.
+  /// The connection is closed when `script` returns.
   init(_ script: @escaping @Sendable (_ peer: Int32) -> Void) throws {
     (listener, port) = try Loopback.bound(.stream)
     guard listen(listener, 4_096) == 0 else { throw Loopback.Failure(operation: "listen") }
@@ -34,7 +34,7 @@ final class TCPServer: Sendable {
     shutdown(listener, Int32(SHUT_RDWR))
   }
 
-  /// Waits until the peer has closed: bounded by the test's own patience, because a test ends its prober.
+  /// Waits until the peer has closed; a test ends its prober, so the wait is bounded.
   static func untilClosed(_ peer: Int32) {
     while !Loopback.receive(4_096, from: peer).isEmpty {}
   }

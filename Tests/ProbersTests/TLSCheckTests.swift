@@ -3,7 +3,7 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("TLS checks: chain, dates and name are told apart", .enabled(if: WebServer.isPossible), .serialized)
+@Suite("TLS checks: chain, dates and names", .enabled(if: WebServer.isPossible), .serialized)
 struct TLSCheckTests {
   let prober = ProberUnderTest()
   let server: WebServer
@@ -66,7 +66,7 @@ struct TLSCheckTests {
     #expect(try await shake(.good) { $0.serverName = "other.test" }.reason == .certificateNameMismatch)
   }
 
-  @Test("What is shown besides the way to an authority does not count, and what is on it does")
+  @Test("Only certificates on the path to an authority count")
   func datesOfTheWay() async throws {
     #expect(try await shake(.crossSigned).state == .up)
     #expect(try await shake(.withExpired).state == .up)
@@ -82,7 +82,7 @@ struct TLSCheckTests {
     #expect(result.detail?.contains("not meant for servers") == true)
   }
 
-  @Test("Versions that must not be used any more (RFC 8996) are not used", arguments: ["tls", "https"])
+  @Test("Deprecated versions are not used (RFC 8996)", arguments: ["tls", "https"])
   func outdatedVersions(scheme: String) async throws {
     let result = try await prober.check("\(scheme)://localhost:\(server.outdated)")
     #expect(result.state == .down)
@@ -100,7 +100,7 @@ struct TLSCheckTests {
     #expect(result.detail?.contains("/nonexistent.pem") == true)
   }
 
-  @Test("The authorities' file is read again when it has changed")
+  @Test("A changed file of authorities is read again")
   func authoritiesAreFollowed() async throws {
     let path = server.certificates.path("followed.pem")
     try Certificates.write(try server.certificates.text("selfSigned.pem"), to: path)

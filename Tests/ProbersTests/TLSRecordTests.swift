@@ -14,7 +14,7 @@ struct TLSRecordTests {
 
   init() throws { certificates = try Certificates() }
 
-  /// `extra`: how many certificates are shown that have nothing to do with the first.
+  /// `extra`: the number of unrelated certificates that are sent.
   @Test(arguments: ["tls1_2", "tls1_3"], [0, 3, 40])
   func smallRecords(version: String, extra: Int) async throws {
     let chain = certificates.path("long.pem")

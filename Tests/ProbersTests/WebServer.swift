@@ -5,7 +5,7 @@ import TestSupport
 final class WebServer: Sendable {
   let certificates: Certificates
   let port: UInt16
-  /// Knows only TLS 1.0 and 1.1.
+  /// Supports only TLS 1.0 and 1.1.
   let outdated: UInt16
   private let ports: [Certificates.Kind: UInt16]
   private let child: Child

@@ -136,7 +136,7 @@ struct CheckScheduleTests {
     }
     let both = TargetPrecondition.both(.present, .otherThan([changed.revision]))
     #expect(throws: TargetChangeError.precondition) { try schedule.pause("db", if: both) }
-    #expect(throws: TargetChangeError.missing) { try schedule.pause("nobody", if: .none) }
+    #expect(throws: TargetChangeError.missing) { try schedule.pause("missing", if: .none) }
     // Its state may have changed.
     let kept = try schedule.pause("db", false, if: .otherThan([report.revision]))
     #expect(kept.revision == changed.revision && kept.definition == changed.definition)
@@ -179,7 +179,7 @@ struct CheckScheduleTests {
     #expect(ask())
     try schedule.remove("db")
     #expect(outcomes.withLock { $0.count } == 4)
-    #expect(!schedule.check("nobody") { _ in })
+    #expect(!schedule.check("missing") { _ in })
   }
 
   @Test("Durations and counts out of range are clamped", arguments: [-1, 0, 1 << 62] as [Int64])

@@ -13,7 +13,7 @@ struct CheckerTests {
   init() throws {
     let kernel = kernel
     // Beyond the default route; no server is queried.
-    monitor = ReachabilityMonitor(configuration: .init(nameServers: ["192.0.2.53"]), kernel: { kernel })
+    monitor = ReachabilityMonitor(configuration: .init(nameServers: ["192.0.2.53"]), kernel: kernel)
     try monitor.start()
     checker = Checker(monitor: monitor, prober: prober)
     kernel.change {
@@ -86,7 +86,7 @@ struct CheckerTests {
   /// A checker of a machine like this one, with other name servers.
   private func checker(nameServer: String) throws -> (Checker, ReachabilityMonitor) {
     let monitor = ReachabilityMonitor(
-      configuration: .init(settle: .zero, nameServers: [nameServer]), kernel: { [kernel] in kernel })
+      configuration: .init(settle: .zero, nameServers: [nameServer]), kernel: kernel)
     try monitor.start()
     return (Checker(monitor: monitor, prober: prober), monitor)
   }
@@ -120,7 +120,7 @@ struct CheckerTests {
     let outcome = await checker.check(try request("tcp://db.lan:5432"))
     #expect(outcome.result.state == .unreachable)
     prober.follow { _ in Self.result(.down, .dnsNotFound) }
-    #expect(await checker.check(try request("tcp://db.lan:5432")).result.state == .down, "somebody has answered")
+    #expect(await checker.check(try request("tcp://db.lan:5432")).result.state == .down, "a server has responded")
     monitor.stop()
   }
 
@@ -164,7 +164,7 @@ struct CheckerTests {
   @Test("The prober applies the contact policy to any address")
   func contactDecisions() async throws {
     addAnyIP()
-    let asking = AskingProber(["10.77.0.5", "10.0.0.9", "198.41.0.4", "10.0.0.255", "192.0.2.9"])
+    let asking = DecidingProber(["10.77.0.5", "10.0.0.9", "198.41.0.4", "10.0.0.255", "192.0.2.9"])
     kernel.change { script in
       script.removeDefaults(.ipv4)
       script.routes.append(
@@ -176,10 +176,10 @@ struct CheckerTests {
     for target in ["tcp://db.lan:5432", "tcp://10.0.0.9:5432"] {
       var request = try request(target)
       _ = await checker.check(request)
-      #expect(asking.passages == [.allowed, .allowed, .noRoute, .noRoute, .noRoute], "\(target)")
+      #expect(asking.decisions == [.allowed, .allowed, .noRoute, .noRoute, .noRoute], "\(target)")
       request.policy = ContactPolicy()
       _ = await checker.check(request)
-      #expect(asking.passages == [.denied, .allowed, .noRoute, .denied, .denied], "\(target)")
+      #expect(asking.decisions == [.denied, .allowed, .noRoute, .denied, .denied], "\(target)")
     }
   }
 
@@ -258,13 +258,13 @@ struct CheckerTests {
 }
 
 /// Applies the policy to some addresses, as the real prober does for a name and for redirects.
-private final class AskingProber: Prober {
+private final class DecidingProber: SelectiveProber {
   private let addresses: [IPAddress]
   private let found = Locked<[ContactDecision]>([])
 
   init(_ texts: [String]) { addresses = texts.compactMap { IPAddress($0) } }
 
-  var passages: [ContactDecision] { found.withLock(\.self) }
+  var decisions: [ContactDecision] { found.withLock(\.self) }
 
   func check(_ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void) -> any CheckCancellation
   {

@@ -32,7 +32,7 @@ struct DocumentationTests {
     script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
     script.addDefault(via: "10.0.0.1", on: 2)
     let kernel = ScriptedKernel(script)
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let prober = ScriptedProber { _ in .init(.up, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1)) }
     let checker = Checker(monitor: monitor, prober: prober)
@@ -63,7 +63,7 @@ struct DocumentationTests {
     var script = KernelScript()
     script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
     let kernel = ScriptedKernel(script)
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     try monitor.start()
     let prober = ScriptedProber { _ in .init(.up, startedAt: Timestamp(microseconds: 0), duration: .milliseconds(1)) }
     let clock = ScriptedClock()

@@ -20,7 +20,7 @@ struct AlamofireListenerTests {
     #expect(log.values == [.notReachable])
   }
 
-  @Test("E2-2 a kernel event that leaves everything equal calls nobody")
+  @Test("E2-2 a kernel event without a change calls no listener")
   func sameFlags() {
     let network = Scripted()
     let manager = network.manager()

@@ -46,7 +46,7 @@ import Testing
     #expect(alone.run { NetworkReachabilityManager(.default, on: shared).status } == .notReachable)
   }
 
-  @Test("D-01 with a way out, the flags of a name are not empty, though nobody listens and no server is asked")
+  @Test("D-01 with a default route, a name's flags are not empty")
   func unscheduled() throws {
     try pair.addDefaultRoutes()
     let target = ReachabilityTarget(.name("nowhere.invalid"))

@@ -190,7 +190,7 @@ struct ReachabilitySwiftTests {
     #expect(log.values.last == "reachable Cellular" && reachability.isReachableViaWWAN)
   }
 
-  @Test("E6-2 reading the connection before the start evaluates it each time and calls nobody")
+  @Test("E6-2 reading the connection before start evaluates it each time")
   func readBeforeStart() throws {
     let network = Scripted()
     let reachability = reachability(network)

@@ -1,5 +1,6 @@
 import Glibc
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("IP addresses as text")

@@ -1,4 +1,5 @@
 import ReachabilityModel
+import TestSupport
 import Testing
 
 @Suite("Blocks of routes")

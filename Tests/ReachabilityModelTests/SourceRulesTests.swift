@@ -120,7 +120,7 @@ struct SourceRulesTests {
   func behindLoopback() throws {
     let path = try evaluate(.onLink("127.0.0.0/8", on: 1, source: "127.0.0.1"), "127.0.0.9")
     #expect(path.flags.isSuperset(of: [.reachable, .isLocalAddress]))
-    // Others' addresses are not, wherever somebody sends their packets to be thrown away.
+    // Addresses of other hosts are not, also with a blackhole route.
     #expect(try evaluate(.onLink("10.9.0.0/16", on: 1, source: "10.0.0.5"), "10.9.0.9") == .none(.noRoute))
   }
 

@@ -30,7 +30,7 @@ struct TargetSpecTests {
     let own = CheckModule(name: "http_2xx", options: .http(options))
     #expect(try draft { $0.target = "http://a/" }.definition(modules: [own]).module == own)
     #expect(try draft { $0.target = "http://a/" }.definition().module == .standard(for: .http))
-    // One that could not ask the target stands in nobody's place.
+    // A module that cannot check the target replaces no other.
     let other = CheckModule(name: "http_2xx", options: .route)
     #expect(try draft { $0.target = "http://a/" }.definition(modules: [other]).module == .standard(for: .http))
   }

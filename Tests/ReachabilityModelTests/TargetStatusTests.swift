@@ -44,7 +44,7 @@ struct TargetStatusTests {
       Course([.up, .unknown, .unknown, .unknown], [.up, .up, .up, .unknown]),
       Course([.up, .unknown, .down, .down], [.up, .up, .up, .down]),
       Course([.up, .down, .down, .unknown], [.up, .up, .up, .unknown]),
-      // A down target that cannot be told needs three, too, and an answer in between begins anew.
+      // An unknown result needs three, too, and a response in between starts the count again.
       Course([.down, .unknown, .unknown, .unknown], [.down, .down, .down, .unknown]),
       Course([.down, .up, .unknown, .up, .up], [.down, .down, .down, .down, .up]),
       // A missing way waits for nothing, and after it the first good result decides: a bad one may still be our own fault.
@@ -76,7 +76,7 @@ struct TargetStatusTests {
     #expect(status.reason == .connectTimeout && status.since == time(6) && status.consecutiveFailures == 4)
   }
 
-  @Test("The kernel's word about our own way counts at once, and blames nobody")
+  @Test("A missing route counts immediately and is not the target's failure")
   func way() {
     var status = TargetStatus(at: time(0))
     status.take(result(.up), definition, at: time(1))
@@ -86,7 +86,7 @@ struct TargetStatusTests {
     #expect(status.reason == .noRoute && status.since == time(2) && status.consecutiveFailures == 0)
   }
 
-  @Test("What is paused hears nothing, and begins anew")
+  @Test("A paused target ignores results, and starts again")
   func paused() {
     var status = TargetStatus(at: time(0))
     status.take(result(.down, .refused), definition, at: time(1))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BlackboxExporterTests {
   private static let exporter = Program.environmentVariable("BLACKBOX_EXPORTER")
 
-  /// One answer of `/probe`: the type of each family, the labels of each of its series, the values.
+  /// One response of `/probe`: the type of each family, the labels of its series, the values.
   private struct Page {
     var types: [String: String] = [:]
     var series: Set<String> = []
@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    /// The page without a family that only we have.
+    /// The page without a family that only reachd has.
     func without(_ family: String) -> Page {
       var page = self
       page.types[family] = nil
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// What does not depend on the moment, nor on how a failure comes about.
+  /// The parts that depend neither on the time nor on the cause of a failure.
   private static let steady = [
     "probe_success", "probe_ip_protocol", "probe_ip_addr_hash", "probe_http_status_code", "probe_http_redirects",
     "probe_http_ssl", "probe_icmp_reply_hop_limit", "probe_dns_answer_rrs", "probe_dns_authority_rrs",
@@ -52,7 +52,7 @@ import Testing
     return try Page(text)
   }
 
-  /// Asks both the same things and compares what they say.
+  /// Sends both the same requests and compares the responses.
   private func compare(theirs: String, ours: String, _ cases: (_ web: String) -> [(module: String, target: String)])
     throws
   {
@@ -65,7 +65,7 @@ import Testing
     #expect(eventually { (try? HTTPClient.get(url: theirs, timeout: .seconds(20), maximumBody: 1 << 20)) != nil })
     let own = try TemporaryFile("policy: { allow: [127.0.0.0/8] }\nmodules:\n" + ours)
     let service = try RunningService(["--drain-delay", "0s", "--config", own.path])
-    // Our own port is nobody's target.
+    // The service's own port cannot be a target.
     let web = try RunningService(["--drain-delay", "0s"])
     for (module, target) in cases(web.url) {
       let expected = try probe(theirs, "module=\(module)&target=\(target)")
@@ -74,7 +74,7 @@ import Testing
       #expect(found.types == expected.types, "\(module) \(target)")
       #expect(found.series == expected.series, "\(module) \(target)")
       for name in Self.steady { #expect(found.values[name] == expected.values[name], "\(module) \(target): \(name)") }
-      // Only we tell why.
+      // Only reachd reports the reason.
       let isUp = answer.values["probe_success"] == 1
       #expect((answer.types["probe_failure_info"] == nil) == isUp, "\(module) \(target)")
     }

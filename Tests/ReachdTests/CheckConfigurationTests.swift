@@ -137,7 +137,7 @@ import Testing
     #expect(policy.deny.map(\.description) == ["10.1.2.3/32", "2001:db8::/32"])
   }
 
-  // MARK: - What the documentation shows
+  // MARK: - Examples of the documentation
 
   private static func lines(of path: String) throws -> [Substring] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

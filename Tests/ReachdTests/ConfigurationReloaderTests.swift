@@ -33,11 +33,11 @@ import Testing
     try reloadable.reload("log: { access: true }\nsettle: soon\nnonsense: 1\n")
     #expect(try reloadable.total("failure") == 1)
     #expect(try reloadable.number("reachd_configuration_last_reload_successful") == 0)
-    // One good setting among bad ones is not taken either.
+    // One valid setting among invalid ones is not applied either.
     _ = try reloadable.get("/livez?unlogged")
     let shown = try reloadable.get("/readyz?verbose")
     #expect(shown.status == 200 && shown.text.contains("[!] configuration the reload of "))
-    #expect(!shown.text.contains(reloadable.path), "where the file lies is nobody's business")
+    #expect(!shown.text.contains(reloadable.path), "the path of the file is not disclosed")
     for word in ["\(reloadable.path):2:", "settle", "\(reloadable.path):3:", "nonsense"] {
       #expect(service.child.errors.contains(word), "\(word)")
     }
@@ -70,7 +70,7 @@ import Testing
     #expect(try eventually { try reloadable.get("/readyz?verbose").text.contains(waiting) })
     #expect(reloadable.service.child.errors.contains("settings need a restart"))
     #expect(reloadable.service.child.errors.contains("configuration reloaded changed=settle"))
-    // Taken back, nothing waits any more, and nothing has changed: it never was in force.
+    // After the change is undone, nothing waits for a restart.
     try reloadable.reload("settle: 40ms\n")
     #expect(try reloadable.number("reachd_configuration_pending_settings") == 0)
     #expect(eventually { reloadable.service.child.errors.components(separatedBy: "changed=settle\n").count == 3 })

@@ -23,7 +23,7 @@ import Testing
     return try ConfigurationSources(file: path, environment: environment, flags: flags).load()
   }
 
-  /// What is wrong, with the file's name taken out of the places.
+  /// The errors, without the file's name in their locations.
   static func diagnostics(_ text: String? = nil, _ environment: [String: String] = [:]) throws -> [String] {
     let path = try text.map { try file($0) }
     defer { if let path { try? FileManager.default.removeItem(atPath: path) } }
@@ -198,7 +198,7 @@ import Testing
     let text = try String(contentsOfFile: path, encoding: .utf8)
     for path in Setting.all.map(\.path) + ListSetting.all.map(\.path) {
       let key = path.split(separator: ".").last ?? ""
-      // What has no default that could be written stands there as a comment.
+      // A setting whose default cannot be written is a comment.
       #expect(["\n", "\n  ", "\n# ", "\n  # ", "\n#   "].contains { text.contains("\($0)\(key):") }, "\(path)")
     }
   }

@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
       (descriptor, port) = try Loopback.bound(.stream)
-      // Every address of 127/8 leads here, so that the bound of one address does not matter.
+      // Every address of 127/8 is local, so the limit of one address is not reached.
       close(descriptor)
       let again = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_in()
@@ -35,7 +35,7 @@ import Testing
   @Test func checksBeyondTheLimitWaitForTheirTurn() throws {
     let server = try SilentServer()
     let targets = Self.targets(400, server.port).joined(separator: " ")
-    // Room for 22 checks: 19 waves.
+    // Capacity for 22 checks: 19 rounds.
     let (_, output, _) = try Program.shell("ulimit -n 300; reachd check --timeout 200ms \(targets) || true")
     let lines = output.split(separator: "\n")
     #expect(lines.count == 400)
@@ -45,7 +45,7 @@ import Testing
   @Test func theSoftLimitIsRaisedBeforeTheProberIsSized() throws {
     let server = try SilentServer()
     let targets = Self.targets(400, server.port).joined(separator: " ")
-    // With the soft limit alone it would be 19 waves of 2 s.
+    // With the soft limit alone it would be 19 rounds of 2 s.
     let start = ContinuousClock.now
     let (_, output, _) = try Program.shell(
       "ulimit -Sn 300; ulimit -Hn 4096; reachd check --timeout 2s \(targets) || true")

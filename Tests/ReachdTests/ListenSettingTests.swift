@@ -8,7 +8,7 @@ import Testing
 
 @testable import Service
 
-/// What is special at an address stays special, whoever else says where to listen.
+/// The options of an address stay, also when another source sets the addresses.
 @Suite struct ListenSettingTests {
   private static let token =
     "tokens: [{ id: a, sha256: \"\(String(repeating: "0", count: 64))\", scopes: [read] }]\n"
@@ -86,7 +86,7 @@ import Testing
     let fresh = try sources.load(following: started)
     #expect(fresh.listeners == started.listeners)
     #expect(fresh.assigned["listen"] != started.assigned["listen"], "it is told that this waits for a restart")
-    // Without the token nobody could read there any more.
+    // Without the token no client could read there.
     try listen.replacing("reads: token", with: "reads: open").write(toFile: path, atomically: true, encoding: .utf8)
     #expect(throws: ConfigurationErrors.self) { try sources.load(following: started) }
   }

@@ -13,7 +13,7 @@ import Testing
 
   init() throws { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) }
 
-  /// A running program with this configuration, once it has told of so many addresses.
+  /// A running program with this configuration, once it has logged so many addresses.
   private func serve(_ text: String, _ count: Int) throws -> (child: Child, addresses: [String], file: String) {
     let file = directory + "/reachd.yaml"
     try text.write(toFile: file, atomically: true, encoding: .utf8)
@@ -58,9 +58,9 @@ import Testing
     #expect(try status(service.addresses[2]) == .exited(0))
     #expect(try status(secure, trust) == .exited(0))
     #expect(try status(secure, [], ["REACHD_CACERT": authority.certificate]) == .exited(0))
-    #expect(try status(secure) == .exited(1), "nobody vouches for it")
+    #expect(try status(secure) == .exited(1), "no authority has issued it")
     #expect(try status("https://127.0.0.2:\(port)", trust) == .exited(1))
-    // The own configuration says who answers there: a container's health check has no other way in.
+    // The configuration contains the address, which a container's health check uses.
     let own = ["LISTEN": service.addresses[1], "TLS_CERTIFICATE": files.certificate, "TLS_KEY": files.key]
     let environment = Dictionary(uniqueKeysWithValues: own.map { ("REACHD_" + $0.key, $0.value) })
     #expect(try Program.run(["healthcheck"], environment: environment).end == .exited(0))

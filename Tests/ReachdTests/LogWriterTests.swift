@@ -19,7 +19,7 @@ import Testing
     }
     let notice: @Sendable (Int) -> String = { "\($0) dropped" }
     writer.enqueue("first", dropNotice: notice)
-    // From here on the reader takes nothing.
+    // From here on the reader reads nothing.
     begun.wait()
     for number in 0..<LogWriter.capacity + 9 { writer.enqueue("line \(number)", dropNotice: notice) }
     #expect(writer.droppedTotal == 10, "the one that is being written waits, too")

@@ -30,7 +30,7 @@ import Testing
       return nil
     }
 
-    /// How often the kernel has killed a process of the group.
+    /// The number of processes of the group that the kernel has killed.
     var kills: Int {
       for file in ["memory.events", "memory.oom_control"] {
         let lines = (try? String(contentsOfFile: "\(path)/\(file)", encoding: .utf8))?.split(separator: "\n") ?? []

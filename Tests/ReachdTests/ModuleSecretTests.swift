@@ -98,7 +98,7 @@ import Testing
     ] {
       #expect(try check(target) == "moduleDenied", "\(target)")
     }
-    // The kernel's own route only: over another link the same address is another host.
+    // Only by the kernel's route: on another link the same address is another host.
     #expect(try check("http://127.0.0.1:\(own.port)/", "&interface=lo") == "moduleDenied")
     #expect(try check("http://127.0.0.1:\(own.port)/", "&source=127.0.0.1") == "moduleDenied")
     #expect(try attacker.received() == "")
@@ -212,7 +212,7 @@ private final class RecordingServer: Sendable {
     return text[end.upperBound...].utf8.count >= length ?? 0
   }
 
-  /// Everything from the connections that were made before this call.
+  /// Everything received on the connections that were made before this call.
   func received() throws -> String {
     let marker = "marker \(UUID().uuidString)\r\n\r\n"
     let descriptor = try Loopback.connecting(to: port)

@@ -37,12 +37,12 @@ import Testing
     #expect(try reloadable.get("/readyz?verbose").text.contains("failed"))
     let line = service.child.errors.split(separator: "\n").first { $0.contains("configuration not reloaded") }
     #expect(line?.contains(" error ") == true && line?.contains("limits.targets") == true, "\(line ?? "no line")")
-    // What was reserved for it is free again, and a limit raised by the same file counts.
+    // Its reservation is released, and a limit raised by the same file applies.
     #expect(try ask(service, "/targets/a/pause", "-X POST")["state"]?.text == "paused")
     try reloadable.reload(file("targets: 5", ["two", "three"]))
     #expect(try reloadable.total("success") == 1)
     #expect(try put(service, "d")["code"]?.text == "quotaExceeded")
-    // Taking over a caller's target needs no place, and lowering a limit removes nothing.
+    // A caller's target that the file takes over needs no capacity; a lower limit removes nothing.
     try reloadable.reload(file("targets: 5", ["two", "three", "a"]))
     try reloadable.reload(file("targets: 3", ["two", "three", "a"]))
     #expect(try reloadable.total("success") == 3)

@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: [[:], ["REACHD_NONSENSE": "1"]])
   func everyThreadDropsItsCapabilities(environment: [String: String]) throws {
-    // A warning is logged before the privileges go.
+    // A warning is logged before privileges are dropped.
     let service = try RunningService(environment: environment)
     #expect(eventually { service.child.errors.contains("REACHD_NONSENSE") == !environment.isEmpty })
     #expect(eventually { service.child.errors.contains(" privileges capabilities=0x0 noNewPrivileges=true user=") })
@@ -78,7 +78,7 @@ import Testing
     #expect(try answer("/status") == 401)
     child.kill(15)
     #expect(try child.wait() == .exited(0))
-    #expect(unsafe access(path, F_OK) == 0, "whoever bound it looks after its file")
+    #expect(unsafe access(path, F_OK) == 0, "its owner removes the file")
   }
 
   @Test func rulesWithoutAnInheritedSocketAreAnError() throws {

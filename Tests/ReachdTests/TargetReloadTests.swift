@@ -4,7 +4,7 @@ import Testing
 
 /// SIGHUP and the sections `targets`, `modules` and `policy`; and what a huge body does to a running service.
 @Suite struct TargetReloadTests {
-  /// Asks the service by `curl` and reads the answer as JSON.
+  /// Sends a request with `curl` and decodes the JSON response.
   private func ask(_ reloadable: ReloadableService, _ path: String, _ options: String = "") throws -> JSONValue {
     let (end, output, errors) = try Program.shell("curl -s \(options) '\(reloadable.service.url)\(path)'")
     guard end == .exited(0) else { throw TestError("curl: \(end) \(errors)") }
@@ -35,7 +35,7 @@ import Testing
     let ids = try ask(reloadable, "/targets")["targets"]?.elements?.compactMap { $0["id"]?.text }
     #expect(ids == ["changed", "kept", "new", "own"])
     #expect(reloadable.service.child.errors.contains("configuration reloaded changed=targets"))
-    // One that is wrong changes nothing.
+    // An invalid one changes nothing.
     try reloadable.reload("targets:\n  - { id: new, target: 'route://127.0.0.1' }\n  - { id: bad }\n")
     #expect(try reloadable.total("failure") == 1)
     #expect(try ask(reloadable, "/targets")["targets"]?.elements?.count == 4)
@@ -58,7 +58,7 @@ import Testing
   @Test func reloadAppliesModulesAndPolicy() throws {
     let allowed = "policy: { allow: [127.0.0.0/8] }\n"
     let reloadable = try ReloadableService("modules: { own: { prober: http } }\n")
-    // Our own port would not be opened by any policy.
+    // No policy permits the service's own port.
     let peer = try RunningService(["--drain-delay", "0s"])
     let check = "/check?target=\(peer.url)/livez&module=own"
     let put = "-X PUT \(Self.json) -d '{\"target\": \"\(peer.url)/livez\", \"module\": \"own\", \"fall\": 1}'"
@@ -72,7 +72,7 @@ import Testing
     try reloadable.reload("modules: { own: { prober: http, expectBody: '^no$' } }\n" + allowed)
     #expect(try ask(reloadable, check)["reason"]?.text == "httpBody")
     try wait(reloadable, "peer", "down")
-    // A policy that closes again holds for what is registered already.
+    // A stricter policy applies to registered targets.
     try reloadable.reload("modules: { own: { prober: http } }\n")
     let denied = try ask(reloadable, "/targets/peer/check", "-X POST")
     #expect(denied["lastCheck"]?["reason"]?.text == "policyDenied")
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func oversizedBatchIsRejectedWithoutEffect() throws {
-    // Checked at the start and not again for a while, or its last check would be another.
+    // Checked at the start and not again for a while; otherwise the last check would differ.
     let reloadable = try ReloadableService("targets: [{ id: db, target: 'route://127.0.0.1', interval: 24h }]\n")
     try wait(reloadable, "db", "up")
     let before = try ask(reloadable, "/targets")

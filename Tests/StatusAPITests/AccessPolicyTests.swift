@@ -101,8 +101,8 @@ import Testing
 
   @Test func invalidTokenAnswersInvalidToken() throws {
     let configured = try Self.token("a", [.read]).configured
-    let stranger = try Self.token("b", [.read]).headers
-    let problem = try #require(Self.outcome(.read, .init(reads: .token), [configured], stranger))
+    let unknown = try Self.token("b", [.read]).headers
+    let problem = try #require(Self.outcome(.read, .init(reads: .token), [configured], unknown))
     #expect(problem.status == 401)
     #expect(
       problem.headers["WWW-Authenticate"] == "Bearer realm=\"reachd\", error=\"invalid_token\", scope=\"read\"")

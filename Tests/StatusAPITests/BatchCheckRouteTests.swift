@@ -106,7 +106,7 @@ import Testing
     let wish = CheckPlan.Parameters(target: "tcp://10.0.0.9:2", count: "3")
     let plan = try CheckPlan(wish, modules: CheckPlan.builtInModules, policy: nil)
     let checker = Checker(monitor: service.monitor, prober: service.prober)
-    let run = plan.run(checker) { _ in Issue.record("nobody waits") }
+    let run = plan.run(checker) { _ in Issue.record("no caller waits") }
     #expect(service.prober.open.count == 1)
     run.cancel()
     #expect(service.prober.open.isEmpty)

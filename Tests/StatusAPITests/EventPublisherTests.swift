@@ -7,7 +7,7 @@ import Testing
 @testable import StatusAPI
 
 @Suite struct EventPublisherTests {
-  /// Whoever subscribes while changes rush in must see, in snapshot and events together, each number once.
+  /// A subscriber during many changes must receive each number once, in snapshot and events together.
   @Test func snapshotAndLogCursorAreConsistent() async throws {
     let service = try ScriptedService()
     let feed = EventPublisher(epoch: "0000abcd")

@@ -84,7 +84,7 @@ import Testing
 
   @Test func unwatchedHostIsRemoved() throws {
     let kernel = ScriptedKernel(.wired)
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     let feed = HostEventPublisher(monitor: monitor)
     try monitor.start()
     let target = try ReachabilityTarget(host: "10.0.0.9")
@@ -106,7 +106,7 @@ import Testing
 
   @Test func lateEventOfAnEndedWatchIsDropped() throws {
     let kernel = ScriptedKernel(.wired)
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     let feed = HostEventPublisher(monitor: monitor)
     try monitor.start()
     let target = try ReachabilityTarget(host: "10.0.0.9")
@@ -147,12 +147,12 @@ import Testing
 
   @Test func refusedWatchDoesNotAffectOthers() throws {
     let kernel = ScriptedKernel(.wired)
-    let monitor = ReachabilityMonitor(kernel: { kernel })
+    let monitor = ReachabilityMonitor(kernel: kernel)
     let feed = HostEventPublisher(monitor: monitor)
     try monitor.start()
     // Room for one more target.
     let others = (1..<100_000).map { ReachabilityTarget(.address(IPAddress(ipv4: 0xc612_0000 + UInt32($0)))) }
-    let crowd = try #require(monitor.listen(to: [], watching: others, on: DeliveryContext { $0() }) { _ in })
+    let many = try #require(monitor.listen(to: [], watching: others, on: DeliveryContext { $0() }) { _ in })
     let (first, second) = (try ReachabilityTarget(host: "10.0.0.8"), try ReachabilityTarget(host: "10.0.0.9"))
     let end = Locked(false)
     let refused = Thread {
@@ -169,7 +169,7 @@ import Testing
     end.withLock { $0 = true }
     #expect(deaf == 0)
     #expect(eventually { feed.watches == 0 })
-    crowd.cancel()
+    many.cancel()
   }
 
   @Test(arguments: ["http://a", "a:80", "", "a b", "10.0.0"])

@@ -59,7 +59,7 @@ import Testing
     #expect(try waiters[3].waitForAnswer().status == 200)
     #expect(waiters[1].answer == nil && waiters[2].answer == nil)
     for waiter in waiters { waiter.end() }
-    #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0, "nobody watches for nobody")
+    #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0, "no target is watched without a client")
   }
 
   @Test func timedOutWaitAnswers304() throws {
@@ -81,10 +81,10 @@ import Testing
     let target = target + "interface=eth7"
     let tag = try tag(target, service)
     let waiter = try service.park(target + "&wait=1m", ["If-None-Match": tag])
-    // A name that is still being resolved is in another state than one that was, but nobody is told so at once.
+    // An unresolved name has another state than a resolved one, which is not reported immediately.
     #expect(waiter.answer == nil && (waiter.expire().status == 304 || target.contains("localhost")))
     waiter.end()
-    // Who has another state is told at once, and nobody is told that the kernel could not be asked.
+    // A client with another state is answered immediately; a failed lookup is not a change.
     let other = try service.park(target + "&wait=1m", ["If-None-Match": "\"other\""])
     #expect(try other.waitForAnswer().status == 200)
     other.end()
@@ -97,7 +97,7 @@ import Testing
   @Test(arguments: ["/hosts/10.0.0.9", "/hosts/default", "/hosts/db.internal?resolve=none"])
   func pendingLossDoesNotAnswerRepeatedly(target: String) throws {
     let service = try ScriptedService()
-    // Somebody watches already, and so knows what was before.
+    // The host is watched already, so its earlier state is known.
     let first = try service.park(
       target + (target.contains("?") ? "&" : "?") + "wait=1m", ["If-None-Match": try tag(target, service)])
     service.kernel.change { $0.dropCarrier("eth0") }
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test func unresolvableNameReportsALostDefaultPath() throws {
-    // Nobody listens on port 1 of the loopback address.
+    // No server listens on port 1 of the loopback address.
     let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
     let target = "/hosts/db.internal?timeout=20s"
     let tag = try tag(target, service)
@@ -264,7 +264,7 @@ final class ParkedRequest {
 
   func waitForAnswer() throws -> HTTPResponse {
     eventually { self.answer != nil }
-    return try #require(answer, "nobody was woken")
+    return try #require(answer, "no waiting client was answered")
   }
 
   /// What the server sends when the time is over.

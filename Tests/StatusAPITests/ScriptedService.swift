@@ -29,7 +29,7 @@ struct ScriptedService {
   ) throws {
     let kernel = ScriptedKernel(script)
     self.kernel = kernel
-    monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: { kernel })
+    monitor = ReachabilityMonitor(configuration: .init(nameServers: nameServers), kernel: kernel)
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
       targetChecker: Checker(monitor: monitor, prober: prober), webhooks: webhooks(monitor),

@@ -163,7 +163,7 @@ import Testing
     service.prober.follow { _ in Self.result(.up) }
     #expect(try ask("POST", "/targets/db/resume").object()["paused"] as? Bool == false)
     try service.wait(for: "db", toBe: "up")
-    for verb in ["check", "pause", "resume"] { #expect(try ask("POST", "/targets/nobody/\(verb)").status == 404) }
+    for verb in ["check", "pause", "resume"] { #expect(try ask("POST", "/targets/missing/\(verb)").status == 404) }
   }
 
   @Test func deletedTargetEndsItsRunningCheck() throws {

@@ -45,7 +45,7 @@ public final class Child: Sendable {
     unsafe posix_spawn_file_actions_adddup2(&actions, source, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
-    // Whoever runs the tests in the background may have us ignore the interrupts that the program is to hear.
+    // Tests in the background may ignore interrupts, which the program must receive.
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -126,7 +126,7 @@ public final class Child: Sendable {
     return ends
   }
 
-  /// A file in memory: the child reads it at its own pace, nobody must feed it.
+  /// A file in memory, which the child reads without help.
   private static func inputFile(_ text: String?) throws(TestError) -> Int32 {
     let file = unsafe memfd_create("input", 1)
     guard file >= 0 else { throw .system("memfd_create") }

@@ -83,7 +83,7 @@ public final class DNSServer: Sendable {
     }
   }
 
-  /// A datagram and a stream socket on one port; the first port tried may be a stranger's in TCP.
+  /// A datagram and a stream socket on one port; the first port may be in use for TCP.
   private static func pair(
     _ host: UInt8, _ wanted: UInt16
   ) throws -> (datagrams: Int32, listener: Int32, port: UInt16) {

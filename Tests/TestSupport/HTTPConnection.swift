@@ -36,7 +36,7 @@ public final class HTTPConnection {
 
   /// Connects.
   ///
-  /// - Throws: a ``TestError`` when nobody listens there.
+  /// - Throws: a ``TestError`` when no server listens there.
   public init(port: UInt16, in namespace: Namespace) throws(TestError) {
     descriptor = try namespace.run { () throws(TestError) in
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -105,7 +105,7 @@ private struct JSONReader {
   private let bytes: [UInt8]
   private var position = 0
   private var depth = 0
-  /// Deeper documents are nobody's here, and each level is a call.
+  /// Deeper documents do not occur here, and each level is a call.
   private static let deepest = 64
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -198,7 +198,7 @@ private struct JSONReader {
     throw wrong("a text without end")
   }
 
-  /// What follows a backslash; pairs of surrogates are not read, because nobody here writes them.
+  /// The escape after a backslash; surrogate pairs do not occur here and are not read.
   private mutating func escape() throws(TestError) -> Character {
     for (letter, character) in [
       ("\"", "\""), ("\\", "\\"), ("/", "/"), ("b", "\u{8}"), ("f", "\u{c}"), ("n", "\n"), ("r", "\r"), ("t", "\t"),

@@ -42,7 +42,7 @@ public enum Loopback {
     return (descriptor, UInt16(bigEndian: address.sin_port))
   }
 
-  /// A port that nobody listens on: bound once, and closed again.
+  /// A port without a listener: bound once, and closed again.
   ///
   /// Below those that the kernel hands out by itself (ip(7), ip_local_port_range), so that no connection takes it meanwhile.
   public static func closedPort() throws -> UInt16 { try closedPorts(1)[0] }
@@ -59,7 +59,7 @@ public enum Loopback {
     return found.map(\.port)
   }
 
-  /// Runs `body` on a thread of its own, which nobody waits for.
+  /// Runs `body` on a thread of its own, which is not joined.
   public static func thread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
       let body: @Sendable () -> Void

@@ -10,7 +10,7 @@ public struct VethPair: Sendable {
     client = try Namespace()
     router = try Namespace()
     for namespace in [client, router] {
-      // Else IPv6 addresses are unusable for a second or two, and nobody else can have them here.
+      // Otherwise IPv6 addresses are tentative for a second or two, although no other host can have them.
       try namespace.sysctl("net.ipv6.conf.all.accept_dad", 0)
       try namespace.sysctl("net.ipv6.conf.default.accept_dad", 0)
     }

@@ -54,12 +54,18 @@ struct StructureTests {
     "knock", "knocks", "knocking",  // connect-only check
   ]
 
-  @Test("Sources and documents use standard terms", arguments: [("Sources", 10), ("documents", 5)])
+  @Test(
+    "Sources, tests and documents use standard terms", arguments: [("Sources", 10), ("Tests", 4), ("documents", 5)])
   func words(_ part: String, limit: Int) throws {
     let documents = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "openapi.yaml"] + tree.documents
     let texts =
-      part == "Sources"
-      ? sources.map { ($0.path, $0.text) } : try documents.map { ($0, try #require(tree.read($0))) }
+      switch part {
+      case "Sources": sources.map { ($0.path, $0.text) }
+      // This file contains the words.
+      case "Tests":
+        tree.files.filter { !$0.isSource && !$0.path.hasSuffix("StructureTests.swift") }.map { ($0.path, $0.text) }
+      default: try documents.map { ($0, try #require(tree.read($0))) }
+      }
     let found = texts.flatMap { StructureChecks.words($0.1, path: $0.0, denied: Self.denied) }
     #expect(found.count <= limit, "\(found.joined(separator: "\n"))")
   }

@@ -27,7 +27,7 @@ struct WebhookDispatcherTests {
       if !isOffline { script.addDefault(via: "10.0.0.1", on: 2) }
       let kernel = ScriptedKernel(script)
       self.kernel = kernel
-      monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: { kernel })
+      monitor = ReachabilityMonitor(configuration: .init(settle: .zero), kernel: kernel)
       dispatcher = WebhookDispatcher(
         monitor: monitor, checker: Checker(monitor: monitor, prober: prober), source: events, storage: events,
         configuration: .init(machine: "m", policy: { ContactPolicy() }), clock: clock,

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import YAMLTree
 
@@ -62,7 +63,7 @@ import YAMLTree
   }
 
   @Test func randomBytes() {
-    var generator = SplitMix(state: 0x5EED)
+    var generator = SeededGenerator(seed: 0x5EED)
     let alphabet = Array("ab01 \n\n\t-:?,[]{}&*!|>'\"%@`#\\.é\r".utf8)
     for round in 0..<3_000 {
       let count = Int.random(in: 0...200, using: &generator)
@@ -72,18 +73,5 @@ import YAMLTree
       }
       survives(bytes)
     }
-  }
-}
-
-/// A seeded generator (Steele, Lea, Flood 2014), so that a failing run can be repeated.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -70,7 +70,7 @@ extension ServerTests {
         let answer = try fixture.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(text)\r\n\r\na")
         #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.components(of: "HTTP/1.1 ") == 1, "\(answer)")
       }
-      // Two heads are under way: which of them is too long nobody tells, so the slow one must not suffer.
+      // Two heads are incomplete: it is not reported which one is too long, so the slow one must not be affected.
       let long = String(repeating: "a", count: 20_000)
       #expect(try fixture.exchange("GET / HTTP/1.1\r\nHost: a\r\nX: \(long)\r\n\r\n").hasPrefix("HTTP/1.1 431 "))
       slow.send("y\r\n\r\n")

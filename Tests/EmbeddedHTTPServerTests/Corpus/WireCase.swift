@@ -4,7 +4,7 @@ import Testing
 struct WireCase: Sendable, CustomTestStringConvertible {
   /// What becomes of a request.
   enum Outcome: Sendable, Equatable {
-    /// One answer with this status, in the words of whoever runs the server; then the connection ends.
+    /// One response with this status, in the embedder's words; then the connection ends.
     case refused(Int)
     /// The same, but libmicrohttpd sees it first and says so in its own words (ADR 14).
     case refusedByLibrary(Int)

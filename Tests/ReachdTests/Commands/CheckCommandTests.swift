@@ -48,7 +48,7 @@ import Testing
   @Test("The policy never allows the service's own port")
   func ourOwnPort() throws {
     let file = try TemporaryFile("policy: { allow: [127.0.0.0/8] }")
-    // Port 0: the policy goes by the port that was bound.
+    // Port 0: the policy uses the port that was bound.
     let service = try RunningService(listen: ["127.0.0.1:0"], ["--config", file.path])
     let port = try #require(service.url.split(separator: ":").last)
     #expect(try Self.get(service.url + "/check?target=tcp://127.0.0.1:1").body["reason"] == .string("refused"))
@@ -58,7 +58,7 @@ import Testing
   @Test func waitEndsWhenThePortAnswers() throws {
     let port = try Self.freePort()
     let waiting = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--timeout", "60s"])
-    // It is to be refused at least once.
+    // It must be refused at least once.
     Thread.sleep(forTimeInterval: 0.3)
     #expect(waiting.poll() == nil)
     let service = try RunningService(listen: ["127.0.0.1:\(port)"])
@@ -92,7 +92,7 @@ import Testing
     let route = try Program.run(["wait", "db.internal"] + timeLimit)
     #expect(route.end == .exited(1))
     #expect(route.errors.contains("\nreachd: db.internal: the name is not resolved; default path: "))
-    // Before the checks of the name have come to an end.
+    // Before the checks of the name have ended.
     let any = ["wait", "tcp://db.internal:1", "route://127.0.0.1", "--any", "--check-timeout", "60s"]
     #expect(try Program.run(any + ["--config", file.path, "--timeout", "50s"]).end == .exited(0))
   }
@@ -116,7 +116,7 @@ import Testing
     return (Int(lines.last ?? "") ?? 0, try JSONValue(lines.dropLast().joined(separator: "\n")))
   }
 
-  /// A port that nobody listens on now.
+  /// A port without a listener.
   private static func freePort() throws -> Int {
     let service = try RunningService()
     let port = try #require(Int(service.url.split(separator: ":").last ?? ""))

@@ -25,7 +25,7 @@ import Testing
       #expect(output.isEmpty)
       #expect(errors.contains("Error: \(option) is empty; omit it\n"), "\(errors)")
     }
-    // A variable that is empty is none.
+    // An empty variable counts as unset.
     let variables = ["REACHD_URL": "", "REACHD_CACERT": "", "REACHD_TOKEN_FILE": ""]
     let service = try RunningService()
     #expect(try Program.run(["targets", "--url", service.url], environment: variables).end == .exited(0))
@@ -48,12 +48,12 @@ import Testing
   @Test func modulesOfTheFileAreAccepted() throws {
     let file = try TemporaryFile("modules: { icmp: { prober: icmp, spacing: 10ms } }")
     let arguments = ["check", "icmp://127.0.0.1", "--count", "60"]
-    // With the built-in module, echoes are 100 ms apart.
+    // With the built-in module, echo requests are 100 ms apart.
     let refused = try Program.run(arguments)
     #expect(refused.end == .exited(64))
     #expect(refused.errors.contains("60 echo requests, one every 100ms, exceed the timeout of 5s"), "\(refused.errors)")
     let (end, output, errors) = try Program.run(arguments + ["--config", file.path])
-    // Where ICMP is forbidden it could not be told.
+    // Where ICMP is forbidden this cannot be tested.
     #expect([.exited(0), .exited(2)].contains(end), "\(errors)")
     #expect(output.contains("icmp://127.0.0.1"), "\(output)")
   }
@@ -114,7 +114,7 @@ import Testing
     #expect(checks.end == .exited(1))
     let causes = checks.errors.split(separator: "\n").dropFirst()
     #expect(causes.count == 2 && causes.first?.hasPrefix("reachd: down tcp://127.0.0.1:2 ") == true, "\(causes)")
-    // What must not be reachable stands in the way while it is.
+    // `--not` waits while the target is reachable.
     let negated = try Program.run(["wait", "127.0.0.1", gone[0], "--not", "--timeout", "50ms"])
     #expect(negated.end == .exited(1))
     let obstacles = negated.errors.split(separator: "\n").dropFirst()

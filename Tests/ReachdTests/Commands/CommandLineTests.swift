@@ -158,10 +158,10 @@ import Testing
     let ready = try Program.run(["healthcheck", "--json", "--url", service.url])
     #expect(ready.end == .exited(0))
     #expect(try JSONValue(ready.output)["status"]?.text == "pass")
-    let gone = try Program.run(["healthcheck", "--json", "--url", CommandTests.nobody])
+    let gone = try Program.run(["healthcheck", "--json", "--url", CommandTests.unused])
     #expect(gone.end == .exited(1))
     let document = try JSONValue(gone.output)
     #expect(document["status"]?.text == "fail")
-    #expect(document["output"]?.text?.hasPrefix(CommandTests.nobody) == true, "\(gone.output)")
+    #expect(document["output"]?.text?.hasPrefix(CommandTests.unused) == true, "\(gone.output)")
   }
 }

@@ -7,8 +7,8 @@ import Testing
 
 /// The built program, from outside: what it prints and how it ends.
 @Suite struct CommandTests {
-  /// Nobody listens on port 1 of the loopback address.
-  static let nobody = "http://127.0.0.1:1"
+  /// No server listens on port 1 of the loopback address.
+  static let unused = "http://127.0.0.1:1"
 
   @Test func versionMatchesOpenAPI() throws {
     let (end, output, _) = try Program.run(["--version"])
@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: [
     ["serve", "--nonsense"], ["nonsense"], ["status", "--timeout", "0"], ["status", "--timeout", "soon"],
-    ["status", "--direct", "--url", nobody], ["watch", "http://example.com"], ["watch", "a:80"], ["watch", "fe80::1"],
+    ["status", "--direct", "--url", unused], ["watch", "http://example.com"], ["watch", "a:80"], ["watch", "fe80::1"],
     ["watch", "--settle"], ["config", "check", "extra"], ["healthcheck", "--nonsense"],
   ])
   func invalidArgumentsExit64(arguments: [String]) throws {
@@ -120,14 +120,14 @@ import Testing
   }
 
   @Test func withoutAServiceStatusExits2AndHealthcheck1() throws {
-    let (end, output, errors) = try Program.run(["status", "--url", Self.nobody])
+    let (end, output, errors) = try Program.run(["status", "--url", Self.unused])
     #expect(end == .exited(2))
     #expect(output.isEmpty)
-    #expect(errors.contains("reachd: \(Self.nobody)/status"))
+    #expect(errors.contains("reachd: \(Self.unused)/status"))
     #expect(errors.contains("status --direct"))
-    let health = try Program.run(["healthcheck", "--url", Self.nobody])
+    let health = try Program.run(["healthcheck", "--url", Self.unused])
     #expect(health.end == .exited(1))
-    #expect(health.errors.hasPrefix("reachd: \(Self.nobody)/readyz: "))
+    #expect(health.errors.hasPrefix("reachd: \(Self.unused)/readyz: "))
   }
 
   @Test func healthcheckExits0Or1Only() throws {

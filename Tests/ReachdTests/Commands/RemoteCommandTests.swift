@@ -47,7 +47,7 @@ import Testing
     (["add", "db", "tcp://a:1", "--label", "x"], "--label must be NAME=VALUE, got \"x\""),
   ])
   func invalidTargetArgumentsExit64(arguments: [String], message: String) throws {
-    let (end, output, errors) = try Program.run(["targets"] + arguments + ["--url", CommandTests.nobody])
+    let (end, output, errors) = try Program.run(["targets"] + arguments + ["--url", CommandTests.unused])
     #expect(end == .exited(64) && output.isEmpty)
     #expect(errors.contains(message), "\(errors)")
   }
@@ -71,7 +71,7 @@ import Testing
     for part in ["id: \"db\"", "interval: \"1m\"", "paused: true", "env"] {
       #expect(output.contains(part), "\(output)")
     }
-    #expect(try Program.run(["targets", "export", "--url", CommandTests.nobody]).end == .exited(2))
+    #expect(try Program.run(["targets", "export", "--url", CommandTests.unused]).end == .exited(2))
   }
 
   @Test func watchFollowsAService() throws {
@@ -102,7 +102,7 @@ import Testing
     let (end, output, errors) = try Program.run(["watch", "--url", service.url + "/nowhere"])
     #expect(end == .exited(2) && output.isEmpty)
     #expect(errors.contains("the service responded with 404: "), "\(errors)")
-    #expect(try Program.run(["watch", "--url", CommandTests.nobody]).end == .exited(2))
+    #expect(try Program.run(["watch", "--url", CommandTests.unused]).end == .exited(2))
     #expect(try Program.run(["watch", "--settle", "1s", "--url", service.url]).end == .exited(64))
   }
 }

@@ -36,7 +36,7 @@ import Testing
     defer { unsafe unlink(path) }
     let child = try Program.start(["serve", "--config", path])
     var writing: Int32 = -1
-    // It can be opened for writing as soon as somebody reads.
+    // It can be opened for writing as soon as a reader exists.
     for _ in 0..<4000 where writing < 0 {
       writing = unsafe open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
       if writing < 0 { usleep(5_000) }
@@ -78,7 +78,7 @@ import Testing
   @Test func sigtermBeforeTheFirstLineExits0() throws {
     for _ in 0..<5 {
       let child = try Program.start(["serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"])
-      // From the moment that its own code runs: the mask of what is held shows it.
+      // From the start of its own code: the mask of blocked signals shows it.
       let startsPaused = eventually {
         let status = (try? String(contentsOfFile: "/proc/\(child.id)/status", encoding: .utf8)) ?? ""
         let mask = status.firstMatch(of: /SigBlk:\s+([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) } ?? 0

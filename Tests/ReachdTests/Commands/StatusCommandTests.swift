@@ -25,19 +25,19 @@ import Testing
     ("text/plain; charset=utf-8", "unknown starting\n", []),
     ("application/json", "{\"status\":\"unknown\"}\n", ["--json"]),
     ("text/html", "<h1>Bad gateway</h1>", []), ("application/problem+json", "{}", ["--json"]),
-    // A proxy's own words, and those of nobody we know.
+    // The response of a proxy, and of an unknown server.
     ("text/plain", "upstream connect error", []), ("text/plain", "", []), ("text/plain", "reachable eth0", []),
     ("application/json", "{\"status\":\"reachable\"}", ["--json"]), ("application/json", "notReachable", ["--json"]),
   ])
   func unknownStateAndInvalidAnswerExit2(type: String, body: String, arguments: [String]) throws {
-    let stranger = HTTPServer(
+    let other = HTTPServer(
       configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)),
       handler: { _ in
         .now(HTTPResponse(status: 503, headers: ["Content-Type": type], body: .bytes(Array(body.utf8))))
       }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-    try stranger.start()
-    defer { stranger.stop() }
-    let url = "http://\(stranger.boundAddress)"
+    try other.start()
+    defer { other.stop() }
+    let url = "http://\(other.boundAddress)"
     #expect(try Program.run(["status", "--url", url] + arguments).end == .exited(2))
     #expect(try Program.run(["healthcheck", "--url", url]).end == .exited(1))
   }

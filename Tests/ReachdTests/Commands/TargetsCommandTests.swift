@@ -56,12 +56,12 @@ import Testing
 
   @Test(arguments: ["<h1>Bad gateway</h1>", "{}", "[]", #"{"targets": [{"id": "db"}], "next": null}"#])
   func invalidAnswerIsRejected(body: String) throws {
-    let stranger = HTTPServer(
+    let other = HTTPServer(
       configuration: .init(address: ListenAddress(host: "127.0.0.1", port: 0)),
       handler: { _ in .now(HTTPResponse(body: .bytes(Array(body.utf8)))) },
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-    try stranger.start()
-    defer { stranger.stop() }
-    #expect(try list("http://\(stranger.boundAddress)").end == .exited(2))
+    try other.start()
+    defer { other.stop() }
+    #expect(try list("http://\(other.boundAddress)").end == .exited(2))
   }
 }

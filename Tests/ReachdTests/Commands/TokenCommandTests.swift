@@ -12,7 +12,7 @@ import Testing
 @Suite struct TokenCommandTests {
   private static let digest = String(repeating: "ab", count: 32)
 
-  // MARK: - In the file
+  // MARK: - In the configuration file
 
   @Test func tokenFieldsAreRead() throws {
     let configuration = try ConfigurationTests.load(
@@ -120,7 +120,7 @@ import Testing
     #expect(made.output.isEmpty)
   }
 
-  // MARK: - In a file of its own
+  // MARK: - In a secret file
 
   @Test(arguments: ["022", "000", "377"]) func aTokenGoesIntoAFileThatOnlyItsOwnerReads(umask: String) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "reachd-\(UUID().uuidString).token").path

@@ -85,7 +85,7 @@ import Testing
     #expect(eventually { watch.output.contains("via 10.9.0.1\n") })
     try pair.client.ip("-6 route del default")
     try pair.client.ip("route del default")
-    // Another look at the kernel takes far longer than the usual settle time.
+    // Another reading of the kernel takes far longer than the default settle time.
     let direct = try pair.client.spawn(Program.path, ["status", "--direct"], environment: Program.environment())
     #expect(try direct.wait() == .exited(1))
     try pair.client.ip("route add default via 10.9.0.77 dev c0")

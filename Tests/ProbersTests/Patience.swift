@@ -1,1 +1,0 @@
-../HostResolverTests/Patience.swift
