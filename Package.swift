@@ -53,6 +53,7 @@ let package = Package(
   name: "reachd",
   products: [
     .executable(name: "reachd", targets: ["reachd"]),
+    .executable(name: "reachd-fleet", targets: ["reachd-fleet"]),
     .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
     .library(name: "ReachabilityChecks", targets: ["ReachabilityChecks"]),
     .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
@@ -164,6 +165,16 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // Layer 4: agents and replicas of a fleet. A second executable, so that reachd does not link the engine's client.
+    .executableTarget(
+      name: "reachd-fleet",
+      dependencies: [
+        "Service", "StatusAPI", "JetStream", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
+        "ReachabilityModel", "History", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "HostProcess", "Locks",
+        arguments, logging,
+      ],
+      swiftSettings: strict),
+
     // The kernel benchmarks of Benchmarks/run, in this package because they import modules that are not products.
     .executableTarget(
       name: "KernelBenchmark",
@@ -240,6 +251,12 @@ let package = Package(
     tests("CredentialsTests", ["Credentials"]),
     tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
     tests("HistoryTests", ["History", "Database", "EventLoop", "ReachabilityModel", "Locks", "TestSupport", logging]),
+    tests(
+      "FleetTests",
+      [
+        "JetStream", "ReachabilityFleet", "ReachabilityModel", "StatusAPI", "Locks", "TestSupport", "reachd",
+        "reachd-fleet",
+      ]),
     tests("JetStreamTests", ["JetStream", "Locks", "TestSupport"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),

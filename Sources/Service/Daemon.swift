@@ -20,6 +20,7 @@ package struct Daemon {
   let manager: ServiceManager
   private let writer: LogWriter
   let data: DataDirectoryChoice
+  private let part: (any ServicePart)?
 
   /// The delays between attempts to open the kernel; the first ones are short, because failures during boot end soon.
   private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
@@ -27,7 +28,8 @@ package struct Daemon {
   /// Composes all parts without starting a thread.
   package init(
     _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogSettings,
-    _ writer: LogWriter, _ data: DataDirectoryChoice = DataDirectoryChoice()
+    _ writer: LogWriter, _ data: DataDirectoryChoice = DataDirectoryChoice(),
+    adding makePart: (@Sendable (ServicePartContext) -> any ServicePart)? = nil
   ) {
     self.data = data
     let logger = LineLogHandler.logger(style, writer)
@@ -58,6 +60,8 @@ package struct Daemon {
     }
     reloading = ConfigurationReloader(
       configuration, from: sources, logger, settings.participants(service: service, servers: servers, logger))
+    part = makePart?(
+      ServicePartContext(service: service, store: data.store, configuration: configuration, logger: logger))
     service.add(reloading.healthCheck)
     for source in [MetricCollector.daemon(servers, writer), .process(), reloading.metricCollector] {
       service.add(source)
@@ -116,6 +120,7 @@ package struct Daemon {
       daemon.startStore()
       // Not earlier: a schedule with targets starts threads and logs.
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
+      daemon.part?.start()
       try daemon.start()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
@@ -176,6 +181,7 @@ package struct Daemon {
       // It ends as soon as nothing is in progress; a check takes as long as its client allowed.
       server.stop(grace: max(.zero, left))
     }
+    part?.stop()
     ServiceConfigurator.stop(service)
     service.detach()
     monitor.stop()

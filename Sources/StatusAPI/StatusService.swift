@@ -146,6 +146,12 @@ public final class StatusService: Sendable {
   /// Adds series to `/metrics`.
   public func add(_ source: MetricCollector) { metrics.add(source) }
 
+  /// The changes of fleet targets for the engine; make one at most, before the monitor is started.
+  public func makeAgentOutbox() -> AgentOutbox { AgentOutbox(events, schedule) }
+
+  /// The modules that targets may name besides the built-in ones.
+  public var modules: [CheckModule] { settings.current.modules }
+
   /// Publishes no event from now on; to be called before the monitor is stopped, which is no change of the machine's state.
   public func detach() { monitor.detach(events) }
 

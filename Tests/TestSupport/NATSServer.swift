@@ -149,16 +149,18 @@ public final class NATSCluster: Sendable {
   /// Starts the servers.
   ///
   /// - Throws: a ``TestError`` when they do not come up.
-  public init(_ version: NATSServer.Version, _ configuration: String = "", in parent: String = "/tmp")
-    throws(TestError)
-  {
+  public init(
+    _ version: NATSServer.Version, _ configuration: String = "", in parent: String = "/tmp",
+    namespace: Namespace? = nil
+  ) throws(TestError) {
     let routes = try NATSServer.freePorts(3)
     let list = routes.map { "nats-route://127.0.0.1:\($0)" }.joined(separator: ", ")
     var made: [NATSServer] = []
     for (number, route) in routes.enumerated() {
       let cluster = "cluster { name: test, listen: \"127.0.0.1:\(route)\", routes: [\(list)] }\n"
       made.append(
-        try NATSServer(version, cluster + configuration, name: "server\(number)", in: parent, waits: false))
+        try NATSServer(
+          version, cluster + configuration, name: "server\(number)", in: parent, namespace: namespace, waits: false))
     }
     servers = made
     for server in made { try server.waitUntilReady() }

@@ -10,7 +10,8 @@ import urllib.request
 import yaml
 
 # Series that exist only under a condition which this test cannot make.
-CONDITIONAL = {"reachd_targets_memory_limit_bytes"}
+CONDITIONAL = {"reachd_targets_memory_limit_bytes", "reachd_fleet_connected", "reachd_fleet_outbox_events",
+               "reachd_fleet_targets"}
 # Some values are valid only if a client could use them.
 TOKEN = 'tokens: [{ id: x, sha256: "' + "0" * 64 + '", scopes: [read] }]'
 CONFIGURATION = """\

@@ -2,6 +2,8 @@
 public enum TargetAccount: Hashable, Sendable {
   /// The configuration file.
   case file
+  /// The fleet that this machine is an agent of.
+  case fleet
   /// All callers without a token.
   case anonymous
   /// The callers with the token of this id.

@@ -45,14 +45,14 @@ extension CheckSchedule {
   /// name when a module was removed.
   public func adopt(_ modules: [CheckModule]) {
     let known = modules + CheckModule.builtIn
-    for report in reports(where: { $0.origin == .runtime }) {
+    for report in reports(where: { $0.origin != .configuration }) {
       var definition = report.definition
       guard let module = known.first(where: { $0.name == definition.module.name }), module != definition.module,
         module.fits(definition.target.scheme)
       else { continue }
       definition.module = module
       // A concurrent change already uses the new modules.
-      put(definition, if: .revisions([report.revision]))
+      put(definition, origin: report.origin, if: .revisions([report.revision]))
     }
   }
 }

@@ -24,6 +24,21 @@ extension CheckSchedule {
     }
   }
 
+  /// The reports of the targets of one origin, and a number that is read in the same critical section.
+  ///
+  /// - Parameters:
+  ///   - origin: the origin.
+  ///   - number: called under the lock, under which the changes of targets are numbered; it must not call back.
+  /// - Returns: the reports, ordered by identifier, and the number.
+  package func reports<Number: Sendable>(of origin: TargetOrigin, with number: @Sendable () -> Number) -> (
+    reports: [TargetReport], number: Number
+  ) {
+    guarded.withLock { guarded in
+      let found = guarded.orderedIDs().compactMap { guarded.state.entries[$0]?.report }.filter { $0.origin == origin }
+      return (found, number())
+    }
+  }
+
   /// The statistics of the schedule.
   public var statistics: CheckStatistics { guarded.withLock(\.state.currentStatistics) }
 }

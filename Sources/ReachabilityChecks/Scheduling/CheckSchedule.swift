@@ -103,17 +103,17 @@ public final class CheckSchedule: Sendable {
       return (starts, Set(guarded.waiting.keys))
     }
     guard !starts.isEmpty else { return }
-    let policy = starts.contains { $0.origin == .runtime } ? configuration.policy() : nil
+    let policy = starts.contains { $0.origin != .configuration } ? configuration.policy() : nil
     for start in starts { begin(start, policy, isAwaited: awaited.contains(start.id)) }
   }
 
   private func begin(_ start: ScheduleState.CheckStart, _ policy: ContactPolicy?, isAwaited: Bool) {
     let definition = start.definition
     var module = definition.module
-    if start.origin == .runtime { module.access = configuration.moduleAccess(module) }
+    if start.origin != .configuration { module.access = configuration.moduleAccess(module) }
     let request = CheckRequest(
       definition.target, module: module, timeout: definition.timeout,
-      policy: start.origin == .runtime ? policy : nil)
+      policy: start.origin == .configuration ? nil : policy)
     let completion: @Sendable (CheckOutcome) -> Void = { [weak self] outcome in self?.end(start, outcome) }
     // A caller receives the route, too, which is looked up then.
     let cancellation = isAwaited ? checker.check(request, completion) : checker.checkAlone(request, completion)

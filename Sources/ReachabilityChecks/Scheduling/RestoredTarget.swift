@@ -36,7 +36,7 @@ public struct RestoredTarget: Hashable, Sendable {
 extension CheckSchedule {
   /// Continues with the targets of an earlier process, before ``configure(_:)``; nothing is published.
   ///
-  /// Targets of clients are registered. Those of the configuration keep status and revision if it still has them.
+  /// Targets of clients and of the fleet are registered. Those of the configuration keep status and revision if it still has them.
   ///
   /// - Parameters:
   ///   - targets: the targets.
@@ -52,8 +52,8 @@ extension ScheduleState {
     setFirstRevision(firstRevision)
     for target in targets where entries[target.definition.id] == nil {
       restored[target.definition.id] = target
-      guard target.origin == .runtime else { continue }
-      _ = put(target.definition, .runtime, by: target.token.map(TargetAccount.token) ?? .anonymous, at: now)
+      guard target.origin != .configuration else { continue }
+      _ = put(target.definition, target.origin, by: target.token.map(TargetAccount.token) ?? .anonymous, at: now)
     }
   }
 

@@ -49,7 +49,7 @@ struct TargetRegistry {
     if let error = Self.rejection(of: old, origin, precondition) {
       return TargetChangeEffects(result: .rejected(error))
     }
-    if origin == .runtime, let excess = state.excess(definition, by: account) {
+    if origin != .configuration, let excess = state.excess(definition, by: account, origin) {
       return TargetChangeEffects(result: .rejected(.quota(excess)))
     }
     if let old, old.definition != definition, let error = admitChange(by: account, at: now) {
@@ -106,7 +106,9 @@ struct TargetRegistry {
     of old: TargetReport?, _ origin: TargetOrigin, _ precondition: TargetPrecondition
   ) -> TargetChangeError? {
     guard precondition.isFulfilled(by: old) else { return .precondition }
-    if let old, old.origin == .configuration, origin == .runtime { return .configured }
+    // The file precedes all, and what the fleet checks here is not changed by clients.
+    if let old, old.origin == .configuration, origin != .configuration { return .configured }
+    if let old, old.origin == .fleet, origin == .runtime { return .configured }
     return nil
   }
 
@@ -162,13 +164,14 @@ struct TargetRegistry {
     configuredPauses = Dictionary(definitions.map { ($0.id, $0.isPaused) }) { $1 }
     return ConfigurationChange(
       removed: removed.map(\.definition.id), definitions: kept,
-      takenOver: definitions.map(\.id).filter { state.entries[$0]?.report.origin == .runtime }, isFirst: isFirst)
+      takenOver: definitions.map(\.id).filter { state.entries[$0].map { $0.report.origin != .configuration } ?? false },
+      isFirst: isFirst)
   }
 
   /// Continues with the targets of an earlier process.
   mutating func restore(_ targets: [RestoredTarget], firstRevision: UInt64, at now: ScheduleState.Moment) {
     state.restore(targets, firstRevision: firstRevision, at: now)
-    for target in targets where target.origin == .runtime { routes.add(target.definition) }
+    for target in targets where target.origin != .configuration { routes.add(target.definition) }
     sortedIDs = nil
   }
 

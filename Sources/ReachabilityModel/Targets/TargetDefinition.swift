@@ -83,6 +83,8 @@ public enum TargetOrigin: String, Hashable, Sendable {
   case configuration
   /// An API caller, at run time; it may contact what the policy permits.
   case runtime
+  /// The fleet that this machine is an agent of; it may contact what this machine's policy permits.
+  case fleet
 }
 
 /// A registered target with its state.

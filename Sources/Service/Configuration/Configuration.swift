@@ -75,6 +75,9 @@ package struct Configuration: Sendable {
   /// The deadline for the resolution of a name, which also sets the retransmission interval.
   package var resolverTimeout = Duration.seconds(5)
 
+  /// The membership in a fleet, which `reachd-fleet` uses.
+  package var fleet = FleetConfiguration()
+
   /// The certificate and key of every TCP address without its own.
   var tls = TLSFiles()
   /// The `max-age` of `Strict-Transport-Security` under TLS; nil to omit the field.

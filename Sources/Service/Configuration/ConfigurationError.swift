@@ -11,6 +11,14 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   /// The remedy; empty when the problem implies it.
   package var hint = ""
 
+  /// Creates a problem from its parts.
+  package init(location: String, path: String = "", problem: String, hint: String = "") {
+    self.location = location
+    self.path = path
+    self.problem = problem
+    self.hint = hint
+  }
+
   /// The largest part of a value or key to show, in bytes: enough to identify it.
   private static let displayedByteLimit = 100
 
@@ -36,6 +44,9 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
 package struct ConfigurationErrors: Error, CustomStringConvertible {
   /// The problems, in the order of the sources.
   package var errors: [ConfigurationError]
+
+  /// Creates a list of problems.
+  package init(errors: [ConfigurationError]) { self.errors = errors }
 
   /// The largest number of problems to report; a file with more is probably not a configuration.
   private static let lineLimit = 100

@@ -29,7 +29,7 @@ struct Setting: Sendable {
   /// All settings.
   ///
   /// Files, environment, flags and `config check` use this table.
-  static let all: [Setting] = general + store
+  static let all: [Setting] = general + store + fleet
 
   private static let general: [Setting] = [
     Setting(

@@ -46,6 +46,7 @@ enum EventRepresentation {
       add("durationSeconds", isFound ? TargetRepresentation.seconds(report.status.lastResult?.duration) : .null)
       add("target", .object(TargetRepresentation.summary(report, .redacted)))
       add("removed", .bool(removed))
+      add("origin", .string(report.origin.rawValue))
     case .host: break
     }
     return .object(members)

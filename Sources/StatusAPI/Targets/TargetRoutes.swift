@@ -162,7 +162,7 @@ extension Problem {
     case .precondition:
       self.init(.preconditionFailed, "the target \(id) does not match If-Match or If-None-Match; GET it and retry")
     case .configured:
-      self.init(.conflict, "the target \(id) is defined in the configuration file; change it there and reload")
+      self.init(.conflict, "the target \(id) is defined in the configuration file or by the fleet; change it there")
     case .quota(let excess): self.init(excess)
     case .rateLimited(let seconds, let excess):
       self.init(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])

@@ -1,6 +1,4 @@
 internal import ArgumentParser
-internal import History
-internal import HostProcess
 internal import Logging
 internal import EmbeddedHTTPServer
 internal import Service
@@ -74,54 +72,18 @@ struct ServeCommand: AsyncParsableCommand {
       ("grace", "--grace", [grace].compactMap(\.self)),
       ("streams", "--streams", [streams].compactMap(\.self)), ("data", "--data", [data].compactMap(\.self)),
     ])
-    let configuration = try sources.loadOrExit(secrets: true)
-    // From here on, termination needs cleanup.
-    ProcessSignals.blockTermination()
-    ProcessSignals.ignoreBrokenPipes()
-    ProcessSignals.reapOrphans()
-    // The first line that is written starts a thread, which would keep the privileges that this thread drops.
-    let writer = LogWriter(startsPaused: true) { Terminal.log($0) }
-    defer { writer.start() }
-    let style = LogSettings(configuration.logLevel, configuration.logFormat)
-    let logger = LineLogHandler.logger(style, writer)
-    for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
-    let manager = ServiceManager(environment: sources.environment)
-    let inherited = manager.sockets.map { HTTPServer.Configuration(inheriting: $0).address }
-    if let left = configuration.listenerWithoutSocket(by: inherited) {
-      writer.start()
-      writer.flush(seconds: 1)
-      Terminal.writeError(
-        "reachd: configuration: listen: the service manager's sockets omit \(left), for which the file has rules; "
-          + "name the sockets' own addresses: \(inherited.map(\.description).joined(separator: ", "))")
-      throw ExitStatus.configuration
-    }
-    let choice: DataDirectoryChoice
-    do throws(StoreError) {
-      choice = try DataDirectoryChoice(configuration, sources.environment, style, writer)
+    do throws(PreparationFailure) {
+      return try Daemon.prepare(sources, log: { Terminal.log($0) })
     } catch {
-      writer.start()
-      writer.flush(seconds: 1)
-      Terminal.writeError("reachd: data: \(error)")
-      throw error.isInUse ? ExitStatus.unavailable : ExitStatus.configuration
+      switch error {
+      case .configuration(let lines):
+        for line in lines { Terminal.writeError("reachd: \(line)") }
+        throw ExitStatus.configuration
+      case .unavailable(let line):
+        Terminal.writeError("reachd: \(line)")
+        throw ExitStatus.unavailable
+      }
     }
-    let daemon = Daemon(configuration, from: sources, manager, style, writer, choice)
-    do throws(ConfigurationErrors) {
-      try daemon.reserveTargets()
-    } catch {
-      writer.start()
-      writer.flush(seconds: 1)
-      for line in error.lines { Terminal.writeError("reachd: \(line)") }
-      throw ExitStatus.configuration
-    }
-    do throws(HTTPServerError) {
-      try daemon.bind()
-    } catch {
-      writer.start()
-      writer.flush(seconds: 1)
-      Terminal.writeError("reachd: \(error)")
-      throw ExitStatus.unavailable
-    }
-    return daemon
   }
 
   /// Serves until the end.

@@ -1,0 +1,107 @@
+internal import EmbeddedHTTPServer
+internal import NetworkReachability
+
+/// The settings `fleet.*`, which `reachd-fleet` uses and `reachd` ignores.
+package struct FleetConfiguration: Sendable, Equatable {
+  /// The id of this agent or replica; nil if it is not set.
+  package var id: String?
+  /// The zone, whose agents fail together; empty for none.
+  package var zone = ""
+  /// Labels that placements select by.
+  package var labels: [String: String] = [:]
+  /// The servers of the engine.
+  package var servers: [String] = []
+  /// The file that proves the user; nil for none, or the one in the servers' URLs.
+  package var credentialsFile: String?
+  /// The file with the certificates of the authorities of the servers; nil for those of the system.
+  package var authorityFile: String?
+  /// Where other agents check this one: `tcp://192.0.2.7:8080`; nil when they do not.
+  package var address: String?
+
+  /// What a member of a fleet cannot be without.
+  package var missing: [ConfigurationError] {
+    var errors: [ConfigurationError] = []
+    if id == nil {
+      errors.append(
+        ConfigurationError(
+          location: "configuration", path: "fleet.id", problem: "the id of this member of the fleet is missing",
+          hint: "expected a name that no other member has, such as the host name: node1"))
+    }
+    if servers.isEmpty {
+      errors.append(
+        ConfigurationError(
+          location: "configuration", path: "fleet.servers", problem: "the servers of the engine are missing",
+          hint: "expected URLs such as [nats://192.0.2.10:4222]"))
+    }
+    return errors
+  }
+}
+
+extension Setting {
+  /// The settings of a member of a fleet.
+  static let fleet: [Setting] = [
+    Setting(
+      path: "fleet.id",
+      expectation: "up to 128 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as node1"
+    ) {
+      guard let id = $1.first, TargetSpec.isID(id) else { return false }
+      $0.fleet.id = id
+      return true
+    },
+    Setting(path: "fleet.zone", expectation: "up to 63 of a-z, 0-9, dot, underscore and hyphen, such as b or eu-1") {
+      guard let zone = $1.first, zone.isEmpty || TargetSpec.isID(zone) && zone.utf8.count <= 63 else { return false }
+      $0.fleet.zone = zone
+      return true
+    },
+    Setting(path: "fleet.labels", isList: true, expectation: "up to 16 labels NAME=VALUE, such as [rack=7, env=prod]") {
+      var labels: [String: String] = [:]
+      for text in $1 {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, TargetSpec.isID(parts[0]), parts[1].utf8.count <= 63 else { return false }
+        guard labels.updateValue(parts[1], forKey: parts[0]) == nil else { return false }
+      }
+      guard labels.count <= 16 else { return false }
+      $0.fleet.labels = labels
+      return true
+    },
+    Setting(
+      path: "fleet.servers", isList: true, expectation: "up to 16 URLs nats://HOST:PORT or tls://HOST:PORT"
+    ) {
+      guard (1...16).contains($1.count), $1.allSatisfy(isEngineURL) else { return false }
+      $0.fleet.servers = $1
+      return true
+    },
+    path("fleet.credentialsFile", "the path of a file with a JWT and seed, or with a seed and public key") {
+      $0.fleet.credentialsFile = $1
+    },
+    path("fleet.ca", "the path of a file with certificates of authorities, PEM") { $0.fleet.authorityFile = $1 },
+    Setting(path: "fleet.address", expectation: "how other agents reach this one: tcp://HOST:PORT or icmp://HOST") {
+      guard let text = $1.first, let target = try? CheckTarget(text), [.tcp, .icmp].contains(target.scheme) else {
+        return false
+      }
+      $0.fleet.address = text
+      return true
+    },
+  ]
+
+  private static func path(
+    _ path: String, _ expectation: String, _ set: @escaping @Sendable (inout Configuration, String) -> Void
+  ) -> Setting {
+    Setting(path: path, expectation: expectation) {
+      guard let text = $1.first, !text.isEmpty else { return false }
+      set(&$0, text)
+      return true
+    }
+  }
+
+  /// A scheme, optionally a user and a password, a host and a port.
+  @Sendable private static func isEngineURL(_ text: String) -> Bool {
+    guard let scheme = ["nats://", "tls://"].first(where: text.hasPrefix), text.utf8.count <= 500 else { return false }
+    let authority = text.dropFirst(scheme.count)
+    let address = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]) else {
+      return false
+    }
+    return port > 0 && colon > address.startIndex && !address.contains { $0 == "/" || $0.isWhitespace }
+  }
+}

@@ -1,0 +1,86 @@
+internal import EmbeddedHTTPServer
+internal import History
+internal import HostProcess
+internal import Logging
+
+/// Why the service was not started.
+package enum PreparationFailure: Error {
+  /// The configuration is invalid.
+  case configuration([String])
+  /// An address or the data directory is in use.
+  case unavailable(String)
+}
+
+extension Daemon {
+  /// Does what needs privileges or a single thread: reads the settings, binds the sockets, drops the privileges.
+  ///
+  /// - Parameters:
+  ///   - sources: the settings.
+  ///   - write: writes log lines; returns false when that failed.
+  ///   - validate: returns the problems that only this executable finds.
+  ///   - makePart: makes what another executable adds to the service.
+  /// - Returns: the service, ready to serve.
+  /// - Throws: why it cannot be started; queued log lines were written.
+  package static func prepare(
+    _ sources: ConfigurationSources, log write: @escaping @Sendable (String) -> Bool,
+    validate: (Configuration) -> [ConfigurationError] = { _ in [] },
+    adding makePart: (@Sendable (ServicePartContext) -> any ServicePart)? = nil
+  ) throws(PreparationFailure) -> Daemon {
+    let configuration: Configuration
+    do throws(ConfigurationErrors) {
+      configuration = try sources.load(secrets: true)
+    } catch {
+      throw .configuration(error.lines)
+    }
+    let problems = validate(configuration)
+    guard problems.isEmpty else { throw .configuration(ConfigurationErrors(errors: problems).lines) }
+    // From here on, termination needs cleanup.
+    ProcessSignals.blockTermination()
+    ProcessSignals.ignoreBrokenPipes()
+    ProcessSignals.reapOrphans()
+    // The first line that is written starts a thread, which would keep the privileges that this thread drops.
+    let writer = LogWriter(startsPaused: true) { write($0) }
+    do throws(PreparationFailure) {
+      defer { writer.start() }
+      return try prepare(configuration, sources, writer, makePart)
+    } catch {
+      writer.flush(seconds: 1)
+      throw error
+    }
+  }
+
+  private static func prepare(
+    _ configuration: Configuration, _ sources: ConfigurationSources, _ writer: LogWriter,
+    _ makePart: (@Sendable (ServicePartContext) -> any ServicePart)?
+  ) throws(PreparationFailure) -> Daemon {
+    let style = LogSettings(configuration.logLevel, configuration.logFormat)
+    let logger = LineLogHandler.logger(style, writer)
+    for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
+    let manager = ServiceManager(environment: sources.environment)
+    let inherited = manager.sockets.map { HTTPServer.Configuration(inheriting: $0).address }
+    if let left = configuration.listenerWithoutSocket(by: inherited) {
+      throw .configuration([
+        "configuration: listen: the service manager's sockets omit \(left), for which the file has rules; "
+          + "name the sockets' own addresses: \(inherited.map(\.description).joined(separator: ", "))"
+      ])
+    }
+    let choice: DataDirectoryChoice
+    do throws(StoreError) {
+      choice = try DataDirectoryChoice(configuration, sources.environment, style, writer)
+    } catch {
+      throw error.isInUse ? .unavailable("data: \(error)") : .configuration(["data: \(error)"])
+    }
+    let daemon = Daemon(configuration, from: sources, manager, style, writer, choice, adding: makePart)
+    do throws(ConfigurationErrors) {
+      try daemon.reserveTargets()
+    } catch {
+      throw .configuration(error.lines)
+    }
+    do throws(HTTPServerError) {
+      try daemon.bind()
+    } catch {
+      throw .unavailable("\(error)")
+    }
+    return daemon
+  }
+}

@@ -1,0 +1,23 @@
+package import History
+package import Logging
+package import StatusAPI
+
+/// What another executable adds to the service.
+package protocol ServicePart: Sendable {
+  /// Starts it, after the store and the schedule; it must not block.
+  func start()
+  /// Ends it, while the store and the schedule still work; it blocks briefly.
+  func stop()
+}
+
+/// What a ``ServicePart`` is made of.
+package struct ServicePartContext: Sendable {
+  /// The HTTP service.
+  package var service: StatusService
+  /// The store; nil for memory only.
+  package var store: HistoryStore?
+  /// The settings at the start.
+  package var configuration: Configuration
+  /// The log.
+  package var logger: Logger
+}

@@ -1,0 +1,188 @@
+internal import Database
+internal import Dispatch
+internal import EventStreams
+internal import History
+internal import Locks
+internal import NetworkReachability
+internal import ReachabilityChecks
+public import ReachabilityFleet
+
+/// The changes of fleet targets that wait for the engine, read from this service's events.
+///
+/// The store is the truth: the outbox is a window into its events that is filled again when it begins too late. Without a
+/// store, and while the disk is not waited for, the events in memory are read.
+public final class AgentOutbox: FleetStore {
+  private struct State: Sendable {
+    var outbox: Outbox
+    /// The reads of all cells that wait until events up to a number are visible.
+    var waiting: [Waiting] = []
+    /// What has to be stored; nil when it is.
+    var unsaved: Acknowledgement?
+    var isSaving = false
+    var observers: [@Sendable (UInt64) -> Void] = []
+  }
+
+  private struct Waiting: Sendable {
+    var base: AgentBase
+    var completion: @Sendable (Result<AgentBase, FleetStoreError>) -> Void
+  }
+
+  /// Bytes of events per read of the store, which must not keep its log for long.
+  private static let readBytes = 262_144
+  /// The key of the acknowledgement in the table `meta`.
+  private static let key = "fleet"
+
+  /// The epoch of this service's events.
+  public let epoch: String
+  private let events: VisibleEvents
+  private let schedule: CheckSchedule
+  private let lastNumber: @Sendable () -> UInt64
+  private let store: HistoryStore?
+  private let state: Locked<State>
+  /// Fills the outbox, one read after the other.
+  private let queue = DispatchQueue(label: "outbox")
+
+  init(_ publisher: EventPublisher, _ schedule: CheckSchedule) {
+    epoch = publisher.epoch
+    store = publisher.store
+    events = VisibleEvents(publisher.log, publisher.store)
+    self.schedule = schedule
+    // Changes of targets are numbered under the schedule's lock, and reach the publisher before it is released.
+    lastNumber = { [publisher] in publisher.guarded.withLock(\.latest.lastSequence) }
+    state = Locked(State(outbox: Outbox(after: 0)))
+    _ = publisher.log.register { [weak self] in self?.notify() }
+  }
+
+  /// The number of the last visible event.
+  public var end: UInt64 { events.end }
+
+  /// Calls a closure after events have become visible, with the number of the last one; it must not block.
+  public func observe(_ observer: @escaping @Sendable (UInt64) -> Void) {
+    state.withLock { $0.observers.append(observer) }
+  }
+
+  private func notify() {
+    let end = events.end
+    let (ready, observers) = state.withLock { state in
+      let ready = state.waiting.filter { $0.base.number <= end }
+      state.waiting.removeAll { $0.base.number <= end }
+      return (ready, state.observers)
+    }
+    for wait in ready { queue.async { wait.completion(.success(wait.base)) } }
+    for observer in observers { observer(end) }
+  }
+
+  // MARK: - Changes
+
+  /// Reads the changes after a number, and fills the outbox before.
+  public func changes(
+    after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<OutboxPage, FleetStoreError>) -> Void
+  ) {
+    state.withLock { state in
+      if number < state.outbox.start || number > state.outbox.through { state.outbox = Outbox(after: number) }
+    }
+    queue.async { [self] in fill { completion($0.map { self.page(after: number, limit) }) } }
+  }
+
+  private func page(after number: UInt64, _ limit: Int) -> OutboxPage {
+    state.withLock { $0.outbox.page(after: number, limit: limit) }
+  }
+
+  /// Reads everything that is visible, and then completes.
+  private func fill(_ completion: @escaping @Sendable (Result<Void, FleetStoreError>) -> Void) {
+    let through = state.withLock(\.outbox.through)
+    events.read(after: through, limit: Self.readBytes) { [self] batch in
+      switch batch {
+      case .end: return completion(.success(()))
+      case .failed: return completion(.failure(FleetStoreError("the store cannot be read now")))
+      case .missing(let last):
+        // Deleted by retention, or, in memory only, beyond the capacity of the log.
+        state.withLock { state in
+          if state.outbox.count == 0 { state.outbox = Outbox(after: last) } else { state.outbox.advance(through: last) }
+        }
+      case .events(let found):
+        let changes = found.map { (number: $0.sequence, change: CellChange(number: $0.sequence, frame: $0.frame)) }
+        state.withLock { state in
+          for event in changes {
+            if let change = event.change { state.outbox.append(change) }
+            state.outbox.advance(through: event.number)
+          }
+        }
+      }
+      queue.async { self.fill(completion) }
+    }
+  }
+
+  // MARK: - Cells
+
+  /// Reads all cells, and waits until the events that they include are visible.
+  public func base(completion: @escaping @Sendable (Result<AgentBase, FleetStoreError>) -> Void) {
+    let (reports, number) = schedule.reports(of: .fleet, with: lastNumber)
+    let base = AgentBase(
+      number: number, cells: reports.map { BaseCell($0.definition.id, CellState($0)) })
+    let isReady = state.withLock { state in
+      guard base.number > events.end else { return true }
+      state.waiting.append(Waiting(base: base, completion: completion))
+      return false
+    }
+    if isReady { queue.async { completion(.success(base)) } } else { notify() }
+  }
+
+  // MARK: - Acknowledgements
+
+  /// Reads what an earlier process has stored; nil for nothing, and without a store.
+  public func load(completion: @escaping @Sendable (Acknowledgement?) -> Void) {
+    guard let store else { return completion(nil) }
+    store.read(
+      { (connection) throws(DatabaseError) in
+        try connection.query("SELECT value FROM meta WHERE key = ?", .text(Self.key)) { $0.text(0) ?? "" }.first
+      },
+      completion: { result in completion((try? result.get()).flatMap { $0 }.flatMap(Acknowledgement.init(stored:))) })
+  }
+
+  /// Stores what the engine has acknowledged, and removes it from the outbox.
+  public func save(_ acknowledgement: Acknowledgement) {
+    state.withLock { state in
+      state.outbox.discard(through: acknowledgement.acked)
+      state.unsaved = acknowledgement
+    }
+    flush()
+  }
+
+  /// Stores the latest acknowledgement, one transaction at a time.
+  private func flush() {
+    guard let store else { return }
+    let next = state.withLock { state -> Acknowledgement? in
+      guard !state.isSaving, let unsaved = state.unsaved else { return nil }
+      state.isSaving = true
+      state.unsaved = nil
+      return unsaved
+    }
+    guard let next else { return }
+    store.write { (connection) throws(DatabaseError) in
+      try connection.run(
+        "INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+        .text(Self.key), .text(next.stored))
+    } completion: { [weak self] result in
+      guard let self else { return }
+      let isAgain = state.withLock { state in
+        state.isSaving = false
+        // What was not stored is stored with the next acknowledgement.
+        if case .failure = result, state.unsaved == nil { state.unsaved = next }
+        return state.unsaved != nil && (try? result.get()) != nil
+      }
+      if isAgain { flush() }
+    }
+  }
+}
+
+extension Acknowledgement {
+  /// `6f1c2a90 815 815`.
+  fileprivate var stored: String { "\(epoch) \(acked) \(ackedEver)" }
+
+  fileprivate init?(stored: String) {
+    let parts = stored.split(separator: " ")
+    guard parts.count == 3, let acked = UInt64(parts[1]), let ever = UInt64(parts[2]) else { return nil }
+    self.init(epoch: String(parts[0]), acked: acked, ackedEver: ever)
+  }
+}

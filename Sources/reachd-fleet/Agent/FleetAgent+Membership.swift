@@ -1,0 +1,106 @@
+internal import Dispatch
+internal import Locks
+internal import Logging
+internal import ReachabilityFleet
+internal import StatusAPI
+
+extension FleetAgent {
+  // MARK: - Membership
+
+  func connectionChanged(_ isConnected: Bool) {
+    queue.async { [self] in
+      let standing = state.withLock { state in
+        state.isConnected = isConnected
+        return state.standing
+      }
+      guard isConnected else { return chain.connection(isConnected: false, isReady: false) }
+      switch standing {
+      case .starting: claim()
+      case .unique, .member: confirmHello()
+      }
+      compareStream()
+    }
+  }
+
+  /// Asks whether another process answers for the id, and becomes a member if none does.
+  func claim() {
+    engine.request(FleetWire.encode(AgentRequest.ping), on: .ask(id), within: Self.pingTimeout) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let reply):
+        guard case .instance(let other)? = FleetWire.reply(reply), other != self.instance else { break }
+        return Self.exitAsDuplicate(self.id)
+      case .failure(.disconnected): return
+      case .failure: break
+      }
+      self.queue.async { self.join() }
+    }
+  }
+
+  func join() {
+    let isFirst = state.withLock { state in
+      guard !state.isStopped, state.standing == .starting else { return false }
+      state.standing = .unique
+      return true
+    }
+    guard isFirst else { return }
+    let asked = engine.subscribe("\(FleetSubject.ask(id))") { [requests, chain] message, reply in
+      guard let reply else { return }
+      requests.handle(message.payload, requestBase: { chain.handle(.baseRequested) }, reply)
+    }
+    state.withLock { $0.subscriptions.append(asked) }
+    confirmHello()
+  }
+
+  /// Publishes `hello` unless the stream's last message about this node is this process's own.
+  func confirmHello() {
+    engine.lastMessage(on: .node(id)) { [weak self] result in
+      guard let self else { return }
+      let known = state.withLock(\.hello)
+      if case .success(let message?) = result, known > 0, message.sequence == known {
+        return becomeMember(known)
+      }
+      guard case .success = result else { return retryHello() }
+      publish(.hello(hello, restates: known > 0)) { [weak self] result in
+        switch result {
+        case .success(let sequence): self?.becomeMember(sequence)
+        case .failure: self?.retryHello()
+        }
+      }
+    }
+  }
+
+  func becomeMember(_ sequence: UInt64) {
+    let isNew = state.withLock { state in
+      let isNew = state.standing != .member(hello: sequence)
+      state.standing = .member(hello: sequence)
+      state.hello = sequence
+      return isNew
+    }
+    chain.connection(isConnected: true, isReady: true)
+    guard isNew else { return }
+    chain.handle(.baseRequested)
+    compareStream()
+  }
+
+  func retryHello() {
+    queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.helloPause / .milliseconds(1)))) { [weak self] in
+      guard let self, state.withLock({ $0.isConnected && !$0.isStopped }) else { return }
+      confirmHello()
+    }
+  }
+
+  /// A replica reports that this agent was silent: it says `hello` again if that is its present one.
+  func lost(hello sequence: UInt64) {
+    guard state.withLock({ $0.standing == .member(hello: sequence) && $0.isConnected }) else { return }
+    logger.warning("a replica reported this agent as lost")
+    queue.async { self.confirmHello() }
+  }
+
+  func publish(
+    _ content: NodeMessage.Content, _ completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
+  ) {
+    let message = NodeMessage(id: id, content)
+    engine.publish(FleetWire.encode(.node(message)), on: .node(id), expecting: nil, completion: completion)
+  }
+}

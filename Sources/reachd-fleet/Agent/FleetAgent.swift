@@ -1,0 +1,189 @@
+internal import ArgumentParser
+internal import Dispatch
+internal import Glibc
+internal import Locks
+internal import Logging
+internal import NetworkReachability
+internal import ReachabilityFleet
+internal import Service
+internal import StatusAPI
+
+/// The part of the service that makes it an agent: it publishes the changes of the fleet's targets, checks those that are
+/// placed here, sends heartbeats and answers requests.
+///
+/// Nothing of the service waits for the engine.
+final class FleetAgent: ServicePart {
+  /// How long a process with the same id has to answer.
+  static let pingTimeout = Duration.seconds(1)
+  /// The wait before a failed `hello` is tried again.
+  static let helloPause = Duration.seconds(2)
+  /// How often the `hello` in the stream is compared with one's own: the stream may have been created again.
+  private static let helloInterval = Duration.seconds(10)
+  /// How long `bye` may delay the end.
+  private static let byeTimeout = Duration.seconds(1)
+
+  enum Standing: Hashable, Sendable {
+    /// Not connected, or it is not known yet whether the id is unique.
+    case starting
+    /// No other process answers for the id.
+    case unique
+    /// The stream has this agent's `hello`, with this sequence.
+    case member(hello: UInt64)
+  }
+
+  struct State: Sendable {
+    var standing = Standing.starting
+    var isConnected = false
+    var isStopped = false
+    /// The last sequence at which `hello` was published, also by a connection before this one.
+    var hello: UInt64 = 0
+    var subscriptions: [any FleetSubscription] = []
+    var timer: AgentTimer?
+    var ticks = 0
+    /// When the stream was created whose nodes and definitions are read; nil before the first.
+    var stream: Int64?
+    var roster: (any FleetSubscription)?
+  }
+
+  let id: String
+  let instance = UInt64.random(in: 1 ... .max)
+  let hello: NodeHello
+  let engine: JetStreamEngine
+  private let outbox: AgentOutbox
+  let chain: ChainDriver
+  private let targets: AgentTargets
+  let requests: AgentRequests
+  let logger: Logger
+  let state = Locked(State())
+  let queue = DispatchQueue(label: "agent")
+
+  init(_ context: ServicePartContext) {
+    let fleet = context.configuration.fleet
+    let logger = context.logger
+    let id = fleet.id ?? ""
+    self.id = id
+    self.logger = logger
+    hello = NodeHello(
+      role: .agent, zone: fleet.zone, labels: fleet.labels, address: fleet.address, version: Version.current)
+    engine = JetStreamEngine(FleetSettings.connection(fleet, role: "agent"), .directly, logger)
+    outbox = context.service.makeAgentOutbox()
+    chain = ChainDriver(agent: id, engine: engine, store: outbox, logger: logger) { Self.exitAsDuplicate(id) }
+    targets = AgentTargets(id, context.service, logger)
+    requests = AgentRequests(instance: instance, context.service.schedule)
+    context.service.add(healthCheck)
+    context.service.add(metrics)
+  }
+
+  func start() {
+    outbox.observe { [weak self] in self?.chain.handle(.appended($0)) }
+    outbox.load { [self] saved in chain.begin(saved, last: outbox.end) }
+    engine.observeConnection { [weak self] isConnected in self?.connectionChanged(isConnected) }
+    let timer = AgentTimer(on: queue, every: FleetLimits.heartbeatInterval) { [weak self] in self?.tick() }
+    state.withLock { state in
+      state.timer = timer
+    }
+    targets.onLost { [weak self] sequence in self?.lost(hello: sequence) }
+    engine.start()
+  }
+
+  func stop() {
+    let isMember = state.withLock { state in
+      state.isStopped = true
+      state.timer = nil
+      for subscription in state.subscriptions { subscription.cancel() }
+      state.subscriptions = []
+      state.roster?.cancel()
+      state.roster = nil
+      if case .member = state.standing { return state.isConnected }
+      return false
+    }
+    if isMember {
+      let hasEnded = DispatchSemaphore(value: 0)
+      publish(.bye(restarts: false)) { _ in hasEnded.signal() }
+      _ = hasEnded.wait(timeout: .now() + .milliseconds(Int(Self.byeTimeout / .milliseconds(1))))
+    }
+    engine.stop()
+  }
+
+  // MARK: - Time
+
+  private func tick() {
+    let (isMember, sequence, isDue) = state.withLock { state -> (Bool, UInt64, Bool) in
+      state.ticks += 1
+      let period = Int(Self.helloInterval / FleetLimits.heartbeatInterval)
+      guard state.isConnected, state.standing != .starting else { return (false, 0, false) }
+      return (true, state.hello, state.ticks % period == 0)
+    }
+    guard isMember else { return }
+    let heartbeat = Heartbeat(agent: id, instance: instance, outbox: Int(clamping: chain.backlog), hello: sequence)
+    engine.send(FleetWire.encode(heartbeat), on: .heartbeat(id))
+    if isDue {
+      confirmHello()
+      compareStream()
+    }
+  }
+
+  // MARK: - Targets
+
+  /// Reads nodes and definitions from the beginning of a stream that is not the one of the last comparison.
+  func compareStream() {
+    engine.streamState { [weak self] result in
+      guard let self, case .success(let stream?) = result else { return }
+      let old = self.state.withLock { state -> (any FleetSubscription)?? in
+        guard state.stream != stream.created, !state.isStopped else { return .none }
+        state.stream = stream.created
+        defer { state.roster = nil }
+        return .some(state.roster)
+      }
+      guard let old else { return }
+      old?.cancel()
+      self.targets.restart(created: stream.created)
+      let roster = self.engine.consume(FleetSubject.roster, from: 1) { [weak self] in self?.targets.receive($0) }
+      self.state.withLock { $0.roster = roster }
+    }
+  }
+
+  /// Ends the process: of two agents of one id, neither's cells would be right.
+  static func exitAsDuplicate(_ id: String) {
+    Terminal.writeError("reachd-fleet: fleet.id: another agent with the id \(id) is running")
+    exit(ExitStatus.unavailable.rawValue)
+  }
+
+  // MARK: - Reports
+
+  /// A warning while the engine is away; the service works without it.
+  private var healthCheck: HealthCheck {
+    HealthCheck("fleet", isWarning: true) { [weak self, chain] in
+      guard let self else { return nil }
+      let isMember = state.withLock { state in
+        if case .member = state.standing { return state.isConnected }
+        return false
+      }
+      if isMember { return nil }
+      return "the engine is not connected; \(chain.backlog) events wait"
+    }
+  }
+
+  private var metrics: MetricCollector {
+    MetricCollector { [weak self, chain, targets] page in
+      let isConnected = self?.state.withLock(\.isConnected) ?? false
+      page.add("reachd_fleet_connected", .gauge, "Whether the engine is connected.", isConnected ? 1 : 0)
+      page.add("reachd_fleet_outbox_events", .gauge, "Events that are not published to the fleet.", chain.backlog)
+      page.add("reachd_fleet_targets", .gauge, "Targets of the fleet that are checked here.", targets.count)
+    }
+  }
+}
+
+/// A timer that runs a closure on a queue at an interval, until it is released.
+@safe final class AgentTimer: @unchecked Sendable {
+  private let source: any DispatchSourceTimer
+
+  init(on queue: DispatchQueue, every interval: Duration, _ body: @escaping @Sendable () -> Void) {
+    source = DispatchSource.makeTimerSource(queue: queue)
+    source.setEventHandler(handler: body)
+    source.schedule(deadline: .now() + 0.1, repeating: .milliseconds(Int(interval / .milliseconds(1))))
+    source.activate()
+  }
+
+  deinit { source.cancel() }
+}

@@ -1,0 +1,23 @@
+internal import ArgumentParser
+internal import Service
+
+/// The root command.
+struct ReachdFleet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reachd-fleet",
+    abstract: "Agents of a fleet: many machines, one stream.",
+    discussion: """
+      An agent is `reachd serve` that also publishes its transitions to NATS JetStream and
+      checks the targets of the fleet.
+
+      EXAMPLES
+        reachd-fleet agent --config node1.yaml
+        reachd-fleet config check --config node1.yaml
+
+      EXIT CODES
+        0 after SIGTERM, 64 usage, 69 unavailable (an address, or the id of the agent, is in
+        use), 78 configuration
+      """,
+    version: "reachd-fleet \(Version.current) (commit \(Version.commit))",
+    subcommands: [AgentCommand.self, ConfigCommand.self])
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import Dispatch
+internal import EmbeddedHTTPServer
+internal import HostProcess
+internal import Service
+
+/// The entry point of the program, which keeps the process at one thread until the service is prepared (ADR 8).
+@main
+enum EntryPoint {
+  static func main() {
+    StandardStreams.fill()
+    // Before the probers and the HTTP servers, whose sizes depend on the limit.
+    DescriptorLimit.raise()
+    do {
+      // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
+      if CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName {
+        ProcessSignals.exitOnTermination()
+      }
+      var command = try ReachdFleet.parseAsRoot()
+      guard let serving = command as? any ServingCommand else {
+        try command.run()
+        ReachdFleet.exit()
+      }
+      serve(try serving.prepare())
+    } catch {
+      ReachdFleet.exit(withError: error)
+    }
+  }
+
+  private static func serve(_ daemon: Daemon) -> Never {
+    Task.detached {
+      do {
+        defer { daemon.flushLog() }
+        try await daemon.serve()
+        ReachdFleet.exit()
+      } catch {
+        Terminal.writeError("reachd-fleet: \(error)")
+        ReachdFleet.exit(withError: ExitStatus.unavailable)
+      }
+    }
+    // Not on the main actor, whose thread waits here, and not dispatchMain(), which unblocks signals on this thread.
+    while true { DispatchSemaphore(value: 0).wait() }
+  }
+}
