@@ -104,6 +104,12 @@ public final class EventLog: Sendable {
     wake()
   }
 
+  /// Evicts all entries, so that every reader sees an eviction; later entries have ids above `id`, which may be lower.
+  public func restart(baseID id: UInt64) {
+    ring.withLock { $0.restart(baseID: id) }
+    wake()
+  }
+
   private func wake() {
     for observer in observers.withLock({ Array($0.registered.values) }) { observer() }
   }

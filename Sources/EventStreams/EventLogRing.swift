@@ -102,6 +102,12 @@ internal import Glibc
     byteCapacity = wider
   }
 
+  /// Evicts all entries, and counts one that never was, so that also readers of the end see an eviction.
+  mutating func restart(baseID id: UInt64) {
+    while !isEmpty { evict() }
+    (first, end, lastEvictedID, lastID) = (end + 1, end + 1, id, id)
+  }
+
   private mutating func evict() {
     let oldest = entry(first)
     lastEvictedID = oldest.id

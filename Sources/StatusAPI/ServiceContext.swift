@@ -1,3 +1,4 @@
+internal import Locks
 internal import Logging
 internal import EmbeddedHTTPServer
 internal import History
@@ -19,6 +20,9 @@ final class ServiceContext: Sendable {
   let hostLongPolls: HostLongPolls
   /// The webhooks; nil without a store.
   let webhooks: WebhookDispatcher?
+  /// The replica of a fleet; nil in all other processes.
+  var fleet: FleetService? { replica.withLock(\.self) }
+  private let replica = Locked<FleetService?>(nil)
   /// The settings that can change while the service runs.
   let settings: ReloadableSettings
   /// Which client may use which routes.
@@ -61,6 +65,9 @@ final class ServiceContext: Sendable {
     self.commit = commit
     self.logger = logger
   }
+
+  /// Makes this process a replica of a fleet.
+  func attach(_ fleet: FleetService) { replica.withLock { $0 = fleet } }
 
   /// Which foreign web pages may send requests.
   var origins: OriginPolicy { settings.current.origins }

@@ -1,5 +1,6 @@
 public import History
 internal import JSONFormat
+internal import Locks
 public import Logging
 public import EmbeddedHTTPServer
 public import History
@@ -17,7 +18,8 @@ public final class StatusService: Sendable {
   /// The receivers of events; nil without a store.
   public let webhooks: WebhookDispatcher?
 
-  private let router: Router
+  private let context: ServiceContext
+  private let router: Locked<Router>
   private let health: Health
   private let metrics: MetricRegistry
   private let settings: ReloadableSettings
@@ -81,19 +83,19 @@ public final class StatusService: Sendable {
       monitor, events, machine: configuration.machine, policy: policy, logger)
     self.webhooks = dispatcher
     if let dispatcher { metrics.add(.webhooks { dispatcher.reports }) }
-    router = Router(
-      routes: RouteTable.all,
-      service: ServiceContext(
-        monitor: monitor, events: events, hostEvents: HostEventPublisher(monitor: monitor), health: health,
-        resolutionRateLimiter: ResolutionRateLimiter(),
-        checks: CheckContext(
-          checker: checker, policy: policy, configuredModules: { settings.current.modules }),
-        targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
-        history: history,
-        metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), webhooks: dispatcher, settings: settings,
-        access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
-        epoch: events.generation,
-        version: configuration.version, commit: configuration.commit, logger: logger))
+    let context = ServiceContext(
+      monitor: monitor, events: events, hostEvents: HostEventPublisher(monitor: monitor), health: health,
+      resolutionRateLimiter: ResolutionRateLimiter(),
+      checks: CheckContext(
+        checker: checker, policy: policy, configuredModules: { settings.current.modules }),
+      targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
+      history: history,
+      metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), webhooks: dispatcher, settings: settings,
+      access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
+      epoch: events.generation,
+      version: configuration.version, commit: configuration.commit, logger: logger)
+    self.context = context
+    router = Locked(Router(service: context))
     monitor.attach(events)
     monitor.attach(verdicts)
   }
@@ -105,11 +107,19 @@ public final class StatusService: Sendable {
   ///   - listener: the number of the listener that accepted the connection; it selects the access rules.
   /// - Returns: the response, or a promise of it.
   public func handle(_ request: HTTPRequest, listener: Int = 0) -> HTTPReply {
-    router.handle(request, listener: listener)
+    router.withLock(\.self).handle(request, listener: listener)
   }
 
   /// Replaces the access rules; open streams stay open.
-  public func replaceAccess(_ policy: AccessPolicy) { router.service.access.replace(policy) }
+  public func replaceAccess(_ policy: AccessPolicy) { context.access.replace(policy) }
+
+  /// Adds the routes of a replica of a fleet, before the first request.
+  public func serve(_ fleet: FleetService) {
+    context.attach(fleet)
+    router.withLock { [context] in $0 = Router(service: context) }
+    health.add(
+      HealthCheck("fleet") { fleet.snapshot.isComplete ? nil : "the stream of the fleet is not read to its end" })
+  }
 
   /// Converts a refusal by the HTTP server into a problem document with the headers of every response.
   public func refusal(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {

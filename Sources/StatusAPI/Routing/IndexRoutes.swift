@@ -8,7 +8,7 @@ enum IndexRoutes {
   ) { (context) throws(Problem) in
     if context.media == .html, context.service.settings.current.servesPage { return .now(PageRoutes.document(context)) }
     let media = context.media == .html ? .json : context.media
-    let routes = RouteTable.all
+    let routes = RouteTable.routes(of: context.service)
     let body: [UInt8]
     if media == .text {
       let width = routes.map(\.pattern.count).max() ?? 0
@@ -50,6 +50,9 @@ enum IndexRoutes {
 ///
 /// `openapi.yaml` lists the same routes.
 enum RouteTable {
+  /// The routes that a process serves: those of the fleet only if it is a replica.
+  static func routes(of service: ServiceContext) -> [Route] { service.fleet == nil ? all : all + FleetRoutes.all }
+
   static let all: [Route] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
     + SingleCheckRoutes.all + TargetRoutes.all

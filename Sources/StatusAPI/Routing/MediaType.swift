@@ -8,6 +8,7 @@ enum MediaType: String {
   case healthJSON = "application/health+json"
   case ndjson = "application/x-ndjson"
   case yaml = "application/yaml"
+  case csv = "text/csv"
   case svg = "image/svg+xml"
   case html = "text/html"
   /// Files of several types, each with one representation: nothing is negotiated.

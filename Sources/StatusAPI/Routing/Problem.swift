@@ -8,7 +8,8 @@ struct Problem: Error {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
     case forbidden, policyDenied, moduleDenied, quotaExceeded
     case hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge, unsupportedMedia, invalid
-    case rateLimited, overloaded, draining, storeDisabled, storeUnavailable, `internal`
+    case rateLimited, overloaded, draining, storeDisabled, storeUnavailable, engineUnavailable
+    case `internal`
 
     /// The default status; 414 and 431 apply to parts of a request that are too large.
     var status: Int {
@@ -27,7 +28,7 @@ struct Problem: Error {
       case .invalid: 422
       case .rateLimited: 429
       case .internal: 500
-      case .overloaded, .draining, .storeDisabled, .storeUnavailable: 503
+      case .overloaded, .draining, .storeDisabled, .storeUnavailable, .engineUnavailable: 503
       }
     }
 
@@ -58,6 +59,7 @@ struct Problem: Error {
       case .draining: "Server shutting down"
       case .storeDisabled: "No history"
       case .storeUnavailable: "Store unavailable"
+      case .engineUnavailable: "Engine unavailable"
       case .internal: "Internal server error"
       }
     }

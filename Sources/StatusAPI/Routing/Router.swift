@@ -3,7 +3,7 @@ internal import NetworkReachability
 
 /// Finds the route of a request and converts every refusal into a problem document; it uses no sockets.
 struct Router: Sendable {
-  let routes: [Route]
+  private let routes: [Route]
   let service: ServiceContext
   /// The routes without parameters, by path: most requests need only one lookup.
   private let literal: [String: [Route]]
@@ -11,7 +11,8 @@ struct Router: Sendable {
 
   private typealias Match = (route: Route, parameters: [String: String])
 
-  init(routes: [Route], service: ServiceContext) {
+  init(service: ServiceContext) {
+    let routes = RouteTable.routes(of: service)
     self.routes = routes
     self.service = service
     parameterized = routes.filter { $0.pattern.contains("{") }

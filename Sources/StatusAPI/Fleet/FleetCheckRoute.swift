@@ -1,0 +1,79 @@
+internal import EmbeddedHTTPServer
+internal import JSONFormat
+internal import Locks
+internal import NetworkReachability
+internal import ReachabilityFleet
+
+/// `POST /fleet/checks`: a check of one target now, from several agents.
+enum FleetCheckRoute {
+  /// The agents that check at most.
+  static let agentLimit = 32
+  /// The time for the answer of an agent: longer than the longest default timeout of a check.
+  static let timeLimit = Duration.seconds(10)
+
+  static let check = Route(
+    method: "POST", pattern: "/fleet/checks", scope: .check, mediaTypes: [.json],
+    summary: "check a target of the fleet now, from several agents"
+  ) { (context) throws(Problem) in
+    let fleet = try context.fleet()
+    let body = try RequestBody.json(context.request)
+    let snapshot = fleet.snapshot
+    guard let id = body.text("target") else {
+      throw Problem(fields: [FieldError(pointer: "/target", detail: "expected the id of a target of the fleet")])
+    }
+    guard let target = snapshot.fold.targets[id] else { throw Problem(missingFleetTarget: id) }
+    let present = target.assigned.filter { snapshot.fold.nodes[$0]?.state == .present }
+    let count = body["count"] == nil ? min(present.count, agentLimit) : body.count("count") ?? 0
+    guard (1...agentLimit).contains(count) || body["count"] == nil else {
+      throw Problem(
+        fields: [FieldError(pointer: "/count", detail: "expected an integer from 1 to \(agentLimit)")])
+    }
+    guard !present.isEmpty else { throw Problem(.conflict, "no agent that is assigned to \(id) is present") }
+    try SingleCheckRoutes.enforceRateLimit(min(count, present.count), context)
+    let agents = Array(Rendezvous.order(present, for: id).prefix(count))
+    return .later { promise in
+      let results = Collector(agents.count) { documents in
+        let sorted = documents.sorted { $0.agent < $1.agent }.map(\.document)
+        promise.fulfil(context.document(.members(["target": .string(id), "results": .array(sorted)])))
+      }
+      for agent in agents {
+        fleet.engine.request(FleetWire.encode(.check(targets: [id])), on: .ask(agent), within: timeLimit) { result in
+          results.add(agent, document(agent, id, result))
+        }
+      }
+    }
+  }
+
+  private static func document(
+    _ agent: String, _ target: String, _ result: Result<[UInt8], FleetEngineError>
+  ) -> JSON {
+    var cell: CellState?
+    if case .success(let payload) = result, case .results(let cells) = FleetWire.reply(payload) {
+      cell = cells.first { $0.target == target }?.cell
+    }
+    return .object([
+      .init("agent", text: agent), .init("state", text: (cell?.state ?? .unknown).rawValue),
+      .init("reason", .text(cell == nil ? Reason.agentSilent.rawValue : cell?.reason?.rawValue)),
+    ])
+  }
+
+  /// The answers of several agents, until all have arrived.
+  private final class Collector: Sendable {
+    private let documents = Locked<[(agent: String, document: JSON)]>([])
+    private let count: Int
+    private let complete: @Sendable ([(agent: String, document: JSON)]) -> Void
+
+    init(_ count: Int, _ complete: @escaping @Sendable ([(agent: String, document: JSON)]) -> Void) {
+      self.count = count
+      self.complete = complete
+    }
+
+    func add(_ agent: String, _ document: JSON) {
+      let all = documents.withLock { documents in
+        documents.append((agent, document))
+        return documents
+      }
+      if all.count == count { complete(all) }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import EmbeddedHTTPServer
+internal import EventStreams
+internal import JSONFormat
+internal import NetworkReachability
+internal import ReachabilityFleet
+
+/// `GET /fleet/events`: every event of the fleet, the same at every replica.
+enum FleetEventRoutes {
+  /// The time that a replica may need to read the message of an id that another replica has sent already.
+  static let patience = Duration.seconds(5)
+  private static let targetLimit = 64
+  /// Event types that `types` does not filter.
+  private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye"]
+
+  static let events = Route(
+    pattern: "/fleet/events", parameters: ["types", "target", "lastEventId"], repeatable: ["target"],
+    mediaTypes: [.eventStream],
+    summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
+  ) { (context) throws(Problem) in
+    let fleet = try context.fleet()
+    let selection = try selection(context)
+    guard let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"] else {
+      return .now(stream(fleet, nil, .replay, selection))
+    }
+    guard let id = FleetEventID(known) else { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
+    guard case .wait = fleet.subscribe(after: id).resume else {
+      return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
+    }
+    return .later { promise in
+      let position = StreamPosition(sequence: id.sequence, created: fleet.snapshot.fold.created)
+      fleet.wait(for: position, within: patience) { _ in
+        promise.fulfil(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
+      }
+    }
+  }
+
+  /// The stream; the decision is made again with its position, because the fold may have advanced.
+  private static func stream(
+    _ fleet: FleetService, _ known: String?, _ decision: FleetResume, _ selection: EventLog.Selection
+  ) -> HTTPResponse {
+    let (resume, cursor, snapshot) = fleet.subscribe(after: known.flatMap(FleetEventID.init))
+    var preamble: [UInt8]
+    switch (known, decision == .replay ? resume : decision) {
+    case (.some, .replay): preamble = SSEFrame.comment + SSEFrame.retry
+    case (let known?, let other):
+      var reason = FleetResume.Reason.otherHistory
+      if case .gap(let found) = other { reason = found }
+      let gap = JSON.object([.init("from", text: known), .init("reason", text: reason.rawValue)])
+      preamble = SSEFrame.retry + SSEFrame.event("gap", gap) + start(fleet, snapshot)
+    case (nil, _): preamble = SSEFrame.retry + start(fleet, snapshot)
+    }
+    let feed = HTTPStream.Feed(log: fleet.log, cursor: cursor, selection: selection)
+    let headers: HTTPHeaders = [
+      "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+    ]
+    return HTTPResponse(
+      headers: SecurityHeaders.merged(into: headers),
+      body: .stream(
+        HTTPStream(feeds: [feed], preamble: preamble, heartbeat: HTTPStream.Heartbeat(bytes: SSEFrame.comment))))
+  }
+
+  /// The event `snapshot`, with the id of the moment.
+  private static func start(_ fleet: FleetService, _ snapshot: FleetSnapshot) -> [UInt8] {
+    Array("id: \(snapshot.last)\n".utf8)
+      + SSEFrame.event("snapshot", FleetRepresentation.overview(snapshot, replica: fleet.id))
+  }
+
+  private static func selection(_ context: RequestContext) throws(Problem) -> EventLog.Selection {
+    var mask: UInt64 = .max
+    if let types = context.query["types"] {
+      mask = FleetEventRepresentation.Kind.gap.mask
+      for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
+        guard let kind = FleetEventRepresentation.Kind.allCases.first(where: { "\($0)" == type }) else {
+          let known = FleetEventRepresentation.Kind.allCases.map { "\($0)" }.joined(separator: ", ")
+          throw Problem(
+            .badRequest, "unknown event type \(type.prefix(80).debugDescription); expected one of \(known)")
+        }
+        mask |= kind.mask
+      }
+    }
+    let ids = Set(context.request.query.filter { $0.name == "target" }.map(\.value))
+    guard !ids.isEmpty else { return EventLog.Selection(kinds: mask) }
+    if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
+    guard ids.count <= targetLimit else {
+      throw Problem(
+        .badRequest,
+        "a stream selects at most \(targetLimit) targets, got \(ids.count); omit target to receive all events")
+    }
+    return EventLog.Selection(kinds: mask, topics: ids.map(EventPublisher.topic))
+  }
+}

@@ -1,0 +1,89 @@
+internal import JSONFormat
+internal import NetworkReachability
+internal import ReachabilityFleet
+
+/// The JSON documents of the fleet.
+///
+/// This is a public format: members may be added, not changed or removed.
+enum FleetRepresentation {
+  /// `/fleet`: counts.
+  static func overview(_ snapshot: FleetSnapshot, replica: String) -> JSON {
+    let fold = snapshot.fold
+    let verdicts = FleetVerdict.allCases.map { verdict in
+      JSON.Member(
+        verdict.rawValue, count: fold.targets.values.count { ($0.verdict?.message.to ?? .unknown) == verdict })
+    }
+    let states = NodeState.allCases.filter { $0 != .left }.map { state in
+      JSON.Member(state.rawValue, count: fold.nodes.values.count { $0.isAgent && $0.state == state })
+    }
+    return .object([
+      .init("replica", text: replica), .init("lastEventId", text: snapshot.last.description),
+      .init(
+        "engine",
+        .members([
+          "connected": .bool(snapshot.isConnected), "complete": .bool(snapshot.isComplete),
+          "sequence": .integer(Int64(clamping: fold.sequence)),
+        ])),
+      .init("agents", .object(states)), .init("replicas", .list(fold.presentReplicas.sorted())),
+      .init("targets", count: fold.targets.count), .init("verdicts", .object(verdicts)),
+    ])
+  }
+
+  /// An agent.
+  static func agent(_ id: String, _ node: FoldedNode, _ snapshot: FleetSnapshot) -> JSON {
+    let cells = TargetState.allCases.map { state in
+      JSON.Member(state.rawValue, count: node.cells.values.count { (node.votes ? $0.state : .unknown) == state })
+    }
+    let hello = node.hello ?? NodeHello(role: .agent, version: "")
+    return .object([
+      .init("id", text: id), .init("state", text: node.state.rawValue),
+      .init("since", text: Timestamp(nanoseconds: node.since).description), .init("zone", text: hello.zone),
+      .init("labels", texts: hello.labels), .init("address", .text(hello.address)),
+      .init("version", text: hello.version),
+      .init("outbox", snapshot.heartbeats[id].map { .integer(Int64($0.outbox)) } ?? .null),
+      .init("awaitingBase", .bool(node.awaitsBase)), .init("gaps", count: node.holes), .init("cells", .object(cells)),
+    ])
+  }
+
+  /// A target with its verdict; with the votes of each assigned agent if `isWhole`.
+  static func target(
+    _ id: String, _ target: FoldedTarget, _ snapshot: FleetSnapshot, _ visibility: TargetVisibility, isWhole: Bool
+  ) -> JSON {
+    let decision = snapshot.fold.decision(for: id)
+    let verdict = target.verdict
+    var members: [JSON.Member] =
+      [.init("id", text: id)] + FleetWire.members(target.definition, visibility) + [
+        .init("version", number: target.version),
+        .init("verdict", text: (verdict?.message.to ?? .unknown).rawValue),
+        .init("reason", .text(verdict == nil ? Reason.starting.rawValue : verdict?.message.reason?.rawValue)),
+        .init("since", text: Timestamp(nanoseconds: verdict?.since ?? target.definitionTime).description),
+        .init("votes", FleetWire.encode(decision?.votes ?? VoteCounts())),
+        .init(
+          "needed",
+          .members([
+            "down": .integer(Int64(decision?.quorum ?? 0)), "minimum": .integer(Int64(decision?.minimum ?? 0)),
+          ])),
+        .init("downFrom", .list(decision?.downFrom ?? [])),
+      ]
+    if isWhole {
+      members.append(
+        .init("vantages", .array(target.assigned.map { .object(vantage(id, $0, snapshot.fold.nodes[$0])) })))
+    }
+    return .object(members)
+  }
+
+  /// A cell of the matrix.
+  static func cell(_ target: String, _ agent: String, _ node: FoldedNode?) -> JSON {
+    .object([.init("target", text: target)] + vantage(target, agent, node))
+  }
+
+  private static func vantage(_ target: String, _ agent: String, _ node: FoldedNode?) -> [JSON.Member] {
+    let cell = node?.vote(target)
+    return [
+      .init("agent", text: agent), .init("zone", text: node?.hello?.zone ?? ""),
+      .init("state", text: (cell?.state ?? .unknown).rawValue),
+      .init("reason", .text(cell == nil ? Reason.starting.rawValue : cell?.reason?.rawValue)),
+      .init("since", .text(cell?.since.description)),
+    ]
+  }
+}

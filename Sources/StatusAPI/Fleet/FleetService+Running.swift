@@ -1,0 +1,130 @@
+internal import Dispatch
+internal import EventStreams
+internal import Locks
+internal import Logging
+internal import ReachabilityFleet
+
+extension FleetService {
+  private static let start = ContinuousClock.now
+  private var now: Duration { ContinuousClock.now - Self.start }
+
+  func hear(_ heartbeat: Heartbeat) {
+    state.withLock { $0.heartbeats[heartbeat.agent] = heartbeat }
+    handle(.heartbeat(heartbeat.agent))
+  }
+
+  func sendHeartbeats() {
+    let hello = state.withLock { state -> UInt64? in
+      state.isStopped ? nil : state.replica.fold.nodes[id]?.helloSequence ?? 0
+    }
+    guard let hello else { return }
+    engine.send(
+      FleetWire.encode(Heartbeat(agent: id, instance: instance, outbox: 0, hello: hello)), on: .heartbeat(id))
+    queue.asyncAfter(deadline: .now() + FleetLimits.heartbeatInterval.timeInterval) { [weak self] in
+      self?.sendHeartbeats()
+    }
+  }
+
+  /// Processes an input, on the queue.
+  func handle(_ input: FleetReplica.Input) {
+    let now = now
+    let (effects, finished) = state.withLock { state -> ([FleetReplica.Effect], [Waiter]) in
+      guard !state.isStopped else { return ([], []) }
+      let effects = state.replica.handle(input, at: now)
+      for effect in effects { publish(effect, &state) }
+      let numbers = state.waiters.filter { Self.isFolded($0.value.position, state) }.keys
+      return (effects, numbers.compactMap { state.waiters.removeValue(forKey: $0) })
+    }
+    finished.forEach { $0.complete(true) }
+    effects.forEach(perform)
+  }
+
+  /// Adds events to the history, in the critical section in which the state changes.
+  private func publish(_ effect: FleetReplica.Effect, _ state: inout State) {
+    switch effect {
+    case .events(let events):
+      if state.window.oldest == 0, let first = events.first {
+        state.window.begin(at: state.replica.fold.first)
+        log.restart(baseID: min(state.window.oldest, first.id.number))
+      }
+      for event in events { state.window.append(event) }
+      log.append(contentsOf: events.map(FleetEventRepresentation.entry))
+    case .restarted:
+      state.window = EventWindow(limit: Self.eventLimit)
+      log.restart(baseID: 0)
+      logger.warning("the engine has another stream; the state of the fleet is read again")
+    default: break
+    }
+  }
+
+  // MARK: - Effects
+
+  private func perform(_ effect: FleetReplica.Effect) {
+    switch effect {
+    case .readStreamState: readStreamState(creating: true)
+    case .consume(let sequence): consume(from: sequence)
+    case .publish(let message, let expectation):
+      engine.publish(FleetWire.encode(message), on: message.subject, expecting: expectation) { [logger] result in
+        // A refusal is normal when replicas propose at the same time; a timeout leads to another attempt.
+        if case .failure(let error) = result, error != .unexpectedLast {
+          logger.debug("a message was not published", metadata: ["subject": "\(message.subject)", "error": "\(error)"])
+        }
+      }
+    case .requestBase(let agent):
+      engine.request(FleetWire.encode(.base), on: .ask(agent), within: .seconds(2)) { _ in }
+    case .wake(let time): wake(at: time)
+    case .events, .restarted: break
+    }
+  }
+
+  private func readStreamState(creating: Bool) {
+    engine.streamState { [weak self] result in
+      guard let self else { return }
+      if case .success(nil) = result, creating {
+        createStream { self.readStreamState(creating: false) }
+        return
+      }
+      let state = (try? result.get()) ?? nil
+      queue.async { self.handle(.streamState(state)) }
+    }
+  }
+
+  private func consume(from sequence: UInt64) {
+    let (number, old) = state.withLock { state -> (UInt64, (any FleetSubscription)?) in
+      state.consumptionNumber += 1
+      defer { state.consumption = nil }
+      return (state.consumptionNumber, state.consumption)
+    }
+    old?.cancel()
+    let new = engine.consume([], from: sequence) { [weak self] delivery in
+      guard let self else { return }
+      switch delivery {
+      case .message(let stored, let pending):
+        let message = FleetWire.decode(stored.payload, subject: stored.subject)
+        queue.async { self.deliver(.message(message, stored, pending: pending), number) }
+      case .interrupted: queue.async { self.deliver(.interrupted, number) }
+      }
+    }
+    let isObsolete = state.withLock { state in
+      guard state.consumptionNumber == number, !state.isStopped else { return true }
+      state.consumption = new
+      return false
+    }
+    if isObsolete { new.cancel() }
+  }
+
+  private func deliver(_ input: FleetReplica.Input, _ number: UInt64) {
+    if state.withLock({ $0.consumptionNumber == number }) { handle(input) }
+  }
+
+  private func wake(at time: Duration) {
+    let number = state.withLock { state -> UInt64 in
+      state.wakeNumber += 1
+      return state.wakeNumber
+    }
+    queue.asyncAfter(deadline: .now() + max(time - now, .zero).timeInterval) { [weak self] in
+      guard let self, state.withLock({ $0.wakeNumber == number }) else { return }
+      handle(.timer)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+internal import Dispatch
+internal import EventStreams
+internal import JSONFormat
+internal import Locks
+public import Logging
+internal import NetworkReachability
+public import ReachabilityFleet
+
+/// A replica of the fleet: it runs a ``FleetReplica`` on an engine, and has the state that the routes under `/fleet`
+/// serve.
+public final class FleetService: Sendable {
+  /// The limits of the history that subscribers can continue in: the same number of events as a node's.
+  static let eventLimit = 16_384
+  static let eventBytes = 1024 * 1024
+  static let eventBytesLimit = 8 * 1024 * 1024
+
+  struct State {
+    var replica: FleetReplica
+    var window = EventWindow(limit: eventLimit)
+    var heartbeats: [String: Heartbeat] = [:]
+    var consumption: (any FleetSubscription)?
+    /// Deliveries of earlier consumptions are ignored.
+    var consumptionNumber: UInt64 = 0
+    /// Earlier timers are ignored.
+    var wakeNumber: UInt64 = 0
+    var waiters: [UInt64: Waiter] = [:]
+    var nextWaiter: UInt64 = 0
+    var subscriptions: [any FleetSubscription] = []
+    var isStopped = false
+  }
+
+  /// A request that waits until a message is folded.
+  struct Waiter: Sendable {
+    var position: StreamPosition
+    var complete: @Sendable (_ isFolded: Bool) -> Void
+  }
+
+  /// The replica's id.
+  public let id: String
+  let engine: any FleetEngine
+  let log: EventLog
+  let state: Locked<State>
+  let queue = DispatchQueue(label: "fleet")
+  let createStream: @Sendable (@escaping @Sendable () -> Void) -> Void
+  let logger: Logger
+  let instance = UInt64.random(in: .min ... .max)
+
+  /// Creates a replica that is not started.
+  ///
+  /// - Parameters:
+  ///   - id: the id of this replica.
+  ///   - hello: what its `hello` contains.
+  ///   - engine: the engine.
+  ///   - logger: receives failures of publications.
+  ///   - createStream: creates the stream when there is none, and then calls its argument.
+  public init(
+    id: String, hello: NodeHello, engine: any FleetEngine, logger: Logger,
+    createStream: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
+  ) {
+    self.createStream = createStream
+    self.id = id
+    self.engine = engine
+    self.logger = logger
+    state = Locked(State(replica: FleetReplica(id: id, attributes: hello)))
+    log = EventLog(
+      byteCapacity: Self.eventBytes, growingTo: Self.eventBytesLimit, entryCapacity: Self.eventLimit)
+  }
+
+  /// Begins to follow the engine.
+  public func start() {
+    let subscription = engine.subscribe(FleetSubject.heartbeats) { [weak self] message, _ in
+      guard let self, let heartbeat = FleetWire.heartbeat(message.payload) else { return }
+      queue.async { self.hear(heartbeat) }
+    }
+    state.withLock { $0.subscriptions.append(subscription) }
+    engine.observeConnection { [weak self] isConnected in
+      guard let self else { return }
+      queue.async { self.handle(.connection(isConnected)) }
+    }
+    queue.async { [weak self] in self?.sendHeartbeats() }
+  }
+
+  /// The time for which the end of the process waits for the engine.
+  private static let byeTimeout = DispatchTimeInterval.seconds(1)
+
+  /// Ends, and publishes that, so that the other replicas take its place immediately; it blocks for at most a second.
+  public func stop() {
+    let subscriptions = state.withLock { state in
+      state.isStopped = true
+      defer { (state.subscriptions, state.consumption) = ([], nil) }
+      return state.subscriptions + [state.consumption].compactMap(\.self)
+    }
+    subscriptions.forEach { $0.cancel() }
+    let bye = FleetMessage.node(NodeMessage(id: id, .bye(restarts: false)))
+    let isPublished = DispatchSemaphore(value: 0)
+    engine.publish(FleetWire.encode(bye), on: bye.subject, expecting: nil) { _ in isPublished.signal() }
+    _ = isPublished.wait(timeout: .now() + Self.byeTimeout)
+  }
+
+  // MARK: - State
+
+  /// The state of the fleet, and whether it is complete and the engine connected.
+  var snapshot: FleetSnapshot { state.withLock { FleetSnapshot($0) } }
+
+  /// Decides what a subscriber receives after an id, or nil for a new one, in one critical section with its position.
+  func subscribe(after id: FleetEventID?) -> (resume: FleetResume, cursor: EventLog.Cursor, snapshot: FleetSnapshot) {
+    state.withLock { state in
+      let snapshot = FleetSnapshot(state)
+      guard let id else { return (.replay, log.end, snapshot) }
+      guard snapshot.isComplete else { return (.wait, log.end, snapshot) }
+      let window = state.window
+      let resume = FleetResume(
+        after: id, epoch: snapshot.fold.epoch, folded: snapshot.fold.sequence, oldest: window.oldest,
+        check: window.check(of:))
+      guard resume == .replay else { return (resume, log.end, snapshot) }
+      guard case .at(let cursor) = log.cursor(after: id.number) else { return (.gap(.tooOld), log.end, snapshot) }
+      return (.replay, cursor, snapshot)
+    }
+  }
+
+  /// Calls a closure when a message is folded, or after the time limit.
+  func wait(
+    for position: StreamPosition, within limit: Duration, _ complete: @escaping @Sendable (_ isFolded: Bool) -> Void
+  ) {
+    let number = state.withLock { state -> UInt64? in
+      guard !Self.isFolded(position, state) else { return nil }
+      state.nextWaiter += 1
+      state.waiters[state.nextWaiter] = Waiter(position: position, complete: complete)
+      return state.nextWaiter
+    }
+    guard let number else { return complete(true) }
+    queue.asyncAfter(deadline: .now() + limit.timeInterval) { [weak self] in
+      self?.state.withLock { $0.waiters.removeValue(forKey: number) }?.complete(false)
+    }
+  }
+
+  static func isFolded(_ position: StreamPosition, _ state: State) -> Bool {
+    let fold = state.replica.fold
+    return state.replica.isComplete && (fold.created != position.created || fold.sequence >= position.sequence)
+  }
+}
+
+extension Duration {
+  /// As Dispatch takes it.
+  var timeInterval: Double { self / .seconds(1) }
+}

@@ -1,0 +1,127 @@
+internal import EmbeddedHTTPServer
+internal import JSONFormat
+internal import NetworkReachability
+internal import ReachabilityFleet
+
+/// `/fleet/targets`: what the agents check.
+enum FleetTargetRoutes {
+  static let all = [list, post, get, put, delete]
+
+  static let list = Route(
+    pattern: "/fleet/targets", parameters: ["limit", "cursor"], mediaTypes: [.json], isCompressible: true,
+    summary: "the targets of the fleet with their verdicts"
+  ) { (context) throws(Problem) in
+    let snapshot = try context.fleet().snapshot
+    let limit = try ListLimit.parse(
+      context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
+    let visibility = TargetVisibility(context)
+    let rest = snapshot.targets.drop { $0.id <= context.query["cursor"] ?? "" }
+    let documents = rest.prefix(limit).map {
+      FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false)
+    }
+    let next = rest.count > limit ? rest.prefix(limit).last?.id : nil
+    return .now(context.document(.members(["targets": .array(documents), "next": .text(next)])))
+  }
+
+  static let post = Route(
+    method: "POST", pattern: "/fleet/targets", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "define a target of the fleet"
+  ) { (context) throws(Problem) in
+    let body = try RequestBody.json(context.request)
+    let (id, definition) = try FleetTargetBody.read(body, id: nil, context)
+    return try FleetTargetWriter(context, id).write(definition, isCreation: true)
+  }
+
+  static let get = Route(
+    pattern: "/fleet/targets/{id}", mediaTypes: [.json], summary: "one target of the fleet with the votes of its agents"
+  ) { (context) throws(Problem) in
+    let id = try id(context)
+    let snapshot = try context.fleet().snapshot
+    guard let target = snapshot.fold.targets[id] else { throw Problem(missingFleetTarget: id) }
+    return .now(answer(id, target, snapshot, context))
+  }
+
+  static let put = Route(
+    method: "PUT", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "define a target of the fleet, or change one"
+  ) { (context) throws(Problem) in
+    let id = try id(context)
+    let body = try RequestBody.json(context.request)
+    let (_, definition) = try FleetTargetBody.read(body, id: id, context)
+    return try FleetTargetWriter(context, id).write(definition, isCreation: false)
+  }
+
+  static let delete = Route(
+    method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "delete a target of the fleet"
+  ) { (context) throws(Problem) in
+    try FleetTargetWriter(context, try id(context)).delete()
+  }
+
+  private static func id(_ context: RequestContext) throws(Problem) -> String {
+    let id = context.path["id"] ?? ""
+    guard TargetSpec.isID(id) else { throw Problem(invalidID: id) }
+    return id
+  }
+
+  static func answer(
+    _ id: String, _ target: FoldedTarget, _ snapshot: FleetSnapshot, _ context: RequestContext, status: Int = 200
+  ) -> HTTPResponse {
+    let document = FleetRepresentation.target(id, target, snapshot, TargetVisibility(context), isWhole: true)
+    var fields = [("ETag", "\"\(target.version)\"")]
+    if status == 201 { fields.append(("Location", "/fleet/targets/\(id)")) }
+    return context.document(document, status: status, fields.map { (name: $0.0, value: $0.1) })
+  }
+}
+
+/// Reads the body that defines a target of the fleet.
+enum FleetTargetBody {
+  /// Members of the document that a client may send back; they are ignored.
+  private static let readOnly: Set<String> = [
+    "version", "verdict", "reason", "since", "votes", "needed", "downFrom", "vantages",
+  ]
+
+  static func read(
+    _ body: JSON, id: String?, _ context: RequestContext
+  ) throws(Problem) -> (id: String, definition: FleetTarget) {
+    do throws(TargetDecoder.InvalidFields) {
+      let own = body.members?.filter { !readOnly.contains($0.name) && $0.name != "place" && $0.name != "quorum" }
+      let definition = try TargetDecoder.definition(
+        own.map(JSON.object) ?? body, at: "", id: id, modules: context.service.targets.modules)
+      guard Mesh.agent(of: definition.id) == nil else {
+        throw FleetTargetDecoder.invalid("/id", "ids that begin with \(Mesh.prefix) belong to the checks among agents")
+      }
+      let target = FleetTarget(
+        spec: TargetSpec(definition), placement: try FleetTargetDecoder.placement(body["place"], at: "/place"),
+        quorum: try FleetTargetDecoder.quorum(body["quorum"], at: "/quorum"))
+      return (definition.id, target)
+    } catch {
+      throw Problem(fields: error.errors)
+    }
+  }
+}
+
+extension TargetSpec {
+  /// The specification with all fields of a definition.
+  fileprivate init(_ definition: TargetDefinition) {
+    self.init()
+    id = definition.id
+    target = definition.target.description
+    module = definition.module.name
+    labels = definition.labels
+    interval = definition.interval
+    timeout = definition.timeout
+    fastInterval = definition.fastInterval
+    fall = definition.fall
+    rise = definition.rise
+    isPaused = definition.isPaused
+  }
+}
+
+extension Problem {
+  /// Creates the problem for a missing target of the fleet.
+  init(missingFleetTarget id: String) {
+    self.init(
+      .notFound, "no target of the fleet has the id \(id.debugDescription); GET /fleet/targets lists all targets")
+  }
+}

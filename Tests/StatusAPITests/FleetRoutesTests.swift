@@ -1,0 +1,179 @@
+import EmbeddedHTTPServer
+import NetworkReachability
+import ReachabilityFleet
+import TestSupport
+import Testing
+
+@testable import StatusAPI
+
+@Suite("FleetRoutes")
+struct FleetRoutesTests {
+  /// Two replicas on one engine, and agents that a test writes.
+  private struct Fleet {
+    let engine = MemoryEngine()
+    let replicas: [ScriptedService]
+    let services: [FleetService]
+
+    init() throws {
+      let engine = engine
+      replicas = try (0..<2).map { _ in try ScriptedService() }
+      services = (0..<2).map { number in
+        FleetService(
+          id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, logger: .silent)
+      }
+      for (replica, service) in zip(replicas, services) {
+        replica.service.serve(service)
+        service.start()
+      }
+      try waitUntil { $0.isComplete && $0.fold.presentReplicas.count == 2 }
+    }
+
+    func waitUntil(_ condition: (FleetSnapshot) -> Bool) throws {
+      let isTrue = eventually { services.allSatisfy { condition($0.snapshot) } }
+      try #require(isTrue, "a replica did not reach the state")
+    }
+
+    func hello(_ agent: String, zone: String = "z") {
+      let hello = NodeHello(role: .agent, zone: zone, version: "1")
+      engine.publish(.node(NodeMessage(id: agent, .hello(hello, restates: false))))
+    }
+
+    @discardableResult
+    func say(_ agent: String, _ number: UInt64, _ target: String, _ state: TargetState) -> UInt64 {
+      let cell = CellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: 0))
+      let change = CellChange(
+        number: number, target: target, old: .unknown, cell: cell, time: Timestamp(microseconds: 0))
+      return engine.publish(
+        .agent(
+          AgentMessage(
+            agent: agent, epoch: "e", after: 0,
+            .changes(ChangeBatch(prev: number - 1, from: number, to: number, changes: [change])))))
+    }
+
+    func ask(
+      _ path: String, _ headers: HTTPHeaders = [:], method: String = "GET", body: String = "", replica: Int = 0
+    ) throws -> HTTPResponse {
+      var headers = headers
+      if !body.isEmpty { headers["Content-Type"] = "application/json" }
+      return try replicas[replica].ask(path, headers, method: method, body: Array(body.utf8))
+    }
+
+    func put(_ id: String, _ body: String, _ headers: HTTPHeaders = [:]) throws -> HTTPResponse {
+      try ask("/fleet/targets/\(id)", headers, method: "PUT", body: body)
+    }
+  }
+
+  @Test("A node has no routes of the fleet")
+  func node() throws {
+    let service = try ScriptedService()
+    for path in FleetRoutes.all.map(\.pattern) where !path.contains("{") {
+      #expect(try service.ask(path).status == 404)
+    }
+    #expect(try !service.ask("/", ["Accept": "text/plain"]).text.contains("/fleet"))
+  }
+
+  @Test("The votes of the agents make the verdict, at every replica the same")
+  func verdict() throws {
+    let fleet = try Fleet()
+    for agent in ["a", "b", "c"] { fleet.hello(agent) }
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    for agent in ["a", "b"] { fleet.say(agent, 1, "db", .down) }
+    fleet.say("c", 1, "db", .up)
+    try fleet.waitUntil { $0.fold.targets["db"]?.verdict?.message.to == .down }
+    let documents = try (0..<2).map { try fleet.ask("/fleet/targets/db", replica: $0).text }
+    #expect(documents[0] == documents[1])
+    let object = try fleet.ask("/fleet/targets/db").object()
+    #expect(object["verdict"] as? String == "down")
+    #expect(object["downFrom"] as? [String] == ["a", "b"])
+    #expect((object["vantages"] as? [[String: Any]])?.count == 3)
+    #expect((try fleet.ask("/fleet").object()["verdicts"] as? [String: Int])?["down"] == 1)
+    #expect(try fleet.ask("/fleet/agents/a").object()["state"] as? String == "present")
+    #expect(try fleet.ask("/fleet/agents/x").status == 404)
+  }
+
+  @Test("A version is defined once, and preconditions hold")
+  func versions() throws {
+    let fleet = try Fleet()
+    let body = #"{"target":"tcp://192.0.2.9:5432","place":{"count":2},"quorum":{"down":"50%"}}"#
+    let created = try fleet.put("db", body)
+    #expect(created.status == 201 && created.headers["ETag"] == "\"1\"")
+    #expect(try fleet.put("db", body).status == 200)
+    #expect(try fleet.put("db", body, ["If-None-Match": "*"]).status == 412)
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:1"}"#, ["If-Match": "\"7\""]).status == 412)
+    let changed = try fleet.put("db", #"{"target":"tcp://192.0.2.9:1"}"#, ["If-Match": "\"1\""])
+    #expect(changed.status == 200 && changed.headers["ETag"] == "\"2\"")
+    #expect(try fleet.ask("/fleet/targets", method: "POST", body: #"{"id":"db","target":"tcp://x:1"}"#).status == 409)
+    // A document may be sent back.
+    #expect(try fleet.put("db", changed.text).status == 200)
+    #expect(try fleet.put("mesh.a", #"{"target":"tcp://x:1"}"#).status == 422)
+    #expect(try fleet.put("x", #"{"target":"tcp://x:1","quorum":{"down":0}}"#).status == 422)
+    #expect(try fleet.ask("/fleet/targets/db", method: "DELETE").status == 204)
+    #expect(try fleet.ask("/fleet/targets/db").status == 404)
+    #expect(try fleet.put("db", body).headers["ETag"] == "\"4\"", "versions go on")
+  }
+
+  @Test("The matrix has the cells of all agents, in JSON and CSV, in pages")
+  func matrix() throws {
+    let fleet = try Fleet()
+    for (agent, zone) in [("a", "z1"), ("b", "z2")] {
+      fleet.hello(agent, zone: zone)
+      fleet.say(agent, 1, "db", .up)
+      fleet.say(agent, 2, "web", .down)
+    }
+    try fleet.waitUntil { $0.fold.nodes["b"]?.cells.count == 2 }
+    let page = try fleet.ask("/fleet/matrix?limit=3").object()
+    #expect((page["cells"] as? [[String: Any]])?.count == 3)
+    #expect(page["next"] as? String == "web:a")
+    let rest = try fleet.ask("/fleet/matrix?cursor=web:a", ["Accept": "text/csv"])
+    #expect(rest.text.hasPrefix("target,agent,zone,state,reason,since\r\nweb,b,z2,down,noRoute,"))
+    #expect(try (fleet.ask("/fleet/matrix?state=down&from=a").object()["cells"] as? [Any])?.count == 1)
+    #expect(try fleet.ask("/fleet/matrix?state=x").status == 400)
+  }
+
+  @Test("A subscriber continues at the other replica, and gets a gap after the engine lost its stream")
+  func events() throws {
+    let fleet = try Fleet()
+    fleet.hello("a")
+    fleet.say("a", 1, "db", .up)
+    try fleet.waitUntil { $0.fold.nodes["a"]?.cells.count == 1 }
+    let id = try #require(try fleet.ask("/fleet").object()["lastEventId"] as? String)
+    fleet.say("a", 2, "db", .down)
+    try fleet.waitUntil { $0.fold.nodes["a"]?.highWater == 2 }
+    let streams = try (0..<2).map { try fleet.ask("/fleet/events", ["Last-Event-ID": id], replica: $0).text }
+    #expect(streams[0] == streams[1])
+    #expect(streams[0].contains("event: cell\n") && !streams[0].contains("event: gap"))
+    #expect(try fleet.ask("/fleet/events").text.contains("event: snapshot\n"))
+    #expect(try !fleet.ask("/fleet/events?types=verdict", ["Last-Event-ID": id]).text.contains("event: cell"))
+    #expect(try fleet.ask("/fleet/events?types=x").status == 400)
+    fleet.engine.wipe()
+    try fleet.waitUntil { $0.isComplete && $0.fold.nodes["a"] == nil }
+    let after = try fleet.ask("/fleet/events", ["Last-Event-ID": id]).text
+    #expect(after.contains(#""reason":"otherHistory""#))
+  }
+
+  @Test("Definitions survive the loss of the stream")
+  func wipe() throws {
+    let fleet = try Fleet()
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    try fleet.waitUntil { $0.fold.targets["db"] != nil }
+    fleet.engine.wipe()
+    try fleet.waitUntil { $0.isComplete && $0.fold.targets["db"] != nil && $0.fold.presentReplicas.count == 2 }
+    #expect(try fleet.ask("/fleet/targets/db").headers["ETag"] == "\"1\"")
+  }
+
+  @Test("A check runs at the agents of the target, now")
+  func check() throws {
+    let fleet = try Fleet()
+    for agent in ["a", "b"] { fleet.hello(agent) }
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    fleet.engine.answer("a") { payload in
+      guard FleetWire.request(payload) == .check(targets: ["db"]) else { return nil }
+      return FleetWire.encode(.results([BaseCell("db", CellState(.up, since: Timestamp(microseconds: 0)))]))
+    }
+    let body = try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"db"}"#).object()
+    let results = try #require(body["results"] as? [[String: Any]])
+    #expect(results.map { $0["state"] as? String } == ["up", "unknown"])
+    #expect(try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"x"}"#).status == 404)
+    #expect(try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"db","count":0}"#).status == 422)
+  }
+}

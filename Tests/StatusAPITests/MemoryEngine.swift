@@ -1,0 +1,150 @@
+import Dispatch
+import Locks
+import ReachabilityFleet
+
+@testable import StatusAPI
+
+/// An engine in memory that a test can wipe; deliveries are on a queue, as with a real one.
+final class MemoryEngine: FleetEngine {
+  fileprivate struct State: Sendable {
+    var created: Int64 = 1
+    var clock: Int64 = 1_767_225_600_000_000_000
+    var messages: [StoredMessage] = []
+    var last: UInt64 = 0
+    var consumers: [Int: Consumer] = [:]
+    var next = 0
+    var observers: [@Sendable (Bool) -> Void] = []
+    var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
+  }
+
+  fileprivate struct Consumer: Sendable {
+    var next: UInt64
+    var receive: @Sendable (Delivery) -> Void
+  }
+
+  private final class Subscription: FleetSubscription {
+    private let end: @Sendable () -> Void
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    func cancel() { end() }
+  }
+
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "engine")
+
+  /// The messages of a subject's kind.
+  func messages(_ prefix: String) -> [StoredMessage] {
+    state.withLock { $0.messages.filter { $0.subject.hasPrefix(prefix) } }
+  }
+
+  @discardableResult
+  func publish(_ message: FleetMessage) -> UInt64 {
+    let sequence = state.withLock { $0.append(FleetWire.encode(message), message.subject) }
+    deliver()
+    return sequence
+  }
+
+  /// Loses the stream: the connection ends and comes back with an empty one.
+  func wipe() {
+    let observers = state.withLock { state in
+      state.created += 1
+      state.messages = []
+      state.last = 0
+      state.consumers = [:]
+      return state.observers
+    }
+    for isConnected in [false, true] { for observer in observers { observer(isConnected) } }
+  }
+
+  /// Answers the requests to an agent.
+  func answer(_ agent: String, _ body: @escaping @Sendable ([UInt8]) -> [UInt8]?) {
+    state.withLock { $0.agents[agent] = body }
+  }
+
+  private func deliver() {
+    queue.async { [self] in
+      let deliveries = state.withLock { state -> [(@Sendable (Delivery) -> Void, Delivery)] in
+        var all: [(@Sendable (Delivery) -> Void, Delivery)] = []
+        for (number, consumer) in state.consumers {
+          for message in state.messages where message.sequence >= consumer.next {
+            all.append((consumer.receive, .message(message, pending: state.last - message.sequence)))
+          }
+          state.consumers[number]?.next = state.last + 1
+        }
+        return all
+      }
+      for (receive, delivery) in deliveries { receive(delivery) }
+    }
+  }
+
+  // MARK: - FleetEngine
+
+  func publish(
+    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: ExpectedLast?,
+    completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
+  ) {
+    let result = state.withLock { state -> Result<UInt64, FleetEngineError> in
+      let last = state.messages.last { $0.subject == subject.description }?.sequence ?? 0
+      if let expectation, expectation != ExpectedLast(after: last) { return .failure(.unexpectedLast) }
+      return .success(state.append(payload, subject))
+    }
+    queue.async { completion(result) }
+    deliver()
+  }
+
+  func lastMessage(
+    on subject: FleetSubject, completion: @escaping @Sendable (Result<StoredMessage?, FleetEngineError>) -> Void
+  ) {
+    let found = state.withLock { $0.messages.last { $0.subject == subject.description } }
+    queue.async { completion(.success(found)) }
+  }
+
+  func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void) {
+    let found = state.withLock {
+      StreamState(created: $0.created, first: $0.messages.first?.sequence ?? $0.last + 1, last: $0.last)
+    }
+    queue.async { completion(.success(found)) }
+  }
+
+  func consume(
+    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (Delivery) -> Void
+  ) -> any FleetSubscription {
+    let number = state.withLock { state in
+      state.next += 1
+      state.consumers[state.next] = Consumer(next: sequence, receive: receive)
+      return state.next
+    }
+    deliver()
+    return Subscription { [self] in _ = state.withLock { $0.consumers.removeValue(forKey: number) } }
+  }
+
+  func send(_ payload: [UInt8], on subject: FleetSubject) {}
+
+  func subscribe(
+    _ subject: String, receive: @escaping @Sendable (UnstoredMessage, (@Sendable ([UInt8]) -> Void)?) -> Void
+  ) -> any FleetSubscription { Subscription {} }
+
+  func request(
+    _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], FleetEngineError>) -> Void
+  ) {
+    var reply: [UInt8]?
+    if case .ask(let agent) = subject { reply = state.withLock { $0.agents[agent] }?(payload) }
+    let result: Result<[UInt8], FleetEngineError> = reply.map { .success($0) } ?? .failure(.noResponders)
+    queue.async { completion(result) }
+  }
+
+  func observeConnection(_ observer: @escaping @Sendable (Bool) -> Void) {
+    state.withLock { $0.observers.append(observer) }
+    observer(true)
+  }
+}
+
+extension MemoryEngine.State {
+  fileprivate mutating func append(_ payload: [UInt8], _ subject: FleetSubject) -> UInt64 {
+    last += 1
+    clock += 1_000_000
+    messages.append(
+      StoredMessage(subject: subject.description, sequence: last, time: clock, payload: payload))
+    return last
+  }
+}
