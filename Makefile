@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
+.PHONY: run build fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -9,6 +9,12 @@ build: ## build the service
 	scripts/dependencies
 	REACHD_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null) \
 	  swift build -c release --product reachd --static-swift-stdlib
+
+fleet: ## a fleet on this machine until Ctrl-C: nats-server, two agents with a cable, a replica; needs root or user namespaces
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	scripts/dependencies
+	swift build -c release --product reachd-fleet --static-swift-stdlib
+	scripts/fleet
 
 test-fleet: ## the fleet's agents with servers that are killed, wiped and stopped, and fifty kills of an agent
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

@@ -13,7 +13,8 @@ enum EntryPoint {
     DescriptorLimit.raise()
     do {
       // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
-      if CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName {
+      let serving = [AgentCommand.configuration.commandName, ReplicaCommand.configuration.commandName]
+      if serving.contains(CommandLine.arguments.dropFirst().first) {
         ProcessSignals.exitOnTermination()
       }
       var command = try ReachdFleet.parseAsRoot()

@@ -5,13 +5,14 @@ internal import Service
 struct ReachdFleet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reachd-fleet",
-    abstract: "Agents of a fleet: many machines, one stream.",
+    abstract: "Agents and replicas of a fleet: many machines, one answer.",
     discussion: """
       An agent is `reachd serve` that also publishes its transitions to NATS JetStream and
-      checks the targets of the fleet.
+      checks the targets of the fleet. A replica reads the stream and serves /fleet.
 
       EXAMPLES
         reachd-fleet agent --config node1.yaml
+        reachd-fleet replica --config replica1.yaml
         reachd-fleet config check --config node1.yaml
 
       EXIT CODES
@@ -19,5 +20,5 @@ struct ReachdFleet: ParsableCommand {
         use), 78 configuration
       """,
     version: "reachd-fleet \(Version.current) (commit \(Version.commit))",
-    subcommands: [AgentCommand.self, ConfigCommand.self])
+    subcommands: [AgentCommand.self, ReplicaCommand.self, ConfigCommand.self])
 }

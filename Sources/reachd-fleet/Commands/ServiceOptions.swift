@@ -67,6 +67,21 @@ struct AgentCommand: ServingCommand {
   static func makePart(_ context: ServicePartContext) -> any ServicePart { FleetAgent(context) }
 }
 
+/// `reachd-fleet replica`.
+struct ReplicaCommand: ServingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replica",
+    abstract: "Read the fleet's stream, and serve the state of all agents and targets.",
+    discussion: """
+      Takes every setting of `reachd serve`, and the settings fleet.*. It creates the stream
+      when there is none, and serves the routes under /fleet.
+      """)
+
+  @OptionGroup var options: ServiceOptions
+
+  static func makePart(_ context: ServicePartContext) -> any ServicePart { Replica(context) }
+}
+
 /// `reachd-fleet config`.
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
