@@ -44,12 +44,15 @@ extension Setting {
       path: "fleet.id",
       expectation: "up to 128 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as node1"
     ) {
-      guard let id = $1.first, TargetSpec.isID(id) else { return false }
+      guard let id = $1.first, isName(id) else { return false }
       $0.fleet.id = id
       return true
     },
-    Setting(path: "fleet.zone", expectation: "up to 63 of a-z, 0-9, dot, underscore and hyphen, such as b or eu-1") {
-      guard let zone = $1.first, zone.isEmpty || TargetSpec.isID(zone) && zone.utf8.count <= 63 else { return false }
+    Setting(
+      path: "fleet.zone",
+      expectation: "up to 63 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as eu-1"
+    ) {
+      guard let zone = $1.first, zone.isEmpty || isName(zone) && zone.utf8.count <= 63 else { return false }
       $0.fleet.zone = zone
       return true
     },
@@ -57,7 +60,10 @@ extension Setting {
       var labels: [String: String] = [:]
       for text in $1 {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, TargetSpec.isID(parts[0]), parts[1].utf8.count <= 63 else { return false }
+        // A comma separates labels in environment variables and selectors.
+        guard parts.count == 2, isName(parts[0]), parts[1].utf8.count <= 63, !parts[1].contains(",") else {
+          return false
+        }
         guard labels.updateValue(parts[1], forKey: parts[0]) == nil else { return false }
       }
       guard labels.count <= 16 else { return false }
@@ -83,6 +89,11 @@ extension Setting {
       return true
     },
   ]
+
+  /// An id that begins with a letter or digit.
+  private static func isName(_ text: String) -> Bool {
+    TargetSpec.isID(text) && text.first.map { $0.isLetter || $0.isNumber } ?? false
+  }
 
   private static func path(
     _ path: String, _ expectation: String, _ set: @escaping @Sendable (inout Configuration, String) -> Void
