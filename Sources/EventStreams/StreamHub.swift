@@ -37,7 +37,7 @@ package final class StreamHub: Sendable {
   }
 
   /// Takes a stream from the server; the hub owns its socket from here on.
-  package func adopt(_ handoff: StreamShard.StreamHandoff) {
+  package func adopt(_ handoff: StreamHandoff) {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
     inboxes[turn % inboxes.count].post(.adopt(handoff))
   }

@@ -1,5 +1,4 @@
 internal import EventLoop
-internal import Glibc
 
 /// Streams that are behind: each reads the logs with its own cursors until it reaches the shard's position.
 extension StreamShard {
@@ -126,7 +125,7 @@ extension StreamShard {
 
   private func sendOutbox(_ number: Int32, _ backlog: inout Backlog) -> Step {
     let sent = unsafe backlog.outbox[backlog.outboxSent...].withUnsafeBytes {
-      unsafe send(slots[number].descriptor, $0)
+      unsafe StreamSocket.send(slots[number].descriptor, $0)
     }
     switch sent {
     case .gone: return .gone
@@ -142,8 +141,8 @@ extension StreamShard {
     }
   }
 
-  private func take(_ number: Int32, _ backlog: inout Backlog, _ bytes: UnsafeRawBufferPointer) -> Sent {
-    let sent = unsafe send(slots[number].descriptor, bytes)
+  private func take(_ number: Int32, _ backlog: inout Backlog, _ bytes: UnsafeRawBufferPointer) -> StreamSocket.Sent {
+    let sent = unsafe StreamSocket.send(slots[number].descriptor, bytes)
     let count =
       switch sent {
       case .all: bytes.count

@@ -1,37 +1,5 @@
-internal import Glibc
-
 /// Sending to the sockets of streams.
 extension StreamShard {
-  /// The result of a send.
-  enum Sent {
-    case all
-    case part(Int)
-    /// The client has closed the connection.
-    case gone
-  }
-
-  func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Sent {
-    let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
-    let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
-    if count == bytes.count { return .all }
-    if count >= 0 { return .part(count) }
-    return errno == EAGAIN || errno == EINTR ? .part(0) : .gone
-  }
-
-  /// Discards what a client sends on a stream: unread bytes at the end would reset the connection.
-  func discard(_ descriptor: Int32) {
-    // MSG_TRUNC discards without a copy (tcp(7)); Unix-domain sockets do not support it.
-    let count = recv(descriptor, nil, Limits.streamDiscard, Int32(MSG_DONTWAIT | MSG_TRUNC))
-    guard count < 0, errno == EFAULT else { return }
-    unsafe withUnsafeTemporaryAllocation(byteCount: Limits.streamPiece, alignment: 1) { buffer in
-      for _ in 0..<Limits.streamDiscard / buffer.count {
-        guard unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) == buffer.count else {
-          return
-        }
-      }
-    }
-  }
-
   // MARK: - New entries
 
   /// Distributes the new entries of the logs: one copy for all streams, one `send` for each.
@@ -68,7 +36,7 @@ extension StreamShard {
         channels[number]?.choose(from: batch) ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
     // This pass reads plain memory only; sends that were incomplete or failed are handled after it.
-    var failed: [(number: Int32, channel: Int32, sent: Sent)] = []
+    var failed: [(number: Int32, channel: Int32, sent: StreamSocket.Sent)] = []
     var bytes = 0
     let tick = tick
     unsafe channels.outgoing.withUnsafeBufferPointer { outgoing in
@@ -80,7 +48,7 @@ extension StreamShard {
         if unsafe outgoing[Int(channel)].isEmpty { channel = slot.second }
         let news = unsafe outgoing[Int(channel)]
         guard unsafe !news.isEmpty else { continue }
-        let sent = unsafe send(slot.descriptor, news)
+        let sent = unsafe StreamSocket.send(slot.descriptor, news)
         if case .all = sent {
           bytes += news.count
           unsafe table[index].lastWrite = tick
@@ -97,7 +65,7 @@ extension StreamShard {
     }
   }
 
-  private func handle(_ number: Int32, _ channel: Int32, _ sent: Sent, _ before: EventLog.Cursor) {
+  private func handle(_ number: Int32, _ channel: Int32, _ sent: StreamSocket.Sent, _ before: EventLog.Cursor) {
     guard case .part(let count) = sent, let channel = channels[channel] else {
       counters.gone.increment()
       return drop(number)
@@ -126,7 +94,7 @@ extension StreamShard {
     slots.plan(number, tick + interval)
     guard let beat = channels[slots[number].first]?.heartbeat, !beat.isEmpty else { return }
     slots[number].lastWrite = tick
-    switch unsafe beat.withUnsafeBytes({ unsafe send(slots[number].descriptor, $0) }) {
+    switch unsafe beat.withUnsafeBytes({ unsafe StreamSocket.send(slots[number].descriptor, $0) }) {
     case .all: counters.bytes.add(beat.count)
     case .part(let count):
       fallBehind(number)

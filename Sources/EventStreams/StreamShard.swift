@@ -111,7 +111,7 @@ internal import Glibc
       counters.gone.increment()
       return finish(number)
     }
-    if event.events.contains(.readable) { discard(slots[number].descriptor) }
+    if event.events.contains(.readable) { StreamSocket.discard(slots[number].descriptor) }
     if event.events.contains(.writable), slots[number].isBehind { catchUp(number) }
   }
 
@@ -177,7 +177,7 @@ internal import Glibc
 
   /// Closes a stream with an orderly shutdown.
   func finish(_ number: Int32) {
-    discard(slots[number].descriptor)
+    StreamSocket.discard(slots[number].descriptor)
     shutdown(slots[number].descriptor, Int32(SHUT_WR))
     drop(number)
   }

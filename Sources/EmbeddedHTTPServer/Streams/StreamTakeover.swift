@@ -56,7 +56,7 @@ final class StreamTakeover {
     let sent = connection.sendDirectly(bytes)
     let rest = sent == bytes.count ? [] : Array(bytes.dropFirst(max(0, sent)))
     let member = connection.slotAddress.map { PerAddressSlot($0, context.inbox) }
-    hub.adopt(StreamShard.StreamHandoff(descriptor: descriptor, stream: stream, unsent: rest, slotAddress: member))
+    hub.adopt(StreamHandoff(descriptor: descriptor, stream: stream, unsent: rest, slotAddress: member))
     return true
   }
 

@@ -56,27 +56,26 @@ extension ScheduleState {
       _ = put(target.definition, target.origin, by: target.token.map(TargetAccount.token) ?? .anonymous, at: now)
     }
   }
+}
 
-  /// Applies what an earlier process stored about a target that was just registered.
+extension ScheduleState.Entry {
+  /// Applies what an earlier process stored about the target, which was just registered.
   ///
   /// - Returns: the state before, if the definition has changed since then.
-  mutating func applyRestored(_ target: RestoredTarget) -> TargetState? {
-    let id = target.definition.id
-    guard var report = entries[id]?.report else { return nil }
+  func restore(_ target: RestoredTarget) -> TargetState? {
     guard target.definition == report.definition else {
       // Another check, or other settings of it, or paused or resumed by the file.
       if target.definition.isSameCheck(as: report.definition), !report.definition.isPaused,
         target.status.state != .paused
       {
-        entries[id]?.report.status = TargetStatus(restoring: target.status)
+        report.status = TargetStatus(restoring: target.status)
       }
       return target.status.state
     }
     report.revision = target.revision
     report.changes = target.changes
     report.status = TargetStatus(restoring: target.status)
-    entries[id]?.report = report
-    entries[id]?.reason = ReasonDebouncer(report.status.reason)
+    reason = ReasonDebouncer(report.status.reason)
     return nil
   }
 }

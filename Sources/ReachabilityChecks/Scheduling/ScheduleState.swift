@@ -64,7 +64,7 @@ struct ScheduleState {
       }
       if let kept = restored.removeValue(forKey: id) {
         // The file was changed while no process ran; otherwise nothing has changed.
-        let before = applyRestored(kept)
+        let before = entries[id]?.restore(kept)
         change = before.flatMap { before in
           entries[id].map { TargetChange(from: before, report: $0.report, causes: [.configuration, .restart]) }
         }

@@ -1,0 +1,23 @@
+/// A stream that the server's thread hands over to the shard.
+package struct StreamHandoff: Sendable {
+  let descriptor: Int32
+  let stream: HTTPStream
+  /// The bytes of the head and the preamble that are not sent yet.
+  let unsent: [UInt8]
+  /// Retained until the stream ends.
+  let slotAddress: (any AnyObject & Sendable)?
+
+  /// Makes a handoff of a connected socket, which the shard closes.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The socket.
+  ///   - stream: What the stream sends, without its preamble.
+  ///   - unsent: Bytes to send first.
+  ///   - slotAddress: An object that is retained until the stream ends.
+  package init(descriptor: Int32, stream: HTTPStream, unsent: [UInt8], slotAddress: (any AnyObject & Sendable)?) {
+    self.descriptor = descriptor
+    self.stream = stream
+    self.unsent = unsent
+    self.slotAddress = slotAddress
+  }
+}
