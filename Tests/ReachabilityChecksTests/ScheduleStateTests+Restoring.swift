@@ -23,4 +23,13 @@ extension ScheduleStateTests {
     #expect(next.ledger.accounts[.token("ci")] == nil)
     #expect(next.entries["db"]?.account == .token("other"))
   }
+
+  @Test("A target of the fleet is charged to the fleet until it is removed")
+  mutating func fleetAccount() throws {
+    _ = state.put(try definition("db"), .fleet, at: now)
+    _ = state.put(try definition("db") { $0.fall = 9 }, .fleet, at: now)
+    #expect(state.ledger.accounts.mapValues(\.targets) == [.fleet: 1])
+    _ = state.remove("db")
+    #expect(state.ledger.accounts.isEmpty)
+  }
 }

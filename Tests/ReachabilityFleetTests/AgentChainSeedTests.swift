@@ -89,10 +89,10 @@ private struct ChainRun {
     if agent.conflict != nil { return "a conflict with itself" }
     if !isDamaged, history.repeated > 0 { return "\(history.repeated) repeated without a loss" }
     let start = history.starts[agent.epoch] ?? 0
-    let told = history.changes[agent.epoch, default: []]
-    if Set(told.map(\.number)).count != told.count { return "a change is repeated" }
-    let missing = agent.changes.filter { $0.number > start }.count - told.count
-    let skipped = told.reduce(0) { $0 + $1.skipped }
+    let published = history.changes[agent.epoch, default: []]
+    if Set(published.map(\.number)).count != published.count { return "a change is repeated" }
+    let missing = agent.changes.filter { $0.number > start }.count - published.count
+    let skipped = published.reduce(0) { $0 + $1.skipped }
     // A process that is killed while it publishes collapsed changes loses the numbers of missing ones before them.
     if hasRestarted ? skipped > missing : skipped != missing {
       return "\(missing) changes are missing, \(skipped) reported"

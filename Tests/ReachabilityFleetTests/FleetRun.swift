@@ -86,10 +86,10 @@ struct FleetRun {
       nextHeartbeat = now + .seconds(1)
       for index in replicas.indices {
         for (agent, isAlive) in zip(agents, isAlive) where isAlive && agent.isConnected {
-          replicas[index].hear(agent.id, at: now)
+          replicas[index].received(agent.id, at: now)
         }
         for other in replicas where other.id != replicas[index].id && other.replica.isConnected {
-          replicas[index].hear(other.id, at: now)
+          replicas[index].received(other.id, at: now)
         }
       }
       for index in agents.indices where isAlive[index] && agents[index].isConnected { greet(index) }

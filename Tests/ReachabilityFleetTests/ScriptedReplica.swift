@@ -28,7 +28,7 @@ struct ScriptedReplica {
     run(replica.handle(.connection(isConnected), at: now))
   }
 
-  mutating func hear(_ node: String, at now: Duration) {
+  mutating func received(_ node: String, at now: Duration) {
     if replica.isConnected { run(replica.handle(.heartbeat(node), at: now)) }
   }
 

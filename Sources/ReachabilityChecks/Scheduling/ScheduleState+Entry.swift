@@ -32,7 +32,11 @@ extension ScheduleState {
 
     /// The account that is charged with it.
     var account: TargetAccount {
-      if report.origin == .configuration { .file } else { report.token.map(TargetAccount.token) ?? .anonymous }
+      switch report.origin {
+      case .configuration: .file
+      case .fleet: .fleet
+      case .runtime: report.token.map(TargetAccount.token) ?? .anonymous
+      }
     }
 
     /// Whether to check at the fast interval: the state may change, or the kernel will not report that the route returned.

@@ -16,7 +16,7 @@ public struct FleetEvent: Hashable, Sendable {
 
   /// What happened.
   public enum Content: Hashable, Sendable {
-    /// An agent or a replica began, ended or was not heard; for an agent, this includes all its cells. The attributes
+    /// An agent or a replica began, ended or was silent; for an agent, this includes all its cells. The attributes
     /// are present when it began.
     case node(String, NodeState, NodeHello?)
     /// A target's state at one agent changed.
@@ -32,9 +32,9 @@ public struct FleetEvent: Hashable, Sendable {
 
 /// Whether a node takes part.
 public enum NodeState: String, Hashable, Sendable, CaseIterable {
-  /// It is heard.
+  /// Its heartbeats arrive.
   case present
-  /// It was not heard for some seconds.
+  /// No heartbeat arrived for some seconds.
   case lost
   /// It ended in order.
   case left

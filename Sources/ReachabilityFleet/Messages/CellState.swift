@@ -24,7 +24,7 @@ public struct CellState: Hashable, Sendable {
 }
 
 extension Reason {
-  /// The agent has not been heard for some seconds; its own reports are out of date.
+  /// The agent has been silent for some seconds; its own reports are out of date.
   public static let agentSilent = Reason(rawValue: "agentSilent")
   /// No agent is assigned to the target.
   public static let unassigned = Reason(rawValue: "unassigned")

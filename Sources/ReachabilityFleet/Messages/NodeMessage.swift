@@ -1,4 +1,4 @@
-/// A message on `rx.node.<id>`: an agent or a replica starts, ends, or was not heard.
+/// A message on `rx.node.<id>`: an agent or a replica starts, ends, or is silent.
 public struct NodeMessage: Hashable, Sendable {
   /// The id of the agent or replica.
   public var id: String

@@ -8,7 +8,7 @@ public enum Assignment {
     public var zone: String
     /// Its labels.
     public var labels: [String: String]
-    /// Whether it is heard; a lost agent is assigned only where too few others are.
+    /// Whether its heartbeats arrive; a lost agent is assigned only where too few others are.
     public var isPresent: Bool
 
     /// Creates a candidate.

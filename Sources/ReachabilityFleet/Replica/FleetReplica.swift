@@ -8,7 +8,7 @@ public struct FleetReplica: Sendable {
   public private(set) var isComplete = false
   /// Whether the engine is connected.
   public private(set) var isConnected = false
-  /// What was heard of the nodes.
+  /// What was received of the nodes.
   public private(set) var silence = SilenceTracker()
   private let attributes: NodeHello
   private var tail = StreamTail()
@@ -27,7 +27,7 @@ public struct FleetReplica: Sendable {
   static let interruptionPause = Duration.seconds(1)
   /// The time between two considerations of silence.
   static let roundInterval = Duration.seconds(1)
-  /// A pause of the process after which nothing that was not heard is silence.
+  /// A pause of the process after which a node without messages is not silent.
   static let stall = Duration.seconds(3)
 
   /// Creates a replica that is not connected.
@@ -59,7 +59,7 @@ public struct FleetReplica: Sendable {
       nextCheck = min(nextCheck, now + Self.interruptionPause)
       return [wake]
     case .heartbeat(let node):
-      silence.hear(node, at: now)
+      silence.received(node, at: now)
       return []
     case .timer: return expire(at: now)
     }
@@ -115,7 +115,7 @@ public struct FleetReplica: Sendable {
     }
     let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
     var effects: [Effect] = events.isEmpty ? [] : [.events(events)]
-    if case .node(let node) = message { silence.hear(node.id, at: now) }
+    if case .node(let node) = message { silence.received(node.id, at: now) }
     if pending == 0 { effects += complete(at: now) }
     if isComplete { effects += review(at: now) + [wake] }
     return effects

@@ -9,7 +9,7 @@ extension FleetReplica {
     case message(FleetMessage?, StoredMessage, pending: UInt64)
     /// Deliveries stopped.
     case interrupted
-    /// A node is heard.
+    /// A message of a node arrived.
     case heartbeat(String)
     /// The time of the last ``Effect/wake(at:)`` has come.
     case timer

@@ -1,7 +1,7 @@
 /// Decides which nodes a replica reports as lost: a pure state machine over heartbeats.
 public struct SilenceTracker: Sendable {
-  private var heard: [String: Duration] = [:]
-  /// Nodes are not silent before this time; nil while nothing can be heard or reported.
+  private var times: [String: Duration] = [:]
+  /// Nodes are not silent before this time; nil while nothing can be received or reported.
   private var start: Duration?
   /// The `hello` of each node that was seen last: a node that begins has time for its first heartbeat.
   private var hellos: [String: UInt64] = [:]
@@ -15,25 +15,25 @@ public struct SilenceTracker: Sendable {
   /// process.
   public mutating func begin(at now: Duration) {
     start = now
-    heard = [:]
+    times = [:]
     reported = [:]
   }
 
-  /// This replica cannot hear or report anything.
+  /// This replica cannot receive or report anything.
   public mutating func suspend() { start = nil }
 
   /// A heartbeat has arrived.
-  public mutating func hear(_ node: String, at now: Duration) { heard[node] = now }
+  public mutating func received(_ node: String, at now: Duration) { times[node] = now }
 
-  /// When a node was heard last; nil since ``begin(at:)``.
-  public func lastHeard(_ node: String) -> Duration? { heard[node] }
+  /// When a message of a node arrived last; nil since ``begin(at:)``.
+  public func lastReceived(_ node: String) -> Duration? { times[node] }
 
   /// The nodes that are silent, each once.
   ///
   /// - Parameters:
   ///   - fold: the nodes.
   ///   - now: the monotonic time.
-  ///   - excluded: this replica, which does not hear itself.
+  ///   - excluded: this replica, which receives no heartbeats of itself.
   /// - Returns: the messages to publish.
   public mutating func lost(_ fold: FleetFold, at now: Duration, excluding excluded: String) -> [NodeMessage] {
     guard let start else { return [] }
@@ -44,8 +44,8 @@ public struct SilenceTracker: Sendable {
       let rank = Rendezvous.rank(of: excluded, among: replicas, for: id) ?? replicas.count
       let patience =
         (node.isRestarting ? FleetLimits.handOver : FleetLimits.silence) + FleetLimits.proposalDelay * rank
-      if hellos.updateValue(node.helloSequence, forKey: id) != node.helloSequence { heard[id] = now }
-      guard now - max(heard[id] ?? start, start) > patience, reported[id] != node.helloSequence else { continue }
+      if hellos.updateValue(node.helloSequence, forKey: id) != node.helloSequence { times[id] = now }
+      guard now - max(times[id] ?? start, start) > patience, reported[id] != node.helloSequence else { continue }
       reported[id] = node.helloSequence
       messages.append(
         NodeMessage(id: id, .lost(hello: node.helloSequence, attributes: hello, by: excluded)))

@@ -8,7 +8,7 @@ extension FleetService {
   private static let start = ContinuousClock.now
   private var now: Duration { ContinuousClock.now - Self.start }
 
-  func hear(_ heartbeat: Heartbeat) {
+  func receive(_ heartbeat: Heartbeat) {
     state.withLock { $0.heartbeats[heartbeat.agent] = heartbeat }
     handle(.heartbeat(heartbeat.agent))
   }

@@ -70,7 +70,7 @@ public final class FleetService: Sendable {
   public func start() {
     let subscription = engine.subscribe(FleetSubject.heartbeats) { [weak self] message, _ in
       guard let self, let heartbeat = FleetWire.heartbeat(message.payload) else { return }
-      queue.async { self.hear(heartbeat) }
+      queue.async { self.receive(heartbeat) }
     }
     state.withLock { $0.subscriptions.append(subscription) }
     engine.observeConnection { [weak self] isConnected in
