@@ -79,7 +79,7 @@ extension HTTPServer {
     public var streamsLagged = 0
     /// Streams whose client closed the connection.
     public var streamsGone = 0
-    /// Bytes of bodies and streams handed over for sending, without heads and framing.
+    /// Bytes of bodies and streams handed over for sending, without heads; of taken-over streams with the framing of chunks.
     public var bodyBytes = 0
   }
 }

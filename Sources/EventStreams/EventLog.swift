@@ -1,6 +1,6 @@
 internal import Locks
 
-/// A bounded log of framed bytes with one writer at a time and any number of readers, each with a cursor of its own.
+/// A bounded log of events with one writer at a time and any number of readers, each with a cursor of its own.
 ///
 /// An append never waits for a reader: it evicts the oldest entries, and a reader that was too slow gets
 /// ``Read/lapped``. After each append the log notifies the servers of its streams.
@@ -9,7 +9,7 @@ public final class EventLog: Sendable {
   public struct Cursor: Sendable, Equatable {
     /// The entry's number, counted from the first entry ever appended.
     var index: UInt64
-    /// The number of bytes of the entry that were read already.
+    /// The number of bytes of the entry, or of its chunk, that were read already.
     package internal(set) var offset: Int
     /// The id up to which every entry was read or skipped.
     public internal(set) var lastID: UInt64
@@ -145,22 +145,22 @@ public final class EventLog: Sendable {
   public func read(
     _ cursor: inout Cursor, _ selection: Selection = Selection(), into buffer: UnsafeMutableRawBufferPointer
   ) -> Read {
-    ring.withLock { ring in unsafe ring.read(&cursor, selection, into: buffer) }
+    ring.withLock { ring in unsafe ring.read(&cursor, selection, .content, into: buffer) }
   }
 
-  /// Copies selected entries like the overload without it, but only those before an entry number.
-  func read(
+  /// Copies the chunks of selected entries before an entry number: whole ones if they fit, and parts of a larger one.
+  func readChunks(
     _ cursor: inout Cursor, _ selection: Selection, before limit: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) -> Read {
-    ring.withLock { ring in unsafe ring.read(&cursor, selection, before: limit, into: buffer) }
+    ring.withLock { ring in unsafe ring.read(&cursor, selection, .chunk, before: limit, into: buffer) }
   }
 
-  /// Moves a cursor past bytes that were read with another cursor; false if they were evicted.
-  func skip(_ cursor: inout Cursor, _ selection: Selection, count: Int) -> Bool {
+  /// Moves a cursor past bytes of chunks that were read with another cursor; false if they were evicted.
+  func skipChunks(_ cursor: inout Cursor, _ selection: Selection, count: Int) -> Bool {
     ring.withLock { $0.skip(&cursor, selection, count: count) }
   }
 
-  /// Copies whole entries into a batch until it is full; false if the cursor was lapped.
+  /// Copies the chunks of whole entries into a batch until it is full; false if the cursor was lapped.
   func collect(_ cursor: inout Cursor, into batch: inout EventLogBatch) -> Bool {
     ring.withLock { $0.collect(&cursor, into: &batch) }
   }

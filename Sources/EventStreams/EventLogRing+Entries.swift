@@ -1,5 +1,5 @@
 extension EventLogRing {
-  /// Copies whole entries of all kinds into a batch until it is full; false if the cursor was lapped.
+  /// Copies the chunks of whole entries of all kinds into a batch until it is full; false if the cursor was lapped.
   func collect(_ cursor: inout EventLog.Cursor, into batch: inout EventLogBatch) -> Bool {
     guard cursor.index >= first else { return false }
     while cursor.index < end {
@@ -38,8 +38,9 @@ extension EventLogRing {
   private func copy(of number: UInt64, _ selection: EventLog.Selection) -> EventLog.Entry? {
     let entry = entry(number)
     guard selection.wants(kind: entry.kind, topic: entry.topic) else { return nil }
-    var content = [UInt8](repeating: 0, count: entry.length)
-    unsafe content.withUnsafeMutableBytes { unsafe copy(entry.start, entry.length, to: $0) }
+    let (start, length) = entry.span(.content)
+    var content = [UInt8](repeating: 0, count: length)
+    unsafe content.withUnsafeMutableBytes { unsafe copy(start, length, to: $0) }
     return EventLog.Entry(id: entry.id, kind: entry.kind, topic: entry.topic, bytes: content)
   }
 }

@@ -8,9 +8,33 @@ internal import Glibc
     var id: UInt64
     var kind: UInt8
     var topic: UInt64
-    /// Position of the first byte, counted from the first byte ever appended.
+    /// Position of the first byte of the chunk, counted from the first byte ever appended.
     var start: UInt64
-    var length: Int
+    /// The bytes of the chunk's size line, before the content.
+    var header: UInt8
+    /// The bytes of the content.
+    var contentLength: Int
+
+    /// The bytes of the chunk: the size line, the content, and the line break after it.
+    ///
+    /// An empty entry has no chunk.
+    var length: Int { contentLength == 0 ? 0 : Int(header) + contentLength + ChunkedCoding.lineBreak.count }
+
+    /// The position and the length of a representation.
+    func span(_ form: Form) -> (start: UInt64, length: Int) {
+      switch form {
+      case .content: (start + UInt64(header), contentLength)
+      case .chunk: (start, length)
+      }
+    }
+  }
+
+  /// What a reader reads of each entry.
+  enum Form {
+    /// The bytes that were appended.
+    case content
+    /// The bytes as a chunk of a chunked body.
+    case chunk
   }
 
   private(set) var byteCapacity: Int
@@ -63,18 +87,26 @@ internal import Glibc
   mutating func append(id: UInt64, kind: UInt8, topic: UInt64, bytes new: [UInt8]) {
     precondition(kind < 64, "an entry kind is a bit of a 64-bit mask")
     precondition(id >= lastID, "ids of an event log never decrease")
-    if byteCount + new.count > byteCapacity { grow(toHold: byteCount + new.count) }
-    while !isEmpty, count == entryCapacity || byteCount + new.count > byteCapacity { evict() }
+    let header = ChunkedCoding.header(of: new.count)
+    let entry = Entry(
+      id: id, kind: kind, topic: topic, start: endByte, header: UInt8(header.count), contentLength: new.count)
+    if byteCount + entry.length > byteCapacity { grow(toHold: byteCount + entry.length) }
+    while !isEmpty, count == entryCapacity || byteCount + entry.length > byteCapacity { evict() }
     lastID = id
-    guard new.count <= byteCapacity else {
+    guard entry.length <= byteCapacity else {
       // The entry never fits. Every reader that waits for it must see it as evicted.
       lastEvictedID = id
       end += 1
       first = end
       return
     }
-    unsafe table[Int(end % UInt64(entryCapacity))] = Entry(
-      id: id, kind: kind, topic: topic, start: endByte, length: new.count)
+    unsafe table[Int(end % UInt64(entryCapacity))] = entry
+    if !new.isEmpty { for part in [header, new, ChunkedCoding.lineBreak] { write(part) } }
+    end += 1
+  }
+
+  /// Copies bytes to the end of the ring, which has room for them.
+  private mutating func write(_ new: [UInt8]) {
     let at = Int(endByte % UInt64(byteCapacity))
     let beforeWrap = min(new.count, byteCapacity - at)
     unsafe new.withUnsafeBytes { new in
@@ -83,7 +115,6 @@ internal import Glibc
       unsafe memcpy(bytes, base + beforeWrap, new.count - beforeWrap)
     }
     endByte += UInt64(new.count)
-    end += 1
   }
 
   /// Grows the memory to at least twice the size, if the limit and the system allow it.
@@ -136,6 +167,7 @@ internal import Glibc
   func lag(of cursor: EventLog.Cursor) -> Int? {
     guard cursor.index >= first else { return nil }
     guard cursor.index < end else { return 0 }
+    // A reader of contents passes over the framing of its entry only with the entry.
     return Int(endByte - entry(cursor.index).start) - cursor.offset
   }
 
@@ -151,7 +183,7 @@ internal import Glibc
   }
 
   func read(
-    _ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, before limit: UInt64 = .max,
+    _ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, _ form: Form, before limit: UInt64 = .max,
     into buffer: UnsafeMutableRawBufferPointer
   ) -> EventLog.Read {
     guard cursor.index >= first else { return .lapped }
@@ -159,16 +191,17 @@ internal import Glibc
     var completed: UInt64?
     while count < buffer.count, advance(&cursor, selection, before: limit) {
       let next = entry(cursor.index)
-      let left = next.length - cursor.offset
+      let (start, length) = next.span(form)
+      let left = length - cursor.offset
       let space = buffer.count - count
       // Whole entries if they fit; an entry larger than the whole buffer is copied in parts.
       if left > space, count > 0 { break }
       let part = min(left, space)
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-      unsafe copy(next.start + UInt64(cursor.offset), part, to: rest)
+      unsafe copy(start + UInt64(cursor.offset), part, to: rest)
       count += part
       cursor.offset += part
-      if cursor.offset == next.length {
+      if cursor.offset == length {
         cursor.pass(next.id)
         completed = next.id
       }
@@ -176,7 +209,7 @@ internal import Glibc
     return count > 0 ? .bytes(count: count, lastID: completed) : .empty
   }
 
-  /// Moves a cursor past bytes of selected entries that `read` returned; false if they were evicted.
+  /// Moves a cursor past bytes of chunks that `read` returned; false if they were evicted.
   func skip(_ cursor: inout EventLog.Cursor, _ selection: EventLog.Selection, count: Int) -> Bool {
     guard cursor.index >= first else { return false }
     var left = count

@@ -29,11 +29,11 @@ internal import EventLoop
 
   var selection: EventLog.Selection { key.selection }
 
-  /// The current heartbeat, made once for each position.
+  /// The current heartbeat as a chunk, made once for each position.
   var heartbeat: [UInt8] {
     let id = source.cursor.lastID
     if let encodedHeartbeat, encodedHeartbeat.id == id { return encodedHeartbeat.bytes }
-    let bytes = key.heartbeat?.bytes(lastID: id) ?? []
+    let bytes = ChunkedCoding.chunk(key.heartbeat?.bytes(lastID: id) ?? [])
     encodedHeartbeat = (id, bytes)
     return bytes
   }

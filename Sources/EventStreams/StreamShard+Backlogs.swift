@@ -58,7 +58,7 @@ extension StreamShard {
     for index in half.map({ $0..<$0 + 1 }) ?? feeds.indices {
       let (source, selection) = (feeds[index].source, feeds[index].selection)
       var ahead = backlog.cursors[index]
-      switch unsafe source.log.read(&ahead, selection, before: source.cursor.index, into: buffer) {
+      switch unsafe source.log.readChunks(&ahead, selection, before: source.cursor.index, into: buffer) {
       case .lapped: return .lapped
       case .empty: backlog.cursors[index] = ahead
       case .bytes(let count, _):
@@ -67,7 +67,7 @@ extension StreamShard {
           backlog.cursors[index] = ahead
           return .goesOn
         case .part(let sent):
-          guard source.log.skip(&backlog.cursors[index], selection, count: sent) else { return .lapped }
+          guard source.log.skipChunks(&backlog.cursors[index], selection, count: sent) else { return .lapped }
           return .waits
         case .gone: return .gone
         }
@@ -76,13 +76,13 @@ extension StreamShard {
     return close(&backlog)
   }
 
-  /// Adds the close event after everything else, if the streams end.
+  /// Adds the close event and the end of the body after everything else, if the streams end.
   private func close(_ backlog: inout Backlog) -> Step {
     guard let closeEvent else { return .isCurrent }
-    if backlog.hasCloseEvent || closeEvent.isEmpty { return .ended }
+    if backlog.hasCloseEvent { return .ended }
     backlog.hasCloseEvent = true
-    counters.bytes.add(closeEvent.count)
-    backlog.outbox = closeEvent
+    backlog.outbox = ChunkedCoding.chunk(closeEvent) + ChunkedCoding.end
+    counters.bytes.add(backlog.outbox.count)
     return .goesOn
   }
 
@@ -101,13 +101,13 @@ extension StreamShard {
     backlog.awaitsPiece = false
     let bytes: [UInt8]
     switch piece {
-    case .more(let frames): bytes = frames
+    case .more(let frames): bytes = ChunkedCoding.chunk(frames)
     case .last(let frames, let cursor):
-      bytes = frames
+      bytes = ChunkedCoding.chunk(frames)
       backlog.cursors[0] = cursor
       backlog.lagLimit += channels[slots[number].first]?.source.log.lag(of: cursor) ?? 0
       backlog.history = nil
-    case .unavailable: return finish(number)
+    case .unavailable: return end(number)
     }
     counters.bytes.add(bytes.count)
     backlog.outbox += bytes

@@ -109,7 +109,8 @@ internal import Glibc
     else { return }
     if !event.events.isDisjoint(with: [.peerClosed, .hangUp, .error]) {
       counters.gone.increment()
-      return finish(number)
+      // A stream that is behind may have sent a part of a chunk: its body stays incomplete.
+      return slots[number].isBehind ? finish(number) : end(number)
     }
     if event.events.contains(.readable) { StreamSocket.discard(slots[number].descriptor) }
     if event.events.contains(.writable), slots[number].isBehind { catchUp(number) }
@@ -173,6 +174,12 @@ internal import Glibc
     onClose()
     attachments[number] = nil
     if closeEvent != nil, slots.count == 0 { onIdle() }
+  }
+
+  /// Ends the body and closes a stream, between two chunks: as after a client has closed its sending side, but reads on.
+  func end(_ number: Int32) {
+    unsafe ChunkedCoding.end.withUnsafeBytes { _ = unsafe StreamSocket.send(slots[number].descriptor, $0) }
+    finish(number)
   }
 
   /// Closes a stream with an orderly shutdown.

@@ -19,6 +19,20 @@ struct EventLogTests {
     }
   }
 
+  /// Reads all chunks that a cursor can see.
+  private func readAllChunks(
+    _ log: EventLog, _ cursor: inout EventLog.Cursor, kinds: UInt64, buffer size: Int
+  ) -> String {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: size)
+    while case .bytes(let count, _) = unsafe buffer.withUnsafeMutableBytes({
+      unsafe log.readChunks(&cursor, .init(kinds: kinds), before: .max, into: $0)
+    }) {
+      bytes += buffer[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private func append(_ log: EventLog, _ id: UInt64, _ text: String, kind: UInt8 = 0) {
     log.append(id: id, kind: kind, bytes: Array(text.utf8))
   }
@@ -38,7 +52,8 @@ struct EventLogTests {
 
   @Test("The oldest entries are evicted by bytes and by count")
   func evicts() {
-    let byBytes = EventLog(byteCapacity: 10, entryCapacity: 100)
+    // Four bytes and five of the chunk.
+    let byBytes = EventLog(byteCapacity: 20, entryCapacity: 100)
     for id in 1...5 { append(byBytes, UInt64(id), "abcd") }
     #expect(byBytes.oldestID == 4)
     #expect(byBytes.newestID == 5)
@@ -159,42 +174,43 @@ struct EventLogTests {
 
   @Test("A growing log evicts nothing before its limit")
   func grows() throws {
-    let log = EventLog(byteCapacity: 8, growingTo: 64)
+    let log = EventLog(byteCapacity: 8, growingTo: 80)
     var cursor = log.end
     // The ring's end lies amidst what is moved to the larger one.
     for id in 1...3 { append(log, UInt64(id), "<\(id)>") }
     #expect(readAll(log, &cursor).text == "<1><2><3>")
     append(log, 4, "abcdefghijklmnopqrstuvwxyz")
     append(log, 5, "0123456789")
-    #expect(log.occupancy.bytes == 45 && log.occupancy.byteCapacity <= 64)
+    #expect(log.occupancy.bytes == 71 && log.occupancy.byteCapacity <= 80)
     #expect(readAll(log, &cursor).text == "abcdefghijklmnopqrstuvwxyz0123456789")
     #expect(log.entries(newest: 9).map(\.id) == [1, 2, 3, 4, 5])
     append(log, 6, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    #expect(log.oldestID == 4 && log.occupancy.byteCapacity == 64)
-    append(log, 7, String(repeating: "x", count: 65))
+    #expect(log.oldestID == 4 && log.occupancy.byteCapacity == 80)
+    append(log, 7, String(repeating: "x", count: 80))
     #expect(readAll(log, &cursor).last == .lapped)
   }
 
   @Test("A batch holds whole entries and advances by written bytes")
   func batches() {
-    let log = EventLog(byteCapacity: 40, entryCapacity: 100)
+    let log = EventLog(byteCapacity: 80, entryCapacity: 100)
     var cursor = log.end
     let start = log.end
     for id in 1...9 { append(log, UInt64(id), "<\(id)>", kind: UInt8(id % 2)) }
-    var batch = EventLogBatch(fill: 10)
+    var batch = EventLogBatch(fill: 24)
     #expect(log.collect(&cursor, into: &batch))
     #expect(batch.marks.map(\.id) == [1, 2, 3])
-    #expect(unsafe String(decoding: batch.bytes, as: UTF8.self) == "<1><2><3>")
+    #expect(unsafe String(decoding: batch.bytes, as: UTF8.self) == "3\r\n<1>\r\n3\r\n<2>\r\n3\r\n<3>\r\n")
     batch.clear()
     append(log, 10, "0123456789abcdef")
     cursor = log.end
     append(log, 11, "0123456789abcdef0123456789")
     #expect(log.collect(&cursor, into: &batch))
     #expect(
-      unsafe String(decoding: batch.bytes, as: UTF8.self) == "0123456789abcdef0123456789", "more than it was made for")
+      unsafe String(decoding: batch.bytes, as: UTF8.self) == "1a\r\n0123456789abcdef0123456789\r\n",
+      "more than it was made for")
     var lapped = start
     #expect(!log.collect(&lapped, into: &batch))
-    #expect(!log.skip(&lapped, .init(), count: 1))
+    #expect(!log.skipChunks(&lapped, .init(), count: 1))
   }
 
   @Test("Advancing by bytes equals reading as many", arguments: [UInt64.max, 1, 2])
@@ -203,11 +219,13 @@ struct EventLogTests {
     for id in 1...9 { append(log, UInt64(id), "<\(id)>", kind: UInt8(id % 2)) }
     guard case .at(let start) = log.cursor(after: 0) else { return }
     var whole = start
-    let text = readAll(log, &whole, kinds: kinds).text
+    let text = readAllChunks(log, &whole, kinds: kinds, buffer: 64)
+    #expect(text.hasSuffix(">\r\n"))
     for count in 0...text.utf8.count {
       var cursor = start
-      #expect(log.skip(&cursor, .init(kinds: kinds), count: count))
-      #expect(readAll(log, &cursor, kinds: kinds).text == text.dropFirst(count))
+      #expect(log.skipChunks(&cursor, .init(kinds: kinds), count: count))
+      // Also in parts of chunks, with a buffer that is smaller than one.
+      #expect(readAllChunks(log, &cursor, kinds: kinds, buffer: 5).utf8.elementsEqual(text.utf8.dropFirst(count)))
     }
   }
 
@@ -230,7 +248,8 @@ struct EventLogTests {
         log.append(id: entry.id, kind: entry.kind, bytes: entry.bytes)
         var evicted = 0
         kept.append(entry)
-        while kept.count > entryCapacity || kept.map(\.bytes.count).reduce(0, +) > byteCapacity {
+        func size() -> Int { kept.reduce(0) { $0 + ChunkedCoding.chunk($1.bytes).count } }
+        while kept.count > entryCapacity || size() > byteCapacity {
           kept.removeFirst()
           evicted += 1
         }

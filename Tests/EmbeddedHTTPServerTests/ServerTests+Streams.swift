@@ -32,6 +32,35 @@ extension ServerTests {
       #expect(fixture.server.counters.streams == 1)
     }
 
+    @Test("Each event is one chunk, and the close event precedes the last chunk", arguments: StreamMode.both)
+    func chunks(mode: StreamMode) throws {
+      let log = EventLog()
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
+      let client = try open(fixture)
+      #expect(try client.head().contains("Transfer-Encoding: chunked\r\n"))
+      #expect(try client.chunk() == Array("hello\n".utf8))
+      for id in 1...20 {
+        let event = String(repeating: "e", count: id * id) + "\n"
+        append(log, id, event)
+        #expect(try client.chunk() == Array(event.utf8))
+      }
+      fixture.server.endStreams(closeEvent: Array("bye\n".utf8))
+      #expect(try client.chunk() == Array("bye\n".utf8))
+      #expect(try client.chunk().isEmpty)
+    }
+
+    @Test("A stream of HTTP/1.0 has no chunks", arguments: StreamMode.both)
+    func oldVersion(mode: StreamMode) throws {
+      let log = EventLog()
+      let fixture = try Fixture(mode, handler: Fixture.follow(log))
+      let client = try fixture.client()
+      client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+      #expect(!(try client.head().contains("chunked")))
+      try client.receive(until: "hello\n")
+      append(log, 1, "event\n")
+      #expect(try client.receive(until: "\n") == "event\n")
+    }
+
     @Test("Every subscriber receives every entry once, in order", arguments: StreamMode.both)
     func everyEntry(mode: StreamMode) throws {
       let log = EventLog(byteCapacity: 4 << 20, entryCapacity: 20_000)
@@ -185,12 +214,12 @@ extension ServerTests {
       let log = EventLog()
       let fixture = try Fixture(mode) { $0.path == "/e" ? Fixture.follow(log)($0) : Fixture.echo($0) }
       let client = try open(fixture, "/e")
-      try client.head()
+      let head = try client.head()
       try client.body(until: "hello\n")
       fixture.server.endStreams()
       #expect(try client.rest().isEmpty)
       for _ in 0..<3 {
-        let again = client.isClosed ? try fixture.client() : client
+        let again = client.isClosed || head.contains("Connection: close") ? try fixture.client() : client
         again.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try again.head().contains("Connection: close"))
         #expect(try again.receiveAll().hasPrefix("GET /x"))

@@ -38,19 +38,22 @@ final class StreamTakeover {
 
   /// Gives the connection's socket to the hub as a stream; then libmicrohttpd must close the connection.
   ///
-  /// - Returns: false if there is no descriptor for the copy.
+  /// - Returns: false if there is no descriptor for the copy, or the client has HTTP/1.0, which has no chunks.
   func takeOver(_ connection: Connection, _ response: HTTPResponse, _ stream: HTTPStream) -> Bool {
+    guard connection.request?.version != "HTTP/1.0" else { return false }
     let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }
     connection.ending = .takenOver
     context.report(connection, response)
-    context.counters.bodyBytes.add(stream.preamble.count)
     context.counters.streams.open.increment()
     context.counters.streams.opened.increment()
     ListeningSocket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
     ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     var stream = stream
-    let bytes = Array("\(RawResponse.head(of: response))\r\n".utf8) + stream.preamble
+    let head = "\(RawResponse.head(of: response))Transfer-Encoding: chunked\r\n\r\n"
+    let preamble = ChunkedCoding.chunk(stream.preamble)
+    context.counters.bodyBytes.add(preamble.count)
+    let bytes = Array(head.utf8) + preamble
     stream.preamble = []
     // The first bytes are sent here, so that a client receives them before the hub's thread has its turn.
     let sent = connection.sendDirectly(bytes)
