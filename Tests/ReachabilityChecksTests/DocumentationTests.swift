@@ -58,8 +58,8 @@ struct DocumentationTests {
     #expect(schedule.report(of: "db")?.status.state == .unreachable)
   }
 
-  @Test("A day of checks passes without waiting")
-  func aDay() throws {
+  @Test("An hour of checks passes without waiting")
+  func anHour() throws {
     var script = KernelScript()
     script.addInterface(2, "eth0", addresses: ["10.0.0.5/24"])
     let kernel = ScriptedKernel(script)
@@ -71,8 +71,8 @@ struct DocumentationTests {
     let schedule = CheckSchedule(monitor: monitor, checker: checker, clock: clock)
     // From 295.165 s on, a duration divided by a tick is sometimes slightly less than the exact number.
     schedule.put(TargetDefinition(id: "db", target: try CheckTarget("tcp://10.0.0.9:5432"), interval: .seconds(30)))
-    clock.advance(by: .seconds(86_400))
-    #expect((2_880...2_882).contains(prober.requests.count))
+    clock.advance(by: .seconds(3_600))
+    #expect((120...122).contains(prober.requests.count))
   }
 
   /// Never called.

@@ -9,17 +9,30 @@ struct ParityTests {
     ("E4", 8, 1), ("E5", 5, 1), ("E6", 4, 1), ("E7", 4, 1), ("E8", 3, 1), ("E9", 2, 1),
   ]
 
-  private let table: ParityTable
-  private let names: [String]
+  /// The table, the names of all tests, and the identifiers in them.
+  private struct Documents {
+    let table: ParityTable
+    let names: [String]
+    let tested: Set<String>
 
-  init() throws {
-    let tree = try SourceTree()
-    table = ParityTable(try #require(tree.read("docs/explanation/parity.md")))
-    names = tree.files.filter { !$0.isSource }.flatMap { ParityTable.testNames($0.text) }
-    try #require(table.rows.count > 80 && names.count > 200, "the table and the tests were found")
+    init() throws {
+      let tree = try SourceTree()
+      table = ParityTable(try #require(tree.read("docs/explanation/parity.md")))
+      names = tree.files.filter { !$0.isSource }.flatMap { ParityTable.testNames($0.text) }
+      tested = Set(names.flatMap(ParityTable.identifiers))
+    }
   }
 
-  private var tested: Set<String> { Set(names.flatMap(ParityTable.identifiers)) }
+  private static let read = Result { try Documents() }
+  private let table: ParityTable
+  private let names: [String]
+  private let tested: Set<String>
+
+  init() throws {
+    let documents = try Self.read.get()
+    (table, names, tested) = (documents.table, documents.names, documents.tested)
+    try #require(table.rows.count > 80 && names.count > 200, "the table and the tests were found")
+  }
 
   @Test("Every case has a test that bears its identifier, or a row that says why there can be none")
   func cases() {
