@@ -34,3 +34,11 @@ extension StoredMessage {
       payload: message.isCopy ? [] : message.payload)
   }
 }
+
+extension StreamState {
+  /// The server reports 0 as the first sequence of a stream that never had a message; of one that lost all of them, the
+  /// next sequence.
+  init(_ status: StreamStatus) {
+    self.init(created: status.created, first: max(status.firstSequence, 1), last: status.lastSequence)
+  }
+}

@@ -29,8 +29,7 @@ extension JetStreamEngine {
   func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void) {
     perform(on: reads, completion) { connection throws(JetStreamError) in
       do throws(JetStreamError) {
-        let status = try connection.stream(FleetSubject.stream, within: Self.timeLimit)
-        return StreamState(created: status.created, first: status.firstSequence, last: status.lastSequence)
+        return StreamState(try connection.stream(FleetSubject.stream, within: Self.timeLimit))
       } catch {
         guard error.kind == .notFound else { throw error }
         return nil
@@ -44,8 +43,7 @@ extension JetStreamEngine {
     completion: @escaping @Sendable (Result<StreamState, FleetEngineError>) -> Void
   ) {
     perform(on: reads, completion) { connection throws(JetStreamError) in
-      let status = try connection.createStream(configuration, within: Self.timeLimit)
-      return StreamState(created: status.created, first: status.firstSequence, last: status.lastSequence)
+      StreamState(try connection.createStream(configuration, within: Self.timeLimit))
     }
   }
 
