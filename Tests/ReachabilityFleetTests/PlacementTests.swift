@@ -99,4 +99,25 @@ struct PlacementTests {
     #expect(Mesh.agent(of: "mesh.node7") == "node7")
     #expect(Mesh.agent(of: "db") == nil)
   }
+
+  @Test("An agent checks the others that have an address, also lost ones, and not those that left")
+  func meshOfFold() {
+    var fold = FleetFold(created: 1)
+    var sequence: UInt64 = 0
+    func apply(_ id: String, _ content: NodeMessage.Content) {
+      sequence += 1
+      _ = fold.apply(.node(NodeMessage(id: id, content)), sequence: sequence, time: Int64(sequence))
+    }
+    for id in ["a", "b", "c", "d", "e"] {
+      let hello = NodeHello(
+        role: id == "e" ? .replica : .agent, address: id == "d" ? nil : "tcp://\(id):8080", version: "1")
+      apply(id, .hello(hello, restates: false))
+    }
+    #expect(fold.meshTargets(of: "a") == ["mesh.b": "tcp://b:8080", "mesh.c": "tcp://c:8080"])
+    #expect(fold.meshTargets(of: "d").count == 3, "an agent without an address checks others")
+    apply("b", .lost(hello: 2, attributes: NodeHello(role: .agent, address: "tcp://b:8080", version: "1"), by: "e"))
+    #expect(fold.meshTargets(of: "a").count == 2)
+    apply("c", .bye(restarts: false))
+    #expect(fold.meshTargets(of: "a") == ["mesh.b": "tcp://b:8080"])
+  }
 }

@@ -20,7 +20,9 @@ public struct CellState: Hashable, Sendable {
   }
 
   /// The cell of an agent that no longer sends heartbeats; it keeps the time of its last report.
-  func silenced() -> CellState { CellState(.unknown, .agentSilent, since: since) }
+  ///
+  /// `paused` follows from the definition, which does not need the agent.
+  func silenced() -> CellState { state == .paused ? self : CellState(.unknown, .agentSilent, since: since) }
 }
 
 extension Reason {

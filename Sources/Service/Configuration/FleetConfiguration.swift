@@ -38,13 +38,17 @@ package struct FleetConfiguration: Sendable, Equatable {
 }
 
 extension Setting {
+  /// The longest id in bytes: the target with which other agents check an agent is `mesh.<id>`, and ids of targets have
+  /// at most 63.
+  private static let longestID = 58
+
   /// The settings of a member of a fleet.
   static let fleet: [Setting] = [
     Setting(
       path: "fleet.id",
-      expectation: "up to 128 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as node1"
+      expectation: "up to \(longestID) of a-z, 0-9, dot, underscore and hyphen, first a letter or digit, such as node1"
     ) {
-      guard let id = $1.first, isName(id) else { return false }
+      guard let id = $1.first, isName(id), id.utf8.count <= longestID else { return false }
       $0.fleet.id = id
       return true
     },

@@ -6,16 +6,20 @@ internal import ReachabilityChecks
 internal import ReachabilityFleet
 internal import StatusAPI
 
-/// Keeps the schedule's fleet targets equal to those that the stream places on this agent.
+/// Keeps the schedule's fleet targets equal to those that the stream places on this agent, and to the other agents that
+/// it checks.
 ///
 /// It folds nodes and definitions as replicas do. What the stream does not say changes nothing: a target ends when its
-/// deletion or another placement is read, not when the stream is empty.
+/// deletion or another placement is read, not when the stream is empty. The check of another agent ends when the stream
+/// has not had that agent for some time.
 final class AgentTargets: Sendable {
   private struct State: Sendable {
     var fold: FleetFold
     /// Whether everything that the stream had was read.
     var isComplete = false
     var isDirty = false
+    /// When the fold began.
+    var start = ContinuousClock.now
     /// The ids of targets whose definitions were refused, with the reason, so that each is logged once.
     var refused: [String: String] = [:]
     var onLost: (@Sendable (UInt64) -> Void)?
@@ -47,6 +51,7 @@ final class AgentTargets: Sendable {
     state.withLock { state in
       state.fold = FleetFold(created: created)
       state.isComplete = false
+      state.start = .now
     }
   }
 
@@ -68,6 +73,18 @@ final class AgentTargets: Sendable {
     if pending == 0 { queue.async { self.apply() } }
   }
 
+  /// Ends the checks of agents that the stream does not have; it has had the time to get their `hello`.
+  func review() {
+    queue.async { [self] in
+      let mesh = state.withLock { state -> [String: String]? in
+        let isSettled = state.isComplete && .now - state.start > FleetLimits.handOver
+        return isSettled ? state.fold.meshTargets(of: id) : nil
+      }
+      guard let mesh else { return }
+      endChecks { Mesh.agent(of: $0) != nil && mesh[$0] == nil }
+    }
+  }
+
   private struct Change: Sendable {
     var placed: [(id: String, spec: TargetSpec)] = []
     var ended: Set<String> = []
@@ -87,13 +104,23 @@ final class AgentTargets: Sendable {
         }
       }
       change.ended.formUnion(state.fold.deleted.keys)
+      for (target, address) in state.fold.meshTargets(of: id) {
+        var spec = TargetSpec()
+        spec.target = address
+        spec.interval = Mesh.interval
+        change.placed.append((target, spec))
+      }
       return change
     }
     guard let change else { return }
-    for report in schedule.reports(where: { $0.origin == .fleet }) where change.ended.contains(report.definition.id) {
+    endChecks(change.ended.contains)
+    register(change.placed)
+  }
+
+  private func endChecks(_ isEnded: (String) -> Bool) {
+    for report in schedule.reports(where: { $0.origin == .fleet }) where isEnded(report.definition.id) {
       try? schedule.remove(report.definition.id, origin: .fleet)
     }
-    register(change.placed)
   }
 
   private func register(_ placed: [(id: String, spec: TargetSpec)]) {

@@ -120,6 +120,7 @@ final class FleetAgent: ServicePart {
     if isDue {
       confirmHello()
       compareStream()
+      targets.review()
     }
   }
 
