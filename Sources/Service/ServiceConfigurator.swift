@@ -85,11 +85,11 @@ struct ServiceConfigurator: Sendable {
     do throws(QuotaExcess) {
       try service.reserve(configuration.targets, makeConfiguration(configuration))
     } catch {
-      let (file, callers) = (configuration.targets.count, service.schedule.callersTargets)
+      let (file, others) = (configuration.targets.count, service.schedule.otherTargets)
       throw ConfigurationErrors(errors: [
         ConfigurationError(
           location: "configuration", path: "targets",
-          problem: "the \(file) targets of the file and the \(callers) targets of clients exceed the limits",
+          problem: "the \(file) targets of the file and the \(others) of clients and the fleet exceed the limits",
           hint: "\(error)")
       ])
     }

@@ -17,8 +17,8 @@ extension CheckSchedule {
     }
   }
 
-  /// How many targets callers have registered.
-  public var callersTargets: Int {
+  /// How many targets are not of the configuration file: those of clients, and of the fleet.
+  public var otherTargets: Int {
     guarded.withLock { $0.state.entries.count - ($0.state.ledger.accounts[.file]?.targets ?? 0) }
   }
 
