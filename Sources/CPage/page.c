@@ -14,6 +14,30 @@ static const unsigned char detail_js[] = {
 static const unsigned char dom_js[] = {
 #embed "web/dom.js"
 };
+static const unsigned char fleet_css[] = {
+#embed "web/fleet.css"
+};
+static const unsigned char fleet_html[] = {
+#embed "web/fleet.html"
+};
+static const unsigned char fleet_js[] = {
+#embed "web/fleet.js"
+};
+static const unsigned char fleetconnection_js[] = {
+#embed "web/fleetconnection.js"
+};
+static const unsigned char fleetmatrix_js[] = {
+#embed "web/fleetmatrix.js"
+};
+static const unsigned char fleetmodel_js[] = {
+#embed "web/fleetmodel.js"
+};
+static const unsigned char fleetrows_js[] = {
+#embed "web/fleetrows.js"
+};
+static const unsigned char fleetwords_js[] = {
+#embed "web/fleetwords.js"
+};
 static const unsigned char hub_js[] = {
 #embed "web/hub.js"
 };
@@ -59,6 +83,14 @@ static const struct page_file files[] = {
   {"connection.js", connection_js, sizeof connection_js},
   {"detail.js", detail_js, sizeof detail_js},
   {"dom.js", dom_js, sizeof dom_js},
+  {"fleet.css", fleet_css, sizeof fleet_css},
+  {"fleet.html", fleet_html, sizeof fleet_html},
+  {"fleet.js", fleet_js, sizeof fleet_js},
+  {"fleetconnection.js", fleetconnection_js, sizeof fleetconnection_js},
+  {"fleetmatrix.js", fleetmatrix_js, sizeof fleetmatrix_js},
+  {"fleetmodel.js", fleetmodel_js, sizeof fleetmodel_js},
+  {"fleetrows.js", fleetrows_js, sizeof fleetrows_js},
+  {"fleetwords.js", fleetwords_js, sizeof fleetwords_js},
   {"hub.js", hub_js, sizeof hub_js},
   {"index.html", index_html, sizeof index_html},
   {"list.js", list_js, sizeof list_js},

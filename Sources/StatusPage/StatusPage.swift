@@ -17,12 +17,14 @@ public enum StatusPage {
   /// The document for `/`.
   ///
   /// Its URLs are relative, so that the page works behind a proxy with a path prefix.
-  public static let document = File(
-    name: documentName, contentType: "text/html; charset=utf-8", bytes: substitute(build, in: embedded(documentName)))
+  public static let document = document("index.html")
 
-  /// The scripts, the style sheet and the icons, by name.
+  /// The document for `/` at a replica of a fleet.
+  public static let fleetDocument = document("fleet.html")
+
+  /// The scripts, the style sheets and the icons, by name.
   public static let files: [String: File] = Dictionary(
-    uniqueKeysWithValues: all.filter { $0.name != documentName }.map { ($0.name, $0) })
+    uniqueKeysWithValues: all.filter { !$0.name.hasSuffix(".html") }.map { ($0.name, $0) })
 
   /// Twelve hexadecimal digits that change with the content of any file, so that clients may cache the files forever.
   public static let build: String = {
@@ -34,8 +36,6 @@ public enum StatusPage {
     let digits = String(hash, radix: 16)
     return String((String(repeating: "0", count: 16 - digits.count) + digits).prefix(12))
   }()
-
-  private static let documentName = "index.html"
 
   private static let all: [File] = {
     var files: [File] = []
@@ -51,7 +51,10 @@ public enum StatusPage {
     return File(name: text, contentType: contentType(of: text), bytes: bytes)
   }
 
-  private static func embedded(_ name: String) -> [UInt8] { all.first { $0.name == name }?.bytes ?? [] }
+  private static func document(_ name: String) -> File {
+    let embedded = all.first { $0.name == name }?.bytes ?? []
+    return File(name: name, contentType: contentType(of: name), bytes: substitute(build, in: embedded))
+  }
 
   private static func contentType(of name: String) -> String {
     switch name.split(separator: ".").last {

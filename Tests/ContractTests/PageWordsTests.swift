@@ -20,9 +20,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ["EN", "ZH"], [("verdicts", "FleetVerdict"), ("verdicts", "FleetCellState")])
+  func everyVerdictHasAWord(dictionary: String, enumeration: (list: String, path: String)) throws {
+    let values = try OpenAPIDocument().words(enumeration.path)
+    #expect(values.count >= 5)
+    let words = try Self.words(dictionary, enumeration.list, of: "fleetwords.js")
+    for value in values { #expect(words[value]?.isEmpty == false, "\(value)") }
+  }
+
   @Test func bothLanguagesHaveTheSameKeys() throws {
-    for list in Set(Self.enumerations.map(\.list)).union(["flags", "phases", "units", "page"]) {
-      let (english, chinese) = (try Self.words("EN", list), try Self.words("ZH", list))
+    let lists = Set(Self.enumerations.map(\.list)).union(["flags", "phases", "units", "page"])
+    let ofFleet = ["verdicts", "agentStates", "reasons", "page"]
+    for (list, file) in lists.map({ ($0, "words.js") }) + ofFleet.map({ ($0, "fleetwords.js") }) {
+      let (english, chinese) = (try Self.words("EN", list, of: file), try Self.words("ZH", list, of: file))
       #expect(!english.isEmpty)
       #expect(Set(english.keys).symmetricDifference(chinese.keys).isEmpty, "\(list)")
       // `{name}` is replaced: a translation with other names would show the braces.
@@ -33,9 +43,11 @@ import Testing
     }
   }
 
-  /// The entries of a list in `words.js`, whose keys and texts are on the right-hand side of `const NAME = {`.
-  private static func words(_ dictionary: String, _ list: String) throws -> [String: String] {
-    let script = String(decoding: try #require(StatusPage.files["words.js"]).bytes, as: UTF8.self)
+  /// The entries of a list in a file of words, whose keys and texts are on the right-hand side of `const NAME = {`.
+  private static func words(
+    _ dictionary: String, _ list: String, of file: String = "words.js"
+  ) throws -> [String: String] {
+    let script = String(decoding: try #require(StatusPage.files[file]).bytes, as: UTF8.self)
     let start = try #require(script.firstRange(of: "const \(dictionary) = {"))
     let part = try #require(
       script[start.upperBound...].firstMatch(of: try Regex("\\n  \(list): \\{((?:\"[^\"]*\"|[^\"}])*)\\}")))

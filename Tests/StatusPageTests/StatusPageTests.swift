@@ -4,14 +4,18 @@ import Testing
 @Suite struct StatusPageTests {
   private let text = String(decoding: StatusPage.document.bytes, as: UTF8.self)
 
-  @Test func documentNamesEmbeddedFilesOnly() {
+  @Test(arguments: [
+    (StatusPage.document, "app.js"), (StatusPage.fleetDocument, "fleet.js"),
+  ])
+  func documentsNameEmbeddedFilesOnly(document: StatusPage.File, script: String) {
+    let text = String(decoding: document.bytes, as: UTF8.self)
     let names = text.split(separator: "\"").filter { $0.hasPrefix("page/") }.map {
       $0.split(separator: "/").last.map(String.init) ?? ""
     }
     #expect(names.count >= 10)
     for name in names { #expect(StatusPage.files[name] != nil, "\(name) is not embedded") }
     #expect(!text.contains("{{"))
-    #expect(text.contains("page/\(StatusPage.build)/app.js"))
+    #expect(text.contains("page/\(StatusPage.build)/\(script)"))
   }
 
   @Test func modulesImportEmbeddedFilesOnly() {

@@ -23,9 +23,10 @@ enum PageRoutes {
     return .now(HTTPResponse(shared: bodies.body(of: file, isCompressed: ContentCoding.acceptsGzip(context.request))))
   }
 
-  /// Returns the document for `GET /`.
+  /// Returns the document for `GET /`: at a replica, that of the fleet.
   static func document(_ context: RequestContext) -> HTTPResponse {
-    let body = bodies.body(of: StatusPage.document, isCompressed: ContentCoding.acceptsGzip(context.request))
+    let document = context.service.fleet == nil ? StatusPage.document : StatusPage.fleetDocument
+    let body = bodies.body(of: document, isCompressed: ContentCoding.acceptsGzip(context.request))
     let tag = body.headers["ETag"] ?? ""
     guard EntityTagCondition(context.request).matches(tag) else { return HTTPResponse(shared: body) }
     var headers = body.headers
@@ -57,7 +58,7 @@ private final class PageBodies: Sendable {
   }
 
   private static func makeBody(_ file: StatusPage.File, _ isCompressed: Bool) -> SharedBody {
-    let isDocument = file.name == StatusPage.document.name
+    let isDocument = [StatusPage.document.name, StatusPage.fleetDocument.name].contains(file.name)
     var headers = SecurityHeaders.merged(into: [
       "Content-Type": file.contentType,
       "Cache-Control": isDocument ? "no-cache" : "public, max-age=31536000, immutable",

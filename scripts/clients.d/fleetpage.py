@@ -1,0 +1,152 @@
+"""Drives the page of a replica with Chromium against a real fleet: fleetpage.py BINARY [SCREENSHOT-DIRECTORY]."""
+import json
+import urllib.request
+
+import fleetnet
+from chromium import LIMIT_MS, Browser
+from fleetnet import HOST, REPLICA, Listener, define, ip, request
+from page import BINARY, SHOTS, check, no_messages, step
+from playwright.sync_api import expect, sync_playwright
+from screenshots import shot, variants
+
+URL = f"http://{REPLICA}/"
+AGENTS = {"node-a": (2, "a"), "node-b": (3, "b"), "node-c": (4, "b")}
+
+
+def row(page, section, identifier):
+    return page.locator(f"section[aria-labelledby={section}-title] tr[data-id='{identifier}']")
+
+
+def shows_the_fleet(browser):
+    step("agents, targets with their verdicts, and who reaches whom")
+    with browser.open(URL) as page:
+        expect(page.locator("header .connection.live")).to_be_visible()
+        expect(row(page, "targets", "web")).to_contain_text("up")
+        expect(row(page, "agents", "node-b")).to_contain_text("present")
+        expect(row(page, "agents", "node-b").locator(".state.up").last).to_contain_text("✔2")
+        expect(page.locator("main")).to_contain_text("agents: 3 present, 0 silent")
+        page.get_by_role("button", name="As a table").click()
+        table = page.locator(".matrix table")
+        expect(table.locator("thead th")).to_have_text(["node-a", "node-b", "node-c"])
+        expect(table.locator("tbody tr").nth(1).locator("td")).to_have_text(["✔ up", "–", "✔ up"])
+        page.get_by_role("button", name="By zones").click()
+        expect(table.locator("thead th")).to_have_text(["a", "b"])
+        page.get_by_role("searchbox").fill("nothing matches")
+        expect(page.locator("main")).to_contain_text("No target matches")
+    no_messages(browser)
+
+
+def follows_an_outage(browser, listener, agent):
+    step("verdicts, cells and a silent agent change without a reload, and are announced")
+    with browser.open(URL) as page:
+        expect(row(page, "targets", "web")).to_contain_text("up")
+        page.evaluate("window.marker = 1")
+        listener.close()
+        expect(row(page, "targets", "web")).to_contain_text("down", timeout=LIMIT_MS)
+        expect(row(page, "targets", "web")).to_contain_text("from node-a, node-b, node-c")
+        expect(page.locator("[aria-live=polite]")).to_contain_text("verdicts changed", timeout=LIMIT_MS)
+        page.locator(".chip.paused").click()
+        expect(page.locator("section[aria-labelledby=targets-title] tbody tr")).to_have_count(1)
+        page.locator(".chip.paused").click()
+        ip("link", "set", agent.cable, "down")
+        expect(row(page, "agents", agent.name)).to_contain_text("silent", timeout=LIMIT_MS)
+        expect(row(page, "agents", agent.name).locator(".state.down")).to_be_visible(timeout=LIMIT_MS)
+        page.get_by_role("button", name="As a table").click()
+        expect(page.locator(".matrix tbody tr").first.locator("td").nth(2)).to_have_text("? unknown", timeout=LIMIT_MS)
+        agent.connect()
+        expect(row(page, "agents", agent.name)).to_contain_text("present", timeout=LIMIT_MS)
+        expect(page.locator(".matrix tbody tr").first.locator("td").nth(2)).to_have_text("✔ up", timeout=LIMIT_MS)
+        check(page.evaluate("window.marker") == 1, "the page was loaded again")
+        shown = {each.get_attribute("data-id"): each.locator("td").first.inner_text().split()[-1]
+                 for each in page.locator("section[aria-labelledby=targets-title] tbody tr").all()}
+        served = {each["id"]: each["verdict"] for each in request("GET", "/fleet/targets")["targets"]}
+        check(shown == served, f"the page shows {shown}, the replica has {served}")
+    no_messages(browser)
+
+
+def opens_a_target(browser):
+    step("one target: the votes of its agents, a check now, the keyboard")
+    with browser.open(URL) as page:
+        row(page, "targets", "web").get_by_role("link").click()
+        detail = page.locator(".fleet-detail")
+        expect(detail.locator("tbody tr")).to_have_count(3)
+        expect(detail).to_contain_text("connection refused")
+        detail.get_by_role("button", name="Check now").click()
+        expect(detail.locator(".results li")).to_have_count(3, timeout=LIMIT_MS)
+        expect(detail.locator(".results li").first).to_contain_text("✖ down node-a")
+        page.keyboard.press("Escape")
+        expect(detail).to_be_hidden()
+        page.locator(".matrix-frame").focus()
+        expect(page.locator(".matrix-detail")).to_have_text("node-a → node-a: not checked")
+        page.keyboard.press("ArrowDown")
+        expect(page.locator(".matrix-detail")).to_contain_text("node-a → node-b: up")
+        page.keyboard.press("/")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+    no_messages(browser)
+
+
+def obeys_the_policy():
+    step("the page has the policy of the status page, and nothing from other origins")
+    answer = urllib.request.urlopen(urllib.request.Request(URL, headers={"Accept": "text/html"}), timeout=10)
+    check("require-trusted-types-for 'script'" in answer.headers["Content-Security-Policy"], "no policy")
+    html = answer.read().decode()
+    check("fleet.js" in html and '="/' not in html and "//" not in html, "an absolute URL")
+    index = json.load(urllib.request.urlopen(URL, timeout=10))
+    check(index["name"] == "reachd", "other clients get the index")
+
+
+def is_accessible(browser):
+    step("axe finds no violation, light and dark, wide and narrow, canvas and table, and a target")
+    from axe_playwright_python.sync_playwright import Axe
+    for scheme in ("light", "dark"):
+        for width in (1280, 360):
+            for fragment in ("", "#/target/web"):
+                with browser.open(URL + fragment, width=width, color_scheme=scheme, bypass_csp=True) as page:
+                    expect(row(page, "targets", "web")).to_be_visible()
+                    if fragment:
+                        page.locator(".fleet-detail tbody tr").first.wait_for()
+                        page.get_by_role("button", name="As a table").click()
+                    results = Axe().run(page)
+                    found = [f"{item['id']}: {item['nodes'][0]['html']}" for item in results.response["violations"]]
+                    check(not found, f"axe, {scheme}, {width} px, {fragment or 'all'}: {found}")
+                    excess = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                    check(excess <= 0, f"{width} px: the page is {excess} px too wide")
+    browser.take_messages()
+
+
+def take_screenshots(browser, agent):
+    step("screenshots")
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    ip("link", "set", agent.cable, "down")
+    fleetnet.wait("a silent agent", lambda: request("GET", f"/fleet/agents/{agent.name}")["state"] == "lost")
+    fleetnet.wait("its peers", lambda: (request("GET", f"/fleet/agents/{agent.name}")["reached"] or {})["verdict"] == "down")
+    for variant, options in variants():
+        with shot(browser, URL, SHOTS, f"fleet-{variant}", height=1100, **options) as page:
+            expect(row(page, "targets", "web")).to_be_visible()
+        with shot(browser, URL + "#/target/web", SHOTS, f"fleet-target-{variant}", height=1100, **options) as page:
+            page.locator(".fleet-detail tbody tr").first.wait_for()
+            page.locator(".matrix .actions button").nth(3).click()
+    browser.take_messages()
+
+
+def main():
+    listener = Listener()
+    with fleetnet.running(BINARY + "-fleet", AGENTS) as (members, _), sync_playwright() as playwright:
+        browser = Browser(playwright)
+        define("web", HOST)
+        define("dns", HOST, place={"count": 1}, labels={"env": "prod"})
+        define("path", "10.79.0.9", paused=True)
+        fleetnet.expect("web", "up")
+        fleetnet.wait("the mesh", lambda: len(request("GET", "/fleet/matrix?of=agents&state=up")["cells"]) == 6)
+        shows_the_fleet(browser)
+        follows_an_outage(browser, listener, members[3])
+        opens_a_target(browser)
+        obeys_the_policy()
+        is_accessible(browser)
+        if SHOTS:
+            take_screenshots(browser, members[3])
+    print("fleetpage: passed")
+
+
+if __name__ == "__main__":
+    main()
