@@ -1,6 +1,5 @@
 public import History
 internal import JSONFormat
-internal import Locks
 public import Logging
 public import EmbeddedHTTPServer
 public import History
@@ -19,7 +18,7 @@ public final class StatusService: Sendable {
   public let webhooks: WebhookDispatcher?
 
   private let context: ServiceContext
-  private let router: Locked<Router>
+  private let router: Router
   private let health: Health
   private let metrics: MetricRegistry
   private let settings: ReloadableSettings
@@ -95,7 +94,7 @@ public final class StatusService: Sendable {
       epoch: events.generation,
       version: configuration.version, commit: configuration.commit, logger: logger)
     self.context = context
-    router = Locked(Router(service: context))
+    router = Router(service: context)
     monitor.attach(events)
     monitor.attach(verdicts)
   }
@@ -107,7 +106,7 @@ public final class StatusService: Sendable {
   ///   - listener: the number of the listener that accepted the connection; it selects the access rules.
   /// - Returns: the response, or a promise of it.
   public func handle(_ request: HTTPRequest, listener: Int = 0) -> HTTPReply {
-    router.withLock(\.self).handle(request, listener: listener)
+    router.handle(request, listener: listener)
   }
 
   /// Replaces the access rules; open streams stay open.
@@ -116,7 +115,7 @@ public final class StatusService: Sendable {
   /// Adds the routes of a replica of a fleet, before the first request.
   public func serve(_ fleet: FleetService) {
     context.attach(fleet)
-    router.withLock { [context] in $0 = Router(service: context) }
+    metrics.add(.fleet(fleet))
     health.add(
       HealthCheck("fleet") { fleet.snapshot.isComplete ? nil : "the stream of the fleet is not read to its end" })
   }

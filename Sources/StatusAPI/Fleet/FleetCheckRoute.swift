@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import EventStreams
 internal import JSONFormat
 internal import Locks
 internal import NetworkReachability
@@ -10,9 +11,11 @@ enum FleetCheckRoute {
   static let agentLimit = 32
   /// The time for the answer of an agent: longer than the longest default timeout of a check.
   static let timeLimit = Duration.seconds(10)
+  /// The buffer of a response in lines: those of the most agents, at most 300 bytes each.
+  private static let streamBytes = 16 * 1024
 
   static let check = Route(
-    method: "POST", pattern: "/fleet/checks", scope: .check, mediaTypes: [.json],
+    method: "POST", pattern: "/fleet/checks", scope: .check, mediaTypes: [.json, .ndjson],
     summary: "check a target of the fleet now, from several agents"
   ) { (context) throws(Problem) in
     let fleet = try context.fleet()
@@ -31,17 +34,43 @@ enum FleetCheckRoute {
     guard !present.isEmpty else { throw Problem(.conflict, "no agent that is assigned to \(id) is present") }
     try SingleCheckRoutes.enforceRateLimit(min(count, present.count), context)
     let agents = Array(Rendezvous.order(present, for: id).prefix(count))
+    if context.media == .ndjson { return .now(lines(id, agents, fleet)) }
     return .later { promise in
       let results = Collector(agents.count) { documents in
         let sorted = documents.sorted { $0.agent < $1.agent }.map(\.document)
         promise.fulfil(context.document(.members(["target": .string(id), "results": .array(sorted)])))
       }
-      for agent in agents {
-        fleet.engine.request(FleetWire.encode(.check(targets: [id])), on: .ask(agent), within: timeLimit) { result in
-          results.add(agent, document(agent, id, result))
-        }
+      request(id, agents, fleet) { results.add($0, $1) }
+    }
+  }
+
+  private static func request(
+    _ id: String, _ agents: [String], _ fleet: FleetService, _ receive: @escaping @Sendable (String, JSON) -> Void
+  ) {
+    for agent in agents {
+      fleet.engine.request(FleetWire.encode(.check(targets: [id])), on: .ask(agent), within: timeLimit) { result in
+        receive(agent, document(agent, id, result))
       }
     }
+  }
+
+  /// Returns a response with one line per agent, in the order of their answers.
+  private static func lines(_ id: String, _ agents: [String], _ fleet: FleetService) -> HTTPResponse {
+    let log = EventLog(byteCapacity: streamBytes, growingTo: streamBytes, entryCapacity: agents.count)
+    let cursor = log.end
+    let count = Locked<UInt64>(0)
+    request(id, agents, fleet) { _, document in
+      // Under the lock, so that entries are appended in order.
+      count.withLock { count in
+        count += 1
+        log.append(id: count, kind: 0, bytes: document.bytes + [0x0a])
+      }
+    }
+    // A space is insignificant before a JSON text.
+    let stream = HTTPStream(
+      feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: [UInt8(ascii: " ")]),
+      endsAfter: UInt64(agents.count))
+    return HTTPResponse(headers: RepresentationHeaders.headers(.ndjson), body: .stream(stream))
   }
 
   private static func document(

@@ -3,30 +3,25 @@ internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
 
-/// `GET /fleet/matrix`: what each agent says about each target.
+/// `GET /fleet/matrix`: what each agent says about each target and each other agent.
 enum FleetMatrixRoute {
   /// The cells of a page.
   static let defaultLimit = 1000
   static let limitMaximum = 10_000
 
   static let matrix = Route(
-    pattern: "/fleet/matrix", parameters: ["from", "to", "state", "limit", "cursor"], mediaTypes: [.json, .csv],
-    isCompressible: true, summary: "what each agent says about each target"
+    pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
+    mediaTypes: [.json, .csv], isCompressible: true, summary: "what each agent says about each target and other agent"
   ) { (context) throws(Problem) in
     let snapshot = try context.fleet().snapshot
+    let query = try FleetMatrixQuery(context)
     let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
-    var state: TargetState?
-    if let text = context.query["state"] {
-      state = TargetState(rawValue: text)
-      guard state != nil else {
-        let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(
-          .badRequest, "unknown state \(text.prefix(80).debugDescription); expected one of \(known)")
-      }
+    if query.isGrouped { return .now(groups(snapshot, query, limit, context)) }
+    let (cells, next) = page(snapshot, query, after: context.query["cursor"], limit)
+    if context.media == .csv {
+      let lines = cells.map { line($0, snapshot) }
+      return .now(csv("target,agent,zone,state,reason,since", lines, next, context))
     }
-    let (cells, next) = page(
-      snapshot, from: context.query["from"], to: context.query["to"], state, after: context.query["cursor"], limit)
-    if context.media == .csv { return .now(csv(cells, next, snapshot)) }
     let documents = cells.map { FleetRepresentation.cell($0.target, $0.agent, snapshot.fold.nodes[$0.agent]) }
     return .now(context.document(.members(["cells": .array(documents), "next": .text(next)])))
   }
@@ -40,13 +35,12 @@ enum FleetMatrixRoute {
   }
 
   private static func page(
-    _ snapshot: FleetSnapshot, from agent: String?, to target: String?, _ state: TargetState?, after cursor: String?,
-    _ limit: Int
+    _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: String?, _ limit: Int
   ) -> (cells: ArraySlice<Cell>, next: String?) {
     var cells: [Cell] = []
-    for (id, node) in snapshot.agents where agent == nil || agent == id {
-      for name in target.map({ [$0] }) ?? Array(node.cells.keys) {
-        guard let cell = node.vote(name), state == nil || state == cell.state else { continue }
+    for (id, node) in snapshot.agents where query.includes(id, node) {
+      for name in query.target.map({ [$0] }) ?? Array(node.cells.keys) where query.subjects?.includes(name) ?? true {
+        guard let cell = node.vote(name), query.state == nil || query.state == cell.state else { continue }
         cells.append(Cell(target: name, agent: id))
       }
     }
@@ -56,18 +50,93 @@ enum FleetMatrixRoute {
     return (rest.prefix(limit), rest.count > limit ? rest.prefix(limit).last?.key : nil)
   }
 
-  /// Comma-separated values (RFC 4180); no field needs quotes, because ids, states and reasons have no such character.
-  private static func csv(_ cells: ArraySlice<Cell>, _ next: String?, _ snapshot: FleetSnapshot) -> HTTPResponse {
-    var text = "target,agent,zone,state,reason,since\r\n"
-    for cell in cells {
-      let node = snapshot.fold.nodes[cell.agent]
-      let vote = node?.vote(cell.target)
-      let zone = (node?.hello?.zone ?? "").filter { $0 != "," && $0 != "\"" && !$0.isNewline }
-      text += "\(cell.target),\(cell.agent),\(zone),\((vote?.state ?? .unknown).rawValue),"
-      text += "\(vote?.reason?.rawValue ?? ""),\(vote?.since.description ?? "")\r\n"
+  private static func groups(
+    _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, _ limit: Int, _ context: RequestContext
+  ) -> HTTPResponse {
+    let all = ZoneMatrix(snapshot, subjects: query.subjects) { agent, target in
+      (query.target == nil || query.target == target)
+        && snapshot.fold.nodes[agent].map { query.includes(agent, $0) } ?? false
+    }.groups
+    let rest = context.query["cursor"].map { cursor in all.drop { $0.key != cursor }.dropFirst() } ?? all[...]
+    let page = rest.prefix(limit)
+    let next = rest.count > limit ? page.last?.key : nil
+    if context.media == .csv {
+      let states = TargetState.allCases.map(\.rawValue).joined(separator: ",")
+      let lines = page.map { group in
+        ([group.subjects.rawValue, field(group.from), field(group.to)] + group.counts.map { "\($0.count)" })
+          .joined(separator: ",")
+      }
+      return csv("of,from,to,\(states)", lines, next, context)
     }
+    return context.document(.members(["groups": .array(page.map(\.document)), "next": .text(next)]))
+  }
+
+  // MARK: - Comma-separated values (RFC 4180)
+
+  private static func line(_ cell: Cell, _ snapshot: FleetSnapshot) -> String {
+    let node = snapshot.fold.nodes[cell.agent]
+    let vote = node?.vote(cell.target)
+    return [
+      cell.target, cell.agent, field(node?.hello?.zone ?? ""), (vote?.state ?? .unknown).rawValue,
+      vote?.reason?.rawValue ?? "", vote?.since.description ?? "",
+    ].joined(separator: ",")
+  }
+
+  /// A zone without the characters that would need quotes; ids, states and reasons have none.
+  private static func field(_ zone: String) -> String { zone.filter { $0 != "," && $0 != "\"" && !$0.isNewline } }
+
+  private static func csv(
+    _ header: String, _ lines: [String], _ next: String?, _ context: RequestContext
+  ) -> HTTPResponse {
+    let text = ([header] + lines).joined(separator: "\r\n") + "\r\n"
     var headers = RepresentationHeaders.headers(.csv)
-    if let next { headers["Link"] = "</fleet/matrix?cursor=\(next)>; rel=\"next\"" }
+    if let next {
+      // The next page has the same selection.
+      var fields = context.request.query.filter { $0.name != "cursor" }.map { ($0.name, $0.value) }
+      fields.append(("cursor", next))
+      let query = fields.map { "\($0.0)=\(PercentEncoding.encoded($0.1))" }.joined(separator: "&")
+      headers["Link"] = "</fleet/matrix?\(query)>; rel=\"next\""
+    }
     return HTTPResponse(headers: headers, body: .bytes(Array(text.utf8)))
+  }
+}
+
+/// The selection of cells by a request.
+struct FleetMatrixQuery {
+  let subjects: MatrixSubjects?
+  let agent: String?
+  let target: String?
+  let zone: String?
+  let state: TargetState?
+  let isGrouped: Bool
+
+  init(_ context: RequestContext) throws(Problem) {
+    subjects = try Self.value("of", MatrixSubjects.self, context)
+    state = try Self.value("state", TargetState.self, context)
+    agent = context.query["from"]
+    target = context.query["to"]
+    zone = context.query["zone"]
+    isGrouped = try Self.value("group", Grouping.self, context) != nil
+    guard !isGrouped || state == nil else {
+      throw Problem(.badRequest, "state does not apply to group=zone, whose groups have the number of each state")
+    }
+  }
+
+  func includes(_ id: String, _ node: FoldedNode) -> Bool {
+    (agent == nil || agent == id) && (zone == nil || zone == node.hello?.zone)
+  }
+
+  private enum Grouping: String, CaseIterable { case zone }
+
+  private static func value<Value: RawRepresentable & CaseIterable>(
+    _ name: String, _ type: Value.Type, _ context: RequestContext
+  ) throws(Problem) -> Value? where Value.RawValue == String {
+    guard let text = context.query[name] else { return nil }
+    guard let value = Value(rawValue: text) else {
+      let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(
+        .badRequest, "unknown \(name) \(text.prefix(80).debugDescription); expected one of \(known)")
+    }
+    return value
   }
 }

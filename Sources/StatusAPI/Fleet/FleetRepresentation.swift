@@ -29,10 +29,12 @@ enum FleetRepresentation {
     ])
   }
 
-  /// An agent.
-  static func agent(_ id: String, _ node: FoldedNode, _ snapshot: FleetSnapshot) -> JSON {
+  /// An agent, with what the others say about it.
+  static func agent(
+    _ id: String, _ node: FoldedNode, _ snapshot: FleetSnapshot, _ reached: QuorumRules.Decision?
+  ) -> JSON {
     let cells = TargetState.allCases.map { state in
-      JSON.Member(state.rawValue, count: node.cells.values.count { (node.votes ? $0.state : .unknown) == state })
+      JSON.Member(state.rawValue, count: node.cells.keys.count { node.vote($0)?.state == state })
     }
     let hello = node.hello ?? NodeHello(role: .agent, version: "")
     return .object([
@@ -42,6 +44,14 @@ enum FleetRepresentation {
       .init("version", text: hello.version),
       .init("outbox", snapshot.heartbeats[id].map { .integer(Int64($0.outbox)) } ?? .null),
       .init("awaitingBase", .bool(node.awaitsBase)), .init("gaps", count: node.holes), .init("cells", .object(cells)),
+      .init("reached", reached.map(self.reached) ?? .null),
+    ])
+  }
+
+  private static func reached(_ decision: QuorumRules.Decision) -> JSON {
+    .object([
+      .init("verdict", text: decision.verdict.rawValue), .init("votes", FleetWire.encode(decision.votes)),
+      .init("downFrom", .list(decision.downFrom)),
     ])
   }
 

@@ -5,7 +5,7 @@ internal import ReachabilityFleet
 /// The routes of a replica, in the order of the index.
 enum FleetRoutes {
   static let all =
-    [overview, agents, agent] + FleetTargetRoutes.all + [
+    [overview] + FleetAgentRoutes.all + FleetTargetRoutes.all + [
       FleetMatrixRoute.matrix, FleetEventRoutes.events, FleetCheckRoute.check,
     ]
 
@@ -14,26 +14,6 @@ enum FleetRoutes {
   ) { (context) throws(Problem) in
     let fleet = try context.fleet()
     return .now(context.document(FleetRepresentation.overview(fleet.snapshot, replica: fleet.id)))
-  }
-
-  static let agents = Route(
-    pattern: "/fleet/agents", mediaTypes: [.json], isCompressible: true, summary: "the agents of the fleet"
-  ) { (context) throws(Problem) in
-    let snapshot = try context.fleet().snapshot
-    let agents = snapshot.agents.map { FleetRepresentation.agent($0.id, $0.node, snapshot) }
-    return .now(context.document(.members(["agents": .array(agents)])))
-  }
-
-  static let agent = Route(
-    pattern: "/fleet/agents/{id}", mediaTypes: [.json], summary: "one agent of the fleet"
-  ) { (context) throws(Problem) in
-    let snapshot = try context.fleet().snapshot
-    let id = context.path["id"] ?? ""
-    guard let node = snapshot.fold.nodes[id], node.isAgent else {
-      throw Problem(
-        .notFound, "no agent has the id \(id.prefix(80).debugDescription); GET /fleet/agents lists all agents")
-    }
-    return .now(context.document(FleetRepresentation.agent(id, node, snapshot)))
   }
 }
 

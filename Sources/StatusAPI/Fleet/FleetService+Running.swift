@@ -28,13 +28,16 @@ extension FleetService {
   /// Processes an input, on the queue.
   func handle(_ input: FleetReplica.Input) {
     let now = now
-    let (effects, finished) = state.withLock { state -> ([FleetReplica.Effect], [Waiter]) in
-      guard !state.isStopped else { return ([], []) }
+    let (effects, finished, isChange) = state.withLock { state -> ([FleetReplica.Effect], [Waiter], Bool) in
+      guard !state.isStopped else { return ([], [], false) }
+      let before = state.replica.fold.position
       let effects = state.replica.handle(input, at: now)
       for effect in effects { publish(effect, &state) }
       let numbers = state.waiters.filter { Self.isFolded($0.value.position, state) }.keys
-      return (effects, numbers.compactMap { state.waiters.removeValue(forKey: $0) })
+      let finished = numbers.compactMap { state.waiters.removeValue(forKey: $0) }
+      return (effects, finished, state.replica.isComplete && state.replica.fold.position != before)
     }
+    if isChange { waitingRequests.notifyLater() }
     finished.forEach { $0.complete(true) }
     effects.forEach(perform)
   }

@@ -44,6 +44,8 @@ public final class FleetService: Sendable {
   let createStream: @Sendable (@escaping @Sendable () -> Void) -> Void
   let logger: Logger
   let instance = UInt64.random(in: .min ... .max)
+  /// Requests that wait for a change of the state.
+  let waitingRequests = LongPollRegistry<Never>()
 
   /// Creates a replica that is not started.
   ///

@@ -8,19 +8,36 @@ enum FleetTargetRoutes {
   static let all = [list, post, get, put, delete]
 
   static let list = Route(
-    pattern: "/fleet/targets", parameters: ["limit", "cursor"], mediaTypes: [.json], isCompressible: true,
-    summary: "the targets of the fleet with their verdicts"
+    pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
+    isCompressible: true, summary: "the targets of the fleet with their verdicts"
   ) { (context) throws(Problem) in
-    let snapshot = try context.fleet().snapshot
+    let fleet = try context.fleet()
     let limit = try ListLimit.parse(
       context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
+    let verdict = try verdict(context)
     let visibility = TargetVisibility(context)
-    let rest = snapshot.targets.drop { $0.id <= context.query["cursor"] ?? "" }
-    let documents = rest.prefix(limit).map {
-      FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false)
+    return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
+      let snapshot = fleet.snapshot
+      let rest = snapshot.targets.filter { each in
+        each.id > context.query["cursor"] ?? ""
+          && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
+      }
+      let page = rest.prefix(limit)
+      let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
+      let next = rest.count > limit ? page.last?.id : nil
+      let tag = FleetEntityTag.ofList(page, visibility)
+      return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
     }
-    let next = rest.count > limit ? rest.prefix(limit).last?.id : nil
-    return .now(context.document(.members(["targets": .array(documents), "next": .text(next)])))
+  }
+
+  private static func verdict(_ context: RequestContext) throws(Problem) -> FleetVerdict? {
+    guard let text = context.query["verdict"] else { return nil }
+    guard let verdict = FleetVerdict(rawValue: text) else {
+      let known = FleetVerdict.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(
+        .badRequest, "unknown verdict \(text.prefix(80).debugDescription); expected one of \(known)")
+    }
+    return verdict
   }
 
   static let post = Route(
@@ -33,12 +50,16 @@ enum FleetTargetRoutes {
   }
 
   static let get = Route(
-    pattern: "/fleet/targets/{id}", mediaTypes: [.json], summary: "one target of the fleet with the votes of its agents"
+    pattern: "/fleet/targets/{id}", parameters: ["wait"], mediaTypes: [.json],
+    summary: "one target of the fleet with the votes of its agents"
   ) { (context) throws(Problem) in
     let id = try id(context)
-    let snapshot = try context.fleet().snapshot
-    guard let target = snapshot.fold.targets[id] else { throw Problem(missingFleetTarget: id) }
-    return .now(answer(id, target, snapshot, context))
+    let fleet = try context.fleet()
+    return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
+      let snapshot = fleet.snapshot
+      guard let target = snapshot.fold.targets[id] else { return context.answer(Problem(missingFleetTarget: id)) }
+      return answer(id, target, snapshot, context)
+    }
   }
 
   static let put = Route(
@@ -67,8 +88,9 @@ enum FleetTargetRoutes {
   static func answer(
     _ id: String, _ target: FoldedTarget, _ snapshot: FleetSnapshot, _ context: RequestContext, status: Int = 200
   ) -> HTTPResponse {
-    let document = FleetRepresentation.target(id, target, snapshot, TargetVisibility(context), isWhole: true)
-    var fields = [("ETag", "\"\(target.version)\"")]
+    let visibility = TargetVisibility(context)
+    let document = FleetRepresentation.target(id, target, snapshot, visibility, isWhole: true)
+    var fields = [("ETag", "\(FleetEntityTag(target, visibility))")]
     if status == 201 { fields.append(("Location", "/fleet/targets/\(id)")) }
     return context.document(document, status: status, fields.map { (name: $0.0, value: $0.1) })
   }

@@ -3,27 +3,16 @@ internal import NetworkReachability
 
 /// Finds the route of a request and converts every refusal into a problem document; it uses no sockets.
 struct Router: Sendable {
-  private let routes: [Route]
   let service: ServiceContext
-  /// The routes without parameters, by path: most requests need only one lookup.
-  private let literal: [String: [Route]]
-  private let parameterized: [Route]
+  private let node = RouteIndex(RouteTable.all)
+  private let fleet = RouteIndex(FleetRoutes.all)
 
-  private typealias Match = (route: Route, parameters: [String: String])
+  init(service: ServiceContext) { self.service = service }
 
-  init(service: ServiceContext) {
-    let routes = RouteTable.routes(of: service)
-    self.routes = routes
-    self.service = service
-    parameterized = routes.filter { $0.pattern.contains("{") }
-    literal = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
-  }
-
-  /// Returns the routes of a path, with the parameters in it.
-  private func matches(_ path: String) -> [Match] {
-    if let found = literal[path] { return found.map { ($0, [:]) } }
-    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    return parameterized.compactMap { route in route.match(segments).map { (route, $0) } }
+  /// Returns the routes of a path, with the parameters in it; those of the fleet only if this process is a replica.
+  private func matches(_ path: String) -> [RouteIndex.Match] {
+    let found = node.matches(path)
+    return found.isEmpty && service.fleet != nil ? fleet.matches(path) : found
   }
 
   /// Handles a request from the listener with this number.
@@ -80,9 +69,9 @@ struct Router: Sendable {
   }
 
   private func dispatch(
-    _ request: HTTPRequest, to matches: [Match], _ listener: Int, _ requestID: String
+    _ request: HTTPRequest, to matches: [RouteIndex.Match], _ listener: Int, _ requestID: String
   ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool) {
-    if request.path == "*" { return (options(routes, request), false) }
+    if request.path == "*" { return (options(RouteTable.routes(of: service), request), false) }
     guard !matches.isEmpty else {
       throw Problem(
         .notFound, "no resource at \(Redaction.redacted(request.path).debugDescription); GET / lists all resources")
@@ -153,5 +142,25 @@ struct Router: Sendable {
       }
     }
     return query
+  }
+}
+
+/// Finds the routes of a path.
+struct RouteIndex: Sendable {
+  typealias Match = (route: Route, parameters: [String: String])
+
+  /// The routes without parameters, by path: most requests need only one lookup.
+  private let literal: [String: [Route]]
+  private let parameterized: [Route]
+
+  init(_ routes: [Route]) {
+    parameterized = routes.filter { $0.pattern.contains("{") }
+    literal = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
+  }
+
+  func matches(_ path: String) -> [Match] {
+    if let found = literal[path] { return found.map { ($0, [:]) } }
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    return parameterized.compactMap { route in route.match(segments).map { (route, $0) } }
   }
 }

@@ -8,61 +8,6 @@ import Testing
 
 @Suite("FleetRoutes")
 struct FleetRoutesTests {
-  /// Two replicas on one engine, and agents that a test writes.
-  private struct Fleet {
-    let engine = MemoryEngine()
-    let replicas: [ScriptedService]
-    let services: [FleetService]
-
-    init() throws {
-      let engine = engine
-      replicas = try (0..<2).map { _ in try ScriptedService() }
-      services = (0..<2).map { number in
-        FleetService(
-          id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, logger: .silent)
-      }
-      for (replica, service) in zip(replicas, services) {
-        replica.service.serve(service)
-        service.start()
-      }
-      try waitUntil { $0.isComplete && $0.fold.presentReplicas.count == 2 }
-    }
-
-    func waitUntil(_ condition: (FleetSnapshot) -> Bool) throws {
-      let isTrue = eventually { services.allSatisfy { condition($0.snapshot) } }
-      try #require(isTrue, "a replica did not reach the state")
-    }
-
-    func hello(_ agent: String, zone: String = "z") {
-      let hello = NodeHello(role: .agent, zone: zone, version: "1")
-      engine.publish(.node(NodeMessage(id: agent, .hello(hello, restates: false))))
-    }
-
-    @discardableResult
-    func say(_ agent: String, _ number: UInt64, _ target: String, _ state: TargetState) -> UInt64 {
-      let cell = CellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: 0))
-      let change = CellChange(
-        number: number, target: target, old: .unknown, cell: cell, time: Timestamp(microseconds: 0))
-      return engine.publish(
-        .agent(
-          AgentMessage(
-            agent: agent, epoch: "e", after: 0,
-            .changes(ChangeBatch(prev: number - 1, from: number, to: number, changes: [change])))))
-    }
-
-    func ask(
-      _ path: String, _ headers: HTTPHeaders = [:], method: String = "GET", body: String = "", replica: Int = 0
-    ) throws -> HTTPResponse {
-      var headers = headers
-      if !body.isEmpty { headers["Content-Type"] = "application/json" }
-      return try replicas[replica].ask(path, headers, method: method, body: Array(body.utf8))
-    }
-
-    func put(_ id: String, _ body: String, _ headers: HTTPHeaders = [:]) throws -> HTTPResponse {
-      try ask("/fleet/targets/\(id)", headers, method: "PUT", body: body)
-    }
-  }
-
   @Test("A node has no routes of the fleet")
   func node() throws {
     let service = try ScriptedService()
@@ -74,7 +19,7 @@ struct FleetRoutesTests {
 
   @Test("The votes of the agents make the verdict, at every replica the same")
   func verdict() throws {
-    let fleet = try Fleet()
+    let fleet = try FleetFixture()
     for agent in ["a", "b", "c"] { fleet.hello(agent) }
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     for agent in ["a", "b"] { fleet.say(agent, 1, "db", .down) }
@@ -93,15 +38,15 @@ struct FleetRoutesTests {
 
   @Test("A version is defined once, and preconditions hold")
   func versions() throws {
-    let fleet = try Fleet()
+    let fleet = try FleetFixture()
     let body = #"{"target":"tcp://192.0.2.9:5432","place":{"count":2},"quorum":{"down":"50%"}}"#
     let created = try fleet.put("db", body)
-    #expect(created.status == 201 && created.headers["ETag"] == "\"1\"")
+    #expect(created.status == 201 && created.headers["ETag"]?.hasPrefix("\"1.") == true)
     #expect(try fleet.put("db", body).status == 200)
     #expect(try fleet.put("db", body, ["If-None-Match": "*"]).status == 412)
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:1"}"#, ["If-Match": "\"7\""]).status == 412)
     let changed = try fleet.put("db", #"{"target":"tcp://192.0.2.9:1"}"#, ["If-Match": "\"1\""])
-    #expect(changed.status == 200 && changed.headers["ETag"] == "\"2\"")
+    #expect(changed.status == 200 && changed.headers["ETag"]?.hasPrefix("\"2.") == true)
     #expect(try fleet.ask("/fleet/targets", method: "POST", body: #"{"id":"db","target":"tcp://x:1"}"#).status == 409)
     // A document may be sent back.
     #expect(try fleet.put("db", changed.text).status == 200)
@@ -109,12 +54,12 @@ struct FleetRoutesTests {
     #expect(try fleet.put("x", #"{"target":"tcp://x:1","quorum":{"down":0}}"#).status == 422)
     #expect(try fleet.ask("/fleet/targets/db", method: "DELETE").status == 204)
     #expect(try fleet.ask("/fleet/targets/db").status == 404)
-    #expect(try fleet.put("db", body).headers["ETag"] == "\"4\"", "versions go on")
+    #expect(try fleet.put("db", body).headers["ETag"]?.hasPrefix("\"4.") == true, "versions go on")
   }
 
   @Test("The matrix has the cells of all agents, in JSON and CSV, in pages")
   func matrix() throws {
-    let fleet = try Fleet()
+    let fleet = try FleetFixture()
     for (agent, zone) in [("a", "z1"), ("b", "z2")] {
       fleet.hello(agent, zone: zone)
       fleet.say(agent, 1, "db", .up)
@@ -132,7 +77,7 @@ struct FleetRoutesTests {
 
   @Test("A subscriber continues at the other replica, and gets a gap after the engine lost its stream")
   func events() throws {
-    let fleet = try Fleet()
+    let fleet = try FleetFixture()
     fleet.hello("a")
     fleet.say("a", 1, "db", .up)
     try fleet.waitUntil { $0.fold.nodes["a"]?.cells.count == 1 }
@@ -153,17 +98,17 @@ struct FleetRoutesTests {
 
   @Test("Definitions survive the loss of the stream")
   func wipe() throws {
-    let fleet = try Fleet()
+    let fleet = try FleetFixture()
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     try fleet.waitUntil { $0.fold.targets["db"] != nil }
     fleet.engine.wipe()
     try fleet.waitUntil { $0.isComplete && $0.fold.targets["db"] != nil && $0.fold.presentReplicas.count == 2 }
-    #expect(try fleet.ask("/fleet/targets/db").headers["ETag"] == "\"1\"")
+    #expect(try fleet.ask("/fleet/targets/db").headers["ETag"]?.hasPrefix("\"1.") == true)
   }
 
   @Test("A check runs at the agents of the target, now")
   func check() throws {
-    let fleet = try Fleet()
+    let fleet = try FleetFixture()
     for agent in ["a", "b"] { fleet.hello(agent) }
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     fleet.engine.answer("a") { payload in

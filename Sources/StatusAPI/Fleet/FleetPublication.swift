@@ -1,0 +1,28 @@
+internal import EmbeddedHTTPServer
+internal import ReachabilityFleet
+
+/// Changes of the fleet by clients: a message is published, and the response sent when this replica has read it.
+enum FleetPublication {
+  /// The time for the engine and the own fold.
+  static let timeLimit = Duration.seconds(5)
+
+  static func reply(
+    _ message: FleetMessage, _ context: RequestContext, _ fleet: FleetService,
+    _ answer: @escaping @Sendable (FleetSnapshot) -> HTTPResponse
+  ) -> HTTPReply {
+    .later { promise in
+      let created = fleet.snapshot.fold.created
+      fleet.engine.publish(FleetWire.encode(message), on: message.subject, expecting: nil) { result in
+        guard case .success(let sequence) = result else { return promise.fulfil(context.answer(unavailable)) }
+        let position = StreamPosition(sequence: sequence, created: created)
+        fleet.wait(for: position, within: timeLimit) { isFolded in
+          promise.fulfil(isFolded ? answer(fleet.snapshot) : context.answer(unavailable))
+        }
+      }
+    }
+  }
+
+  private static let unavailable = Problem(
+    .engineUnavailable, "the engine of the fleet did not confirm the request in time; GET the resource, then retry",
+    headers: ["Retry-After": "5"])
+}

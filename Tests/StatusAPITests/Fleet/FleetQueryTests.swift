@@ -1,0 +1,130 @@
+import DequeModule
+import EventLoop
+import NetworkReachability
+import ReachabilityFleet
+import TestSupport
+import Testing
+
+@testable import EmbeddedHTTPServer
+@testable import StatusAPI
+
+@Suite("Queries of a fleet")
+struct FleetQueryTests {
+  @Test("Agents say about each other who is reached, and those without a path or a voice abstain")
+  func mesh() throws {
+    let fleet = try FleetFixture()
+    for (agent, zone) in [("a", "x"), ("b", "y"), ("c", "y"), ("d", "y")] {
+      fleet.hello(agent, zone: zone, address: "tcp://192.0.2.1:8080")
+    }
+    fleet.say("b", 1, "mesh.a", .down)
+    fleet.say("c", 1, "mesh.a", .down)
+    fleet.say("d", 1, "mesh.a", .unreachable)
+    fleet.say("a", 1, "mesh.b", .up)
+    fleet.say("a", 2, "db", .up)
+    try fleet.waitUntil { $0.fold.nodes["a"]?.highWater == 2 }
+    let reached = try #require(try fleet.ask("/fleet/agents/a").object()["reached"] as? [String: Any])
+    #expect(reached["verdict"] as? String == "down")
+    #expect(reached["downFrom"] as? [String] == ["b", "c"])
+    #expect((reached["votes"] as? [String: Int])?["unreachable"] == 1)
+    #expect(try (fleet.ask("/fleet/matrix?of=agents").object()["cells"] as? [Any])?.count == 4)
+    #expect(try (fleet.ask("/fleet/matrix?of=targets").object()["cells"] as? [Any])?.count == 1)
+    #expect(try (fleet.ask("/fleet/matrix?zone=x").object()["cells"] as? [Any])?.count == 2)
+    let groups = try fleet.ask("/fleet/matrix?group=zone", ["Accept": "text/csv"]).text
+    #expect(
+      groups == "of,from,to,up,down,unreachable,unknown,paused\r\n"
+        + "agents,y,x,0,2,1,0,0\r\nagents,x,y,1,0,0,0,0\r\ntargets,x,db,1,0,0,0,0\r\n")
+    let first = try fleet.ask("/fleet/matrix?group=zone&limit=2").object()
+    #expect(first["next"] as? String == "agents:y:x")
+    let rest = try fleet.ask("/fleet/matrix?group=zone&cursor=agents:y:x").object()
+    #expect((rest["groups"] as? [[String: Any]])?.map { $0["of"] as? String } == ["targets"])
+    for query in ["of=x", "group=x", "group=zone&state=up", "zone"] {
+      #expect(try fleet.ask("/fleet/matrix?\(query)").status == (query == "zone" ? 200 : 400), "\(query)")
+    }
+  }
+
+  @Test("A lost agent is forgotten on request, a present one is not")
+  func deletion() throws {
+    let fleet = try FleetFixture()
+    for agent in ["a", "b"] { fleet.hello(agent) }
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    try fleet.waitUntil { $0.fold.targets["db"]?.assigned == ["a", "b"] }
+    #expect(try fleet.ask("/fleet/agents/b", method: "DELETE").status == 401, "it needs the scope admin")
+    #expect(try fleet.ask("/fleet/agents/b", fleet.admin, method: "DELETE").status == 409)
+    #expect(try fleet.ask("/fleet/agents/x", fleet.admin, method: "DELETE").status == 404)
+    let hello = try #require(fleet.services[0].snapshot.fold.nodes["b"])
+    fleet.engine.publish(
+      .node(
+        NodeMessage(
+          id: "b",
+          .lost(hello: hello.helloSequence, attributes: NodeHello(role: .agent, version: "1"), by: "r0"))))
+    try fleet.waitUntil { $0.fold.nodes["b"]?.state == .lost }
+    #expect(try (fleet.ask("/fleet/agents?state=lost").object()["agents"] as? [[String: Any]])?.count == 1)
+    #expect(try fleet.ask("/fleet/agents?state=left").status == 400)
+    #expect(try fleet.ask("/fleet/agents/b", fleet.admin, method: "DELETE").status == 204)
+    #expect(try fleet.ask("/fleet/agents/b").status == 404)
+    try fleet.waitUntil { $0.fold.targets["db"]?.assigned == ["a"] }
+  }
+
+  @Test("A request waits for other votes, at any replica")
+  func longPoll() throws {
+    let fleet = try FleetFixture()
+    fleet.hello("a")
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    try fleet.waitUntil { $0.fold.targets["db"]?.assigned == ["a"] }
+    let tag = try #require(try fleet.ask("/fleet/targets/db").headers["ETag"])
+    #expect(try fleet.ask("/fleet/targets/db", ["If-None-Match": tag], replica: 1).status == 304)
+    let request = HTTPRequest(
+      method: "GET", target: "/fleet/targets/db?wait=1m", headers: ["Host": "127.0.0.1:8080", "If-None-Match": tag],
+      isLoopbackListener: true)
+    guard case .wait(let wait) = fleet.replicas[1].service.handle(request) else {
+      Issue.record("the request does not wait")
+      return
+    }
+    let inbox = try ServerInbox()
+    let cancel = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+    defer { cancel() }
+    #expect(inbox.take().messages.isEmpty)
+    fleet.say("a", 1, "db", .up)
+    var status: Int?
+    let isAnswered = eventually {
+      for case .reply(_, _, let response) in inbox.take().messages { status = response?.status }
+      return status != nil
+    }
+    #expect(isAnswered && status == 200)
+    try fleet.waitUntil { $0.fold.targets["db"]?.verdict?.message.to == .up }
+    let list = try #require(try fleet.ask("/fleet/targets").headers["ETag"])
+    #expect(try fleet.ask("/fleet/targets", ["If-None-Match": list]).status == 304)
+    #expect(try (fleet.ask("/fleet/targets?verdict=down").object()["targets"] as? [Any])?.isEmpty == true)
+    #expect(try fleet.ask("/fleet/targets?verdict=x").status == 400)
+  }
+
+  @Test("Results of a check are lines as they arrive")
+  func lines() throws {
+    let fleet = try FleetFixture()
+    for agent in ["a", "b"] { fleet.hello(agent) }
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    let response = try fleet.ask(
+      "/fleet/checks", ["Accept": "application/x-ndjson"], method: "POST", body: #"{"target":"db"}"#)
+    #expect(response.headers["Content-Type"] == "application/x-ndjson")
+    let isComplete = eventually { response.text.split(separator: "\n").count == 2 }
+    #expect(isComplete)
+    #expect(response.text.contains(#"{"agent":"b","state":"unknown","reason":"agentSilent"}"#))
+  }
+
+  @Test("A replica has metrics of verdicts, agents and pairs of zones")
+  func metrics() throws {
+    let fleet = try FleetFixture()
+    for agent in ["a", "b"] { fleet.hello(agent, zone: "z\(agent)", address: "tcp://192.0.2.1:8080") }
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    for agent in ["a", "b"] { fleet.say(agent, 1, "db", .down) }
+    fleet.say("a", 2, "mesh.b", .up)
+    try fleet.waitUntil { $0.fold.targets["db"]?.verdict?.message.to == .down && $0.fold.nodes["a"]?.highWater == 2 }
+    let text = try fleet.ask("/metrics").text
+    for line in [
+      "reachd_fleet_connected 1", "reachd_fleet_replicas 2", #"reachd_fleet_verdicts{verdict="down"} 1"#,
+      #"reachd_fleet_target_info{id="db",verdict="down"} 1"#,
+      #"reachd_fleet_agent_info{agent="b",zone="zb",state="present",reached="up"} 1"#,
+      #"reachd_fleet_zone_pairs{from="za",to="zb",state="up"} 1"#,
+    ] { #expect(text.contains(line + "\n"), "\(line)") }
+  }
+}
