@@ -16,9 +16,10 @@ fleet: ## a fleet on this machine until Ctrl-C: nats-server, two agents with a c
 	swift build -c release --product reachd-fleet --static-swift-stdlib
 	scripts/fleet
 
-test-fleet: ## the fleet's agents with servers that are killed, wiped and stopped, and fifty kills of an agent
+test-fleet: ## the fleet's agents with servers that are killed, wiped and stopped, fifty kills of an agent, and an independent client that recomputes every verdict
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_FLEET_KILLS=50 REACHD_FLEET_FAULTS=1 scripts/test --filter FleetTests
+	scripts/test-clients fleet
 
 test: ## all tests, and independent clients of the running service; some need root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
@@ -83,10 +84,10 @@ test-long: ## long races, every test under the sanitizers, a browser's EventSour
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/test-long
 
-test-page: ## the status page in Chromium, with axe; screenshots in .build-screenshots (two minutes); needs root or user namespaces
+test-page: ## the status page and that of a replica in Chromium, with axe; screenshots in .build-screenshots (three minutes); needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt scripts/packages-browser.txt
 	scripts/dependencies
-	scripts/test-clients page
+	scripts/test-clients page fleetpage
 
 bench-page: build ## measure the status page and reachd top: the bars of Benchmarks/RESULTS.md (six minutes); needs root or user namespaces
 	scripts/setup scripts/packages-test.txt scripts/packages-browser.txt

@@ -64,9 +64,11 @@ def programs(directory):
     """A directory for PATH: reachd, the programs of other packages, and a sudo that only runs its arguments."""
     directory.mkdir()
     (directory / "reachd").symlink_to(BINARY)
+    (directory / "reachd-fleet").symlink_to(f"{BINARY}-fleet")
     # In a user namespace there is no other user, which nginx would change to. The last -g applies.
     for variable, name, more in (("NGINX_PROGRAM", "nginx", "-g 'daemon off; user root;'"), ("PROMETHEUS", "prometheus", ""),
-                                 ("PROMTOOL", "promtool", ""), ("KUBECTL", "kubectl", "")):
+                                 ("PROMTOOL", "promtool", ""), ("KUBECTL", "kubectl", ""),
+                                 ("NATS_SERVER_2_15", "nats-server", "")):
         path = os.environ.get(variable)
         if not path:
             raise SystemExit(f"docs: {variable} is not set: no {name}")

@@ -1,271 +1,190 @@
-"""Recomputes every verdict of a fleet from the engine's stream, with a client and code of its own: fleet.py nats://HOST:PORT
+"""Runs a fleet with a scripted outage, and recomputes every verdict from the engine's stream with an independent client.
 
-It follows ADR 36, not the program: the state after the message that a verdict names as its basis must lead to that verdict.
+PyPI's nats-server has the stream, PyPI's nats-py reads it, and `fleetfold` has rules of its own. Verdicts, votes, cells and
+events of the replica must be the same; with an error planted in the messages, the comparison must fail.
 """
-import asyncio
+import copy
+import http.client
 import json
+import pathlib
+import re
 import sys
+import threading
+import time
+import urllib.request
 
-import nats
+import fleetfold
+import fleetnet
+from fleetnet import ENGINE, HOST, REPLICA, Listener, define, expect, ip, request, wait
 
-MASK = 2**64 - 1
-HAND_OVER = 15 * 10**9
-
-
-def stable_hash(*texts):
-    """FNV-1a over the texts, each followed by 0xff, and the finalizer of SplitMix64."""
-    state = 0xCBF29CE484222325
-    for byte in b"".join(text.encode() + b"\xff" for text in texts):
-        state = ((state ^ byte) * 0x100000001B3) & MASK
-    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & MASK
-    return state ^ (state >> 31)
+AGENTS = {"node-a": "a", "node-b": "b", "node-c": "c"}
+# The fleet is quiet when it has had no event for longer than a check, a hold of `down` and a repeated proposal take.
+QUIET = 3
+VERDICTS = {"up", "down", "partial", "unreachable", "unknown", "paused"}
 
 
-def assigned(target, place, agents):
-    """The agents that check a target: rendezvous hashing, present ones first, one of each zone before a second one."""
-    select, count, spread = ({}, None, False) if place == "all" else (
-        place.get("select", {}), place.get("count"), "spread" in place)
-    chosen = [each for each in agents if all(each["labels"].get(key) == value for key, value in select.items())]
-    if count is None or count >= len(chosen):
-        return sorted(each["id"] for each in chosen)
-    chosen.sort(key=lambda each: (stable_hash(target, each["id"]), each["id"]), reverse=True)
-    present = [each for each in chosen if each["present"]]
-    if spread:
-        seen, rounds = {}, []
-        for index, each in enumerate(present):
-            rounds.append((seen.get(each["zone"], 0), index))
-            seen[each["zone"]] = seen.get(each["zone"], 0) + 1
-        present = [present[index] for _, index in sorted(rounds)]
-    ordered = present + [each for each in chosen if not each["present"]]
-    return sorted(each["id"] for each in ordered[:count])
-
-
-def needed(threshold, whole, default):
-    """The number that a threshold means."""
-    if threshold is None:
-        return default
-    if isinstance(threshold, int):
-        return max(threshold, 1)
-    return max((whole * int(threshold.rstrip("%")) + 99) // 100, 1)
-
-
-def decide(quorum, votes):
-    """The verdict of votes, which are pairs of zone and state."""
-    total = len(votes)
-    counts = {state: sum(each == state for _, each in votes) for state in ("up", "down", "unreachable", "paused")}
-    voters, least = counts["up"] + counts["down"], 2 if total >= 2 else 1
-    minimum = max(needed(quorum["minimum"], total, (total + 1) // 2), least)
-    down = max(needed(quorum["down"], voters, voters // 2 + 1), least)
-    if total == 0:
-        return "unknown"
-    if counts["paused"] == total:
-        return "paused"
-    if voters < minimum:
-        return "unreachable" if counts["unreachable"] >= minimum else "unknown"
-    if counts["down"] == 0:
-        return "up"
-    zones = len({zone for zone, state in votes if state == "down"})
-    return "down" if counts["down"] >= down and zones >= quorum["zones"] else "partial"
-
-
-class Fleet:
-    """The state after each message of the stream."""
+class Events(threading.Thread):
+    """The replica's event stream, from before the first verdict."""
 
     def __init__(self):
-        self.nodes, self.targets, self.deleted = {}, {}, {}
-        self.sequence = self.time = 0
-        self.decisions, self.checked, self.failures = {}, 0, []
+        super().__init__(daemon=True)
+        self.events = []
+        connection = http.client.HTTPConnection(REPLICA, timeout=30)
+        connection.request("GET", "/fleet/events")
+        self.lines = connection.getresponse()
+        self.start()
 
-    def apply(self, subject, message, sequence, time):
-        self.sequence, self.time = sequence, time
-        kind = subject.split(".")[1]
-        getattr(self, {"ev": "events", "node": "node", "verdict": "verdict", "target": "definition"}[kind])(message)
-
-    def mark(self, names):
-        """Keeps the verdict that the votes have now, as the decision at this message."""
-        for name in names:
-            if target := self.targets.get(name):
-                target["changed"] = self.time
-                self.decisions[name, self.sequence] = decide(target["quorum"], self.votes(name, target))
-
-    def vote(self, agent, target):
-        node = self.nodes.get(agent)
-        state = node and node["cells"].get(target)
-        return state and (state if node["state"] != "lost" and not node["waits"] else "unknown")
-
-    def votes(self, name, target):
-        leaving = sorted(agent for agent, until in target["leaving"].items() if until > target["changed"])
-        found = []
-        for agent in target["assigned"]:
-            state = self.vote(agent, name)
-            while state is None and leaving:
-                agent = leaving.pop(0)
-                state = self.vote(agent, name)
-            found.append((self.nodes.get(agent, {}).get("zone", ""), state))
-        return found
-
-    def record(self, agent):
-        return self.nodes.setdefault(agent, {
-            "role": None, "zone": "", "labels": {}, "state": "present", "since": 0, "hello": 0, "cells": {},
-            "waits": False, "epoch": None, "high": None, "parts": []})
-
-    def of_agent(self, agent):
-        return [name for name, each in self.targets.items() if agent in each["assigned"] or agent in each["leaving"]]
-
-    def events(self, message):
-        is_new = message["agent"] not in self.nodes
-        node = self.record(message["agent"])
-        if node["epoch"] != message["epoch"]:
-            node["waits"] = node["waits"] or node["epoch"] is not None
-            node.update(epoch=message["epoch"], high=None, parts=[])
-            if not is_new:
-                self.mark(self.of_agent(message["agent"]))
-        high = node["high"] or 0
-        if "changes" in message:
-            node["parts"] = []
-            changes = [each for each in message["changes"] if each["number"] > high]
-            for each in changes:
-                if "state" in each:
-                    node["cells"][each["target"]] = each["state"]
-                else:
-                    node["cells"].pop(each["target"], None)
-            node["high"] = max(high, message["to"])
-            self.mark({each["target"] for each in changes})
-            return
-        node["high"] = max(high, message["number"])
-        parts = node["parts"] = [] if message["part"] == 1 else node["parts"]
-        if message["part"] != len(parts) + 1 or any(
-                (each["number"], each["of"]) != (message["number"], message["of"]) for each in parts):
-            node["parts"] = []
-            return
-        parts.append(message)
-        if message["part"] < message["of"]:
-            return
-        old, waited = node["cells"], node["waits"]
-        cells = {each["target"]: each["state"] for part in parts for each in part["cells"]}
-        node.update(cells=cells, waits=False, parts=[])
-        self.mark(name for name in old.keys() | cells.keys() if waited or old.get(name) != cells.get(name))
-
-    def node(self, message):
-        name = message["id"]
-        known = self.nodes.get(name)
-        state = known["state"] if known and known["role"] else None
-        if hello := message.get("hello"):
-            node = self.record(name)
-            attributes = (hello["role"], hello["zone"], hello["labels"])
-            is_change = state != "present" or attributes != (node["role"], node["zone"], node["labels"])
-            node.update(role=hello["role"], zone=hello["zone"], labels=hello["labels"], hello=self.sequence)
-            if state != "present":
-                node["waits"] = node["waits"] or state is not None
-                node.update(state="present", since=self.time)
-            if is_change:
-                self.reassign(name)
-        elif "bye" in message:
-            if not message["bye"]["restarts"] and state in ("present", "lost"):
-                known.update(state="left", since=self.time)
-                self.reassign(name)
-        elif lost := message.get("lost"):
-            if state is None or state == "present" and known["hello"] == lost["hello"]:
-                attributes = lost["attributes"]
-                self.record(name).update(
-                    role=attributes["role"], zone=attributes["zone"], labels=attributes["labels"], hello=lost["hello"],
-                    state="lost", since=self.time)
-                self.reassign(name)
-
-    def reassign(self, node):
-        limits = {"left": HAND_OVER, "lost": 24 * 3600 * 10**9}
-        for name, each in list(self.nodes.items()):
-            if each["state"] in limits and each["since"] + limits[each["state"]] < self.time:
-                del self.nodes[name]
-        for name in self.targets:
-            self.assign(name)
-        self.mark(self.of_agent(node))
-
-    def assign(self, name):
-        target = self.targets[name]
-        agents = [{"id": key, "zone": each["zone"], "labels": each["labels"], "present": each["state"] == "present"}
-                  for key, each in self.nodes.items() if each["role"] == "agent" and each["state"] != "left"]
-        chosen = assigned(name, target["place"], agents)
-        if chosen == target["assigned"]:
-            return
-        leaving = {agent: until for agent, until in target["leaving"].items() if until > self.time}
-        for agent in target["assigned"]:
-            if agent not in chosen and self.nodes.get(agent, {}).get("state") != "lost":
-                leaving[agent] = self.time + HAND_OVER
-        target["leaving"] = {agent: until for agent, until in leaving.items() if agent not in chosen}
-        target["assigned"] = chosen
-        self.mark([name])
-
-    def definition(self, message):
-        name, version = message["id"], message["version"]
-        known = self.targets.get(name, {}).get("version", self.deleted.get(name, 0))
-        if version <= known:
-            return
-        if message.get("deleted"):
-            self.targets.pop(name, None)
-            self.deleted[name] = version
-            return
-        self.deleted.pop(name, None)
-        target = self.targets.setdefault(name, {"assigned": [], "leaving": {}, "verdict": None, "changed": self.time})
-        definition = message["definition"]
-        target.update(version=version, place=definition["place"], quorum=definition["quorum"])
-        self.assign(name)
-        self.mark([name])
-
-    def verdict(self, message):
-        target = self.targets.get(message["target"])
-        if not target:
-            return
-        last = target["verdict"]
-        if last is None:
-            is_accepted = message["prev"] == 0
-        elif message["prev"] != last["sequence"]:
-            is_accepted = False
-        elif message["from"] == message["to"]:
-            is_accepted = message["to"] == last["to"]
-        else:
-            is_accepted = message["to"] != last["to"] and (message["basis"], message["attempt"]) > (
-                last["basis"], last["attempt"])
-        if not is_accepted:
-            return
-        target["verdict"] = message | {"sequence": self.sequence}
-        if message["from"] == message["to"]:
-            return
-        self.checked += 1
-        own = self.decisions.get((message["target"], message["basis"]))
-        if own != message["to"]:
-            self.failures.append(
-                f"{message['target']}: the verdict {self.sequence} is {message['to']}, at {message['basis']} it is {own}")
+    def run(self):
+        fields = {}
+        for line in self.lines:
+            name, _, value = line.decode().rstrip("\n").partition(": ")
+            if name:
+                fields[name] = value
+            elif "data" in fields:
+                self.events.append((fields.get("event"), fields.get("id"), json.loads(fields["data"])))
+                fields = {}
 
 
-async def recompute(server):
-    """Reads the stream from its first message to its last one."""
-    client = await nats.connect(server)
-    context = client.jetstream()
-    state = (await context.stream_info("RX")).state
-    if state.messages and state.first_seq > 1:
-        raise SystemExit("fleet: the stream does not begin with its first message; its state before is not known")
-    fleet = Fleet()
-    subscription = await context.subscribe("rx.>", ordered_consumer=True)
-    while fleet.sequence < state.last_seq:
-        message = await subscription.next_msg(timeout=10)
-        time = message.metadata.timestamp
-        # A datetime has microseconds: enough for the 15 s of a hand-over.
-        nanoseconds = int(time.timestamp() * 10**6) * 1000
-        fleet.apply(message.subject, json.loads(message.data), message.metadata.sequence.stream, nanoseconds)
-    await client.close()
-    return fleet
+def outages(a, b, c):
+    """Causes every verdict, each by what causes it in use."""
+    listener = Listener()
+    for name, address, more in (("web", HOST, {}), ("far", "10.80.0.1", {}), ("one", HOST, {"place": {"count": 1}}),
+                                ("part", "10.79.0.9", {})):
+        define(name, address, **more)
+    for name in ("web", "far", "one", "part"):
+        expect(name, "up")
+    listener.close()
+    expect("web", "down")
+    listener = Listener()
+    expect("web", "up")
+    expect("part", "up")
+    # One agent's path is broken behind its first hop, then a second one's; then the second zone does not suffice.
+    c.mislead("10.79.0.9")
+    expect("part", "partial")
+    b.mislead("10.79.0.9")
+    expect("part", "down")
+    define("part", "10.79.0.9", quorum={"zones": 3})
+    expect("part", "partial")
+    for agent in (b, c):
+        agent.lead("10.79.0.9")
+    expect("part", "up")
+    for agent in (a, b):
+        agent.ip("route", "del", "default")
+    expect("far", "unreachable")
+    for agent in (a, b):
+        agent.connect()
+    expect("far", "up")
+    define("one", HOST, place={"count": 1}, paused=True)
+    expect("one", "paused")
+    # Two of three agents are silent: one is killed, the other has no cable.
+    a.process.kill()
+    a.process.wait()
+    ip("link", "set", b.cable, "down")
+    expect("web", "unknown")
+    b.connect()
+    expect("web", "up")
+    request("DELETE", "/fleet/targets/one")
+    wait("the end of the target", lambda: len(request("GET", "/fleet/targets")["targets"]) == 3)
+    listener.close()
+    expect("far", "down")
 
 
-def main():
-    fleet = asyncio.run(recompute(sys.argv[1]))
-    for failure in fleet.failures:
-        print(f"fleet: {failure}", file=sys.stderr)
-    if fleet.failures:
-        raise SystemExit(1)
-    print(f"fleet: {fleet.checked} verdicts of {len(fleet.targets)} targets recomputed from {fleet.sequence} messages")
+def quiet():
+    """Waits until the fleet has no more events."""
+    last = None
+    while (present := request("GET", "/fleet")["lastEventId"]) != last:
+        last = present
+        time.sleep(QUIET)
+
+
+def differences(fleet, events):
+    """What the replica serves, compared with the own state."""
+    found = list(fleet.failures)
+
+    def same(what, own, theirs):
+        if own != theirs:
+            found.append(f"{what}: {own} in the stream, {theirs} at the replica")
+
+    same("verdicts", {name: (each["verdict"] or {"to": "unknown"})["to"] for name, each in fleet.targets.items()},
+         {each["id"]: each["verdict"] for each in request("GET", "/fleet/targets")["targets"]})
+    same("cells",
+         {(agent, target): fleet.vote(agent, target) for agent, node in fleet.nodes.items()
+          if node["role"] == "agent" and node["state"] != "left" for target in node["cells"]},
+         {(each["agent"], each["target"]): each["state"]
+          for each in request("GET", "/fleet/matrix?limit=10000")["cells"]})
+    same("events of verdicts",
+         [(each["sequence"], each["target"], each["to"], each["votes"]) for each in fleet.accepted],
+         [(int(identifier.split("-")[1]) // 256, data["target"], data["verdict"], data["votes"])
+          for kind, identifier, data in events if kind == "verdict"])
+    return found
+
+
+def mesh():
+    """Who reaches whom in the end: two agents reach each other, and not the one that was killed."""
+    states = {(each["agent"], each["target"].removeprefix("mesh.")): each["state"]
+              for each in request("GET", "/fleet/matrix?of=agents")["cells"]}
+    expected = {("node-b", "node-c"): "up", ("node-c", "node-b"): "up", ("node-b", "node-a"): "down",
+                ("node-c", "node-a"): "down", ("node-a", "node-b"): "unknown", ("node-a", "node-c"): "unknown"}
+    reached = request("GET", "/fleet/agents/node-a")["reached"]["verdict"]
+    zones = {(each["from"], each["to"]): {state for state, count in each["states"].items() if count}
+             for each in request("GET", "/fleet/matrix?of=agents&group=zone")["groups"]}
+    own = {(AGENTS[one], AGENTS[other]): {state} for (one, other), state in expected.items()}
+    return [f"mesh: {found} instead of {right}" for found, right in ((states, expected), (reached, "down"), (zones, own))
+            if found != right]
+
+
+def metrics():
+    """The families of the fleet that a replica and an agent have, compared with the reference."""
+    text = "".join(urllib.request.urlopen(f"http://{address}:8080/metrics", timeout=10).read().decode()
+                   for address in (HOST, "10.79.0.3"))
+    own = set(re.findall(r"^# TYPE (reachd_fleet_\w+)", text, re.M))
+    shown = set(re.findall(r"^\| `(reachd_fleet_\w+)`", pathlib.Path("docs/reference/metrics.md").read_text(), re.M))
+    return [f"docs/reference/metrics.md: {name}" for name in own ^ shown]
+
+
+def planted(messages, fleet):
+    """Copies of the messages with one error each, which the comparison must find."""
+    def last(kind, is_wanted):
+        return max(index for index, each in enumerate(messages) if each[0].startswith(kind) and is_wanted(each[1]))
+
+    def basis(verdict):
+        """The report of an agent that led to a verdict."""
+        sequences = {each["basis"] for each in fleet.accepted if each["to"] == verdict}
+        return max(index for index, each in enumerate(messages) if each[2] in sequences and "changes" in each[1])
+
+    def replaced(index, change):
+        wrong = copy.deepcopy(messages)
+        change(wrong[index][1])
+        return wrong
+
+    yield "another verdict", replaced(
+        last("rx.verdict.", lambda each: each["to"] == "down"), lambda each: each.update(to="paused"))
+    yield "another state of a cell", replaced(
+        basis("unreachable"), lambda each: [change.update(state="up") for change in each["changes"]])
+    yield "another quorum", replaced(
+        last("rx.target.", lambda each: each.get("definition", {}).get("quorum", {}).get("zones") == 3),
+        lambda each: each["definition"]["quorum"].update(zones=1))
+    yield "a lost agent that is not", [
+        each for each in messages if not (each[0] == "rx.node.node-a" and "lost" in each[1])]
+
+
+def main(program):
+    with fleetnet.running(program, {name: (number + 2, zone) for number, (name, zone) in enumerate(AGENTS.items())},
+                          before=Events) as (members, events):
+        outages(*members[1:])
+        quiet()
+        messages = fleetfold.messages_of(ENGINE)
+        fleet = fleetfold.fold(messages)
+        found = differences(fleet, events.events) + metrics() + mesh()
+    for name, wrong in planted(messages, fleet):
+        if not fleetfold.fold(wrong).failures:
+            found.append(f"not found: {name}")
+    if missing := VERDICTS - {each["to"] for each in fleet.accepted}:
+        found.append(f"not caused: {sorted(missing)}")
+    if found:
+        raise SystemExit("fleet: " + "\nfleet: ".join(found))
+    print(f"fleet: {len(fleet.accepted)} verdicts recomputed from {len(messages)} messages; planted errors found")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1] + "-fleet")

@@ -1,0 +1,276 @@
+"""The state of a fleet as a fold of the engine's stream, in code of its own: it follows ADR 36, not the program.
+
+The state after the message that a verdict names as its basis must lead to that verdict and its votes.
+"""
+import asyncio
+import json
+
+import nats
+
+STATES = ("up", "down", "unreachable", "unknown", "paused")
+MASK = 2**64 - 1
+HAND_OVER = 15 * 10**9
+
+
+def stable_hash(*texts):
+    """FNV-1a over the texts, each followed by 0xff, and the finalizer of SplitMix64."""
+    state = 0xCBF29CE484222325
+    for byte in b"".join(text.encode() + b"\xff" for text in texts):
+        state = ((state ^ byte) * 0x100000001B3) & MASK
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & MASK
+    return state ^ (state >> 31)
+
+
+def assigned(target, place, agents):
+    """The agents that check a target: rendezvous hashing, present ones first, one of each zone before a second one."""
+    select, count, spread = ({}, None, False) if place == "all" else (
+        place.get("select", {}), place.get("count"), "spread" in place)
+    chosen = [each for each in agents if all(each["labels"].get(key) == value for key, value in select.items())]
+    if count is None or count >= len(chosen):
+        return sorted(each["id"] for each in chosen)
+    chosen.sort(key=lambda each: (stable_hash(target, each["id"]), each["id"]), reverse=True)
+    present = [each for each in chosen if each["present"]]
+    if spread:
+        seen, rounds = {}, []
+        for index, each in enumerate(present):
+            rounds.append((seen.get(each["zone"], 0), index))
+            seen[each["zone"]] = seen.get(each["zone"], 0) + 1
+        present = [present[index] for _, index in sorted(rounds)]
+    ordered = present + [each for each in chosen if not each["present"]]
+    return sorted(each["id"] for each in ordered[:count])
+
+
+def needed(threshold, whole, default):
+    """The number that a threshold means."""
+    if threshold is None:
+        return default
+    if isinstance(threshold, int):
+        return max(threshold, 1)
+    return max((whole * int(threshold.rstrip("%")) + 99) // 100, 1)
+
+
+def count(votes):
+    """The votes as a verdict reports them; an agent without a result abstains as `unknown`."""
+    return {"assigned": len(votes), **{state: sum((each or "unknown") == state for _, each in votes) for state in STATES}}
+
+
+def decide(quorum, votes):
+    """The verdict of votes, which are pairs of zone and state."""
+    total, counts = len(votes), count(votes)
+    voters, least = counts["up"] + counts["down"], 2 if total >= 2 else 1
+    minimum = max(needed(quorum["minimum"], total, (total + 1) // 2), least)
+    down = max(needed(quorum["down"], voters, voters // 2 + 1), least)
+    if total == 0:
+        return "unknown"
+    if counts["paused"] == total:
+        return "paused"
+    if voters < minimum:
+        return "unreachable" if counts["unreachable"] >= minimum else "unknown"
+    if counts["down"] == 0:
+        return "up"
+    zones = len({zone for zone, state in votes if state == "down"})
+    return "down" if counts["down"] >= down and zones >= quorum["zones"] else "partial"
+
+
+class Fleet:
+    """The state after each message of the stream."""
+
+    def __init__(self):
+        self.nodes, self.targets, self.deleted = {}, {}, {}
+        self.sequence = self.time = 0
+        self.decisions, self.accepted, self.failures = {}, [], []
+
+    def apply(self, subject, message, sequence, time):
+        self.sequence, self.time = sequence, time
+        kind = subject.split(".")[1]
+        getattr(self, {"ev": "events", "node": "node", "verdict": "verdict", "target": "definition"}[kind])(message)
+
+    def mark(self, names):
+        """Keeps the verdict that the votes have now, as the decision at this message."""
+        for name in names:
+            if target := self.targets.get(name):
+                target["changed"] = self.time
+                votes = self.votes(name, target)
+                self.decisions[name, self.sequence] = decide(target["quorum"], votes), count(votes)
+
+    def vote(self, agent, target):
+        node = self.nodes.get(agent)
+        state = node and node["cells"].get(target)
+        is_heard = node is not None and node["state"] != "lost" and not node["waits"]
+        return state if is_heard or state in (None, "paused") else "unknown"
+
+    def votes(self, name, target):
+        leaving = sorted(agent for agent, until in target["leaving"].items() if until > target["changed"])
+        found = []
+        for agent in target["assigned"]:
+            state = self.vote(agent, name)
+            while state is None and leaving:
+                agent = leaving.pop(0)
+                state = self.vote(agent, name)
+            found.append((self.nodes.get(agent, {}).get("zone", ""), state))
+        return found
+
+    def record(self, agent):
+        return self.nodes.setdefault(agent, {
+            "role": None, "zone": "", "labels": {}, "state": "present", "since": 0, "hello": 0, "cells": {},
+            "waits": False, "epoch": None, "high": None, "parts": []})
+
+    def of_agent(self, agent):
+        return [name for name, each in self.targets.items() if agent in each["assigned"] or agent in each["leaving"]]
+
+    def events(self, message):
+        is_new = message["agent"] not in self.nodes
+        node = self.record(message["agent"])
+        if node["epoch"] != message["epoch"]:
+            node["waits"] = node["waits"] or node["epoch"] is not None
+            node.update(epoch=message["epoch"], high=None, parts=[])
+            if not is_new:
+                self.mark(self.of_agent(message["agent"]))
+        high = node["high"] or 0
+        if "changes" in message:
+            node["parts"] = []
+            changes = [each for each in message["changes"] if each["number"] > high]
+            for each in changes:
+                if "state" in each:
+                    node["cells"][each["target"]] = each["state"]
+                else:
+                    node["cells"].pop(each["target"], None)
+            node["high"] = max(high, message["to"])
+            self.mark({each["target"] for each in changes})
+            return
+        node["high"] = max(high, message["number"])
+        parts = node["parts"] = [] if message["part"] == 1 else node["parts"]
+        if message["part"] != len(parts) + 1 or any(
+                (each["number"], each["of"]) != (message["number"], message["of"]) for each in parts):
+            node["parts"] = []
+            return
+        parts.append(message)
+        if message["part"] < message["of"]:
+            return
+        old, waited = node["cells"], node["waits"]
+        cells = {each["target"]: each["state"] for part in parts for each in part["cells"]}
+        node.update(cells=cells, waits=False, parts=[])
+        self.mark(name for name in old.keys() | cells.keys() if waited or old.get(name) != cells.get(name))
+
+    def node(self, message):
+        name = message["id"]
+        known = self.nodes.get(name)
+        state = known["state"] if known and known["role"] else None
+        if hello := message.get("hello"):
+            node = self.record(name)
+            attributes = (hello["role"], hello["zone"], hello["labels"])
+            is_change = state != "present" or attributes != (node["role"], node["zone"], node["labels"])
+            node.update(role=hello["role"], zone=hello["zone"], labels=hello["labels"], hello=self.sequence)
+            if state != "present":
+                node["waits"] = node["waits"] or state is not None
+                node.update(state="present", since=self.time)
+            if is_change:
+                self.reassign(name)
+        elif "bye" in message:
+            if not message["bye"]["restarts"] and state in ("present", "lost"):
+                known.update(state="left", since=self.time)
+                self.reassign(name)
+        elif lost := message.get("lost"):
+            if state is None or state == "present" and known["hello"] == lost["hello"]:
+                attributes = lost["attributes"]
+                self.record(name).update(
+                    role=attributes["role"], zone=attributes["zone"], labels=attributes["labels"], hello=lost["hello"],
+                    state="lost", since=self.time)
+                self.reassign(name)
+
+    def reassign(self, node):
+        limits = {"left": HAND_OVER, "lost": 24 * 3600 * 10**9}
+        for name, each in list(self.nodes.items()):
+            if each["state"] in limits and each["since"] + limits[each["state"]] < self.time:
+                del self.nodes[name]
+        for name in self.targets:
+            self.assign(name)
+        self.mark(self.of_agent(node))
+
+    def assign(self, name):
+        target = self.targets[name]
+        agents = [{"id": key, "zone": each["zone"], "labels": each["labels"], "present": each["state"] == "present"}
+                  for key, each in self.nodes.items() if each["role"] == "agent" and each["state"] != "left"]
+        chosen = assigned(name, target["place"], agents)
+        if chosen == target["assigned"]:
+            return
+        leaving = {agent: until for agent, until in target["leaving"].items() if until > self.time}
+        for agent in target["assigned"]:
+            if agent not in chosen and self.nodes.get(agent, {}).get("state") != "lost":
+                leaving[agent] = self.time + HAND_OVER
+        target["leaving"] = {agent: until for agent, until in leaving.items() if agent not in chosen}
+        target["assigned"] = chosen
+        self.mark([name])
+
+    def definition(self, message):
+        name, version = message["id"], message["version"]
+        known = self.targets.get(name, {}).get("version", self.deleted.get(name, 0))
+        if version <= known:
+            return
+        if message.get("deleted"):
+            self.targets.pop(name, None)
+            self.deleted[name] = version
+            return
+        self.deleted.pop(name, None)
+        target = self.targets.setdefault(name, {"assigned": [], "leaving": {}, "verdict": None, "changed": self.time})
+        definition = message["definition"]
+        target.update(version=version, place=definition["place"], quorum=definition["quorum"])
+        self.assign(name)
+        self.mark([name])
+
+    def verdict(self, message):
+        target = self.targets.get(message["target"])
+        if not target:
+            return
+        last = target["verdict"]
+        if last is None:
+            is_accepted = message["prev"] == 0
+        elif message["prev"] != last["sequence"]:
+            is_accepted = False
+        elif message["from"] == message["to"]:
+            is_accepted = message["to"] == last["to"]
+        else:
+            is_accepted = message["to"] != last["to"] and (message["basis"], message["attempt"]) > (
+                last["basis"], last["attempt"])
+        if not is_accepted:
+            return
+        target["verdict"] = message | {"sequence": self.sequence}
+        if message["from"] == message["to"]:
+            return
+        self.accepted.append(target["verdict"])
+        own = self.decisions.get((message["target"], message["basis"]), (None, None))
+        if own != (message["to"], message["votes"]):
+            self.failures.append(f"{message['target']}: the verdict {self.sequence} is {message['to']} of {message['votes']}, "
+                                 f"at {message['basis']} it is {own[0]} of {own[1]}")
+
+
+def fold(messages):
+    """The state after messages, each with its subject, content, sequence, and time in nanoseconds."""
+    fleet = Fleet()
+    for message in messages:
+        fleet.apply(*message)
+    return fleet
+
+
+async def read(server):
+    """The messages of the stream, from its first one to its last one."""
+    client = await nats.connect(server)
+    context = client.jetstream()
+    state = (await context.stream_info("RX")).state
+    if state.messages and state.first_seq > 1:
+        raise SystemExit("fleet: the stream does not begin with its first message; its state before is not known")
+    messages = []
+    subscription = await context.subscribe("rx.>", ordered_consumer=True)
+    while not messages or messages[-1][2] < state.last_seq:
+        message = await subscription.next_msg(timeout=10)
+        # A datetime has microseconds: enough for the 15 s of a hand-over.
+        time = int(message.metadata.timestamp.timestamp() * 10**6) * 1000
+        messages.append((message.subject, json.loads(message.data), message.metadata.sequence.stream, time))
+    await client.close()
+    return messages
+
+
+def messages_of(server):
+    """The same, for callers without an event loop."""
+    return asyncio.run(read(server))
