@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
-# Two images from one build: `docker build .` makes one from scratch with the service only; `--target debug` adds a shell.
+# Three images from one build: `docker build .` makes one from scratch with the service only; `--target debug` adds a shell,
+# `--target fleet` the agents and replicas of a fleet.
 ARG SWIFT_IMAGE=swift:6.3-bookworm
 
 # A libcurl for HTTP only: Debian's build would add LDAP, Kerberos, SSH and a second TLS library to the image.
@@ -43,6 +44,31 @@ VOLUME /var/lib/reachd
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]
 CMD ["serve"]
+
+FROM build AS fleet-build
+ARG REVISION=unknown
+RUN --mount=type=cache,target=/source/.build,sharing=locked \
+    REACHD_COMMIT=${REVISION} swift build -c release --product reachd-fleet --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
+      -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
+ && scripts/image.d/closure "$(REACHD_COMMIT=${REVISION} swift build -c release --show-bin-path)/reachd-fleet" /image
+
+FROM scratch AS fleet
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="reachd-fleet" \
+      org.opencontainers.image.description="Agents and replicas of a fleet: many machines, one answer" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=fleet-build /image /
+COPY --from=fleet-build --chown=65532:65532 /image/var/lib/reachd /var/lib/reachd
+USER 65532:65532
+EXPOSE 8080
+ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
+VOLUME /var/lib/reachd
+# The image contains reachd, too, for this command.
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
+ENTRYPOINT ["/usr/bin/reachd-fleet"]
+CMD ["agent"]
 
 FROM scratch
 ARG REVISION=unknown
