@@ -157,6 +157,6 @@ public final class ScriptedKernel: Sendable {
   /// The time on the script's clock since its boot.
   public var uptime: Duration { guarded.withLock(\.uptime) }
 
-  /// The number of lookups by ``lookUp(_:)``.
+  /// The number of calls that looked up routes.
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
 }
