@@ -70,6 +70,28 @@ extension ServerTests {
       #expect(try client.response().status == 200)
     }
 
+    @Test("The time limit of a wait begins after the handler, which may need longer")
+    func slowHandler() throws {
+      let bench = Bench()
+      let fixture = try Fixture.serving { _ in
+        usleep(2_200_000)
+        return .wait(
+          HTTPWait(limit: .seconds(2)) {
+            HTTPResponse(status: 304)
+          } begin: { promise in
+            bench.promises.withLock { $0.append(promise) }
+            return {}
+          })
+      }
+      let client = try fixture.client()
+      client.send(Self.request)
+      let promises = bench.takeAll(1)
+      // The next turn of the loop has begun, so that an expired timer would have answered.
+      usleep(50_000)
+      promises.first?.fulfil(HTTPResponse(body: .bytes(Array("done".utf8))))
+      #expect(try client.response().text == "done")
+    }
+
     @Test("A disconnect ends the wait", arguments: [false, true])
     func gone(byReset: Bool) throws {
       let bench = Bench()

@@ -17,7 +17,8 @@ final class DeferredReplies {
   func promise(_ connection: Connection, within span: Int64, _ deferral: Deferral = Deferral()) -> HTTPPromise {
     connection.phase = .deferred(deferral)
     connection.suspend()
-    context.timers.set(.reply(connection.token), at: context.now.advanced(byNanoseconds: span))
+    // Not the time of this turn: the handler may have needed longer than the span.
+    context.timers.set(.reply(connection.token), at: MonotonicInstant.now.advanced(byNanoseconds: span))
     return HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.requestNumber)
   }
 
