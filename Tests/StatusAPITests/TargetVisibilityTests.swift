@@ -64,6 +64,8 @@ import Testing
         #expect(text.contains(Self.redacted) && !text.contains("SECRET"), "\(text)")
       }
     }
+    let explained = try text("/targets/api/explain", [.admin])
+    #expect(explained.contains(Self.redacted) && !explained.contains("SECRET"), "\(explained)")
     for path in ["/check?target=", "/explain?target="] {
       let text = try text(path + "https%3A%2F%2F10.0.0.9%2Fx%3Fkey%3DSECRET", [.admin])
       #expect(text.contains(Self.redacted) && !text.contains("SECRET"), "\(text)")

@@ -38,17 +38,10 @@ enum TargetRepresentation {
         .init(name: "rise", value: .integer(Int64(definition.rise))),
         .init(name: "paused", value: .bool(definition.isPaused)),
         .init(name: "origin", value: .string(report.origin.rawValue)),
-        .init(name: "lastCheck", value: lastCheck(report, monitor)),
+        .init(
+          name: "lastCheck",
+          value: report.lastOutcome(monitor).map { CheckRepresentation.document([$0]) } ?? .null),
       ])
-  }
-
-  private static func lastCheck(_ report: TargetReport, _ monitor: ReachabilityMonitor) -> JSON {
-    guard let result = report.status.lastResult else { return .null }
-    let definition = report.definition
-    let request = CheckRequest(definition.target, module: definition.module, timeout: definition.timeout)
-    // The current path: the path at the time of the check is not stored.
-    let path = result.address == nil ? nil : monitor.verdict(of: definition.target.host)?.path
-    return CheckRepresentation.document([CheckOutcome(request: request, result: result, path: path)])
   }
 
   /// Returns a duration in seconds, or null.

@@ -6,8 +6,8 @@ internal import ReachabilityChecks
 /// `/targets/{id}`: one registered target.
 enum TargetRoutes {
   static let all = [
-    TargetCollectionRoutes.list, TargetCollectionRoutes.post, TargetOverviewRoute.overview, get, put, delete, check,
-    pause, resume,
+    TargetCollectionRoutes.list, TargetCollectionRoutes.post, TargetOverviewRoute.overview, get, put, delete,
+    TargetExplanationRoute.explain, check, pause, resume,
   ]
 
   static let get = Route(
@@ -120,7 +120,7 @@ enum TargetRoutes {
     return id
   }
 
-  private static func report(_ context: RequestContext) throws(Problem) -> TargetReport {
+  static func report(_ context: RequestContext) throws(Problem) -> TargetReport {
     let id = try id(context)
     guard let report = context.service.targets.schedule.report(of: id) else { throw Problem(.missing, id) }
     return report

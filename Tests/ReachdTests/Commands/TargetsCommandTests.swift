@@ -36,6 +36,19 @@ import Testing
     #expect(document["targets"]?.elements?.map { $0["id"]?.text } == ["db", "rest"])
   }
 
+  @Test func stateIsExplained() throws {
+    let reloadable = try ReloadableService("targets: [{ id: db, target: 'tcp://127.0.0.1:1' }]\n")
+    let url = reloadable.service.url
+    #expect(try eventually { try list(url).end == .exited(1) })
+    let (end, output, _) = try Program.run(["targets", "explain", "db", "--url", url])
+    #expect(end == .exited(0))
+    #expect(output.hasPrefix("tcp://127.0.0.1:1 is down: refused\n  ok   link     lo is up\n"), "\(output)")
+    let document = try JSONValue(Program.run(["targets", "explain", "db", "--json", "--url", url]).output)
+    #expect(document["answer"]?["step"]?.text == "tcp")
+    let (other, _, errors) = try Program.run(["targets", "explain", "none", "--url", url])
+    #expect(other == .exited(1) && errors.hasPrefix("reachd: no target has the id \"none\""), "\(errors)")
+  }
+
   @Test func allPagesAreRead() throws {
     let targets = (10_000..<12_001).map { "  - { id: t\($0), target: 'route://127.0.0.1', paused: true }\n" }
     let reloadable = try ReloadableService("targets:\n" + targets.joined())

@@ -37,10 +37,11 @@ extension ClientOptions {
 
   /// Sends a request for targets; without a response it reports the reason and throws the exit code 2.
   func sendOrExit(
-    _ method: String, _ path: String, body: String? = nil, fields: [String: String] = [:], _ source: SourceOptions
+    _ method: String, _ path: String, accept: String = "application/json", body: String? = nil,
+    fields: [String: String] = [:], _ source: SourceOptions
   ) throws -> HTTPClient.Response {
     do {
-      return try send(path, method: method, accept: "application/json", body: body, fields: fields, source)
+      return try send(path, method: method, accept: accept, body: body, fields: fields, source)
     } catch let error where !(error is ExitCode) {
       throw Self.undetermined("\(error)")
     }

@@ -9,11 +9,13 @@ struct TargetsCommand: AsyncParsableCommand {
       EXAMPLES
         reachd targets --state down,unreachable && echo none is down
         reachd targets add db tcp://db:5432 --interval 5s --label env=prod
+        reachd targets explain db
         reachd targets rm db
         reachd targets export > targets.yaml
       """,
     subcommands: [
-      TargetsListCommand.self, TargetsAddCommand.self, TargetsRemoveCommand.self, TargetsExportCommand.self,
+      TargetsListCommand.self, TargetsAddCommand.self, TargetsExplainCommand.self, TargetsRemoveCommand.self,
+      TargetsExportCommand.self,
     ],
     defaultSubcommand: TargetsListCommand.self)
 }

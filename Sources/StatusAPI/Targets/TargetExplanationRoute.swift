@@ -1,0 +1,27 @@
+internal import EmbeddedHTTPServer
+internal import JSONFormat
+internal import NetworkReachability
+internal import ReachabilityChecks
+
+/// `GET /targets/{id}/explain`: the diagnosis of a registered target.
+///
+/// It explains the present state and makes no check, so that it needs no more than the scope to read, and the policy for
+/// targets of clients does not apply to the targets of the configuration.
+enum TargetExplanationRoute {
+  static let explain = Route(
+    pattern: "/targets/{id}/explain", mediaTypes: [.json, .text],
+    summary: "why a registered target is up or not, step by step"
+  ) { (context) throws(Problem) in
+    let report = try TargetRoutes.report(context)
+    guard !report.definition.isPaused else {
+      throw Problem(.conflict, "the target is paused; resume it, or use GET /explain")
+    }
+    let monitor = context.service.monitor
+    let explanation = Diagnosis(of: report.currentOutcome(monitor), in: monitor.snapshot)
+    let body =
+      context.media == .text
+      ? Array(ExplanationRepresentation.text(explanation).utf8)
+      : ExplanationRepresentation.document(explanation, text: report.definition.target.redacted).bytes + [0x0a]
+    return .now(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))
+  }
+}
