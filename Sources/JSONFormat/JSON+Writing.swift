@@ -36,7 +36,7 @@ extension JSON {
     }
   }
 
-  private static func write<Element>(
+  static func write<Element>(
     _ elements: [Element], between brackets: (Unicode.Scalar, Unicode.Scalar), to bytes: inout [UInt8],
     _ write: (Element, inout [UInt8]) -> Void
   ) {
@@ -48,7 +48,7 @@ extension JSON {
     bytes.append(UInt8(ascii: brackets.1))
   }
 
-  private static func write(_ text: String, to bytes: inout [UInt8]) {
+  static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     defer { bytes.append(UInt8(ascii: "\"")) }
     guard text.utf8.contains(where: isEscaped) else {

@@ -13,8 +13,9 @@ struct TargetOverview {
     static let flapping: Int64 = 2
   }
 
-  private var ids: [JSON] = [], targets: [JSON] = [], states: [JSON] = [], reasons: [JSON] = []
-  private var labels: [JSON] = [], since: [JSON] = [], flags: [JSON] = [], latencies: [JSON] = []
+  private var ids = JSONArrayEncoder(), targets = JSONArrayEncoder(), states = JSONArrayEncoder()
+  private var reasons = JSONArrayEncoder(), labels = JSONArrayEncoder(), since = JSONArrayEncoder()
+  private var flags = JSONArrayEncoder(), latencies = JSONArrayEncoder()
   private var reasonNames: [JSON] = [.null]
   private var reasonNumbers: [String: Int64] = [:]
   private var labelSets: [JSON] = []
@@ -29,15 +30,15 @@ struct TargetOverview {
 
   private mutating func add(_ report: TargetReport, _ visibility: TargetVisibility) {
     let (definition, status) = (report.definition, report.status)
-    ids.append(.string(definition.id))
-    targets.append(.string(visibility.text(definition.target)))
-    states.append(.integer(Self.stateNumbers[status.state] ?? 0))
-    reasons.append(.integer(number(of: status.reason)))
-    labels.append(.integer(number(of: definition.labels)))
-    since.append(.integer(status.since.microseconds / 1000))
-    flags.append(.integer((status.isPending ? Flag.pending : 0) | (status.isFlapping ? Flag.flapping : 0)))
+    ids.append(definition.id)
+    targets.append(visibility.text(definition.target))
+    states.append(Self.stateNumbers[status.state])
+    reasons.append(number(of: status.reason))
+    labels.append(number(of: definition.labels))
+    since.append(status.since.microseconds / 1000)
+    flags.append((status.isPending ? Flag.pending : 0) | (status.isFlapping ? Flag.flapping : 0))
     let answer = status.lastResult.flatMap { $0.state == .up ? $0.duration : nil }
-    latencies.append(answer.map { .integer(Int64(($0 / .microseconds(1)).rounded())) } ?? .null)
+    latencies.append(answer.map { Int64(($0 / .microseconds(1)).rounded()) })
   }
 
   private mutating func number(of reason: Reason?) -> Int64 {
@@ -63,17 +64,14 @@ struct TargetOverview {
   /// - Parameters:
   ///   - hasHistory: whether the service keeps a history.
   ///   - columns: further columns.
-  /// - Returns: the document.
-  func document(hasHistory: Bool, _ columns: [JSON.Member] = []) -> JSON {
-    guard
-      case .object(let members) = JSON.members([
-        "history": .bool(hasHistory), "states": .array(Self.stateNames.map { .string($0.rawValue) }),
-        "reasons": .array(reasonNames),
-        "labels": .array(labelSets), "id": .array(ids), "target": .array(targets), "state": .array(states),
-        "reason": .array(reasons), "label": .array(labels), "since": .array(since), "flags": .array(flags),
-        "latency": .array(latencies),
-      ])
-    else { return .null }
-    return .object(members + columns)
+  /// - Returns: the document, encoded.
+  func document(hasHistory: Bool, _ columns: [JSON.Member] = []) -> [UInt8] {
+    let lists: [(name: String, value: [UInt8])] = [
+      ("history", JSON.bool(hasHistory).bytes), ("states", JSON.list(Self.stateNames.map(\.rawValue)).bytes),
+      ("reasons", JSON.array(reasonNames).bytes), ("labels", JSON.array(labelSets).bytes),
+      ("id", ids.bytes), ("target", targets.bytes), ("state", states.bytes), ("reason", reasons.bytes),
+      ("label", labels.bytes), ("since", since.bytes), ("flags", flags.bytes), ("latency", latencies.bytes),
+    ]
+    return JSON.object(encoded: lists + columns.map { ($0.name, $0.value.bytes) })
   }
 }

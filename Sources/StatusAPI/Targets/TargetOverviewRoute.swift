@@ -55,7 +55,7 @@ enum TargetOverviewRoute {
           ids.isEmpty
           ? schedule.reports(where: selection.isSelected)
           : Set(ids).sorted().compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
-        return TargetOverview(reports, visibility).document(hasHistory: hasHistory).bytes + [0x0a]
+        return TargetOverview(reports, visibility).document(hasHistory: hasHistory) + [0x0a]
       } completion: { body in
         var headers = headers
         if body.isCompressed { headers["Content-Encoding"] = "gzip" }
@@ -86,7 +86,7 @@ enum TargetOverviewRoute {
       },
       { series in
         let document = TargetOverview(reports, visibility).document(hasHistory: true, TargetSeries.columns(series))
-        return HTTPResponse(headers: headers, body: .bytes(document.bytes + [0x0a]))
+        return HTTPResponse(headers: headers, body: .bytes(document + [0x0a]))
       })
     return ContentCoding.apply(reply, to: context.request)
   }
