@@ -28,6 +28,9 @@ public struct SHA256Digest: Sendable, Equatable {
   /// 64 hexadecimal digits in lower case.
   public var hexadecimal: String { bytes.hexadecimal }
 
+  /// The base64 form (RFC 4648 §4); nil when GnuTLS has no memory.
+  public var base64: String? { Base64.encode(bytes) }
+
   /// Compares in constant time.
   public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
     unsafe gnutls_memcmp(left.bytes, right.bytes, size) == 0

@@ -16,11 +16,15 @@ public enum StatusPage {
 
   /// The document for `/`.
   ///
-  /// Its URLs are relative, so that the page works behind a proxy with a path prefix.
+  /// Its URLs are relative, so that the page works behind a proxy with a path prefix. It contains the style sheet, so that
+  /// browsers can draw its first frame before they have requested any file.
   public static let document = document("index.html")
 
   /// The document for `/` at a replica of a fleet.
   public static let fleetDocument = document("fleet.html")
+
+  /// The style sheet, as it is in the document.
+  public static let style = embedded("page.css")
 
   /// The scripts, the style sheets and the icons, by name.
   public static let files: [String: File] = Dictionary(
@@ -52,8 +56,12 @@ public enum StatusPage {
   }
 
   private static func document(_ name: String) -> File {
-    let embedded = all.first { $0.name == name }?.bytes ?? []
-    return File(name: name, contentType: contentType(of: name), bytes: substitute(build, in: embedded))
+    let text = substitute(["build": build, "style": style], in: embedded(name))
+    return File(name: name, contentType: contentType(of: name), bytes: Array(text.utf8))
+  }
+
+  private static func embedded(_ name: String) -> String {
+    String(decoding: all.first { $0.name == name }?.bytes ?? [], as: UTF8.self)
   }
 
   private static func contentType(of name: String) -> String {
@@ -66,10 +74,10 @@ public enum StatusPage {
     }
   }
 
-  /// Replaces `{{build}}` in the document.
-  private static func substitute(_ build: String, in document: [UInt8]) -> [UInt8] {
-    Array(
-      String(decoding: document, as: UTF8.self).split(separator: "{{build}}", omittingEmptySubsequences: false)
-        .joined(separator: build).utf8)
+  /// Replaces each `{{name}}` by the value of that name.
+  private static func substitute(_ values: KeyValuePairs<String, String>, in document: String) -> String {
+    values.reduce(document) { document, value in
+      document.split(separator: "{{\(value.key)}}", omittingEmptySubsequences: false).joined(separator: value.value)
+    }
   }
 }

@@ -61,9 +61,16 @@ import Testing
       try service.ask("/status").headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
   }
 
+  @Test func policyNamesTheStyleOfThePageByItsDigest() throws {
+    let page = try ScriptedService().ask("/", ["Accept": "text/html"])
+    let policy = try #require(page.headers["Content-Security-Policy"])
+    // A browser compares the digest: scripts/clients.d/page.py.
+    #expect(policy.contains(/style-src 'self' 'sha256-[A-Za-z0-9+\/]{43}=';/))
+  }
+
   @Test func filesAreCachedForever() throws {
-    let file = try ScriptedService().ask("/page/\(StatusPage.build)/page.css", ["Accept": "text/css,*/*;q=0.1"])
-    #expect(file.headers["Content-Type"] == "text/css; charset=utf-8")
+    let file = try ScriptedService().ask("/page/\(StatusPage.build)/app.js", ["Accept": "*/*"])
+    #expect(file.headers["Content-Type"] == "text/javascript; charset=utf-8")
     #expect(file.headers["Cache-Control"] == "public, max-age=31536000, immutable")
   }
 

@@ -18,6 +18,10 @@ import Testing
     #expect(text.contains("page/\(StatusPage.build)/\(script)"))
   }
 
+  @Test func documentContainsItsStyle() {
+    #expect(text.contains("<style>\(StatusPage.style)</style>") && !StatusPage.style.contains("<"))
+  }
+
   @Test func modulesImportEmbeddedFilesOnly() {
     for file in StatusPage.files.values where file.name.hasSuffix(".js") {
       for line in String(decoding: file.bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("import ") {

@@ -1,15 +1,17 @@
 // The page: one view of the model, redrawn at most once per frame.
 
 import { Connection, applyMessage } from "./connection.js";
-import { clock, fill, forgetColours, h, oncePerFrame, setAttribute, setText } from "./dom.js";
+import { atMostEvery, clock, fill, forgetColours, h, oncePerFrame, setAttribute, setText } from "./dom.js";
 import { Detail } from "./detail.js";
 import { TargetList } from "./list.js";
 import { Model, STATES, makeFilter } from "./model.js";
 import { Summary, Timeline } from "./summary.js";
 import { GLYPHS, selectLanguage, text, word } from "./words.js";
 
-/** How long the order of the list stays while targets change, in ms. */
+/** How long the order of the list and the timeline stay while targets change, in ms. */
 const ORDER_INTERVAL = 250;
+/** The shortest time between two requests for series while the visible targets change, in ms. */
+const SERIES_DELAY = 500;
 /** How often the series of the visible targets are read again, in ms. */
 const SERIES_INTERVAL = 15_000;
 /** The targets in one request for series. */
@@ -19,6 +21,7 @@ const ANNOUNCE_INTERVAL = 5000;
 /** How long a page without a worker keeps its stream while hidden, in ms. */
 const HIDDEN_LIMIT = 30_000;
 
+const NUMBER = new Intl.NumberFormat("en");
 const BASE = new URL(".", location.href).href;
 const BUILD = document.getElementById("app").dataset.build;
 
@@ -47,14 +50,15 @@ class Page {
   #hadGap = false;
   #announced = { at: 0, ids: new Set(), hasMachine: false };
   #states = new Set();
-  #orderedAt = 0;
-  #orderTimer = null;
   #summary = new Summary();
   #timeline;
   #list;
   #detail;
   #parts = {};
   #draw = oncePerFrame(() => this.#render());
+  #orderSoon = atMostEvery(ORDER_INTERVAL, () => this.#order());
+  #showTimeline = atMostEvery(ORDER_INTERVAL, () => this.#timeline.render(this.#model));
+  #readSeriesSoon = atMostEvery(SERIES_DELAY, () => this.#readSeries());
 
   start() {
     const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
@@ -114,15 +118,14 @@ class Page {
       this.#model.load(message.model);
       this.#detail.render();
     } else {
-      this.#missed += applyMessage(this.#model, message);
+      const events = applyMessage(this.#model, message);
       if (message.kind === "overview") this.#detail.load();
-      if (message.kind === "events") {
-        if (message.events.some((event) => event.type === "gap")) this.#hadGap = true;
-        this.#noteForAnnouncement(message.events);
-        const open = this.#detail.id;
-        if (open !== null && message.events.some((event) => event.type === "target" && event.data.target.id === open)) {
-          this.#detail.load();
-        }
+      this.#missed += events.filter((event) => event.isMissed).length;
+      if (events.some((event) => event.type === "gap")) this.#hadGap = true;
+      this.#noteForAnnouncement(events);
+      const open = this.#detail.id;
+      if (open !== null && events.some((event) => event.type === "target" && event.data.target.id === open)) {
+        this.#detail.load();
       }
     }
     this.#draw();
@@ -149,9 +152,13 @@ class Page {
 
   #seriesRequest = null;
 
+  /** Whether a visible target has no series. */
+  get #lacksSeries() { return this.#list.visibleIDs.some((id) => !this.#model.targets.get(id)?.series); }
+
   /** Reads the series of the visible targets. */
   async #readSeries() {
-    const ids = this.#list.visibleIDs.slice(0, SERIES_LIMIT);
+    const visible = this.#list.visibleIDs;
+    const ids = visible.slice(0, SERIES_LIMIT);
     if (ids.length === 0 || !this.#model.hasHistory || this.#status.state !== "live" || document.hidden || this.#seriesRequest) return;
     const query = ids.map((id) => `id=${encodeURIComponent(id)}`).join("&");
     this.#seriesRequest = this.#api("GET", `targets/overview?series=all&${query}`);
@@ -160,6 +167,8 @@ class Page {
       this.#draw();
     } catch { /* The next interval tries again; the connection reports its own failures. */ }
     this.#seriesRequest = null;
+    // The list was scrolled meanwhile.
+    if (this.#list.visibleIDs !== visible && this.#lacksSeries) this.#readSeriesSoon();
   }
 
   // MARK: Elements
@@ -171,9 +180,7 @@ class Page {
     this.#timeline = new Timeline();
     this.#list = new TargetList(this.#model, {
       onOpen: (id) => { location.hash = `#/target/${encodeURIComponent(id)}`; },
-      onVisible: (ids) => {
-        if (ids.some((id) => !this.#model.targets.get(id)?.series)) this.#readSeries();
-      },
+      onVisible: () => { if (this.#lacksSeries) this.#readSeriesSoon(); },
     });
     this.#detail = new Detail(this.#model, this.#api);
     parts.connection = h("p", { class: "connection", role: "status" });
@@ -224,11 +231,11 @@ class Page {
   #render() {
     const { ids, mustRebuild } = this.#model.takeChanges();
     this.#summary.render(this.#model);
-    this.#timeline.render(this.#model);
+    this.#showTimeline();
     if (mustRebuild) this.#orderSoon();
     if (ids.size > 0) this.#list.update(ids);
     for (const chip of this.#parts.chips.children) {
-      setText(chip.querySelector(".count"), this.#model.counts[chip.dataset.state].toLocaleString("en"));
+      setText(chip.children[1], NUMBER.format(this.#model.counts[chip.dataset.state]));
     }
     const isEmpty = this.#model.targets.size === 0 && this.#status.state === "live";
     if (isEmpty !== !this.#parts.empty.hidden) this.#showEmpty(isEmpty);
@@ -236,16 +243,7 @@ class Page {
     this.#renderTitle();
   }
 
-  /** Orders the list now, or after the interval if it was ordered recently. */
-  #orderSoon() {
-    if (this.#orderTimer !== null) return;
-    const delay = Math.max(0, this.#orderedAt + ORDER_INTERVAL - performance.now());
-    if (delay === 0) { this.#order(); return; }
-    this.#orderTimer = setTimeout(() => { this.#orderTimer = null; this.#order(); }, delay);
-  }
-
   #order() {
-    this.#orderedAt = performance.now();
     const filter = makeFilter(this.#parts.search.value, this.#states);
     this.#list.show(this.#model.select(filter));
     this.#parts.noMatch.hidden = this.#list.ids.length > 0 || this.#model.targets.size === 0;

@@ -30,6 +30,7 @@ export class Connection {
   /**
    * `base` is the URL of the service's root, `token` a bearer token or null, `post` receives messages:
    * `{kind: "status", status}`, `{kind: "overview", columns, id}`, `{kind: "events", events}`, `{kind: "recent", events}`.
+   * Events carry their JSON text, which costs less to send to a page than its values.
    */
   constructor(base, token, post) {
     this.#base = base;
@@ -123,16 +124,12 @@ export class Connection {
   }
 
   #receive(list, isResumed, signal) {
-    const events = [];
-    for (const { type, data } of list) {
-      let value;
-      try { value = JSON.parse(data); } catch { continue; }
-      if (type === "gap") {
-        // Events were lost: the snapshot follows, and the targets must be read again.
-        this.#waiting = [];
-        this.#readOverview(signal);
-      }
-      events.push({ type, data: value, isMissed: isResumed && type !== "snapshot" && type !== "gap" });
+    const events = list.map(({ type, data }) =>
+      ({ type, text: data, isMissed: isResumed && type !== "snapshot" && type !== "gap" }));
+    if (events.some((event) => event.type === "gap")) {
+      // Events were lost: the snapshot follows, and the targets must be read again.
+      this.#waiting = [];
+      this.#readOverview(signal);
     }
     if (this.#waiting === null) {
       this.#post({ kind: "events", events });
@@ -219,15 +216,16 @@ export class Connection {
   }
 }
 
-/** Applies a message of the connection to a model. Returns the number of applied events that were missed. */
+/** Applies a message of the connection to a model. Returns its events as `{type, data, isMissed}`. */
 export function applyMessage(model, message) {
-  let missed = 0;
   if (message.kind === "overview") model.setOverview(message.columns, message.id);
   if (message.kind === "recent") model.setTimeline(message.events);
-  if (message.kind === "events") {
-    for (const { type, data, isMissed } of message.events) {
-      if (model.apply(type, data, isMissed) && isMissed && parseID(data.id)) missed += 1;
-    }
+  const events = [];
+  for (const { type, text, isMissed } of message.kind === "events" ? message.events : []) {
+    let data;
+    try { data = JSON.parse(text); } catch { continue; }
+    const isApplied = model.apply(type, data, isMissed);
+    events.push({ type, data, isMissed: isMissed && isApplied && parseID(data.id) !== null });
   }
-  return missed;
+  return events;
 }

@@ -55,8 +55,11 @@ export class Detail {
     const step = WINDOWS[this.#window][0];
     const read = (name) => this.#api("GET", `${path}${name}`).catch((problem) => ({ problem }));
     const past = (name) => this.#model.hasHistory ? read(name) : { problem: null };
-    const [document, points, history, uptime, series] = await Promise.all([
-      read(""), past(`/latency?step=${step}&window=${this.#window}`), past("/history?limit=50&order=desc"),
+    const definition = read("");
+    const [document, diagnosis, points, history, uptime, series] = await Promise.all([
+      // A paused target has no diagnosis.
+      definition, definition.then((target) => target.problem || target.paused ? null : read("/explain")),
+      past(`/latency?step=${step}&window=${this.#window}`), past("/history?limit=50&order=desc"),
       past(`/uptime?window=${this.#window}`),
       this.#model.hasHistory
         ? this.#api("GET", `targets/overview?series=all&id=${encodeURIComponent(id)}`).catch(() => null) : null,
@@ -66,6 +69,7 @@ export class Detail {
     if (series) this.#model.setSeries(series, Date.now());
     this.#document = document.problem ? null : document;
     this.#message = document.problem ? document.problem.detail : this.#message;
+    this.#diagnosis = diagnosis?.problem ? null : diagnosis;
     this.#points = points.steps === undefined ? null : points.steps;
     this.#history = history.history === undefined ? null : history.history;
     this.#uptime = uptime.availability === undefined ? null : uptime;
@@ -90,23 +94,18 @@ export class Detail {
       h("p", { class: "muted" }, word("stateHints", state)),
       h("p", { class: "mono wrap" }, target?.target ?? this.#document.target,
         this.#document ? ` · ${this.#document.module} · ${text("interval", { seconds: this.#document.intervalSeconds })}` : ""),
-      this.#actions(), this.#lastCheck(), this.#plot(target), this.#steps(), this.#events());
+      this.#actions(), this.#steps(), this.#lastCheck(), this.#plot(target), this.#events());
   }
 
   #actions() {
-    const button = (label, action) =>
-      h("button", { type: "button", disabled: this.#isBusy, onclick: () => this.#run(action) }, label);
+    const button = (label, action, isEnabled = true) =>
+      h("button", { type: "button", disabled: this.#isBusy || !isEnabled, onclick: () => this.#run(action) }, label);
     const id = encodeURIComponent(this.#id);
     const isPaused = this.#document?.paused ?? false;
     return h("div", { class: "actions" },
-      button(text("checkNow"), () => this.#api("POST", `targets/${id}/check`)),
+      button(text("checkNow"), () => this.#api("POST", `targets/${id}/check`), !isPaused),
       isPaused ? button(text("resume"), () => this.#api("POST", `targets/${id}/resume`))
         : button(text("pause"), () => this.#api("POST", `targets/${id}/pause`)),
-      button(text("explain"), async () => {
-        this.#diagnosis = await this.#api("GET",
-          `explain?target=${encodeURIComponent(this.#document?.target ?? "")}&module=${encodeURIComponent(this.#document?.module ?? "")}`);
-        return null;
-      }),
       this.#message ? h("p", { role: "alert", class: "problem" }, this.#message) : null);
   }
 
@@ -116,8 +115,7 @@ export class Detail {
     this.#message = null;
     this.render();
     try {
-      const document = await action();
-      if (id === this.#id && document?.lastCheck !== undefined) this.#document = document;
+      await action();
     } catch (problem) {
       if (id === this.#id) {
         this.#message = text("error", { detail: problem.detail })
@@ -125,7 +123,7 @@ export class Detail {
       }
     }
     this.#isBusy = false;
-    if (id === this.#id) this.render();
+    if (id === this.#id) await this.load();
   }
 
   #lastCheck() {
@@ -169,7 +167,7 @@ export class Detail {
     const parts = [availability === null ? text("noData")
       : text("available", { share: share(Math.floor(availability * 10000)) })];
     const count = Array.isArray(outages) ? outages.length : outages;
-    if (typeof count === "number") parts.push(text("outages", { count }));
+    if (typeof count === "number") parts.push(text(count === 1 ? "outageOne" : "outages", { count }));
     return parts.join(", ");
   }
 
@@ -185,7 +183,7 @@ export class Detail {
   #steps() {
     if (!this.#diagnosis) return null;
     const marks = { pass: "up", fail: "down", notReached: "unknown" };
-    return h("section", {}, h("h3", {}, text("explain")), h("ol", { class: "steps" },
+    return h("section", {}, h("h3", {}, text("diagnosis")), h("ol", { class: "steps" },
       this.#diagnosis.steps.map((step) => h("li", { class: step.verdict },
         badge(marks[step.verdict], word("steps", step.step)), " ", h("span", { class: "wrap" }, step.evidence || ""),
         step.advice ? h("p", { class: "advice" }, step.advice) : null))));

@@ -19,7 +19,12 @@ export function fill(element, ...children) {
 
 /** Sets the text of an element only if it has changed, so that the browser lays out nothing for equal text. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const node = element.firstChild;
+  if (node?.nodeType !== Node.TEXT_NODE || node.nextSibling) {
+    if (element.textContent !== text) element.textContent = text;
+  } else if (node.data !== text) {
+    node.data = text;
+  }
 }
 
 /** Sets or removes an attribute only if it has changed. */
@@ -38,7 +43,8 @@ export function prepareCanvas(canvas, width, height) {
   if (canvas.width !== pixels[0] || canvas.height !== pixels[1]) {
     [canvas.width, canvas.height] = pixels;
   }
-  const context = canvas.getContext("2d");
+  // The canvas is part of the layer around it: without this, each one is a layer of its own, which each frame pays for.
+  const context = canvas.getContext("2d", { willReadFrequently: true });
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
@@ -93,6 +99,18 @@ export function clock(time, now = Date.now()) {
   const text = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
   if (new Date(now).toDateString() === date.toDateString()) return text;
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${text}`;
+}
+
+/** Calls `body` now, or when the interval since its last call has passed, however often the returned function is called. */
+export function atMostEvery(interval, body) {
+  let last = -Infinity;
+  let timer = null;
+  const run = () => { timer = null; last = performance.now(); body(); };
+  return () => {
+    if (timer !== null) return;
+    const delay = last + interval - performance.now();
+    if (delay <= 0) run(); else timer = setTimeout(run, delay);
+  };
 }
 
 /** Calls `body` at most once per animation frame, however often the returned function is called. */

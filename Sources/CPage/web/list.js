@@ -4,7 +4,7 @@ import { colours, h, latency, prepareCanvas, setAttribute, setText, share } from
 import { GLYPHS, text, word } from "./words.js";
 
 /** Rows beyond the visible ones, above and below. */
-const MARGIN = 6;
+const MARGIN = 4;
 /** The slots of a sparkline, one per minute, and of the bars, one per half-hour. */
 const SPARK_SLOTS = 60;
 const BAR_SLOTS = 48;
@@ -25,18 +25,17 @@ export class TargetList {
   #rows = new Map();
   #free = [];
   #ids = [];
-  #position = new Map();
   #selected = null;
   #rowHeight = 36;
   #body = h("div", { class: "rows" });
   #visibleIDs = [];
   /** The titles of the columns, above the scroller. */
-  header = h("div", { class: "row titles", "aria-hidden": "true" }, ["state", "target", "charts", "availability", "latency"]
-    .map((name) => h("span", { class: `cell ${{ charts: "chart", availability: "share", latency: "note" }[name] ?? name}` },
+  header = h("div", { class: "row titles", "aria-hidden": "true" }, ["state", "target", "charts", "availability", "latencyOrReason"]
+    .map((name) => h("span", { class: `cell ${{ charts: "chart", availability: "share", latencyOrReason: "note" }[name] ?? name}` },
       name === "charts" ? [h("span", {}, text("lastHour")), h("span", {}, text("day"))] : text(name))));
   scroller = h("div", { class: "scroller", role: "grid", tabindex: "0", "aria-label": text("targets") }, this.#body);
 
-  /** `onOpen` is called with the id of a row that was chosen, `onVisible` with the visible ids when scrolling rests. */
+  /** `onOpen` is called with the id of a row that was chosen, `onVisible` when scrolling rests. */
   constructor(model, { onOpen, onVisible }) {
     this.#model = model;
     this.#onOpen = onOpen;
@@ -62,8 +61,6 @@ export class TargetList {
   /** Replaces the order. */
   show(ids) {
     this.#ids = ids;
-    this.#position = new Map();
-    ids.forEach((id, index) => this.#position.set(id, index));
     setAttribute(this.scroller, "aria-rowcount", ids.length);
     this.#body.style.height = `${ids.length * this.#rowHeight}px`;
     this.#place();
@@ -89,7 +86,7 @@ export class TargetList {
 
   /** Moves the selection by a number of rows. */
   move(offset) {
-    const index = this.#selected === null ? -1 : this.#position.get(this.#selected) ?? -1;
+    const index = this.#ids.indexOf(this.#selected);
     const next = Math.max(0, Math.min(this.#ids.length - 1, index + offset));
     if (this.#ids.length > 0) this.#select(this.#ids[next]);
   }
@@ -116,8 +113,7 @@ export class TargetList {
   #select(id) {
     const old = this.#selected;
     this.#selected = id;
-    const index = this.#position.get(id);
-    const top = index * this.#rowHeight;
+    const top = this.#ids.indexOf(id) * this.#rowHeight;
     const { scrollTop, clientHeight } = this.scroller;
     if (top < scrollTop) this.scroller.scrollTop = top;
     else if (top + this.#rowHeight > scrollTop + clientHeight) this.scroller.scrollTop = top + this.#rowHeight - clientHeight;
@@ -139,9 +135,9 @@ export class TargetList {
     const { scrollTop, clientHeight } = this.scroller;
     const first = Math.max(0, Math.floor(scrollTop / this.#rowHeight) - MARGIN);
     const end = Math.min(this.#ids.length, Math.ceil((scrollTop + clientHeight) / this.#rowHeight) + MARGIN);
+    const shown = new Set(this.#ids.slice(first, end));
     for (const [id, row] of this.#rows) {
-      const index = this.#position.get(id);
-      if (index !== undefined && index >= first && index < end) continue;
+      if (shown.has(id)) continue;
       this.#rows.delete(id);
       this.#free.push(row);
     }
@@ -157,7 +153,8 @@ export class TargetList {
       }
       if (row.index !== index) {
         row.index = index;
-        row.element.style.transform = `translateY(${index * this.#rowHeight}px)`;
+        // Not a transform, which would make the compositor build its layers anew in each frame.
+        row.element.style.top = `${index * this.#rowHeight}px`;
         setAttribute(row.element, "aria-rowindex", index + 1);
       }
     }
@@ -169,7 +166,7 @@ export class TargetList {
     const first = Math.max(0, Math.floor(scrollTop / this.#rowHeight));
     const end = Math.min(this.#ids.length, Math.ceil((scrollTop + clientHeight) / this.#rowHeight));
     this.#visibleIDs = this.#ids.slice(first, end);
-    this.#onVisible(this.#visibleIDs);
+    this.#onVisible();
   }
 
   #makeRow() {
@@ -207,7 +204,8 @@ export class TargetList {
     const key = [id, target.series?.at, target.series?.spark, target.series?.bars24, colours().up].join();
     if (row.drawn !== key) {
       row.drawn = key;
-      drawCharts(row.canvas, target.series);
+      row.canvas.hidden = !target.series;
+      if (target.series) drawCharts(row.canvas, target.series);
     }
   }
 
@@ -222,9 +220,9 @@ export class TargetList {
 function drawCharts(canvas, series) {
   const context = prepareCanvas(canvas, SPARK_WIDTH + 12 + BARS_WIDTH, CANVAS_HEIGHT);
   const palette = colours();
-  drawSpark(context, series?.spark || "", palette);
+  drawSpark(context, series.spark || "", palette);
   context.translate(SPARK_WIDTH + 12, 0);
-  drawBars(context, series?.bars24 || "", BARS_WIDTH, BAR_SLOTS, palette);
+  drawBars(context, series.bars24 || "", BARS_WIDTH, BAR_SLOTS, palette);
 }
 
 function drawSpark(context, spark, palette) {

@@ -24,6 +24,8 @@ export class Model {
   machine = null;
   /** Interfaces by name. */
   interfaces = new Map();
+  /** The number of changes of the machine and its interfaces. */
+  machineChanges = 0;
   /** Targets by id. */
   targets = new Map();
   /** The newest events, the newest first: `{id, time, type, data, isMissed}`. */
@@ -33,6 +35,10 @@ export class Model {
   /** Ids of targets that have changed since `takeChanges`. */
   #changed = new Set();
   #mustRebuild = true;
+  /** All targets in the order of the list, but for the changes since; null if all must be sorted. */
+  #ordered = null;
+  /** The targets that have changed since they were ordered. */
+  #unordered = new Set();
   /** Whether the service keeps a history: without one, series and past events are not requested. */
   hasHistory = false;
   /** The id that the targets include. */
@@ -49,6 +55,7 @@ export class Model {
   /** Replaces the machine and its interfaces by a document of /status. */
   setMachine(status) {
     this.machine = status;
+    this.machineChanges += 1;
     this.interfaces = new Map((status.interfaces || []).map((item) => [item.name, item]));
   }
 
@@ -67,6 +74,7 @@ export class Model {
     this.hasHistory = columns.history === true;
     this.#overviewID = parseID(id);
     this.#mustRebuild = true;
+    this.#ordered = null;
   }
 
   /** A copy of everything for another page, which `load` takes. */
@@ -80,6 +88,7 @@ export class Model {
   /** Replaces everything by the result of `dump`. */
   load(copy) {
     this.machine = copy.machine;
+    this.machineChanges += 1;
     this.interfaces = copy.interfaces;
     this.targets = copy.targets;
     this.timeline = copy.timeline;
@@ -87,6 +96,7 @@ export class Model {
     this.hasHistory = copy.hasHistory;
     this.#overviewID = copy.overviewID;
     this.#mustRebuild = true;
+    this.#ordered = null;
   }
 
   /** Adds the series of some targets. */
@@ -120,6 +130,7 @@ export class Model {
       this.setMachine(data);
       return true;
     }
+    if (type !== "target") this.machineChanges += 1;
     if (type === "status" || type === "path") {
       this.machine = { ...this.machine, ...data.status };
     } else if (type === "interface") {
@@ -147,6 +158,7 @@ export class Model {
     const old = this.targets.get(id);
     if (old) this.counts[old.state] -= 1;
     this.#changed.add(id);
+    if (this.#ordered !== null) this.#unordered.add(id);
     this.#mustRebuild = true;
     if (data.removed) {
       this.targets.delete(id);
@@ -172,11 +184,34 @@ export class Model {
 
   /** The ids of the targets that match, in the order of the list: the most urgent first, then the longest. */
   select(filter) {
-    const found = [];
-    for (const target of this.targets.values()) if (filter(target)) found.push(target);
-    found.sort((a, b) => RANK[a.state] - RANK[b.state] || a.since - b.since || (a.id < b.id ? -1 : 1));
-    return found.map((target) => target.id);
+    this.#order();
+    const ids = [];
+    for (const target of this.#ordered) if (filter(target)) ids.push(target.id);
+    return ids;
   }
+
+  /** Moves the changed targets to their places; sorting all of them for each change would be the largest cost. */
+  #order() {
+    if (this.#ordered === null) {
+      this.#ordered = [...this.targets.values()].sort(compare);
+    } else if (this.#unordered.size > 0) {
+      const moved = [...this.#unordered].map((id) => this.targets.get(id)).filter(Boolean).sort(compare);
+      const rest = this.#ordered.filter((target) => !this.#unordered.has(target.id));
+      const merged = [];
+      let next = 0;
+      for (const target of rest) {
+        while (next < moved.length && compare(moved[next], target) < 0) merged.push(moved[next++]);
+        merged.push(target);
+      }
+      this.#ordered = merged.concat(moved.slice(next));
+    }
+    this.#unordered.clear();
+  }
+}
+
+/** The order of the list. */
+function compare(a, b) {
+  return RANK[a.state] - RANK[b.state] || a.since - b.since || (a.id < b.id ? -1 : 1);
 }
 
 /** The targets in the columns of /targets/overview. */

@@ -19,12 +19,20 @@ function isUsable(item) {
   return item.isUp && item.operationalState !== "down" && item.operationalState !== "lowerLayerDown";
 }
 
+/** Up, without a carrier, or disabled by the administrator. */
+function interfaceState(item) {
+  return isUsable(item) ? text("up") : word("history", item.isUp ? "linkDown" : "adminDown");
+}
+
 export class Summary {
   #since = h("span", { class: "muted" });
   #machine = null;
+  #shown = -1;
   element = h("section", { class: "summary", "aria-labelledby": "verdict" });
 
   render(model) {
+    if (model.machineChanges === this.#shown) return;
+    this.#shown = model.machineChanges;
     const machine = model.machine;
     this.#machine = machine;
     if (!machine) { fill(this.element); return; }
@@ -51,7 +59,7 @@ export class Summary {
     const name = family === "ipv4" ? "IPv4" : "IPv6";
     const parts = path.status === "reachable"
       ? [path.interface, path.gateway ? text("via", { gateway: path.gateway }) : text("direct")]
-      : [word("reasons", path.reason)];
+      : [path.interface, word("reasons", path.reason)];
     return [h("dt", {}, name),
       h("dd", {}, badge(stateOf(path.status), word("machine", path.status)), " ",
         h("span", { class: "mono" }, parts.filter(Boolean).join(" ")))];
@@ -59,9 +67,10 @@ export class Summary {
 
   #interface(item) {
     const isUp = isUsable(item);
-    const label = isUp ? text("up") : text("downLink");
-    return h("li", { class: isUp ? "interface up" : "interface muted", title: (item.addresses || []).join("\n") },
-      h("span", { class: "mono" }, item.name), ` ${isUp ? "▲" : "▽"} `, h("span", { class: "small" }, label));
+    // A link that is down although it is enabled may be why nothing is reachable.
+    const colour = isUp ? "" : item.isUp ? "state unreachable" : "muted";
+    return h("li", { class: `interface ${colour}`, title: (item.addresses || []).join("\n") },
+      h("span", { class: "mono" }, item.name), ` ${isUp ? "▲" : "▽"} `, h("span", { class: "small" }, interfaceState(item)));
   }
 }
 
@@ -128,7 +137,7 @@ function describe(type, data) {
   if (type === "path") return ["ipv4", "ipv6"].flatMap((family) => pathChange(family, data));
   if (type === "interface") {
     const item = data.interface;
-    const label = data.removed ? text("interfaceRemoved") : isUsable(item) ? text("up") : text("downLink");
+    const label = data.removed ? text("interfaceRemoved") : interfaceState(item);
     return [h("span", { class: "mono" }, item.name), ` ${label} `];
   }
   return [type];

@@ -60,8 +60,8 @@ const EN = {
     noTargets: "No targets are registered yet. Three ways to begin:", noEvents: "No changes since the start.",
     yaml: "In the configuration file, then reload with SIGHUP:", curl: "Over HTTP:", command: "Once, on the command line:",
     copy: "Copy", access: "Token", copied: "Copied", state: "State", target: "Target", lastHour: "Last hour", day: "24 hours",
-    latency: "Latency", availability: "Availability", reason: "Reason", close: "Close", checkNow: "Check now",
-    pause: "Pause", resume: "Resume", explain: "Explain", lastCheck: "Last check", phases: "Phases",
+    latency: "Latency", latencyOrReason: "Latency or reason", availability: "Availability", reason: "Reason", close: "Close",
+    checkNow: "Check now", pause: "Pause", resume: "Resume", diagnosis: "Diagnosis", lastCheck: "Last check", phases: "Phases",
     history: "History", definition: "Definition", interval: "every {seconds} s", noHistory:
       "No history: start reachd with --data DIR to keep it.", noData: "no data", onlyFailures: "no successful check", token: "Access token",
     tokenNeeded: "This service requires a token with the scope {scope}.", tokenHint: "Create one with:",
@@ -71,10 +71,10 @@ const EN = {
     keys: "Keyboard", keyHelp: "j k: move · Enter: open · Esc: close · /: search · l: timeline · ?: this help",
     from: "{from} → {to}", added: "registered", removed: "removed", interfaceRemoved: "removed",
     announce: "{name} is {state}", announceMany: "{count} targets changed",
-    announceMachine: "This machine: {state}", pathChanged: "path changed", unclean: "without a shutdown", up: "up", downLink: "down",
+    announceMachine: "This machine: {state}", pathChanged: "path changed", unclean: "without a shutdown", up: "up",
     min: "minimum", max: "maximum", median: "median", failed: "failed checks", noInterfaces: "no interfaces",
     barsText: "{name}: last 24 hours, {text}", hours: "{count} half-hours {state}", available: "{share} available",
-    window1h: "1 h", window24h: "24 h", window90d: "90 d", outages: "{count} outages", menu: "Timeline",
+    window1h: "1 h", window24h: "24 h", window90d: "90 d", outageOne: "1 outage", outages: "{count} outages", menu: "Timeline",
   },
 };
 
@@ -127,8 +127,8 @@ const ZH = {
     search: "搜索：标识、URL、原因、标签=值", noMatch: "没有匹配的目标。", noTargets: "尚未登记目标。三种开始方式：",
     noEvents: "启动以来没有变化。", yaml: "写入配置文件，再用 SIGHUP 重新加载：", curl: "通过 HTTP：", command: "在命令行检查一次：",
     copy: "复制", access: "令牌", copied: "已复制", state: "状态", target: "目标", lastHour: "最近一小时", day: "24 小时",
-    latency: "延迟", availability: "可用率", reason: "原因", close: "关闭", checkNow: "立即检查", pause: "暂停",
-    resume: "恢复", explain: "诊断", lastCheck: "最近检查", phases: "阶段", history: "历史", definition: "定义",
+    latency: "延迟", latencyOrReason: "延迟或原因", availability: "可用率", reason: "原因", close: "关闭", checkNow: "立即检查", pause: "暂停",
+    resume: "恢复", diagnosis: "诊断", lastCheck: "最近检查", phases: "阶段", history: "历史", definition: "定义",
     interval: "每 {seconds} 秒", noHistory: "没有历史：用 --data DIR 启动 reachd 以保存。", noData: "无数据", onlyFailures: "没有成功的检查",
     token: "访问令牌", tokenNeeded: "本服务需要具有 {scope} 权限的令牌。", tokenHint: "创建令牌：",
     tokenPlain: "此连接未加密：令牌可能在传输中被读取。", tokenUse: "使用令牌", tokenForget: "清除令牌",
@@ -136,10 +136,10 @@ const ZH = {
     themeDark: "深色", language: "语言", keys: "键盘",
     keyHelp: "j k：移动 · Enter：打开 · Esc：关闭 · /：搜索 · l：时间线 · ?：帮助", from: "{from} → {to}",
     added: "已登记", removed: "已移除", interfaceRemoved: "已移除", announce: "{name}：{state}",
-    announceMany: "{count} 个目标有变化", announceMachine: "本机：{state}", pathChanged: "路径变化", unclean: "未正常关闭", up: "启用", downLink: "停用", min: "最小", max: "最大", median: "中位数",
+    announceMany: "{count} 个目标有变化", announceMachine: "本机：{state}", pathChanged: "路径变化", unclean: "未正常关闭", up: "启用", min: "最小", max: "最大", median: "中位数",
     failed: "失败的检查", noInterfaces: "无接口", barsText: "{name}：最近 24 小时，{text}",
     hours: "{count} 个半小时{state}", available: "可用率 {share}", window1h: "1 小时", window24h: "24 小时",
-    window90d: "90 天", outages: "{count} 次中断", menu: "时间线",
+    window90d: "90 天", outageOne: "1 次中断", outages: "{count} 次中断", menu: "时间线",
   },
 };
 

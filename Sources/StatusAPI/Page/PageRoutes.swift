@@ -1,4 +1,5 @@
 internal import Compression
+internal import Credentials
 internal import EmbeddedHTTPServer
 internal import Locks
 internal import StatusPage
@@ -8,11 +9,14 @@ internal import StatusPage
 /// Both are open without a token, because they contain no data; the page requests data with its own token.
 enum PageRoutes {
   /// The policy of the page and of its files: a worker obeys the policy of its own response.
+  ///
+  /// It identifies the style sheet in the document by its digest.
   static let contentSecurityPolicy = """
-    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
-    trusted-types reachd
+    default-src 'none'; script-src 'self'; style-src 'self' 'sha256-\(styleDigest)'; img-src 'self'; connect-src 'self'; \
+    worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'; trusted-types reachd
     """
+  private static let styleDigest = SHA256Digest(of: StatusPage.style.utf8)?.base64 ?? ""
 
   static let file = Route(
     pattern: "/page/{build}/{file}", scope: nil, mediaTypes: [.any], summary: "the files of the status page"
