@@ -1,5 +1,7 @@
 """Screenshots of the status page: every state once, and three states in both schemes, languages and widths."""
 import contextlib
+import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -38,11 +40,14 @@ def take(binary, service, browser, path):
             page.locator(".rows .row").first.wait_for()
         with shot(browser, service.url + "#/target/closed", path, f"detail-{variant}", **options) as page:
             page.locator(".panel h2").wait_for()
-            page.locator(".panel .actions button").nth(2).click()
             page.locator(".steps li").first.wait_for()
     single(service, browser, path)
+    unsteady(service, browser, path)
     cut_link(service, browser, path)
+    loading(service, browser, path)
+    stale(service, browser, path)
     disconnected(service, browser, path)
+    gap(service, browser, path)
     empty(binary, browser, path)
     browser.take_messages()
 
@@ -60,6 +65,70 @@ def single(service, browser, path):
         page.locator(".panel h2").wait_for()
 
 
+def unsteady(service, browser, path):
+    """A target that flaps, and one whose last check contradicts its state."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.2", 0))
+        address = free.getsockname()
+    steady = {"target": f"tcp://127.0.0.2:{address[1]}", "interval": "24h", "fastInterval": "24h"}
+
+    def check(name):
+        return service.request("POST", f"targets/{name}/check")
+
+    with socket.create_server(address):
+        service.request("PUT", "targets/wavering", {**steady, "fall": 3})
+        check("wavering")
+    service.request("PUT", "targets/restless", {**steady, "fall": 1, "rise": 1})
+    for _ in range(5):
+        check("restless")
+        with socket.create_server(address):
+            check("restless")
+    assert check("wavering")["pending"] and service.request("GET", "targets/restless")["flapping"]
+    for name, options in (("unsteady", {}), ("unsteady-narrow", {"width": NARROW, "color_scheme": "dark"})):
+        with shot(browser, service.url, path, name, **options) as page:
+            expect(page.locator(".row.pending")).to_have_count(2)
+    with shot(browser, service.url + "#/target/restless", path, "flapping-detail") as page:
+        page.locator(".panel h2").wait_for()
+    for name in ("wavering", "restless"):
+        service.request("DELETE", f"targets/{name}")
+
+
+def loading(service, browser, path):
+    """A service that accepts the connection and does not answer yet."""
+    with browser.open("about:blank") as page:
+        # The test sees no requests of a shared worker.
+        page.add_init_script("delete globalThis.SharedWorker")
+        page.route("**/events", lambda route: None)
+        page.goto(service.url)
+        expect(page.locator(".banner")).to_contain_text("Connecting")
+        page.screenshot(path=path / "loading.png")
+        expect(page.locator(".banner")).to_contain_text("Still waiting")
+        page.screenshot(path=path / "loading-slow.png")
+
+
+def stale(service, browser, path):
+    """A connection on which nothing arrives any more, not even a heartbeat."""
+    with browser.open("about:blank") as page:
+        page.add_init_script("delete globalThis.SharedWorker")
+        page.clock.install()
+        page.goto(service.url)
+        page.locator(".rows .row").first.wait_for()
+        page.route("**/events", lambda route: None)
+        page.clock.fast_forward(30_000)
+        expect(page.locator(".banner")).to_contain_text("No data since")
+        page.screenshot(path=path / "stale.png")
+
+
+def gap(service, browser, path):
+    """A service that has lost its events."""
+    with shot(browser, service.url, path, "gap") as page:
+        page.locator(".rows .row").first.wait_for()
+        service.kill()
+        shutil.rmtree(service.data)
+        service.start()
+        expect(page.locator(".missed-note")).to_contain_text("the current state was loaded")
+
+
 def cut_link(service, browser, path):
     """A machine without a path: unreachable targets, one paused, and the diagnosis of one."""
     service.request("POST", "targets/self/pause")
@@ -69,7 +138,6 @@ def cut_link(service, browser, path):
             expect(page.locator("#verdict")).to_contain_text("Not reachable")
             expect(page.locator(".row.unreachable")).to_be_visible()
     with shot(browser, service.url + "#/target/gateway", path, "cut-explained") as page:
-        page.get_by_role("button", name="Explain").click()
         page.locator(".steps li").first.wait_for()
     subprocess.run(["ip", "link", "set", "c0", "up"], check=True)
     network.turn(1)

@@ -21,6 +21,7 @@ class Service:
         self.directory = tempfile.TemporaryDirectory()
         self.file = pathlib.Path(self.directory.name, "reachd.yaml")
         self.file.write_text(configuration)
+        self.data = pathlib.Path(self.directory.name, "data")
         self.options = options
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -31,7 +32,7 @@ class Service:
     def start(self):
         self.process = subprocess.Popen(
             [self.binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", str(self.file),
-             "--data", str(pathlib.Path(self.directory.name, "data")), *self.options],
+             "--data", str(self.data), *self.options],
             stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + START_LIMIT
         while time.monotonic() < deadline:

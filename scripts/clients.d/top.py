@@ -78,6 +78,11 @@ class Terminal:
     def send(self, text):
         os.write(self.master, text.encode())
 
+    def kill(self, number):
+        """Sends a signal to the command that runs, and not to the shell."""
+        children = pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        os.kill(int(children[0]), number)
+
     @property
     def lines(self):
         with self.lock:
@@ -185,7 +190,13 @@ def shows_targets_and_keys(service):
 
 
 def fits_small_screens_and_resizes(service):
-    step("40×10 in the C locale: ASCII; a resize is followed")
+    step("80×24 and 40×10 in the C locale: ASCII; a resize is followed")
+    with terminal(80, 24, LC_ALL="C") as shell:
+        shell.start(f"{BINARY} top --url {service.url}")
+        shell.shows("* live", "+ reachable", "x down", "closed", "refused")
+        check(shell.text.isascii(), f"not ASCII: {shell.text}")
+        shell.send("q")
+        check(shell.wait_for_prompt() == 0, "q does not exit with 0")
     with terminal(40, 10, LC_ALL="C") as shell:
         shell.start(f"{BINARY} top --url {service.url}")
         shell.shows("+ reachable", "live", "x closed", "refused")
@@ -219,27 +230,33 @@ def follows_changes(service):
 
 
 def restores_after_signals(service):
-    step("SIGINT, SIGTERM, SIGHUP and SIGTSTP restore the terminal; fg draws again")
+    step("SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGTSTP restore the terminal; fg draws again, in the present size")
     with terminal() as shell:
         before = shell.settings()
-        for name, end in (("INT", 130), ("TERM", 143), ("HUP", 129)):
+        for name, key, end in (("INT", "\x03", 130), ("QUIT", "\x1c", 131), ("INT", None, 130), ("TERM", None, 143),
+                               ("HUP", None, 129)):
             shell.start(f"{BINARY} top --url {service.url}")
             shell.shows("● live")
-            if name == "INT":
-                shell.send("\x03")
+            if key:
+                shell.send(key)
             else:
-                children = pathlib.Path(f"/proc/{shell.pid}/task/{shell.pid}/children").read_text().split()
-                os.kill(int(children[0]), getattr(signal, f"SIG{name}"))
+                shell.kill(getattr(signal, f"SIG{name}"))
             status = shell.wait_for_prompt()
             check(status == end, f"SIG{name}: exit status {status}")
             is_restored(shell, before, f"SIG{name}")
         shell.start(f"{BINARY} top --url {service.url}")
-        shell.shows("● live")
-        shell.send("\x1a")
-        check(shell.wait_for_prompt() == 148, "Control-Z does not stop the program")
-        is_restored(shell, before, "SIGTSTP")
-        shell.start("fg")
-        shell.shows("● live", "j k move")
+        for stop in (lambda: shell.send("\x1a"), lambda: shell.kill(signal.SIGTSTP)):
+            shell.shows("● live")
+            stop()
+            check(shell.wait_for_prompt() == 148, "the program does not stop")
+            is_restored(shell, before, "SIGTSTP")
+            # SIGWINCH does not reach a stopped program that is in the background.
+            shell.resize(80, 20)
+            shell.start("fg")
+            shell.shows("● live", "j k move")
+            shell.wait_until(lambda: "j k move" in shell.lines[19], "not drawn in the present size")
+            shell.resize(120, 24)
+            shell.wait_until(lambda: "j k move" in shell.lines[23], "not drawn in the present size")
         shell.send("q")
         check(shell.wait_for_prompt() == 0, "q after fg does not exit with 0")
         is_restored(shell, before, "q after fg")
