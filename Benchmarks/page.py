@@ -15,8 +15,10 @@ import threading
 import time
 import urllib.request
 
+import frames
 import network
 from chromium import LIMIT_MS, Browser
+from frames import MARKS, quantile
 from playwright.sync_api import expect, sync_playwright
 from service import Service
 
@@ -27,16 +29,6 @@ LINK_TRIALS = 25
 EVENT_SECONDS = int(os.environ.get("PAGE_EVENT_SECONDS", "60"))
 AWAY_SECONDS = int(os.environ.get("PAGE_AWAY_SECONDS", "60"))
 EVENTS_PER_SECOND = 1000
-
-# Records when something appears, in ms since the start of the navigation.
-MARKS = """
-    window.marks = {};
-    const note = (name) => { if (!(name in marks)) marks[name] = performance.now(); };
-    new MutationObserver(() => {
-      if (document.querySelector('#verdict')) note('verdict');
-      if (document.querySelector('.rows .row .state')) note('rows');
-    }).observe(document, { childList: true, subtree: true });
-"""
 
 
 def report(name, value, bar):
@@ -79,11 +71,6 @@ def renderers():
     return found
 
 
-def quantile(values, share):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(len(values) * share))]
-
-
 def first_load(service, browser):
     with browser.open(service.url) as page:
         expect(page.locator("#verdict")).to_be_visible()
@@ -102,32 +89,6 @@ def first_load(service, browser):
         report("first load, gzip with header fields", f"{size / 1000:.1f} KB", "60 KB")
         report("requests", len(set(requests) | files), "16")
         report("requests to other origins", len(foreign), "0")
-
-
-def first_paint(service, browser):
-    for name, processor, slow, bars in (
-            ("loopback, CPU 4 times slower", 4, False, "300 ms"),
-            ("round trip 100 ms, 1.6 Mbit/s", 1, True, "1 s; verdict 1.5 s")):
-        paints, verdicts = [], []
-        for _ in range(5):
-            context = browser.browser.new_context(viewport={"width": 1280, "height": 800})
-            page = context.new_page()
-            session = context.new_cdp_session(page)
-            session.send("Emulation.setCPUThrottlingRate", {"rate": processor})
-            if slow:
-                session.send("Network.enable")
-                session.send("Network.emulateNetworkConditions", {
-                    "offline": False, "latency": 100, "downloadThroughput": 200_000, "uploadThroughput": 200_000})
-                # The emulation does not reach a shared worker; without one, the page reads the service itself.
-                page.add_init_script("delete globalThis.SharedWorker")
-            page.add_init_script(MARKS)
-            page.goto(service.url)
-            page.locator("#verdict").wait_for(timeout=LIMIT_MS)
-            paints.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-            verdicts.append(page.evaluate("marks.verdict"))
-            context.close()
-        report(f"first paint, {name}", f"{statistics.median(paints):.0f} ms, verdict {statistics.median(verdicts):.0f} ms "
-               f"(worst of 5: {max(paints):.0f}, {max(verdicts):.0f})", bars)
 
 
 def overview(service, browser):
@@ -158,68 +119,12 @@ def overview(service, browser):
     report("… navigation → rows shown", f"median {statistics.median(shown):.0f} ms, worst of 5 {max(shown):.0f} ms", "500 ms")
 
 
-class Trace:
-    """The tasks of the main thread of the page, in ms (Chromium's trace events)."""
-
-    def __init__(self, session):
-        self.session, self.events = session, []
-        self.is_complete = False
-        session.on("Tracing.dataCollected", lambda message: self.events.extend(message["value"]))
-        session.on("Tracing.tracingComplete", lambda _: setattr(self, "is_complete", True))
-        session.send("Tracing.start", {
-            "transferMode": "ReportEvents", "traceConfig": {
-                "includedCategories": ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]}})
-
-    def stop(self, page):
-        self.session.send("Tracing.end")
-        for _ in range(300):
-            if self.is_complete:
-                break
-            page.wait_for_timeout(50)
-        mains = {(event["pid"], event["tid"]) for event in self.events
-                 if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"}
-        events = sorted(
-            (event["ts"] / 1000, event["dur"] / 1000, event.get("tdur", event["dur"]) / 1000) for event in self.events
-            if (event["pid"], event["tid"]) in mains and event.get("ph") == "X" and event["name"].endswith("RunTask"))
-        tasks, end = [], 0
-        for start, length, work in events:
-            # A task may contain others, as of a nested loop. The thread's own clock leaves out the time in which another
-            # process had the processor.
-            if start >= end:
-                tasks.append((start, work))
-                end = start + length
-        return tasks
+def first_paint(service, browser):
+    frames.first_paint(service, browser, report)
 
 
 def scroll(service, browser):
-    for rate in (1, 4):
-        with browser.open(service.url) as page:
-            expect(page.locator(".scroller")).to_have_attribute("aria-rowcount", str(MANY), timeout=LIMIT_MS)
-            session = page.context.new_cdp_session(page)
-            session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
-            page.evaluate("""() => {
-                window.frames_ = []; window.longTasks = 0;
-                new PerformanceObserver((list) => { longTasks += list.getEntries().length; }).observe({ type: 'longtask' });
-                const frame = (time) => { frames_.push(time); requestAnimationFrame(frame); };
-                requestAnimationFrame(frame);
-            }""")
-            trace = Trace(page.context.new_cdp_session(page))
-            page.evaluate("frames_.length = 0; longTasks = 0")
-            session.send("Input.synthesizeScrollGesture", {
-                "x": 400, "y": 500, "yDistance": -30_000, "speed": 6000, "gestureSourceType": "mouse"})
-            times, long_tasks = page.evaluate("[frames_, longTasks]")
-            tasks = trace.stop(page)
-        intervals = [later - earlier for earlier, later in zip(times, times[1:])]
-        begin = min(start for start, _ in tasks)
-        frames = {}
-        for start, length in tasks:
-            slot = int((start - begin) / (1000 / 60))
-            frames[slot] = frames.get(slot, 0) + length
-        work = quantile(list(frames.values()), 0.95)
-        name = "scroll 10,000" if rate == 1 else "… CPU 4 times slower"
-        bar = "work ≤ 8 ms, interval ≤ 17.5 ms, 0 tasks over 50 ms" if rate == 1 else "30 frames/s"
-        report(name, f"work in 1/60 s p95 {work:.1f} ms, interval p95 {quantile(intervals, 0.95):.1f} ms, "
-               f"{1000 / statistics.mean(intervals):.0f} frames/s, {long_tasks} tasks over 50 ms", bar)
+    frames.scroll(service, browser, report)
 
 
 def search(service, browser):
