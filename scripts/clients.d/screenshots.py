@@ -93,17 +93,25 @@ def unsteady(service, browser, path):
         service.request("DELETE", f"targets/{name}")
 
 
+def release(held):
+    """Ends requests that got no answer, before their page is closed."""
+    for route in held:
+        route.abort()
+
+
 def loading(service, browser, path):
     """A service that accepts the connection and does not answer yet."""
     with browser.open("about:blank") as page:
         # The test sees no requests of a shared worker.
         page.add_init_script("delete globalThis.SharedWorker")
-        page.route("**/events", lambda route: None)
+        held = []
+        page.route("**/events", held.append)
         page.goto(service.url)
         expect(page.locator(".banner")).to_contain_text("Connecting")
         page.screenshot(path=path / "loading.png")
         expect(page.locator(".banner")).to_contain_text("Still waiting")
         page.screenshot(path=path / "loading-slow.png")
+        release(held)
 
 
 def stale(service, browser, path):
@@ -113,10 +121,12 @@ def stale(service, browser, path):
         page.clock.install()
         page.goto(service.url)
         page.locator(".rows .row").first.wait_for()
-        page.route("**/events", lambda route: None)
+        held = []
+        page.route("**/events", held.append)
         page.clock.fast_forward(30_000)
         expect(page.locator(".banner")).to_contain_text("No data since")
         page.screenshot(path=path / "stale.png")
+        release(held)
 
 
 def gap(service, browser, path):

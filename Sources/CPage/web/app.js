@@ -193,7 +193,7 @@ class Page {
     parts.chips = h("div", { class: "chips", role: "group", "aria-label": text("state") }, STATES.map((state) =>
       h("button", { type: "button", class: `chip ${state}`, "data-state": state, "aria-pressed": "false",
         onclick: () => this.#toggle(state) }, h("span", { class: "glyph", "aria-hidden": "true" }, GLYPHS[state]), " ",
-      h("span", { class: "count" }, "0"), h("span", { class: "label" }, ` ${word("states", state)}`))));
+      h("span", { class: "count" }, "–"), h("span", { class: "label" }, ` ${word("states", state)}`))));
     parts.empty = h("div", { class: "empty", hidden: true });
     parts.noMatch = h("p", { class: "empty muted", role: "status", hidden: true }, text("noMatch"));
     parts.live = h("div", { class: "visually-hidden", "aria-live": "polite" });
@@ -235,7 +235,7 @@ class Page {
     if (mustRebuild) this.#orderSoon();
     if (ids.size > 0) this.#list.update(ids);
     for (const chip of this.#parts.chips.children) {
-      setText(chip.children[1], NUMBER.format(this.#model.counts[chip.dataset.state]));
+      setText(chip.children[1], this.#model.isLoaded ? NUMBER.format(this.#model.counts[chip.dataset.state]) : "–");
     }
     const isEmpty = this.#model.targets.size === 0 && this.#status.state === "live";
     if (isEmpty !== !this.#parts.empty.hidden) this.#showEmpty(isEmpty);
@@ -268,6 +268,7 @@ class Page {
     } else if (status.state === "denied") {
       this.#askForToken(status.problem);
     }
+    banner.classList.toggle("connecting", status.state === "connecting");
     banner.hidden = isLive || status.state === "denied";
     const note = this.#hadGap ? text("gap")
       : this.#missed > 0 ? text(this.#missed === 1 ? "missedOne" : "missed", { count: this.#missed }) : "";

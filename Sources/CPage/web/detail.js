@@ -89,11 +89,12 @@ export class Detail {
     const reason = target?.reason ?? this.#document?.reason;
     fill(this.element, title,
       h("p", {}, badge(state, word("states", state), word("stateHints", state)), " ",
-        [word("reasons", reason), target && text("since", { duration: duration(Date.now() - target.since, units()) })]
+        [word("reasons", reason), target?.isFlapping && word("flags", "flapping"), target?.isPending && word("flags", "pending"),
+          target && text("since", { duration: duration(Date.now() - target.since, units()) })]
           .filter(Boolean).join(", ")),
       h("p", { class: "muted" }, word("stateHints", state)),
       h("p", { class: "mono wrap" }, target?.target ?? this.#document.target,
-        this.#document ? ` · ${this.#document.module} · ${text("interval", { seconds: this.#document.intervalSeconds })}` : ""),
+        this.#document ? ` · ${this.#document.module} · ${text("interval", { time: time(this.#document.intervalSeconds) })}` : ""),
       this.#actions(), this.#steps(), this.#lastCheck(), this.#plot(target), this.#events());
   }
 
@@ -196,6 +197,11 @@ export class Detail {
         badge(item.to, text("from", { from: word("history", item.from), to: word("history", item.to) })), " ",
         word("reasons", item.reason)))));
   }
+}
+
+/** A number of seconds with its unit; intervals may be shorter than a second. */
+function time(seconds) {
+  return seconds < 1 ? latency(seconds * 1e6) : duration(seconds * 1000, units());
 }
 
 /** Draws the median with the band from minimum to maximum, and a strip of failed checks below. */

@@ -197,7 +197,8 @@ export class TargetList {
     setAttribute(cells.id, "title", target.target);
     const available = share(target.series?.uptime24);
     setText(cells.share, available);
-    setText(cells.note, target.state === "up" ? latency(target.latency) : word("reasons", target.reason));
+    const note = target.state === "up" ? latency(target.latency) : word("reasons", target.reason);
+    setText(cells.note, [note, shown === target.state ? "" : word("flags", shown)].filter(Boolean).join(", "));
     setAttribute(row.canvas, "aria-label", text("barsText", { name: id, text: available || text("noData") }));
     this.#mark(row, id);
     // The canvas is drawn only for new series, state or scheme.

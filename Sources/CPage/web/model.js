@@ -39,6 +39,8 @@ export class Model {
   #ordered = null;
   /** The targets that have changed since they were ordered. */
   #unordered = new Set();
+  /** Whether the targets are known: before, their number is not 0. */
+  isLoaded = false;
   /** Whether the service keeps a history: without one, series and past events are not requested. */
   hasHistory = false;
   /** The id that the targets include. */
@@ -72,6 +74,7 @@ export class Model {
       this.counts[target.state] += 1;
     }
     this.hasHistory = columns.history === true;
+    this.isLoaded = true;
     this.#overviewID = parseID(id);
     this.#mustRebuild = true;
     this.#ordered = null;
@@ -94,6 +97,7 @@ export class Model {
     this.timeline = copy.timeline;
     this.counts = copy.counts;
     this.hasHistory = copy.hasHistory;
+    this.isLoaded = true;
     this.#overviewID = copy.overviewID;
     this.#mustRebuild = true;
     this.#ordered = null;

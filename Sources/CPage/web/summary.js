@@ -45,7 +45,7 @@ export class Summary {
       h("div", { class: "verdict-line" }, status, h("span", { class: "detail" }, details), this.#since),
       h("dl", { class: "paths" }, ["ipv4", "ipv6"].flatMap((family) => this.#path(family, machine[family]))),
       h("ul", { class: "interfaces", "aria-label": text("interfaces") },
-        [...model.interfaces.values()].map((item) => this.#interface(item))));
+        [...model.interfaces.values()].map((item) => this.#interface(item, machine.status === "notReachable"))));
     this.tick();
   }
 
@@ -65,10 +65,10 @@ export class Summary {
         h("span", { class: "mono" }, parts.filter(Boolean).join(" ")))];
   }
 
-  #interface(item) {
+  #interface(item, isWanted) {
     const isUp = isUsable(item);
-    // A link that is down although it is enabled may be why nothing is reachable.
-    const colour = isUp ? "" : item.isUp ? "state unreachable" : "muted";
+    // A link that is down may be why this machine is not reachable, also one that was disabled.
+    const colour = isUp ? "" : item.isUp || isWanted ? "state unreachable" : "muted";
     return h("li", { class: `interface ${colour}`, title: (item.addresses || []).join("\n") },
       h("span", { class: "mono" }, item.name), ` ${isUp ? "▲" : "▽"} `, h("span", { class: "small" }, interfaceState(item)));
   }
