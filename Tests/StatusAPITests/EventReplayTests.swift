@@ -33,6 +33,17 @@ import Testing
     Frame.parse(try fixture.service.ask("/events\(query)", ["Last-Event-ID": id]).text)
   }
 
+  /// Deletes stored events as retention does.
+  private func delete(_ fixture: HistoryFixture, before number: Int64) throws {
+    let isDeleted = Locked(false)
+    fixture.store.write { (connection) throws(DatabaseError) in
+      try connection.run("DELETE FROM event WHERE seq < ?", .integer(number))
+    } completion: { _ in
+      isDeleted.withLock { $0 = true }
+    }
+    try #require(eventually { isDeleted.withLock(\.self) })
+  }
+
   @Test("Events that only the store has are sent in pieces, each once")
   func pieces() throws {
     let fixture = try HistoryFixture(small)
@@ -52,19 +63,77 @@ import Testing
     let fixture = try HistoryFixture(small)
     try start(fixture)
     try change(fixture, 1001...1100)
-    let isDeleted = Locked(false)
-    fixture.store.write { (connection) throws(DatabaseError) in
-      try connection.run("DELETE FROM event WHERE seq < 50")
-    } completion: { _ in
-      isDeleted.withLock { $0 = true }
-    }
-    try #require(eventually { isDeleted.withLock(\.self) })
+    try delete(fixture, before: 50)
     let epoch = fixture.store.recovered.epoch
     let frames = try frames(fixture, after: "\(epoch)-10")
     #expect(frames.map(\.event) == ["gap", "snapshot"])
     #expect(frames.first?.data?.contains("\"from\":\"\(epoch)-10\"") == true)
     #expect(try self.frames(fixture, after: "\(epoch)-60").first?.id == "\(epoch)-61")
     fixture.close()
+  }
+
+  private func array(
+    _ fixture: HistoryFixture, after id: String, _ query: String = "types=status,path,interface"
+  ) throws -> (events: [[String: Any]], last: String?) {
+    let response = try fixture.service.ask(
+      "/events?\(query)", ["Accept": "application/json", "Last-Event-ID": id])
+    return (try response.array(), response.headers["Last-Event-ID"])
+  }
+
+  @Test("The array has events that only the store has, and continues with those in memory")
+  func arrayFromTheStore() throws {
+    let fixture = try HistoryFixture(small)
+    defer { fixture.close() }
+    try start(fixture)
+    try change(fixture, 1001...2400)
+    let epoch = fixture.store.recovered.epoch
+    var ids: [String] = []
+    var known = "\(epoch)-1"
+    for _ in 0..<3 {
+      let (events, last) = try array(fixture, after: known)
+      #expect(events.count <= EventRoutes.arrayLimit)
+      ids += events.compactMap { $0["id"] as? String }
+      known = try #require(last)
+    }
+    #expect(ids == (2...1401).map { "\(epoch)-\($0)" }, "each once, without a gap")
+    #expect(known == "\(epoch)-1401")
+    let (none, end) = try array(fixture, after: "\(epoch)-1", "types=path")
+    #expect(none.isEmpty)
+    #expect(end == "\(epoch)-1401", "the id to continue from is after what was not selected")
+    let since = try fixture.service.ask("/events?since=2000-01-01T00:00:00Z", ["Accept": "application/json"])
+    #expect(try since.array().first?["id"] as? String == "\(epoch)-1")
+    #expect(since.headers["Last-Event-ID"] == "\(epoch)-\(EventRoutes.arrayLimit)")
+  }
+
+  @Test("After a restart the array has the events of the runs before it")
+  func arrayAfterARestart() throws {
+    let first = try HistoryFixture(small)
+    try start(first)
+    try change(first, 1001...1100)
+    first.close()
+    let second = try HistoryFixture(small, after: first)
+    defer { second.close() }
+    let epoch = second.store.recovered.epoch
+    let (events, last) = try array(second, after: "\(epoch)-1")
+    #expect(events.compactMap { $0["id"] as? String } == (2...101).map { "\(epoch)-\($0)" })
+    #expect(last == "\(epoch)-101")
+  }
+
+  @Test("The array has a gap for events that are not stored, and only then")
+  func arrayWithGap() throws {
+    let fixture = try HistoryFixture(small)
+    defer { fixture.close() }
+    try start(fixture)
+    try change(fixture, 1001...1100)
+    try delete(fixture, before: 50)
+    let epoch = fixture.store.recovered.epoch
+    let (events, last) = try array(fixture, after: "\(epoch)-10")
+    #expect(events.first?["type"] as? String == "gap")
+    #expect(events.first?["from"] as? String == "\(epoch)-10")
+    #expect(events.dropFirst().first?["id"] as? String == events.first?["oldest"] as? String)
+    #expect(last == "\(epoch)-101")
+    let kept = try array(fixture, after: "\(epoch)-49").events
+    #expect(kept.compactMap { $0["id"] as? String } == (50...101).map { "\(epoch)-\($0)" })
   }
 
   @Test("More replays than the limit wait for the others, and none is lost")

@@ -44,7 +44,18 @@ final class EventReplay: StreamHistory {
     if wasAdmitted { limiter.release() }
   }
 
-  func readNext(_ completion: @escaping @Sendable (StreamPiece) -> Void) {
+  /// What one read of the store found.
+  enum Part {
+    /// The selected events up to a number; with the position in the log that follows, if the log has the next event.
+    case events([EventLog.Entry], through: UInt64, EventLog.Cursor?)
+    /// The next event after a number is not stored.
+    case missing(after: UInt64)
+    /// The events after a number could not be read.
+    case failed(StoreError, after: UInt64)
+  }
+
+  /// Reads the next events; not again before the completion, and not after the last part.
+  func next(_ completion: @escaping @Sendable (Part) -> Void) {
     if state.withLock(\.isAdmitted) { return read(completion) }
     limiter.admit { [weak self, limiter] in
       // The client may have disconnected while it waited.
@@ -54,40 +65,58 @@ final class EventReplay: StreamHistory {
     }
   }
 
-  private func read(_ completion: @escaping @Sendable (StreamPiece) -> Void) {
+  private func read(_ completion: @escaping @Sendable (Part) -> Void) {
     let sequence = state.withLock(\.sequence)
     store.events(after: sequence, limit: Self.pieceBytes) { [self] result in
       switch result {
       case .success(let found?):
         // A committed event is visible a moment later.
         let visible = store.visibleEnd
-        completion(piece(found.prefix { $0.sequence <= visible }, after: sequence))
-      case .failure(.busy), .failure(.closed): completion(.unavailable)
-      case .success(nil), .failure: completion(gap(after: sequence))
+        completion(part(found.prefix { $0.sequence <= visible }, after: sequence))
+      case .success(nil): completion(missing(after: sequence))
+      case .failure(let error):
+        end()
+        completion(.failed(error, after: sequence))
       }
     }
   }
 
-  private func piece(_ events: ArraySlice<StoredEvent>, after sequence: UInt64) -> StreamPiece {
+  private func part(_ events: ArraySlice<StoredEvent>, after sequence: UInt64) -> Part {
     // The log may have had the rest since it was checked, but not without the events of a gap.
     guard let last = events.last?.sequence ?? (feed.isTooOld(sequence) ? nil : sequence) else {
-      return gap(after: sequence)
+      return missing(after: sequence)
     }
     state.withLock { $0.sequence = last }
-    var frames: [UInt8] = []
-    for entry in events.lazy.map(EventPublisher.entry) where selection.wants(kind: entry.kind, topic: entry.topic) {
-      frames += entry.bytes
+    let entries = events.lazy.map(EventPublisher.entry).filter { [selection] in
+      selection.wants(kind: $0.kind, topic: $0.topic)
     }
-    guard case .at(let cursor) = feed.log.cursor(after: last) else { return .more(frames) }
+    guard case .at(let cursor) = feed.log.cursor(after: last) else {
+      return .events(Array(entries), through: last, nil)
+    }
     end()
-    return .last(frames, cursor)
+    return .events(Array(entries), through: last, cursor)
   }
 
-  private func gap(after sequence: UInt64) -> StreamPiece {
-    let gap = EventRoutes.gap(feed, from: EventID(epoch: feed.epoch, sequence: sequence).description)
-    let (snapshot, cursor) = feed.subscribe()
+  private func missing(after sequence: UInt64) -> Part {
     end()
-    return .last(SSEFrame.event("gap", gap) + snapshot, cursor)
+    return .missing(after: sequence)
+  }
+
+  func readNext(_ completion: @escaping @Sendable (StreamPiece) -> Void) {
+    next { [feed] part in completion(Self.piece(part, feed)) }
+  }
+
+  private static func piece(_ part: Part, _ feed: EventPublisher) -> StreamPiece {
+    switch part {
+    case .events(let entries, _, let cursor):
+      let frames = entries.flatMap(\.bytes)
+      return cursor.map { .last(frames, $0) } ?? .more(frames)
+    case .failed(.busy, _), .failed(.closed, _): return .unavailable
+    case .missing(let sequence), .failed(_, let sequence):
+      let gap = EventRoutes.gap(feed, from: EventID(epoch: feed.epoch, sequence: sequence).description)
+      let (snapshot, cursor) = feed.subscribe()
+      return .last(SSEFrame.event("gap", gap) + snapshot, cursor)
+    }
   }
 }
 

@@ -29,6 +29,9 @@ enum EventRoutes {
       throw Problem(.badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
     }
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
+    if context.media == .json {
+      return .later { promise in array(context, after: known, selection) { promise.fulfil($0) } }
+    }
     let feed = context.service.events
     guard feed.awaitsFirstReading else { return .now(try response(context, after: known, selection, hosts)) }
     return feed.afterFirstReading {
@@ -40,11 +43,10 @@ enum EventRoutes {
     }
   }
 
-  /// Returns the stream or the array after an event.
+  /// Returns the stream after an event.
   private static func response(
     _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
   ) throws(Problem) -> HTTPResponse {
-    if context.media == .json { return array(context, after: known, selection) }
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
@@ -66,9 +68,12 @@ enum EventRoutes {
     let feed = context.service.events
     return context.reply(history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) }) {
       (first: UInt64?, promise: HTTPPromise) in
-      let known = first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent
+      let known = (first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent).description
       do throws(Problem) {
-        promise.fulfil(try response(context, after: known.description, selection, hosts))
+        guard context.media != .json else {
+          return array(context, after: known, selection) { promise.fulfil($0) }
+        }
+        promise.fulfil(try response(context, after: known, selection, hosts))
       } catch {
         promise.fulfil(context.answer(error))
       }

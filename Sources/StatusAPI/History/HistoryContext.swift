@@ -59,7 +59,7 @@ extension RequestContext {
 
 extension Problem {
   /// Creates the problem for a query that failed; the log has SQLite's error.
-  fileprivate init(_ error: StoreError, _ service: ServiceContext, _ requestID: String) {
+  init(_ error: StoreError, _ service: ServiceContext, _ requestID: String) {
     switch error {
     case .busy:
       self.init(
