@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -7,69 +6,7 @@ import Testing
 struct RestartTests {
   private let fixture: StoreFixture
 
-  /// More in `make test-store`.
-  private static let kills = Program.environmentVariable("REACHD_STORE_KILLS").flatMap { Int($0) } ?? 6
-
   init() throws { fixture = try StoreFixture() }
-
-  @Test("SIGKILL during changes loses no event, repeats none and causes no gap")
-  func kill() throws {
-    var numbers: [Int] = []
-    var first = 0
-    var lastID: String?
-    var epochs: Set<String> = []
-    var mtu = 1000
-    for round in 1...Self.kills {
-      let daemon = try fixture.start()
-      let reader = try daemon.events(after: lastID)
-      // More changes than the reader waits for: the program is killed in the middle of them.
-      mtu = mtu > 50_000 ? 1000 : mtu
-      let changes = mtu..<mtu + 200
-      mtu = changes.upperBound
-      // One process for each change: those of one batch would be read together.
-      let loop = "for mtu in $(seq \(changes.lowerBound) \(changes.upperBound - 1)); do ip link set d0 mtu $mtu; done"
-      let writer = try fixture.namespace.spawn("/bin/sh", ["-c", loop])
-      if lastID == nil {
-        let snapshot = try #require(try reader.next())
-        #expect(snapshot.name == "snapshot")
-        lastID = snapshot.id
-        first = try #require(snapshot.number)
-      }
-      for _ in 0..<5 + round % 20 * 3 { try take(reader.next(), &numbers, &lastID, &epochs) }
-      daemon.child.kill()
-      // What the program had sent is still in the socket.
-      while let event = try? reader.next() { try take(event, &numbers, &lastID, &epochs) }
-      try writer.wait()
-    }
-    let daemon = try fixture.start()
-    let reader = try daemon.events(after: lastID)
-    // Changes while no program ran are events, too.
-    #expect(try fixture.mtu(daemon) == mtu - 1)
-    try fixture.changeMTU([2000])
-    var last = JSONValue.null
-    while last["interface"]?["mtu"]?.integer != 2000 {
-      let event = try #require(try reader.next())
-      last = event.data
-      try take(event, &numbers, &lastID, &epochs)
-    }
-    #expect(numbers == Array(first + 1...first + numbers.count), "each number once, in order")
-    #expect(epochs.count == 1)
-    try daemon.terminate()
-    #expect(try fixture.sqlite("PRAGMA integrity_check") == "ok\n")
-    #expect(try fixture.sqlite("SELECT max(seq) - min(seq) + 1 - count(*) FROM event") == "0\n")
-    #expect(try fixture.sqlite("SELECT count(*) FROM hole") == "0\n")
-  }
-
-  private func take(
-    _ event: StreamEvent?, _ numbers: inout [Int], _ lastID: inout String?, _ epochs: inout Set<String>
-  ) throws {
-    let event = try #require(event)
-    #expect(event.name != "gap" && event.name != "snapshot", "\(event)")
-    let id = try #require(event.id)
-    numbers.append(try #require(event.number))
-    epochs.insert(String(id.prefix(8)))
-    lastID = id
-  }
 
   @Test("A restart is no change: nothing is published, and ids continue")
   func silence() throws {
