@@ -37,6 +37,8 @@ internal import Glibc
   private var answers: [Answer] = []
   private var channel: ares_channel?
   private let poller: Poller
+  /// The sockets of c-ares.
+  private var descriptors: Set<Int32> = []
 
   /// Opens a channel; `serverTimeout` is the first timeout for a server, which c-ares doubles in later rounds.
   init(_ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, poller: Poller)
@@ -70,6 +72,7 @@ internal import Glibc
     let code = unsafe ares_init_options(&opened, &options, mask)
     guard code == ARES_SUCCESS, let opened = unsafe opened else { throw .serverFailure(Self.text(code)) }
     unsafe channel = opened
+    unsafe ares_set_socket_configure_callback(opened, aresConfigureCallback, nil)
     if configuration.servers.isEmpty { return }
     let servers = configuration.servers.joined(separator: ",")
     guard unsafe ares_set_servers_ports_csv(opened, servers) == ARES_SUCCESS else {
@@ -143,6 +146,16 @@ internal import Glibc
     guard let channel = unsafe channel else { return }
     unsafe ares_process_fd(
       channel, event.isReadable ? event.descriptor : -1, event.isWritable ? event.descriptor : -1)
+    if event.events.contains(.error) { emptyErrorQueue(of: event.descriptor) }
+  }
+
+  /// Discards queued errors, which epoll(7) would report forever.
+  ///
+  /// c-ares has seen the first one, unless sending returned it; then it keeps the socket.
+  private func emptyErrorQueue(of descriptor: Int32) {
+    guard descriptors.contains(descriptor) else { return }
+    let flags = Int32(cares_errqueue) | Int32(MSG_DONTWAIT)
+    for _ in 0..<Limits.queuedErrors where recv(descriptor, nil, 0, flags) < 0 { return }
   }
 
   /// Makes c-ares handle expired queries.
@@ -170,7 +183,11 @@ internal import Glibc
   static func text(_ code: Int32) -> String { unsafe String(cString: ares_strerror(code)) }
 
   func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
-    guard reading || writing else { return poller.remove(descriptor) }
+    guard reading || writing else {
+      descriptors.remove(descriptor)
+      return poller.remove(descriptor)
+    }
+    descriptors.insert(descriptor)
     // If the kernel refuses, c-ares' own timeout ends the query.
     try? poller.set(descriptor, (reading ? Poller.Events.readable : []).union(writing ? .writable : []))
   }

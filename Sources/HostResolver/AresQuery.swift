@@ -1,4 +1,5 @@
 internal import CAres
+internal import Glibc
 
 /// The context that c-ares passes from a query to its answer.
 final class AresQuery {
@@ -20,6 +21,18 @@ func aresSocketStateCallback(_ context: UnsafeMutableRawPointer?, _ descriptor: 
   guard let context = unsafe context else { return }
   let channel = unsafe Unmanaged<AresChannel>.fromOpaque(context).takeUnretainedValue()
   channel.watch(descriptor, reading: read != 0, writing: write != 0)
+}
+
+/// ares_sock_config_callback: has a UDP socket report also that a host or network is unreachable, as glibc's resolver does;
+/// UDP ignores such ICMP messages by default (ip(7), IP_RECVERR).
+func aresConfigureCallback(_ descriptor: Int32, _ type: Int32, _: UnsafeMutableRawPointer?) -> Int32 {
+  guard type == Int32(SOCK_DGRAM.rawValue) else { return ARES_SUCCESS }
+  // The option of the other family is refused. Without either, c-ares' timeout ends the query.
+  var isOn: Int32 = 1
+  let length = socklen_t(MemoryLayout<Int32>.size)
+  unsafe setsockopt(descriptor, Int32(IPPROTO_IP), Int32(cares_ip_recverr), &isOn, length)
+  unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), Int32(cares_ipv6_recverr), &isOn, length)
+  return ARES_SUCCESS
 }
 
 /// ares_addrinfo_callback: called exactly once for every query.

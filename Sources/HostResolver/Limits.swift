@@ -22,6 +22,9 @@ enum Limits {
   /// Addresses stored per family: more than any load balancer returns; a TCP answer could contain 4,000.
   static let addressesPerFamily = 64
 
+  /// Errors of a socket that are discarded at a time: routers send a few a second.
+  static let queuedErrors = 16
+
   /// Search domains in use: most systems limit them to 256 characters in resolv.conf(5), and each costs a query.
   static let searchDomains = 16
 
