@@ -1,30 +1,20 @@
-internal import DequeModule
 internal import EventLoop
 
 extension ResolverLoop {
   /// Opens new channels and repeats the queries that the old ones had not answered; deadlines stay.
   func reopen() {
-    dns?.close()
-    dns = nil
-    hosts?.close()
-    hosts = nil
-    waiting.prepend(contentsOf: inFlight.sorted())
-    inFlight.removeAll()
-    // The search list may have changed.
-    for id in queries.keys {
-      queries[id]?.candidates = nil
-      queries[id]?.earlierFailure = nil
-    }
+    channels.close()
+    queries.restart()
   }
 
   /// Starts waiting queries up to ``Limits/activeNames``.
   func startWaiting() {
-    while !waiting.isEmpty, inFlight.count < Limits.activeNames {
-      let next = Array(waiting.prefix(Limits.activeNames - inFlight.count))
-      waiting.removeFirst(next.count)
+    var next = queries.takeNext()
+    while !next.isEmpty {
       for id in next { start(id) }
       // c-ares completes the queries that it refuses within the call, which frees capacity for others.
       processAnswers()
+      next = queries.takeNext()
     }
   }
 
@@ -33,7 +23,7 @@ extension ResolverLoop {
     // Cancelled or expired before its turn.
     if query.waiters.isEmpty { return drop(id) }
     do throws(ResolutionFailure) {
-      let (hosts, dns) = try openChannels()
+      let (hosts, dns) = try channels.opened()
       if query.candidates == nil {
         // The hosts file contains names without final dots.
         let line = query.name.hasSuffix(".") ? String(query.name.dropLast()) : query.name
@@ -52,7 +42,7 @@ extension ResolverLoop {
       query.askedAt = .now
       queries[id] = query
       let name = query.candidates?.first ?? query.name
-      inFlight.insert(id)
+      queries.sent(id)
       dns.query(name, .ipv6, query: id, attempt: query.attempt)
       dns.query(name, .ipv4, query: id, attempt: query.attempt)
     } catch {
@@ -60,24 +50,10 @@ extension ResolverLoop {
     }
   }
 
-  private func openChannels() throws(ResolutionFailure) -> (hosts: AresChannel, dns: AresChannel) {
-    if let hosts, let dns { return (hosts, dns) }
-    let configuration = inbox.configuration
-    let files = try AresChannel(
-      .hosts, configuration, serverTimeout: Limits.dnsServerTimeout.lowerBound, poller: poller)
-    let parts = max(1, files.serverCount) * Limits.dnsTimeoutDivisor
-    let serverTimeout = min(
-      max(configuration.timeout / parts, Limits.dnsServerTimeout.lowerBound), Limits.dnsServerTimeout.upperBound)
-    let network = try AresChannel(.dns, configuration, serverTimeout: serverTimeout, poller: poller)
-    hosts = files
-    dns = network
-    return (files, network)
-  }
-
   /// Processes c-ares' answers, and completes the names that have an answer for both families.
   func processAnswers() {
-    for answer in dns?.takeAnswers() ?? [] {
-      if !answer.isTimeout { lastResponse = .now }
+    var needsNewSockets = false
+    for answer in channels.takeAnswers() {
       guard let query = queries[answer.query], query.attempt == answer.attempt else { continue }
       if answer.family == .ipv4 {
         queries[answer.query]?.ipv4 = answer.outcome
@@ -88,15 +64,12 @@ extension ResolverLoop {
         limitWaitForOtherFamily(answer.query)
         continue
       }
-      inFlight.remove(answer.query)
-      handleResult(answer.query, verdict)
+      queries.answered(answer.query)
+      if handleResult(answer.query, verdict) { needsNewSockets = true }
     }
     // c-ares keeps a connected socket, and with it the source address, as long as any query is open. After a change of
     // the route to a server, which the kernel does not always announce, only a new socket receives answers.
-    if needsNewSockets {
-      needsNewSockets = false
-      reopen()
-    }
+    if needsNewSockets { reopen() }
   }
 
   /// Limits the wait for the other family after one has an address: some servers never answer for IPv6.
@@ -109,7 +82,7 @@ extension ResolverLoop {
 
   /// Completes a query with the addresses of one family.
   func otherFamilyTimedOut(_ id: UInt64) {
-    guard let query = queries[id], inFlight.remove(id) != nil else { return }
+    guard let query = queries[id], queries.answered(id) else { return }
     if query.earlierFailure == nil {
       // Cached for a short time only: the answer for the other family may have been lost.
       let brief = inbox.configuration.negativeTimeToLive
@@ -119,8 +92,11 @@ extension ResolverLoop {
     finish(id, .success(query.addresses))
   }
 
-  private func handleResult(_ id: UInt64, _ verdict: NameQuery.Verdict) {
-    guard let query = queries[id] else { return }
+  /// Handles the result of a query.
+  ///
+  /// - Returns: whether new sockets are needed, because no server has responded since the query was sent.
+  private func handleResult(_ id: UInt64, _ verdict: NameQuery.Verdict) -> Bool {
+    guard let query = queries[id] else { return false }
     switch verdict {
     case .found(let addresses, let isComplete):
       if isComplete, query.earlierFailure == nil {
@@ -128,8 +104,11 @@ extension ResolverLoop {
       }
       finish(id, .success(addresses))
     case .notFound:
-      if tryNextCandidate(id) { return }
-      if let text = query.earlierFailure { return finish(id, .failure(.serverFailure(text))) }
+      if tryNextCandidate(id) { return false }
+      if let text = query.earlierFailure {
+        finish(id, .failure(.serverFailure(text)))
+        return false
+      }
       cache.store(query.name, [], now: .now)
       finish(id, .failure(.notFound))
     case .failed(let text):
@@ -138,16 +117,17 @@ extension ResolverLoop {
       if !tryNextCandidate(id) { finish(id, .failure(.serverFailure(query.earlierFailure ?? text))) }
     case .noResponse:
       // The requests still have time, for example because they joined late: their deadlines apply, not c-ares' timeout.
-      waiting.append(id)
-      if lastResponse.map({ $0 < query.askedAt }) ?? true { needsNewSockets = true }
+      queries.wait(id, isNext: false)
+      return !channels.haveResponded(since: query.askedAt)
     }
+    return false
   }
 
   /// Puts the query first in the queue for its next candidate; false if there is none.
   private func tryNextCandidate(_ id: UInt64) -> Bool {
     guard let rest = queries[id]?.candidates?.dropFirst(), !rest.isEmpty else { return false }
     queries[id]?.candidates = Array(rest)
-    waiting.prepend(id)
+    queries.wait(id, isNext: true)
     return true
   }
 
@@ -158,8 +138,6 @@ extension ResolverLoop {
   }
 
   private func drop(_ id: UInt64) {
-    guard let query = queries.removeValue(forKey: id) else { return }
-    timers.cancel(.resolutionDelay(id))
-    if queryByName[query.name] == id { queryByName[query.name] = nil }
+    if queries.remove(id) { timers.cancel(.resolutionDelay(id)) }
   }
 }

@@ -1,4 +1,3 @@
-internal import CAres
 internal import DequeModule
 internal import EventLoop
 internal import Glibc
@@ -22,25 +21,14 @@ final class ResolverLoop {
   }
 
   let inbox: ResolverInbox
-  let poller: Poller
-  private let mailbox: Mailbox<ResolverInbox.Command>
-  var queries: [UInt64: NameQuery] = [:]
-  /// The query that a new request for a name joins.
-  var queryByName: [String: UInt64] = [:]
-  private var waiters: [UInt64: Waiter] = [:]
-  /// Queries that are not sent yet, the next one first.
-  var waiting: Deque<UInt64> = []
-  var inFlight: Set<UInt64> = []
+  var queries = QueryTable()
+  var channels: ResolverChannels
   var cache: AddressCache
-  var hosts: AresChannel?
-  var dns: AresChannel?
-  /// When a DNS server last responded.
-  var lastResponse: MonotonicInstant?
-  /// A query got no answer, and no server has responded since it was sent.
-  var needsNewSockets = false
   var timers = TimerQueue<TimerID>()
+  private let poller: Poller
+  private let mailbox: Mailbox<ResolverInbox.Command>
   private let files: FileWatcher
-  private var lastQuery: UInt64 = 0
+  private var waiters: [UInt64: Waiter] = [:]
   /// Completed requests; their completions run when the state is consistent, because they may call the resolver.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
 
@@ -48,6 +36,7 @@ final class ResolverLoop {
     self.inbox = inbox
     self.poller = poller
     self.mailbox = mailbox
+    channels = ResolverChannels(inbox.configuration, poller)
     cache = AddressCache(inbox.configuration)
     files = FileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
@@ -66,10 +55,10 @@ final class ResolverLoop {
         switch event.token {
         case Poller.mailboxToken: break
         case UInt64(clamping: files.descriptor): filesMayDiffer = true
-        default: dns?.process(event)
+        default: channels.process(event)
         }
       }
-      dns?.processTimeouts()
+      channels.processTimeouts()
       let (commands, isClosed) = mailbox.take()
       isStopped = isClosed
       filesMayDiffer = filesMayDiffer || commands.contains { if case .resolve = $0 { true } else { false } }
@@ -85,8 +74,7 @@ final class ResolverLoop {
       runCompletions()
       if haveFilesChanged { inbox.filesChanged() }
     }
-    hosts?.close()
-    dns?.close()
+    channels.close()
   }
 
   private func handle(_ command: ResolverInbox.Command) {
@@ -102,16 +90,7 @@ final class ResolverLoop {
       completed.append((request, known))
       return
     }
-    let id: UInt64
-    if let joined = queryByName[request.name] {
-      id = joined
-    } else if waiting.count < Limits.queuedNames {
-      lastQuery += 1
-      id = lastQuery
-      queries[id] = NameQuery(name: request.name)
-      queryByName[request.name] = id
-      waiting.append(id)
-    } else {
+    guard let id = queries.query(for: request.name) else {
       completed.append((request, .failure(.tooManyQueries)))
       return
     }
@@ -154,7 +133,7 @@ final class ResolverLoop {
 
   private func untilNextTimer() -> Duration? {
     let timer = timers.earliest.map { MonotonicInstant.now.duration(to: $0) }
-    return [timer, dns?.nextTimeout].compactMap(\.self).min()
+    return [timer, channels.nextTimeout].compactMap(\.self).min()
   }
 
   /// Empties the cache and repeats open queries, because `/etc/resolv.conf`, `/etc/hosts` or the routes to the servers
