@@ -109,14 +109,15 @@ extension QuerySocket {
           lookups.append(RouteLookup(query: query, sendsBoundSource: sendsBoundSources))
         }
       }
-      try sendBatch(&lookups)
-      for lookup in lookups { answers[lookup.query] = lookup.answer }
+      for lookup in try answered(lookups) { answers[lookup.query] = lookup.answer }
     }
     return answers
   }
 
-  private func sendBatch(_ lookups: inout [RouteLookup]) throws(KernelError) {
-    guard !lookups.isEmpty else { return }
+  /// Sends lookups together, and returns them with the kernel's answers.
+  private func answered(_ unanswered: consuming [RouteLookup]) throws(KernelError) -> [RouteLookup] {
+    var lookups = unanswered
+    guard !lookups.isEmpty else { return lookups }
     let first = takeSequences(lookups.count * 2)
     request.removeAll()
     for (index, lookup) in lookups.enumerated() { lookup.append(to: &request, sequence: first + UInt32(index * 2)) }
@@ -138,5 +139,6 @@ extension QuerySocket {
       }
       guard isComplete else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
     }
+    return lookups
   }
 }
