@@ -42,15 +42,3 @@ extension CheckSchedule {
   /// The statistics of the schedule.
   public var statistics: CheckStatistics { guarded.withLock(\.state.currentStatistics) }
 }
-
-extension [String] {
-  /// The index of the first element that fulfils a condition, which all elements after it fulfil, too.
-  fileprivate func partitioningIndex(_ isInSecondPart: (String) -> Bool) -> Int {
-    var range = 0..<count
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range = isInSecondPart(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
-    }
-    return range.lowerBound
-  }
-}
