@@ -36,6 +36,11 @@ final class TCPExchange: Exchange, DescriptorHandler {
     do throws(SocketFailure) {
       let socket = try StreamSocket(to: peer, check.request, for: isConnectOnly ? .connectOnly : .dialogue)
       self.socket = socket
+      // The handshake with this machine is complete when connect(2) returns.
+      if peer.address.isLoopback {
+        checkConnection()
+        guard self.socket != nil else { return }
+      }
       try loop.watch(socket.descriptor, self)
     } catch {
       loop.found(check, error.finding)
