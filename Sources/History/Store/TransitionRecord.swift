@@ -39,6 +39,17 @@ public enum TransitionType: UInt8, Hashable, Sendable, CaseIterable {
   case target = 3
   /// A start or a stop of the service, which is no event.
   case service = 4
+
+  /// The name in documents; the description of an enumeration is derived from metadata, which takes microseconds.
+  public var name: String {
+    switch self {
+    case .status: "status"
+    case .path: "path"
+    case .interface: "interface"
+    case .target: "target"
+    case .service: "service"
+    }
+  }
 }
 
 /// Properties of a transition beside its states; the bits are stored, so that they never change.

@@ -62,8 +62,8 @@ struct HistoryListQuery {
     guard let text else { return nil }
     var types: Set<TransitionType> = []
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let type = TransitionType.allCases.first(where: { "\($0)" == word }) else {
-        let known = TransitionType.allCases.map { "\($0)" }.joined(separator: ", ")
+      guard let type = TransitionType.allCases.first(where: { $0.name == word }) else {
+        let known = TransitionType.allCases.map(\.name).joined(separator: ", ")
         throw Problem(
           .badRequest, "unknown type \(String(word.prefix(80)).debugDescription); one of \(known) is required")
       }

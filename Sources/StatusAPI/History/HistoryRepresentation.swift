@@ -13,7 +13,7 @@ enum HistoryRepresentation {
     return .members([
       "id": .text(id),
       "time": time(entry.time),
-      "type": .string("\(transition.type)"),
+      "type": .string(transition.type.name),
       "subject": .string(entry.subject),
       "from": .text(transition.old == .none ? nil : transition.old.name),
       "to": .string(transition.new.name),
