@@ -1,7 +1,11 @@
-"""The cost of a data directory: latency with and without it, alternately; commit lag under load; starts; idle memory."""
+"""The cost of a data directory: latency with and without it, alternately; commit lag under load; starts; idle memory.
+
+Options select parts: latency, faults, load, readers, starts, idle.
+"""
 import os
 import re
 import shutil
+import selectors
 import signal
 import socket
 import struct
@@ -147,33 +151,62 @@ def load(binary, kernel, messages):
     store.remove()
 
 
-def change(kernel, messages, stopping):
-    """5,000 changes a second until `stopping`."""
+class Process:
+    """A function in a process of its own, which does not share this one's interpreter lock; stopped for a pause."""
+
+    def __init__(self, function, *arguments):
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                function(*arguments)
+            except BaseException as error:
+                print(f"{function.__name__}: {error!r}", file=sys.stderr)
+            os._exit(1)
+
+    def pause(self, is_paused):
+        os.kill(self.pid, signal.SIGSTOP if is_paused else signal.SIGCONT)
+
+    def end(self):
+        os.kill(self.pid, signal.SIGKILL)
+        if os.waitpid(self.pid, 0)[1] != signal.SIGKILL:
+            raise SystemExit("a process of the benchmark has failed")
+
+
+def change(kernel, messages):
+    """5,000 changes a second."""
     start = time.monotonic()
     sent = 0
-    while not stopping.is_set():
+    while True:
         while sent < (time.monotonic() - start) * 5000:
             kernel.send(messages[sent % len(messages)])
             sent += 1
         time.sleep(0.001)
 
 
-def read_pages(daemon, counts, paused, stopping):
-    """A page of the history each second, over one connection; the pages it has read are in `counts`."""
-    connection = daemon.connect()
-    count = 0
-    while not stopping.is_set():
-        if not paused.is_set():
-            connection.sendall(b"GET /history?limit=100&order=asc HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            answer = connection.recv(65536)
-            if not answer.startswith(b"HTTP/1.1 200"):
+def read_pages(daemon, counter):
+    """50 clients, each of which reads a page of the history a second; writes a byte for each page."""
+    ready = selectors.DefaultSelector()
+    connections = [daemon.connect() for _ in range(READERS)]
+    for connection in connections:
+        ready.register(connection, selectors.EVENT_READ, [b""])
+    number, due = 0, time.monotonic()
+    while True:
+        now = time.monotonic()
+        if now >= due:
+            # Not the pages that a pause has missed.
+            due = max(due, now - 1) + 1 / READERS
+            connections[number % READERS].sendall(
+                b"GET /history?limit=100&order=asc HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            number += 1
+        for key, _ in ready.select(max(0, due - time.monotonic())):
+            part = key.fileobj.recv(1 << 20)
+            answer = key.data[0] = key.data[0] + part
+            if not part or not answer.startswith(b"HTTP/1.1 200"):
                 raise SystemExit(f"no 200: {answer[:200]}")
-            length = int(re.search(rb"Content-Length: (\d+)", answer)[1]) + answer.index(b"\r\n\r\n") + 4
-            while len(answer) < length:
-                answer += connection.recv(65536)
-            count += 1
-        stopping.wait(1)
-    counts.append(count)
+            length = re.search(rb"Content-Length: (\d+).*?\r\n\r\n", answer, re.DOTALL)
+            if length and len(answer) >= length.end() + int(length[1]):
+                key.data[0] = b""
+                os.write(counter, b".")
 
 
 def statuses(daemon):
@@ -185,33 +218,49 @@ def statuses(daemon):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1])
 
 
+def processor_time(daemon):
+    """Milliseconds of processor time of each thread, by its name."""
+    used = {}
+    for task in os.scandir(f"/proc/{daemon.pid}/task"):
+        with open(f"{task.path}/comm") as name, open(f"{task.path}/schedstat") as times:
+            name = name.read().strip()
+            used[name] = used.get(name, 0) + int(times.read().split()[0]) / 1e6
+    return used
+
+
 def readers(binary, kernel, messages):
     """The rate of /status and the size of the log while 50 clients read the history and events arrive."""
     store = Store()
     daemon = Daemon(binary, "--log-level", "notice", *store.options)
-    counts, paused, stopping = [], threading.Event(), threading.Event()
-    paused.set()
-    threads = [threading.Thread(target=change, args=(kernel, messages, stopping))]
-    threads += [threading.Thread(target=read_pages, args=(daemon, counts, paused, stopping)) for _ in range(READERS)]
-    for thread in threads:
-        thread.start()
+    pages, counter = os.pipe2(os.O_NONBLOCK)
+    clients = Process(read_pages, daemon, counter)
+    changes = Process(change, kernel, messages)
     rates = {False: [], True: []}
+    used = {False: {}, True: {}}
     largest = 0
     before, start = metric(daemon, "reachd_event_log_events_total"), time.monotonic()
     for _ in range(READER_ROUNDS):
         for reading in (False, True):
-            (paused.clear if reading else paused.set)()
+            clients.pause(not reading)
+            earlier = processor_time(daemon)
             rates[reading].append(statuses(daemon))
+            for name, spent in processor_time(daemon).items():
+                used[reading][name] = used[reading].get(name, 0) + spent - earlier.get(name, 0)
             largest = max(largest, os.path.getsize(os.path.join(store.path, "reachd.db-wal")))
     rate = (metric(daemon, "reachd_event_log_events_total") - before) / (time.monotonic() - start)
     detached = metric(daemon, "reachd_store_detached_total")
-    stopping.set()
-    for thread in threads:
-        thread.join()
+    changes.end()
+    clients.pause(False)
+    clients.end()
+    read = len(os.read(pages, 1 << 16))
     with_readers, without = (sorted(rates[reading])[READER_ROUNDS // 2] for reading in (True, False))
-    print(f"{READERS} readers of /history, {sum(counts)} pages, {rate:.0f} events/s: log {largest / 1048576:.1f} MiB, "
+    print(f"{READERS} readers of /history, {read} pages, {rate:.0f} events/s: log {largest / 1048576:.1f} MiB, "
           f"/status {with_readers:.0f}/s, without readers {without:.0f}/s: {with_readers / without:.2f}x, "
           f"{detached:.0f} times detached; medians of {READER_ROUNDS} alternated rounds of {READER_SECONDS} s")
+    seconds = READER_ROUNDS * READER_SECONDS
+    print("  ms of processor time a second, with and without readers: " + ", ".join(
+        f"{name} {used[True].get(name, 0) / seconds:.0f} and {used[False].get(name, 0) / seconds:.0f}"
+        for name in sorted(used[True], key=used[True].get, reverse=True)[:6]))
     daemon.stop()
     store.remove()
 
@@ -311,6 +360,23 @@ def starts(binary, ends_cleanly):
     return times
 
 
+def damaged(binary):
+    """Milliseconds from exec to the first 200 when the first pages of the database are zero."""
+    store = Store()
+    times = []
+    for number in range(RUNS + 1):
+        daemon = Daemon(binary, "--log-level", "notice", *store.options)
+        daemon.get("/status")
+        if number > 0:
+            times.append((time.monotonic() - daemon.started) * 1000)
+        daemon.stop()
+        with open(os.path.join(store.path, "reachd.db"), "r+b") as file:
+            file.write(bytes(3 * 4096))
+    median, _, worst = quantiles(times)
+    print(f"exec to first 200 with a damaged database: median {median:.1f} ms, worst {worst:.1f} ms of {RUNS}")
+    store.remove()
+
+
 def idle(binary):
     sizes = {}
     for kept in (False, True):
@@ -326,12 +392,7 @@ def idle(binary):
           f"{(anonymous - bare_anonymous) / 1024:+.1f}")
 
 
-def main(binary):
-    index = enter_new_namespace()
-    kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
-    kernel.bind((0, 0))
-    messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
-    kernel.send(messages[1])
+def latency(binary, kernel, messages):
     compare(binary, kernel, messages, "kernel change to bytes")
     noise, stopping = Store(), threading.Event()
     thread = threading.Thread(target=synchronize, args=(noise.path, stopping), daemon=True)
@@ -340,17 +401,42 @@ def main(binary):
     stopping.set()
     thread.join()
     noise.remove()
+
+
+def faults(binary, kernel, messages):
     fault(binary, kernel, messages, Disk(), "disk that does not respond", "600000")
     fault(binary, kernel, messages, Disk(), "disk with EIO", "eio")
     fault(binary, kernel, messages, SmallDisk(), "full disk")
-    changes = link_changes()
-    load(binary, kernel, changes)
-    readers(binary, kernel, changes)
+
+
+def all_starts(binary):
     for ends_cleanly, name in ((True, "a clean end"), (False, "SIGKILL")):
         median, _, worst = quantiles(starts(binary, ends_cleanly))
         print(f"exec to first 200 after {name}: median {median:.1f} ms, worst {worst:.1f} ms of {RUNS}")
-    idle(binary)
+    damaged(binary)
+
+
+def main(binary, *parts):
+    parts = parts or ("latency", "faults", "load", "readers", "starts", "idle")
+    index = enter_new_namespace()
+    kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    kernel.bind((0, 0))
+    messages = [replace_default(gateway, index) for gateway in ("10.9.0.1", "10.9.0.3")]
+    kernel.send(messages[1])
+    # The others are measured with one interface.
+    changes = None
+    for part in parts:
+        if part in ("load", "readers") and changes is None:
+            changes = link_changes()
+        match part:
+            case "latency": latency(binary, kernel, messages)
+            case "faults": faults(binary, kernel, messages)
+            case "load": load(binary, kernel, changes)
+            case "readers": readers(binary, kernel, changes)
+            case "starts": all_starts(binary)
+            case "idle": idle(binary)
+            case _: raise SystemExit(f"unknown part {part!r}; there are latency, faults, load, readers, starts and idle")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
