@@ -17,7 +17,10 @@ from daemon import Daemon
 
 CHANGES = 30
 KILLS = 5
-PATIENCE = 60
+# Seconds for which the receiver is down; a minute in `DOWN=60 scripts/test-clients webhooks`.
+DOWN = int(os.environ.get("DOWN", "1"))
+# The delay between two attempts grows with it.
+PATIENCE = 60 + DOWN
 PORT = 9000
 
 
@@ -118,6 +121,7 @@ def main(binary):
             change(number)
             if number % (CHANGES // KILLS) == 3:
                 service.kill()
+        time.sleep(DOWN)
         receiver.accept(True)
         wait("delivery after the kills", lambda: service.webhook()["pending"] == 0, service.webhook)
         report(f"receiver down, {KILLS} kills", receiver, secrets[:1])
