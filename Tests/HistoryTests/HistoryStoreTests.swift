@@ -98,6 +98,34 @@ struct HistoryStoreTests {
     second.close(within: .seconds(10))
   }
 
+  @Test("Events that do not fit while nothing can be written are a hole, of as many as the store counts")
+  func hole() async throws {
+    let store = try directory.open()
+    #expect(!store.append([event(1)]))
+    try await store.commit()
+    let other = try DatabaseConnection("\(directory.data.path)/reachd.db", .readWrite)
+    try other.run("BEGIN IMMEDIATE")
+    for number in UInt64(2)...41 {
+      var large = event(number)
+      large.body = [UInt8](repeating: 0x61, count: 1 << 20)
+      _ = store.append([large])
+    }
+    #expect(eventually { store.visibleEnd == 41 }, "they are visible without a commit")
+    try other.run("ROLLBACK")
+    #expect(eventually(within: .seconds(30)) { store.state == .keeping })
+    let unkept = store.load.unkept
+    #expect((20...40).contains(unkept))
+    #expect(
+      try await store.rows { (db) throws(DatabaseError) in
+        try db.query("SELECT sum(last - first + 1) FROM hole") { $0.bits(0) }
+      } == [unkept])
+    #expect(
+      try await store.rows { (db) throws(DatabaseError) in
+        try db.query("SELECT count(*) FROM event") { $0.bits(0) }
+      } == [41 - unkept])
+    store.close(within: .seconds(10))
+  }
+
   @Test("A second store in the same directory is refused")
   func oneProcess() throws {
     let first = try directory.open()

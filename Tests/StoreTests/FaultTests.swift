@@ -85,37 +85,6 @@ struct FaultTests {
     #expect(try fixture.sqlite("SELECT max(seq) - min(seq) + 1 - count(*) FROM event") == "0\n")
   }
 
-  @Test("Events beyond the limit are dropped while the disk waits: a gap, and as many as the metric counts")
-  func dropped() throws {
-    // Large events: some hundreds exceed the limit of 16 MiB.
-    try fixture.namespace.ip(batch: (0..<3_000).map { "addr add 10.7.\($0 / 100).\($0 % 100)/32 dev d0" })
-    let daemon = try fixture.start(environment: disk.environment(fixture))
-    let first = try #require(try daemon.events().next()?.id)
-    func unkept() throws -> Int {
-      let name = "reachd_store_unkept_events_total "
-      let line = try daemon.get("/metrics").text.split(separator: "\n").first { $0.hasPrefix(name) }
-      return try #require(line.flatMap { Int($0.dropFirst(name.count)) })
-    }
-    try disk.begin("600000")
-    for mtu in 1301...2300 {
-      try fixture.changeMTU([mtu])
-      if mtu % 20 == 0, try unkept() > 0 { break }
-    }
-    disk.end()
-    #expect(try eventually(within: .seconds(30)) { try daemon.state().contains("keeping") }, "\(daemon.child.errors)")
-    let dropped = try unkept()
-    #expect(dropped > 0)
-    let last = try #require(try JSONValue(daemon.get("/status").text)["id"]?.text)
-    try daemon.terminate()
-    #expect(try fixture.sqlite("SELECT sum(last - first + 1) FROM hole") == "\(dropped)\n")
-    let second = try fixture.start()
-    #expect(try second.events(after: first).next()?.name == "gap")
-    let next = try second.events(after: last)
-    try fixture.changeMTU([1444])
-    #expect(try next.next()?.data["interface"]?["mtu"]?.integer == 1444, "behind the hole nothing is missing")
-    try second.terminate()
-  }
-
   @Test("A kill while the disk waits begins a new epoch, and the reader gets a gap")
   func killedWhileDetached() throws {
     let daemon = try fixture.start(environment: disk.environment(fixture))
