@@ -27,7 +27,7 @@ test: ## all tests, and independent clients of the running service; some need ro
 	scripts/test
 	scripts/test-clients
 
-test-store: ## the data directory with failing, full and waiting disks, and a hundred kills (about five minutes)
+test-store: ## the data directory with failing, full and waiting disks, and a hundred kills (about two minutes after the build)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_STORE_KILLS=100 scripts/test --filter StoreTests
 
