@@ -25,8 +25,7 @@ public final class OrderedConsumer: Sendable {
   private let stream: String
   private let handler: @Sendable (StreamDelivery) -> Void
   private let state: Locked<State>
-  private let queue = DispatchQueue(label: "consumer")
-  private let timer: RepeatingTimer
+  private let timer = RepeatingTimer("consumer", every: Limits.heartbeat)
 
   /// Begins to deliver.
   ///
@@ -43,10 +42,7 @@ public final class OrderedConsumer: Sendable {
     self.stream = stream
     self.handler = handler
     state = Locked(State(next: max(1, sequence)))
-    let reference = WeakReference<OrderedConsumer>()
-    timer = RepeatingTimer(on: queue, every: Limits.heartbeat) { reference.object?.check() }
-    reference.object = self
-    timer.activate()
+    timer.start(self) { $0.check() }
   }
 
   deinit { cancel() }
@@ -62,7 +58,7 @@ public final class OrderedConsumer: Sendable {
 
   /// Creates the server's consumer again, after the connection was lost.
   public func restart() {
-    queue.async { [weak self] in
+    timer.queue.async { [weak self] in
       self?.state.withLock { $0.subscription = nil }
       self?.check()
     }

@@ -1,13 +1,14 @@
 internal import Dispatch
-internal import Locks
 
-/// A timer that runs a closure on a queue at an interval, the first time when it is activated.
+/// A queue, and a timer that runs its owner's work on it at an interval, the first time immediately.
 @safe final class RepeatingTimer: @unchecked Sendable {
+  /// Where the work runs.
+  let queue: DispatchQueue
   private let source: any DispatchSourceTimer
 
-  init(on queue: DispatchQueue, every interval: Duration, _ body: @escaping @Sendable () -> Void) {
+  init(_ label: String, every interval: Duration) {
+    queue = DispatchQueue(label: label)
     source = DispatchSource.makeTimerSource(queue: queue)
-    source.setEventHandler(handler: body)
     source.schedule(deadline: .now(), repeating: .milliseconds(Int(interval / .milliseconds(1))))
   }
 
@@ -17,18 +18,13 @@ internal import Locks
     source.activate()
   }
 
-  func activate() { source.activate() }
+  /// Begins; without effect after the owner's end.
+  func start<Owner: AnyObject & Sendable>(_ owner: Owner, _ work: @escaping @Sendable (Owner) -> Void) {
+    source.setEventHandler { [weak owner] in
+      if let owner { work(owner) }
+    }
+    source.activate()
+  }
 
   func cancel() { source.cancel() }
-}
-
-/// A weak reference for a closure that is made before its object is complete.
-final class WeakReference<Object: AnyObject & Sendable>: Sendable {
-  private struct Value: Sendable { weak var object: Object? }
-  private let value = Locked(Value())
-
-  var object: Object? {
-    get { value.withLock(\.object) }
-    set { value.withLock { $0.object = newValue } }
-  }
 }

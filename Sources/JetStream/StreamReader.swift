@@ -23,8 +23,7 @@ public final class StreamReader: Sendable {
   private let subjects: [String]
   private let handler: @Sendable (StreamDelivery) -> Void
   private let state: Locked<State>
-  private let queue = DispatchQueue(label: "reader")
-  private let timer: RepeatingTimer
+  private let timer = RepeatingTimer("reader", every: Limits.readInterval)
 
   /// Begins to deliver.
   ///
@@ -43,10 +42,7 @@ public final class StreamReader: Sendable {
     self.subjects = subjects
     self.handler = handler
     state = Locked(State(next: max(1, sequence)))
-    let reference = WeakReference<StreamReader>()
-    timer = RepeatingTimer(on: queue, every: Limits.readInterval) { reference.object?.read() }
-    reference.object = self
-    timer.activate()
+    timer.start(self) { $0.read() }
   }
 
   deinit { cancel() }
@@ -61,7 +57,7 @@ public final class StreamReader: Sendable {
   }
 
   /// Reads now, as after the connection was lost.
-  public func restart() { queue.async { [weak self] in self?.read() } }
+  public func restart() { timer.queue.async { [weak self] in self?.read() } }
 
   /// Reads soon, and once more later; called for each message of the subjects.
   private func schedule() {
@@ -70,8 +66,8 @@ public final class StreamReader: Sendable {
       return !state.isScheduled
     }
     guard isNew else { return }
-    queue.async { [weak self] in self?.read() }
-    queue.asyncAfter(deadline: .now() + .milliseconds(Int(Limits.readAgain / .milliseconds(1)))) { [weak self] in
+    timer.queue.async { [weak self] in self?.read() }
+    timer.queue.asyncAfter(deadline: .now() + .milliseconds(Int(Limits.readAgain / .milliseconds(1)))) { [weak self] in
       self?.state.withLock { $0.isScheduled = false }
       self?.read()
     }
