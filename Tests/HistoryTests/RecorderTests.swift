@@ -150,6 +150,19 @@ import Testing
     }
   }
 
+  @Test func eventsThatAFleetDoesNotHaveStayAtAnyAge() {
+    var contents = StoreContents()
+    contents.events = 1...1_000_000
+    contents.meanEventBytes = 512
+    contents.firstRecentEvent = 999_000
+    #expect(RetentionPolicy().steps(contents, at: 0) == [.events(before: 999_000)])
+    let largest = 1_000_000 - Int64(256 << 20) / 512 + 1
+    for (unpublished, first) in [(1, largest), (700_000, 700_000), (999_500, 999_000)] {
+      contents.firstUnpublished = Int64(unpublished)
+      #expect(RetentionPolicy().steps(contents, at: 0) == [.events(before: first)])
+    }
+  }
+
   @Test func aLargeDatabaseLosesSamplesFirst() {
     var contents = StoreContents()
     contents.size = 2 << 30

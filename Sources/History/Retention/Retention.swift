@@ -62,6 +62,11 @@ public enum Retention {
       let oldest = now.wall - policy.events * 1_000_000
       contents.firstUndelivered = try first(
         "SELECT min(cursor) + 1 FROM webhook WHERE epoch = (SELECT value FROM meta WHERE key = 'epoch')")
+      if let published = try PublishedEvents(connection),
+        published.epoch == (try connection.query("SELECT value FROM meta WHERE key = 'epoch'") { $0.text(0) }).first
+      {
+        contents.firstUnpublished = published.through + 1
+      }
       contents.firstRecentEvent = Int64(bitPattern: try reader.firstEvent(at: oldest) ?? UInt64(highest))
     }
     if let lowest = try first("SELECT min(id) FROM transition"),

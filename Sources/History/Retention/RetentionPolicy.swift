@@ -4,7 +4,8 @@ public struct RetentionPolicy: Sendable, Equatable {
   public var events: Int64 = 7 * day
   /// The bytes of events for replay.
   public var eventBytes: Int64 = 64 << 20
-  /// The bytes of events while a webhook has not delivered them: its receiver may be down for days.
+  /// The bytes of events while a webhook has not delivered them, or a fleet has not stored them: a receiver may be down
+  /// for days.
   public var undeliveredEventBytes: Int64 = 256 << 20
   /// The age of transitions in seconds; the last one of each subject stays.
   public var transitions: Int64 = 400 * day
@@ -48,6 +49,8 @@ public struct StoreContents: Sendable, Equatable {
   public var firstRecentEvent: Int64 = 0
   /// The first event that some webhook has not delivered; nil without webhooks.
   public var firstUndelivered: Int64?
+  /// The first event that the fleet does not have, which is kept at any age; nil without a fleet.
+  public var firstUnpublished: Int64?
   /// The lowest and the highest row number of a transition; nil without transitions.
   public var transitions: ClosedRange<Int64>?
   /// The first transition that is not too old.
@@ -84,8 +87,12 @@ extension RetentionPolicy {
       if let undelivered = contents.firstUndelivered {
         largest = min(largest, max(undelivered, first(within: undeliveredEventBytes)))
       }
-      let first = min(stored.upperBound, max(contents.firstRecentEvent, largest))
-      if first > stored.lowerBound { steps.append(.events(before: first)) }
+      largest = max(contents.firstRecentEvent, largest)
+      if let unpublished = contents.firstUnpublished {
+        largest = min(largest, max(unpublished, first(within: undeliveredEventBytes)))
+      }
+      let bound = min(stored.upperBound, largest)
+      if bound > stored.lowerBound { steps.append(.events(before: bound)) }
     }
     let sample = SampleKey.first(of: (time - samples) / 3600)
     if let first = contents.firstSample, first < sample { steps.append(.samples(before: sample)) }

@@ -14,6 +14,8 @@ public import ReachabilityFleet
 public final class AgentOutbox: FleetStore {
   private struct State: Sendable {
     var outbox: Outbox
+    /// The numbers that were deleted before they were published.
+    var missing: UInt64 = 0
     /// The reads of all cells that wait until events up to a number are visible.
     var waiting: [Waiting] = []
     /// What has to be stored; nil when it is.
@@ -29,8 +31,6 @@ public final class AgentOutbox: FleetStore {
 
   /// Bytes of events per read of the store, which must not keep its log for long.
   private static let readBytes = 262_144
-  /// The key of the acknowledgement in the table `meta`.
-  private static let key = "fleet"
 
   /// The epoch of this service's events.
   public let epoch: String
@@ -55,6 +55,9 @@ public final class AgentOutbox: FleetStore {
 
   /// The number of the last visible event.
   public var end: UInt64 { events.end }
+
+  /// The events that were deleted before they were published, since the start.
+  public var missing: UInt64 { state.withLock(\.missing) }
 
   /// Calls a closure after events have become visible, with the number of the last one; it must not block.
   public func observe(_ observer: @escaping @Sendable (UInt64) -> Void) {
@@ -96,10 +99,15 @@ public final class AgentOutbox: FleetStore {
       case .end: return completion(.success(()))
       case .failed: return completion(.failure(FleetStoreError("the store cannot be read now")))
       case .missing(let last):
-        // Deleted by retention, or, in memory only, beyond the capacity of the log.
-        state.withLock { state in
-          if state.outbox.count == 0 { state.outbox = Outbox(after: last) } else { state.outbox.advance(through: last) }
+        // Deleted by retention, or, in memory only, beyond the capacity of the log. What was read before is published
+        // first: the next page begins after the missing events, so that readers see that they are missing.
+        let isEmpty = state.withLock { state in
+          guard state.outbox.count == 0 else { return false }
+          state.missing += last - min(last, state.outbox.through)
+          state.outbox = Outbox(after: last)
+          return true
         }
+        guard isEmpty else { return completion(.success(())) }
       case .events(let found):
         let changes = found.map { (number: $0.sequence, change: CellChange(number: $0.sequence, frame: $0.frame)) }
         state.withLock { state in
@@ -134,10 +142,8 @@ public final class AgentOutbox: FleetStore {
   public func load(completion: @escaping @Sendable (Acknowledgement?) -> Void) {
     guard let store else { return completion(nil) }
     store.read(
-      { (connection) throws(DatabaseError) in
-        try connection.query("SELECT value FROM meta WHERE key = ?", .text(Self.key)) { $0.text(0) ?? "" }.first
-      },
-      completion: { result in completion((try? result.get()).flatMap { $0 }.flatMap(Acknowledgement.init(stored:))) })
+      { (connection) throws(DatabaseError) in try PublishedEvents(connection) },
+      completion: { result in completion((try? result.get()).flatMap { $0 }.map { Acknowledgement($0) }) })
   }
 
   /// Stores what the engine has acknowledged, and removes it from the outbox.
@@ -160,9 +166,7 @@ public final class AgentOutbox: FleetStore {
     }
     guard let next else { return }
     store.write { (connection) throws(DatabaseError) in
-      try connection.run(
-        "INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        .text(Self.key), .text(next.stored))
+      try PublishedEvents(next).save(connection)
     } completion: { [weak self] result in
       guard let self else { return }
       let isAgain = state.withLock { state in
@@ -176,13 +180,17 @@ public final class AgentOutbox: FleetStore {
   }
 }
 
-extension Acknowledgement {
-  /// `6f1c2a90 815 815`.
-  fileprivate var stored: String { "\(epoch) \(acked) \(ackedEver)" }
+extension PublishedEvents {
+  fileprivate init(_ acknowledgement: Acknowledgement) {
+    self.init(
+      epoch: acknowledgement.epoch, through: Int64(clamping: acknowledgement.acked),
+      throughEver: Int64(clamping: acknowledgement.ackedEver))
+  }
+}
 
-  fileprivate init?(stored: String) {
-    let parts = stored.split(separator: " ")
-    guard parts.count == 3, let acked = UInt64(parts[1]), let ever = UInt64(parts[2]) else { return nil }
-    self.init(epoch: String(parts[0]), acked: acked, ackedEver: ever)
+extension Acknowledgement {
+  fileprivate init(_ stored: PublishedEvents) {
+    self.init(
+      epoch: stored.epoch, acked: UInt64(clamping: stored.through), ackedEver: UInt64(clamping: stored.throughEver))
   }
 }
