@@ -67,10 +67,13 @@ struct FleetFoldTests {
               cells: states.map { BaseCell($0.key, Self.cell($0.value)) })))))
   }
 
-  private func verdict(_ to: FleetVerdict, basis: UInt64, prev: UInt64, from: FleetVerdict? = nil) -> FleetMessage {
+  private func verdict(
+    _ to: FleetVerdict, basis: UInt64, prev: UInt64, from: FleetVerdict? = nil, stream: Int64 = 1
+  ) -> FleetMessage {
     .verdict(
       VerdictMessage(
-        target: "db", from: from, to: to, votes: VoteCounts(), basis: basis, attempt: 0, prev: prev, by: "r"))
+        target: "db", stream: stream, from: from, to: to, votes: VoteCounts(), basis: basis, attempt: 0, prev: prev,
+        by: "r"))
   }
 
   @Test("Events have ids from the sequence, their place in the message, and their origin")
@@ -107,10 +110,30 @@ struct FleetFoldTests {
     #expect(fold.nodes["a"]?.holes == 1)
   }
 
-  @Test("Repeated changes have no events, and the state is right")
+  @Test("Changes that a lost stream had are one gap of their agent, and the state is right")
   mutating func again() {
-    #expect(say("a", ["db": .down], skipping: 100, again: true).isEmpty)
+    let first = say("a", ["db": .down], skipping: 100, again: true)
+    #expect(first.map(\.content) == [.gap(agent: "a", after: 100, before: 102)])
     #expect(fold.nodes["a"]?.cells["db"]?.state == .down)
+    let second = say("a", ["db": .up, "web": .up], again: true)
+    #expect(second.map(\.content) == [.gap(agent: "a", after: 101, before: 104)])
+    highWaters["a"] = 101
+    #expect(say("a", ["db": .up, "web": .up], again: true).isEmpty, "they are known")
+    #expect(fold.takeMissingBases().isEmpty)
+  }
+
+  @Test("A version that a lost stream had is an event when the present one has an earlier one")
+  mutating func restatedDefinitions() {
+    var spec = TargetSpec()
+    spec.id = "db"
+    spec.target = "tcp://db:1"
+    func restatement(_ version: UInt64) -> FleetMessage {
+      .definition(
+        DefinitionMessage(id: "db", version: version, definition: FleetTarget(spec: spec), restates: true))
+    }
+    #expect(apply(restatement(1)).isEmpty)
+    #expect(apply(restatement(1)).isEmpty)
+    #expect(apply(restatement(2)).count == 1)
   }
 
   @Test("A base replaces the cells when all its parts have arrived, one after another")
@@ -177,15 +200,17 @@ struct FleetFoldTests {
     hello("a")
     define("db")
     say("a", ["db": .down])
+    #expect(apply(verdict(.down, basis: 3, prev: 0, stream: 2)).isEmpty, "of another stream")
+    #expect(apply(verdict(.down, basis: 5, prev: 0)).isEmpty, "the basis is not before it")
     #expect(apply(verdict(.down, basis: 3, prev: 0)).count == 1)
     #expect(apply(verdict(.partial, basis: 3, prev: 0)).isEmpty, "made at the same time")
-    #expect(apply(verdict(.up, basis: 2, prev: 4, from: .down)).isEmpty, "the basis is older")
-    #expect(apply(verdict(.down, basis: 6, prev: 4, from: .up)).isEmpty, "nothing changes")
-    #expect(apply(verdict(.up, basis: 7, prev: 4, from: .down)).count == 1)
-    #expect(apply(verdict(.down, basis: 9, prev: 4, from: .down)).isEmpty, "its predecessor was replaced")
-    #expect(fold.targets["db"]?.verdict?.sequence == 8)
-    #expect(apply(verdict(.up, basis: 7, prev: 8, from: .up)).isEmpty, "it restates")
+    #expect(apply(verdict(.up, basis: 2, prev: 6, from: .down)).isEmpty, "the basis is older")
+    #expect(apply(verdict(.down, basis: 6, prev: 6, from: .up)).isEmpty, "nothing changes")
+    #expect(apply(verdict(.up, basis: 7, prev: 6, from: .down)).count == 1)
+    #expect(apply(verdict(.down, basis: 9, prev: 6, from: .down)).isEmpty, "its predecessor was replaced")
     #expect(fold.targets["db"]?.verdict?.sequence == 10)
+    #expect(apply(verdict(.up, basis: 7, prev: 10, from: .up)).isEmpty, "it restates")
+    #expect(fold.targets["db"]?.verdict?.sequence == 12)
     #expect(apply(verdict(.down, basis: 7, prev: 0)).isEmpty, "a delayed first one")
   }
 

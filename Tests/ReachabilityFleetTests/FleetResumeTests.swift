@@ -9,10 +9,12 @@ struct FleetResumeTests {
       content: .gap(agent: "a", after: 0, before: 0))
   }
 
-  private func resume(_ window: EventWindow, _ number: UInt64, check: UInt32, epoch: UInt32 = 7) -> FleetResume {
+  private func resume(
+    _ window: EventWindow, _ number: UInt64, check: UInt32, epoch: UInt32 = 7, isComplete: Bool = true
+  ) -> FleetResume {
     FleetResume(
-      after: FleetEventID(epoch: epoch, number: number, check: check), epoch: 7, folded: 10, oldest: window.oldest,
-      check: window.check(of:))
+      after: FleetEventID(epoch: epoch, number: number, check: check), epoch: 7, folded: 10, isComplete: isComplete,
+      oldest: window.oldest, check: window.check(of:))
   }
 
   @Test("An id is continued when this replica has the same event, and everything after it")
@@ -32,6 +34,30 @@ struct FleetResumeTests {
     #expect(resume(window, 11 * 256, check: 1) == .wait)
     #expect(window.events(after: 4 * 256).map(\.id.check) == [5])
     #expect(window.events(after: 2 * 256, limit: 2).map(\.id.check) == [3, 4])
+  }
+
+  @Test("A replica that has not read the whole stream continues ids that it has, and denies none")
+  func incomplete() {
+    var window = EventWindow(limit: 3)
+    window.begin(at: 1)
+    for sequence in 1...5 as ClosedRange<UInt64> {
+      window.append(event(sequence * 256, check: UInt32(sequence)))
+    }
+    #expect(resume(window, 4 * 256, check: 4, isComplete: false) == .replay)
+    #expect(resume(window, 4 * 256, check: 5, isComplete: false) == .wait)
+    #expect(resume(window, 4 * 256, check: 4, epoch: 8, isComplete: false) == .wait)
+    #expect(resume(window, 1 * 256, check: 1, isComplete: false) == .wait)
+  }
+
+  @Test("The id before the first event of a stream is continued")
+  func beginning() {
+    var window = EventWindow(limit: 3)
+    window.begin(at: 1)
+    window.append(event(256, check: 1))
+    #expect(resume(window, 0, check: 0) == .replay)
+    window = EventWindow(limit: 3)
+    window.begin(at: 5)
+    #expect(resume(window, 0, check: 0) == .gap(.tooOld))
   }
 
   @Test("Ids are read strictly", arguments: ["", "0-1-2", "0000000a-1", "0000000a-+1-00000000", "0000000A-1-00000000"])

@@ -46,7 +46,7 @@ struct FleetRun {
           replicas[index].send(to: &stream, losing: false)
         }
       }
-      for index in subscribers.indices { subscribers[index].step(replicas[subscribers[index].replica]) }
+      for index in subscribers.indices { subscribers[index].step(replicas[subscribers[index].replica], at: now) }
     }
   }
 
@@ -75,9 +75,9 @@ struct FleetRun {
     default:
       let index = Int.random(in: 0..<subscribers.count, using: &random)
       // The first two stay where they are.
-      if index >= 2 { subscribers[index].move(to: replica, restarts: replicas[replica].restarts) }
+      if index >= 2 { subscribers[index].move(to: replica, at: now) }
     }
-    for index in subscribers.indices { subscribers[index].step(replicas[subscribers[index].replica]) }
+    for index in subscribers.indices { subscribers[index].step(replicas[subscribers[index].replica], at: now) }
   }
 
   /// Heartbeats, timers, and what replicas and agents do by themselves.

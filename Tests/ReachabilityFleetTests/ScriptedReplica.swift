@@ -88,52 +88,71 @@ struct ScriptedReplica {
   }
 }
 
-/// A subscriber that may move between replicas.
+/// A subscriber that may move between replicas, as clients of `/fleet/events` do.
 struct ScriptedSubscriber {
-  var replica: Int
+  private(set) var replica: Int
   private(set) var last: FleetEventID?
+  /// What it received since the last gap.
   private(set) var received: [FleetEvent] = []
   private(set) var gaps = 0
+  /// The numbers up to which the last snapshot had each agent's changes.
+  private(set) var known: [String: UInt64] = [:]
   private var restarts = 0
-  private var mustResume = false
+  private var link = Link.waiting(since: .zero)
+
+  /// A replica answers for this long that it does not know an id yet, before it denies it.
+  private static let patience = Duration.seconds(5)
+
+  private enum Link: Hashable {
+    case waiting(since: Duration)
+    case open
+  }
 
   init(replica: Int) { self.replica = replica }
 
-  mutating func move(to index: Int, restarts: Int) {
+  mutating func move(to index: Int, at now: Duration) {
     guard replica != index else { return }
     replica = index
-    self.restarts = restarts
-    mustResume = last != nil
+    link = .waiting(since: now)
   }
 
-  mutating func step(_ source: ScriptedReplica) {
-    if restarts != source.restarts {
+  mutating func step(_ source: ScriptedReplica, at now: Duration) {
+    // A replica that begins its fold again ends its streams.
+    if link == .open, restarts != source.restarts { link = .waiting(since: now) }
+    if case .waiting(let start) = link {
+      guard connect(source, waited: now - start) else { return }
+      link = .open
       restarts = source.restarts
-      begin(source)
-      return
-    }
-    if mustResume, let last {
-      // A replica that is behind does not know which history is the present one.
-      guard source.replica.isComplete else { return }
-      switch FleetResume(
-        after: last, epoch: source.fold.epoch, folded: source.fold.sequence, oldest: source.window.oldest,
-        check: source.window.check(of:))
-      {
-      case .wait: return
-      case .gap: return begin(source)
-      case .replay: mustResume = false
-      }
     }
     let events = source.window.events(after: last?.number ?? 0)
     received += events
     last = events.last?.id ?? last
   }
 
-  /// The event `gap` and a snapshot.
+  /// Whether the replica answers.
+  private mutating func connect(_ source: ScriptedReplica, waited: Duration) -> Bool {
+    guard let last else {
+      guard source.replica.isComplete else { return false }
+      begin(source)
+      return true
+    }
+    let resume = FleetResume(
+      after: last, epoch: source.fold.epoch, folded: source.fold.sequence, isComplete: source.replica.isComplete,
+      oldest: source.window.oldest, check: source.window.check(of:))
+    switch resume {
+    case .replay: return true
+    case .wait where !source.replica.isComplete || waited < Self.patience: return false
+    case .wait, .gap:
+      gaps += 1
+      begin(source)
+      return true
+    }
+  }
+
+  /// A snapshot, with the id of the moment.
   private mutating func begin(_ source: ScriptedReplica) {
-    gaps += 1
     received = []
-    mustResume = false
+    known = source.fold.nodes.compactMapValues(\.highWater)
     last = source.window.last ?? FleetEventID(epoch: source.fold.epoch, number: source.window.oldest, check: 0)
   }
 }

@@ -224,7 +224,9 @@ class Fleet:
         if not target:
             return
         last = target["verdict"]
-        if last is None:
+        if message["basis"] >= self.sequence:
+            is_accepted = False
+        elif last is None:
             is_accepted = message["prev"] == 0
         elif message["prev"] != last["sequence"]:
             is_accepted = False

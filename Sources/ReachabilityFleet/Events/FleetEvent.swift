@@ -25,7 +25,8 @@ public struct FleetEvent: Hashable, Sendable {
     case verdict(VerdictMessage)
     /// A target was defined, changed or deleted.
     case definition(DefinitionMessage)
-    /// Events of an agent are missing before its next one.
+    /// Events of an agent are missing: they did not reach the stream, or were published before and the stream has lost
+    /// them since. A subscriber may have had the latter.
     case gap(agent: String, after: UInt64, before: UInt64)
   }
 }

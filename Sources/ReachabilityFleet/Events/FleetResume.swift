@@ -2,7 +2,8 @@
 public enum FleetResume: Hashable, Sendable {
   /// The events after the number.
   case replay
-  /// The replica has not read that message yet: it waits for it, some seconds.
+  /// It is not known yet: the replica has not read that message, or everything that the present stream has. It waits,
+  /// some seconds.
   case wait
   /// The event `gap` with this reason, and a snapshot.
   case gap(Reason)
@@ -17,26 +18,28 @@ public enum FleetResume: Hashable, Sendable {
 
   /// Decides.
   ///
+  /// A replica that has the event continues, whatever the engine has by now: if the replica finds another stream later,
+  /// its subscribers continue after an id again. Only a replica that has read the whole stream can deny an id.
+  ///
   /// - Parameters:
   ///   - id: the last event that the subscriber has.
   ///   - epoch: the epoch of the present stream.
   ///   - folded: the stream sequence of the last message that the replica has read.
+  ///   - isComplete: whether the replica has read everything that the present stream has.
   ///   - oldest: the number after which the replica has all events.
   ///   - check: the check of the event with a number; nil when there is no event with it.
   public init(
-    after id: FleetEventID, epoch: UInt32, folded: UInt64, oldest: UInt64, check: (UInt64) -> UInt32?
+    after id: FleetEventID, epoch: UInt32, folded: UInt64, isComplete: Bool, oldest: UInt64,
+    check: (UInt64) -> UInt32?
   ) {
-    if id.epoch != epoch {
-      self = .gap(.otherHistory)
-    } else if id.sequence > folded {
-      self = .wait
-    } else if id.number < oldest {
-      self = .gap(.tooOld)
-    } else if id.number == oldest {
-      // The event itself is not kept; everything after it is.
+    let isKept = id.epoch == epoch && id.number >= oldest
+    // The event before the oldest is not kept; everything after it is.
+    if isKept, id.number == oldest || check(id.number) == id.check {
       self = .replay
+    } else if !isComplete || id.epoch == epoch && id.sequence > folded {
+      self = .wait
     } else {
-      self = check(id.number) == id.check ? .replay : .gap(.otherHistory)
+      self = .gap(isKept || id.epoch != epoch ? .otherHistory : .tooOld)
     }
   }
 }

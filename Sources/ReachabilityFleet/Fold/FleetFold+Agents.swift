@@ -5,7 +5,7 @@ extension FleetFold {
     switch message.content {
     case .changes(let batch):
       nodes[message.agent]?.parts = []
-      return gap(of: message.agent, after: batch.prev, before: batch.from) + apply(batch, message)
+      return apply(batch, message)
     case .base(let part):
       let gap = gap(of: message.agent, after: part.prev, before: part.number)
       apply(part, message.agent)
@@ -41,10 +41,15 @@ extension FleetFold {
   private mutating func apply(
     _ batch: ChangeBatch, _ message: AgentMessage
   ) -> [(index: UInt64, content: FleetEvent.Content)] {
-    guard var node = nodes.removeValue(forKey: message.agent) else { return [] }
-    var contents: [(index: UInt64, content: FleetEvent.Content)] = []
-    if !batch.again { contents.reserveCapacity(batch.changes.count) }
+    var contents = gap(of: message.agent, after: batch.prev, before: batch.from)
+    guard var node = nodes.removeValue(forKey: message.agent) else { return contents }
     let highWater = node.highWater ?? 0
+    if batch.again, highWater < batch.to {
+      // Some subscribers had these changes before the stream lost them, and others did not.
+      contents = [(0, .gap(agent: message.agent, after: node.highWater ?? batch.prev, before: batch.to + 1))]
+    } else {
+      contents.reserveCapacity(contents.count + batch.changes.count)
+    }
     for (index, change) in batch.changes.enumerated() where change.number > highWater {
       node.cells[change.target] = change.cell
       markChanged(change.target)

@@ -5,7 +5,9 @@ extension FleetFold {
   mutating func apply(_ message: VerdictMessage) -> [FleetEvent.Content] {
     lastProposals[message.target] = sequence
     guard var target = targets[message.target] else { return [] }
-    let isAccepted = accepts(message, target.verdict)
+    // A replica that has not noticed the loss of a stream may propose what followed from it.
+    let isOfThisStream = message.stream == created && message.basis < sequence
+    let isAccepted = isOfThisStream && accepts(message, target.verdict)
     if isAccepted {
       target.verdict = AcceptedVerdict(
         message: message, sequence: sequence, since: message.since.map { $0.microseconds * 1000 } ?? time, time: time)
@@ -39,11 +41,13 @@ extension FleetFold {
       targets[message.id]?.definitionTime = time
     }
     guard message.version > known else { return [] }
+    // A version that a lost stream had is an event when this one has an earlier one; a fold that began later has none.
+    let isEvent = !message.restates || known > 0
     guard let definition = message.definition else {
       targets[message.id] = nil
       deleted[message.id] = message.version
       changedTargets.insert(message.id)
-      return message.restates ? [] : [.definition(message)]
+      return isEvent ? [.definition(message)] : []
     }
     deleted[message.id] = nil
     if targets[message.id] == nil {
@@ -55,6 +59,6 @@ extension FleetFold {
     targets[message.id]?.definitionTime = time
     assign(message.id, among: candidates)
     markChanged(message.id)
-    return message.restates ? [] : [.definition(message)]
+    return isEvent ? [.definition(message)] : []
   }
 }

@@ -42,6 +42,8 @@ public struct VoteCounts: Hashable, Sendable {
 public struct VerdictMessage: Hashable, Sendable {
   /// The target's id.
   public var target: String
+  /// When the stream was created that the verdict is computed from: in another one it has no meaning.
+  public var stream: Int64
   /// The verdict that it replaces; nil for the first, and ``to`` in a message that only restates it.
   public var from: FleetVerdict?
   /// The new verdict.
@@ -67,11 +69,12 @@ public struct VerdictMessage: Hashable, Sendable {
 
   /// Creates a message.
   public init(
-    target: String, from: FleetVerdict?, to: FleetVerdict, reason: Reason? = nil, votes: VoteCounts,
+    target: String, stream: Int64, from: FleetVerdict?, to: FleetVerdict, reason: Reason? = nil, votes: VoteCounts,
     downFrom: [String] = [], basis: UInt64, attempt: Int, prev: UInt64, held: Bool = false, by: String,
     since: Timestamp? = nil
   ) {
     self.target = target
+    self.stream = stream
     self.from = from
     self.to = to
     self.reason = reason

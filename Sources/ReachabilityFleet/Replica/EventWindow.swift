@@ -21,7 +21,8 @@ public struct EventWindow: Sendable {
   public mutating func begin(at sequence: UInt64) {
     events = []
     head = 0
-    oldest = max(sequence, 1) * FleetLimits.eventsPerMessage - 1
+    // Nothing precedes the first message of a stream.
+    oldest = sequence <= 1 ? 0 : sequence * FleetLimits.eventsPerMessage - 1
   }
 
   /// Adds the next event.

@@ -25,7 +25,7 @@ extension FleetReplica {
       if let verdict {
         effects.append(
           .publish(
-            .verdict(verdict.restatement(prev: verdict.sequence, basis: verdict.message.basis, by: self.id)),
+            .verdict(verdict.restatement(prev: verdict.sequence, basis: verdict.message.basis, in: fold, by: self.id)),
             expecting: ExpectedLast(after: fold.lastProposals[id] ?? 0)))
       }
     }
@@ -44,7 +44,8 @@ extension FleetReplica {
       effects.append(.publish(.definition(message), expecting: known == nil ? ExpectedLast.none : nil))
       if known == nil, let verdict = target.verdict {
         effects.append(
-          .publish(.verdict(verdict.restatement(prev: 0, basis: 0, by: self.id)), expecting: ExpectedLast.none))
+          .publish(
+            .verdict(verdict.restatement(prev: 0, basis: 0, in: fold, by: self.id)), expecting: ExpectedLast.none))
       }
     }
     for (id, version) in lost.deleted.sorted(by: { $0.key < $1.key }) where fold.deleted[id] == nil {
@@ -59,8 +60,9 @@ extension FleetReplica {
 
 extension AcceptedVerdict {
   /// The message that restates the verdict.
-  func restatement(prev: UInt64, basis: UInt64, by replica: String) -> VerdictMessage {
+  func restatement(prev: UInt64, basis: UInt64, in fold: FleetFold, by replica: String) -> VerdictMessage {
     var copy = message
+    copy.stream = fold.created
     copy.from = message.to
     copy.prev = prev
     copy.basis = basis

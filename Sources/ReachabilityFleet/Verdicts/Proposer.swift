@@ -83,8 +83,8 @@ public struct Proposer: Sendable {
     guard let target = fold.targets[id], let decision = fold.decision(for: id) else { return nil }
     let accepted = target.verdict
     return VerdictMessage(
-      target: id, from: accepted?.message.to, to: decision.verdict, reason: decision.reason, votes: decision.votes,
-      downFrom: decision.downFrom, basis: target.changedAt,
+      target: id, stream: fold.created, from: accepted?.message.to, to: decision.verdict, reason: decision.reason,
+      votes: decision.votes, downFrom: decision.downFrom, basis: target.changedAt,
       attempt: rank(id, fold) + attempts * max(fold.presentReplicas.count, 1), prev: accepted?.sequence ?? 0,
       held: accepted?.message.to == .down, by: replica)
   }

@@ -9,6 +9,10 @@ enum FleetEventRoutes {
   /// The time that a replica may need to read the message of an id that another replica has sent already.
   static let patience = Duration.seconds(5)
   private static let targetLimit = 64
+  /// Only a replica that has read the stream can say that events are missing; another one may have them.
+  private static let isBehind = Problem(
+    .engineUnavailable, "this replica has not read the stream up to this id; retry, or ask another replica",
+    headers: ["Retry-After": "1"])
   /// Event types that `types` does not filter.
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye"]
 
@@ -19,17 +23,18 @@ enum FleetEventRoutes {
   ) { (context) throws(Problem) in
     let fleet = try context.fleet()
     let selection = try selection(context)
-    guard let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"] else {
-      return .now(stream(fleet, nil, .replay, selection))
-    }
-    guard let id = FleetEventID(known) else { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
+    let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
+    let id = known.flatMap(FleetEventID.init)
+    if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
     guard case .wait = fleet.subscribe(after: id).resume else {
       return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
     }
     return .later { promise in
-      let position = StreamPosition(sequence: id.sequence, created: fleet.snapshot.fold.created)
+      let position = StreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
       fleet.wait(for: position, within: patience) { _ in
-        promise.fulfil(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
+        let (resume, _, snapshot) = fleet.subscribe(after: id)
+        guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
+        promise.fulfil(stream(fleet, known, resume, selection))
       }
     }
   }

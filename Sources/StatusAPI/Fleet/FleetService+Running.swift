@@ -46,7 +46,7 @@ extension FleetService {
   private func publish(_ effect: FleetReplica.Effect, _ state: inout State) {
     switch effect {
     case .events(let events):
-      if state.window.oldest == 0, let first = events.first {
+      if state.window.isEmpty, let first = events.first {
         state.window.begin(at: state.replica.fold.first)
         log.restart(baseID: min(state.window.oldest, first.id.number))
       }

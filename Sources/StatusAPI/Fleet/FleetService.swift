@@ -108,12 +108,12 @@ public final class FleetService: Sendable {
   func subscribe(after id: FleetEventID?) -> (resume: FleetResume, cursor: EventLog.Cursor, snapshot: FleetSnapshot) {
     state.withLock { state in
       let snapshot = FleetSnapshot(state)
-      guard let id else { return (.replay, log.end, snapshot) }
-      guard snapshot.isComplete else { return (.wait, log.end, snapshot) }
+      // Before it has found the stream, it has no id of the moment.
+      guard let id else { return (snapshot.fold.created == 0 ? .wait : .replay, log.end, snapshot) }
       let window = state.window
       let resume = FleetResume(
-        after: id, epoch: snapshot.fold.epoch, folded: snapshot.fold.sequence, oldest: window.oldest,
-        check: window.check(of:))
+        after: id, epoch: snapshot.fold.epoch, folded: snapshot.fold.sequence,
+        isComplete: snapshot.isComplete, oldest: window.oldest, check: window.check(of:))
       guard resume == .replay else { return (resume, log.end, snapshot) }
       guard case .at(let cursor) = log.cursor(after: id.number) else { return (.gap(.tooOld), log.end, snapshot) }
       return (.replay, cursor, snapshot)

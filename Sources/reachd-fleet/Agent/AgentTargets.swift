@@ -15,6 +15,7 @@ internal import StatusAPI
 final class AgentTargets: Sendable {
   private struct State: Sendable {
     var fold: FleetFold
+    var tail = StreamTail()
     /// Whether everything that the stream had was read.
     var isComplete = false
     var isDirty = false
@@ -23,6 +24,27 @@ final class AgentTargets: Sendable {
     /// The ids of targets whose definitions were refused, with the reason, so that each is logged once.
     var refused: [String: String] = [:]
     var onLost: (@Sendable (UInt64) -> Void)?
+
+    /// Begins again; the schedule keeps its targets until the stream says otherwise.
+    mutating func restart(created: Int64) {
+      fold = FleetFold(created: created)
+      tail = StreamTail()
+      isComplete = false
+      start = .now
+    }
+
+    mutating func take(_ message: FleetMessage?, _ stored: StoredMessage, _ pending: UInt64) -> StreamTail.Step {
+      let step = tail.take(stored)
+      switch step {
+      case .fork: restart(created: fold.created)
+      case .next:
+        _ = fold.apply(message, sequence: stored.sequence, time: stored.time)
+        isDirty = true
+        isComplete = isComplete || pending == 0
+      case .known: isComplete = isComplete || pending == 0
+      }
+      return step
+    }
   }
 
   private let id: String
@@ -46,31 +68,31 @@ final class AgentTargets: Sendable {
   /// Called with the sequence of the `hello` that a replica's `lost` ends.
   func onLost(_ observer: @escaping @Sendable (UInt64) -> Void) { state.withLock { $0.onLost = observer } }
 
-  /// Begins again with another stream; the schedule keeps its targets until the stream says otherwise.
-  func restart(created: Int64) {
+  /// Whether the stream is another one than was read; then everything is read again.
+  func isOther(_ stream: StreamState) -> Bool {
     state.withLock { state in
-      state.fold = FleetFold(created: created)
-      state.isComplete = false
-      state.start = .now
+      guard state.fold.created != stream.created || state.tail.isBeyond(stream) else { return false }
+      state.restart(created: stream.created)
+      return true
     }
   }
 
+  /// Where to read from: the last message again, because it may be another one after a loss.
+  var start: UInt64 { state.withLock(\.tail.start) }
+
   /// Takes the next message about nodes or targets.
-  func receive(_ delivery: Delivery) {
-    guard case .message(let stored, let pending) = delivery else { return }
+  ///
+  /// - Returns: false when another message has the place of the last one, so that everything has to be read again.
+  func receive(_ delivery: Delivery) -> Bool {
+    guard case .message(let stored, let pending) = delivery else { return true }
     let message = FleetWire.decode(stored.payload, subject: stored.subject)
-    let lost = state.withLock { state -> (sequence: UInt64, observer: (@Sendable (UInt64) -> Void)?)? in
-      _ = state.fold.apply(message, sequence: stored.sequence, time: stored.time)
-      state.isComplete = state.isComplete || pending == 0
-      state.isDirty = true
-      guard case .node(let node)? = message, node.id == id, case .lost(let hello, _, _) = node.content else {
-        return nil
-      }
-      return (hello, state.onLost)
+    let (step, report) = state.withLock { state in (state.take(message, stored, pending), state.onLost) }
+    if step == .next, case .node(let node)? = message, node.id == id, case .lost(let hello, _, _) = node.content {
+      report?(hello)
     }
-    if let lost { lost.observer?(lost.sequence) }
     // Thousands of messages at the start lead to one comparison.
     if pending == 0 { queue.async { self.apply() } }
+    return step != .fork
   }
 
   /// Ends the checks of agents that the stream does not have; it has had the time to get their `hello`.

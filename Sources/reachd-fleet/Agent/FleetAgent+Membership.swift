@@ -13,7 +13,10 @@ extension FleetAgent {
         state.isConnected = isConnected
         return state.standing
       }
-      guard isConnected else { return chain.connection(isConnected: false, isReady: false) }
+      guard isConnected else {
+        endReading()
+        return chain.connection(isConnected: false, isReady: false)
+      }
       switch standing {
       case .starting: claim()
       case .unique, .member: confirmHello()

@@ -40,8 +40,7 @@ final class FleetAgent: ServicePart {
     var subscriptions: [any FleetSubscription] = []
     var timer: AgentTimer?
     var ticks = 0
-    /// When the stream was created whose nodes and definitions are read; nil before the first.
-    var stream: Int64?
+    /// The nodes and definitions that are being read.
     var roster: (any FleetSubscription)?
   }
 
@@ -126,22 +125,28 @@ final class FleetAgent: ServicePart {
 
   // MARK: - Targets
 
-  /// Reads nodes and definitions from the beginning of a stream that is not the one of the last comparison.
+  /// Reads nodes and definitions: where it ended, or from the beginning of a stream that is another one.
   func compareStream() {
     engine.streamState { [weak self] result in
       guard let self, case .success(let stream?) = result else { return }
-      let old = self.state.withLock { state -> (any FleetSubscription)?? in
-        guard state.stream != stream.created, !state.isStopped else { return .none }
-        state.stream = stream.created
-        defer { state.roster = nil }
-        return .some(state.roster)
+      if targets.isOther(stream) { endReading() }
+      guard state.withLock({ $0.roster == nil && !$0.isStopped }) else { return }
+      let roster = engine.consume(FleetSubject.roster, from: targets.start) { [weak self] delivery in
+        guard let self, !targets.receive(delivery) else { return }
+        endReading()
+        compareStream()
       }
-      guard let old else { return }
-      old?.cancel()
-      self.targets.restart(created: stream.created)
-      let roster = self.engine.consume(FleetSubject.roster, from: 1) { [weak self] in self?.targets.receive($0) }
-      self.state.withLock { $0.roster = roster }
+      state.withLock { $0.roster = roster }
     }
+  }
+
+  /// Ends the reading of nodes and definitions, until the next comparison.
+  func endReading() {
+    let roster = state.withLock { state in
+      defer { state.roster = nil }
+      return state.roster
+    }
+    roster?.cancel()
   }
 
   /// Ends the process: of two agents of one id, neither's cells would be right.
@@ -166,10 +171,13 @@ final class FleetAgent: ServicePart {
   }
 
   private var metrics: MetricCollector {
-    MetricCollector { [weak self, chain, targets] page in
+    MetricCollector { [weak self, chain, targets, outbox] page in
       let isConnected = self?.state.withLock(\.isConnected) ?? false
       page.add("reachd_fleet_connected", .gauge, "Whether the engine is connected.", isConnected ? 1 : 0)
       page.add("reachd_fleet_outbox_events", .gauge, "Events that are not published to the fleet.", chain.backlog)
+      page.add(
+        "reachd_fleet_missing_events_total", .counter,
+        "Events that were deleted before they were published to the fleet.", outbox.missing)
       page.add("reachd_fleet_targets", .gauge, "Targets of the fleet that are checked here.", targets.count)
     }
   }

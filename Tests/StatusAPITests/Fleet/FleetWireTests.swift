@@ -47,9 +47,12 @@ struct FleetWireTests {
       .node(NodeMessage(id: "a", .lost(hello: 8, attributes: hello, by: "r"))),
       .verdict(
         VerdictMessage(
-          target: "db", from: .up, to: .partial, reason: .tooFewVotes, votes: votes, downFrom: ["a"], basis: 5,
+          target: "db", stream: 9, from: .up, to: .partial, reason: .tooFewVotes, votes: votes, downFrom: ["a"],
+          basis: 5,
           attempt: 1, prev: 4, held: true, by: "r", since: time)),
-      .verdict(VerdictMessage(target: "db", from: nil, to: .up, votes: votes, basis: 5, attempt: 0, prev: 0, by: "r")),
+      .verdict(
+        VerdictMessage(
+          target: "db", stream: 9, from: nil, to: .up, votes: votes, basis: 5, attempt: 0, prev: 0, by: "r")),
       .definition(DefinitionMessage(id: "a.b", version: 3, definition: target, restates: true)),
       .definition(DefinitionMessage(id: "db", version: 4, definition: nil)),
     ]

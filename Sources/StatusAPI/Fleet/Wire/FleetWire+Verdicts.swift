@@ -5,7 +5,8 @@ internal import ReachabilityFleet
 extension FleetWire {
   static func encode(_ message: VerdictMessage) -> JSON {
     var members: [JSON.Member] = [
-      .init("target", text: message.target), .init("from", .text(message.from?.rawValue)),
+      .init("target", text: message.target), .init("stream", .integer(message.stream)),
+      .init("from", .text(message.from?.rawValue)),
       .init("to", text: message.to.rawValue),
     ]
     if let reason = message.reason { members.append(.init("reason", text: reason.rawValue)) }
@@ -19,7 +20,8 @@ extension FleetWire {
   }
 
   static func verdictMessage(_ json: JSON) -> VerdictMessage? {
-    guard let target = json.text("target"), let to = json.text("to").flatMap(FleetVerdict.init(rawValue:)),
+    guard let target = json.text("target"), let stream = json.int("stream"),
+      let to = json.text("to").flatMap(FleetVerdict.init(rawValue:)),
       let votes = json["votes"].flatMap(votes), let downFrom = json.list("downFrom", \.string),
       let basis = json.number("basis"), let attempt = json.count("attempt"), let prev = json.number("prev"),
       let replica = json.text("by")
@@ -27,7 +29,8 @@ extension FleetWire {
     let from = json.text("from").flatMap(FleetVerdict.init(rawValue:))
     if from == nil, json["from"] != .null { return nil }
     return VerdictMessage(
-      target: target, from: from, to: to, reason: json.text("reason").map(Reason.init(rawValue:)), votes: votes,
+      target: target, stream: stream, from: from, to: to, reason: json.text("reason").map(Reason.init(rawValue:)),
+      votes: votes,
       downFrom: downFrom, basis: basis, attempt: attempt, prev: prev, held: json.flag("held"), by: replica,
       since: json.int("since").map(Timestamp.init(microseconds:)))
   }
