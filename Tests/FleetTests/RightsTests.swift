@@ -8,12 +8,16 @@ import Testing
 /// deploy/fleet/agent.conf against both servers.
 @Suite("Rights of agents", .enabled(if: !NATSServer.isSkipped && Namespace.isSupported))
 struct RightsTests {
+  private static func file(_ name: String) throws -> String {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    let child = try Child("/bin/cat", [root + "/deploy/fleet/" + name])
+    try child.wait()
+    return child.output
+  }
+
   /// The documented rights, with passwords, in one server.
   private static func configuration() throws -> String {
-    let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-    let child = try Child("/bin/cat", [root + "/deploy/fleet/agent.conf"])
-    try child.wait()
-    let user = child.output.replacing("$NODE1_PASSWORD", with: "secret")
+    let user = try file("agent.conf").replacing("$NODE1_PASSWORD", with: "secret")
     try #require(user.contains("rx.ev.node1"))
     return """
       accounts { FLEET { jetstream: enabled, users: [
@@ -22,6 +26,22 @@ struct RightsTests {
         { \(user.replacing("node1", with: "node2")) }
       ] } }
       """
+  }
+
+  @Test("deploy/fleet/nats.conf is valid, for 2.9 without sync_interval", arguments: NATSServer.Version.allCases)
+  func serverConfiguration(_ version: NATSServer.Version) throws {
+    let directory = try TemporaryDirectory()
+    let user = try Self.file("agent.conf")
+    for node in ["node1", "node2", "node3"] {
+      let own = user.replacing("node1", with: node).replacing("$NODE1_PASSWORD", with: "secret")
+      _ = try directory.write(own, as: "\(node).conf")
+    }
+    var text = try Self.file("nats.conf").replacing("\"/data\"", with: "\"\(directory.path)/data\"")
+    if version == .debian { text = text.replacing("sync_interval: always", with: "") }
+    let file = try directory.write(text, as: "nats.conf")
+    let environment = ["SERVER_NAME": "nats1", "REPLICA_PASSWORD": "secret"]
+    let child = try Child(version.program, ["-t", "-c", file], environment: environment)
+    #expect(try child.wait() == .exited(0), "\(child.errors)")
   }
 
   @Test(
@@ -41,7 +61,7 @@ struct RightsTests {
       drainDelay: 0s
       fleet: { id: node1, servers: ["nats://node1:secret@127.0.0.1:\(port)"] }
       """, as: "right.yaml")
-    let agent = try Agent(fixture.namespace, file)
+    let agent = try Member(fixture.namespace, "agent", file)
     #expect(eventually { Set(record.changes("node1").map(\.target)).count == 2 }, "\(agent.child.errors)")
     #expect(try replica.request("rx.ask.node1", FleetRequests.ping, within: .seconds(2)).payload.isEmpty == false)
     #expect(!agent.child.errors.contains("Permissions"), "\(agent.child.errors)")

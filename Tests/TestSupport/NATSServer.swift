@@ -35,6 +35,7 @@ public final class NATSServer: Sendable {
   public let directory: TemporaryDirectory
   private let version: Version
   private let arguments: [String]
+  private let configuration: Locked<String>
   private let process = Locked<Child?>(nil)
   private let namespace: Namespace?
 
@@ -66,6 +67,7 @@ public final class NATSServer: Sendable {
       jetstream { store_dir: "\(directory.path)/store", max_memory_store: 64MB, max_file_store: 1GB }
       \(configuration)
       """
+    self.configuration = Locked(text)
     let file = try directory.write(text, as: "nats.conf")
     arguments = ["-c", file, "-l", directory.path + "/log"]
     try start(waits: waits)
@@ -111,6 +113,18 @@ public final class NATSServer: Sendable {
 
   /// Sends a signal: SIGSTOP, SIGCONT.
   public func signal(_ number: Int32) { process.withLock(\.self)?.kill(number) }
+
+  /// Changes its configuration while it runs.
+  ///
+  /// - Throws: a ``TestError`` when the file cannot be written.
+  public func reload(_ change: (String) -> String) throws(TestError) {
+    let text = configuration.withLock { text in
+      text = change(text)
+      return text
+    }
+    _ = try directory.write(text, as: "nats.conf")
+    signal(SIGHUP)
+  }
 
   /// Its log.
   public var log: String {

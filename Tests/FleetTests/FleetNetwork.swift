@@ -1,0 +1,155 @@
+import Glibc
+import JetStream
+import ReachabilityFleet
+import TestSupport
+
+/// A whole fleet: servers, agents and replicas, each in a namespace of its own with a cable to one bridge.
+final class FleetNetwork {
+  /// What has a cable.
+  enum Node: Hashable {
+    case server(Int), agent(Int), replica(Int)
+
+    /// The last byte of its address, and the name of its cable.
+    var number: Int {
+      switch self {
+      case .server(let index): 10 + index
+      case .agent(let index): 20 + index
+      case .replica(let index): 30 + index
+      }
+    }
+    var address: String { "10.77.0.\(number)" }
+  }
+
+  static let targets = 10
+  private static let clientPort: UInt16 = 4222
+
+  let version: NATSServer.Version
+  let hub: Namespace
+  let directory: TemporaryDirectory
+  private(set) var servers: [NATSServer] = []
+  private(set) var agents: [Member] = []
+  private(set) var replicas: [Member] = []
+  private(set) var subscribers: [HoppingSubscriber] = []
+  let connection: NATSConnection
+  let record = StreamRecord()
+  let consumer: OrderedConsumer
+  private var namespaces: [Node: Namespace] = [:]
+
+  /// Starts everything, and waits until every agent has published the state of every target.
+  ///
+  /// - Parameters:
+  ///   - version: of the servers.
+  ///   - servers: one or three.
+  ///   - agents: how many.
+  ///   - replicas: how many, with twice as many subscribers.
+  ///   - configuration: further lines of the servers.
+  /// - Throws: a ``TestError`` when something does not begin.
+  init(
+    _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = ""
+  ) throws {
+    self.version = version
+    let hub = try Namespace()
+    let directory = try TemporaryDirectory()
+    (self.hub, self.directory) = (hub, directory)
+    try hub.ip(batch: ["link add br0 type bridge", "addr add 10.77.0.1/24 dev br0", "link set br0 up"])
+    let nodes = (0..<servers).map(Node.server) + (0..<agents).map(Node.agent) + (0..<replicas).map(Node.replica)
+    for node in nodes { namespaces[node] = try Self.attach(node, to: hub) }
+    let routes = (0..<servers).map { "nats-route://\(Node.server($0).address):6222" }.joined(separator: ", ")
+    for index in 0..<servers {
+      let cluster = servers > 1 ? "cluster { name: test, listen: \"0.0.0.0:6222\", routes: [\(routes)] }\n" : ""
+      self.servers.append(
+        try NATSServer(
+          version, cluster + configuration, name: "server\(index)", port: Self.clientPort,
+          namespace: namespaces[.server(index)], waits: false))
+    }
+    for server in self.servers { try server.waitUntilReady() }
+    let urls = (0..<servers).map { "nats://\(Node.server($0).address):\(Self.clientPort)" }
+    let connection = try hub.run { () throws(JetStreamError) in
+      try NATSConnection(NATSConfiguration(servers: urls, name: "test", inboxPrefix: "_INBOX.replica.test")) { _ in }
+    }
+    self.connection = connection
+    try Self.makeStream(connection, copies: servers)
+    try FleetFixture.define(Self.targets, connection)
+    let record = record
+    consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    for index in 0..<agents { self.agents.append(try start(.agent(index))) }
+    for index in 0..<replicas { self.replicas.append(try start(.replica(index))) }
+    for index in 0..<agents {
+      guard eventually({ Set(record.changes("node\(index)").map(\.target)).count == Self.targets }) else {
+        throw TestError("no changes of node\(index): \(self.agents[index].child.errors)")
+      }
+    }
+    for index in 0..<replicas * 2 {
+      subscribers.append(HoppingSubscriber(self.replicas, seed: UInt64(index)))
+    }
+    guard eventually({ subscribers.allSatisfy { $0.snapshots > 0 } }) else { throw TestError("no snapshot") }
+  }
+
+  deinit { subscribers.forEach { $0.stop() } }
+
+  private static func attach(_ node: Node, to hub: Namespace) throws -> Namespace {
+    let namespace = try Namespace()
+    try hub.ip(batch: [
+      "link add c\(node.number) type veth peer name eth0 netns \(namespace.path)",
+      "link set c\(node.number) master br0 up",
+    ])
+    try namespace.ip(batch: [
+      "addr add \(node.address)/24 dev eth0", "link set eth0 up",
+      "link add d0 type veth peer name d1", "link set d1 up", "addr add 10.9.0.2/24 dev d0", "link set d0 up",
+    ])
+    return namespace
+  }
+
+  /// Creates the stream; a cluster elects its leaders first.
+  static func makeStream(_ connection: NATSConnection, copies: Int, bytes: Int64 = 100_000_000) throws {
+    let wanted = StreamConfiguration(
+      name: FleetSubject.stream, subjects: FleetSubject.stored, replicas: copies, maximumAge: .seconds(86_400),
+      maximumBytes: bytes)
+    guard eventually(within: .seconds(40), { (try? connection.createStream(wanted, within: .seconds(5))) != nil })
+    else { throw TestError("no stream") }
+  }
+
+  private func start(_ node: Node) throws -> Member {
+    guard let namespace = namespaces[node] else { throw TestError("no namespace of \(node)") }
+    let (id, role) =
+      switch node {
+      case .agent(let index): ("node\(index)", "agent")
+      case .replica(let index): ("replica\(index)", "replica")
+      case .server: throw TestError("a server is no member")
+      }
+    let urls = servers.indices.map { "\"nats://\(Node.server($0).address):\(Self.clientPort)\"" }
+    let file = try directory.write(
+      """
+      listen: 127.0.0.1:0
+      drainDelay: 0s
+      \(role == "agent" ? "data: \(directory.path)/\(id)\nstore: { runtime: \(directory.path) }" : "")
+      fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
+      """, as: "\(id).yaml")
+    return try Member(namespace, role, file)
+  }
+
+  // MARK: - Faults
+
+  /// Cuts a cable, or connects it again.
+  func connect(_ node: Node, _ isConnected: Bool) throws {
+    try hub.ip("link set c\(node.number) \(isConnected ? "up" : "down")")
+  }
+
+  /// Kills an agent and starts it again, after its data were deleted if so.
+  func restartAgent(_ index: Int, deletingData: Bool = false) throws {
+    agents[index].child.kill()
+    _ = try agents[index].child.wait()
+    if deletingData { _ = try Child("/bin/rm", ["-rf", "\(directory.path)/node\(index)"]).wait() }
+    agents[index] = try start(.agent(index))
+  }
+
+  /// Changes all targets of every agent twice as often.
+  func flap(_ times: Int) throws {
+    for _ in 0..<times {
+      for state in ["down", "up"] {
+        for index in agents.indices { try namespaces[.agent(index)]?.ip("link set d0 \(state)") }
+        usleep(60_000)
+      }
+    }
+  }
+}

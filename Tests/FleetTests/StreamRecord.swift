@@ -1,0 +1,64 @@
+import JetStream
+import Locks
+import ReachabilityFleet
+import ReachabilityModel
+import StatusAPI
+
+/// What a reader of the stream has received.
+final class StreamRecord: Sendable {
+  private let received = Locked<[StoredMessage]>([])
+
+  func add(_ delivery: StreamDelivery) {
+    guard case .message(let message, _) = delivery else { return }
+    received.withLock {
+      $0.append(
+        StoredMessage(
+          subject: message.subject, sequence: message.sequence, time: message.time,
+          payload: message.isCopy ? [] : message.payload))
+    }
+  }
+
+  /// The sequence of the last message.
+  var lastSequence: UInt64 { received.withLock { $0.last?.sequence ?? 0 } }
+
+  /// The messages that are understood, in the order of the stream.
+  var messages: [FleetMessage] {
+    received.withLock { $0 }.compactMap { FleetWire.decode($0.payload, subject: $0.subject) }
+  }
+
+  func agentMessages(_ id: String) -> [AgentMessage] {
+    messages.compactMap { message in
+      if case .agent(let message) = message, message.agent == id { message } else { nil }
+    }
+  }
+
+  func nodes(_ id: String) -> [NodeMessage.Content] {
+    messages.compactMap { message in
+      if case .node(let message) = message, message.id == id { message.content } else { nil }
+    }
+  }
+
+  func changes(_ id: String) -> [CellChange] {
+    agentMessages(id).flatMap { message -> [CellChange] in
+      if case .changes(let batch) = message.content { batch.changes } else { [] }
+    }
+  }
+
+  /// The number up to which an agent's events are in the stream.
+  func published(_ id: String) -> UInt64 { agentMessages(id).map(\.to).max() ?? 0 }
+
+  /// What is wrong with the changes: a number twice, or a change that does not begin where the one before ended.
+  func faults(_ id: String) -> [String] {
+    var faults: [String] = []
+    var numbers: Set<UInt64> = []
+    var cells: [String: TargetState] = [:]
+    for change in changes(id) {
+      if !numbers.insert(change.number).inserted { faults.append("\(change.number) twice") }
+      if let before = cells[change.target], before != change.old {
+        faults.append("\(change.number): \(change.target) was \(before), not \(change.old)")
+      }
+      cells[change.target] = change.cell?.state
+    }
+    return faults
+  }
+}
