@@ -38,8 +38,8 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 /// A target under `Sources/` with the shared settings.
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
-  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 /// A test target under `Tests/` with the shared settings and optional further ones.
@@ -102,6 +102,9 @@ let package = Package(
     module("Compression", ["CZlib"]),
     .target(name: "CPage", exclude: ["web"]),
     module("StatusPage", ["CPage"]),
+    // Its openapi.yaml is a symbolic link to the file in the root directory, so that the service serves the same file (ADR 7).
+    .target(name: "CContract", exclude: ["openapi.yaml"]),
+    module("Contract", ["CContract"]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     module("JSONFormat", ["CJansson"]),
 
@@ -131,16 +134,14 @@ let package = Package(
     module("ReachabilityFleet", ["ReachabilityModel"]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
-    // Layer 3: the only module for JSON documents, SSE frames and HTTP routes. Its openapi.yaml is a symbolic link to
-    // the file in the root directory, so that the service serves the same file (ADR 7).
+    // Layer 3: the only module for JSON documents, SSE frames and HTTP routes.
     module(
       "StatusAPI",
       [
         "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Credentials", "History",
-        "Database", "Locks", "TextSyntax", deque, logging,
-      ],
-      resources: [.embedInCode("openapi.yaml")]),
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
+        "History", "Database", "Locks", "TextSyntax", deque, logging,
+      ]),
 
     // Layer 4: composition and configuration of the service, for any executable.
     module(
@@ -241,7 +242,7 @@ let package = Package(
       "ReachdTests",
       [
         "Service", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks", "YAMLTree",
-        "Credentials",
+        "Credentials", "Contract",
         "StatusAPI", "TestSupport",
         logging,
       ]),

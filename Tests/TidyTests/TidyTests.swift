@@ -24,6 +24,7 @@ struct TidyTests {
     "YAMLTree": ["CYAML", "Glibc"],
     "Compression": ["CZlib"],
     "StatusPage": ["CPage"],
+    "Contract": ["CContract"],
     "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "CBuildInfo", "Glibc"],
     "Credentials": ["TextSyntax", "CGnuTLS"],
@@ -49,7 +50,7 @@ struct TidyTests {
       "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
       "EmbeddedHTTPServer",
       "EventStreams",
-      "JSONFormat", "Compression", "StatusPage", "Dispatch", "DequeModule",
+      "JSONFormat", "Compression", "StatusPage", "Contract", "Dispatch", "DequeModule",
       "Credentials", "History", "Database", "Locks", "TextSyntax", "Logging", "Synchronization",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
@@ -72,7 +73,7 @@ struct TidyTests {
   static let unsafeModules: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
-    "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "JetStream",
+    "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "Contract", "JetStream",
   ]
 
   let tree: SourceTree

@@ -1,3 +1,4 @@
+internal import Contract
 internal import JSONFormat
 internal import EmbeddedHTTPServer
 
@@ -36,7 +37,7 @@ enum IndexRoutes {
     headers: SecurityHeaders.merged(into: [
       "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Accept-Encoding, Origin",
     ]),
-    bytes: PackageResources.openapi_yaml)
+    bytes: Contract.bytes)
 
   static let openAPI = Route(
     pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], isCompressible: true,

@@ -1,3 +1,4 @@
+import Contract
 import Foundation
 import TestSupport
 import Testing
@@ -16,7 +17,7 @@ import Testing
     #expect(
       output.wholeMatch(of: #/reachd ([0-9.]+) \(commit (unknown|[0-9a-f]{7,40}(-dirty)?)\)\n/#)?.1
         == Version.current[...])
-    let contract = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
+    let contract = String(decoding: Contract.bytes, as: UTF8.self)
     #expect(contract.contains("\n  version: \(Version.current)\n"))
   }
 

@@ -101,8 +101,13 @@ struct FleetRoutesTests {
     let fleet = try FleetFixture()
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     try fleet.waitUntil { $0.fold.targets["db"] != nil }
+    let lost = Set(fleet.services.map(.snapshot.fold.created))
     fleet.engine.wipe()
-    try fleet.waitUntil { $0.isComplete && $0.fold.targets["db"] != nil && $0.fold.presentReplicas.count == 2 }
+    // Before a replica notices the loss, its state has the target, too.
+    try fleet.waitUntil {
+      !lost.contains($0.fold.created) && $0.isComplete && $0.fold.targets["db"] != nil
+        && $0.fold.presentReplicas.count == 2
+    }
     #expect(try fleet.ask("/fleet/targets/db").headers["ETag"]?.hasPrefix("\"1.") == true)
   }
 
