@@ -101,7 +101,7 @@ struct FleetRoutesTests {
     let fleet = try FleetFixture()
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     try fleet.waitUntil { $0.fold.targets["db"] != nil }
-    let lost = Set(fleet.services.map(.snapshot.fold.created))
+    let lost = Set(fleet.services.map { $0.snapshot.fold.created })
     fleet.engine.wipe()
     // Before a replica notices the loss, its state has the target, too.
     try fleet.waitUntil {
