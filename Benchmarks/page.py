@@ -94,7 +94,7 @@ def first_load(service, browser):
 def overview(service, browser):
     sizes, times = [], []
     for number in range(5):
-        # Another minute or event makes the document anew.
+        # Another minute or event makes the document again.
         service.request("POST", f"targets/bulk-{number}/pause")
         before = processor_time(service.process.pid)
         status, fields, body, _ = get(service, "targets/overview", **{"Accept-Encoding": "gzip"})

@@ -42,6 +42,8 @@ extension HTTPServer {
     public var streamLag = Limits.streamLag
     /// Milliseconds of the pause while the server waits only for handshakes and bodies; tests lengthen it.
     var handshakePause = Limits.handshakePause
+    /// Time after the last accept for which a stop waits for first requests; tests lengthen it.
+    var lastRequestTime = Limits.lastRequests
 
     /// Makes the default configuration for an address.
     public init(address: ListenAddress) {

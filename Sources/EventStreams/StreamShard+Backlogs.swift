@@ -9,7 +9,7 @@ extension StreamShard {
       return channel.source.cursor
     }
     slots[number].isBehind = true
-    backlogs[number] = Backlog(cursors: cursors, lagLimit: lagLimit, lastTaken: now)
+    backlogs[number] = StreamBacklog(cursors: cursors, lagLimit: lagLimit, lastTaken: now)
   }
 
   /// Sends a stream what it misses, until its socket is full or it reaches the shard's position.
@@ -45,7 +45,7 @@ extension StreamShard {
   }
 
   private func step(
-    _ number: Int32, _ backlog: inout Backlog, _ feeds: [StreamChannel], _ buffer: UnsafeMutableRawBufferPointer
+    _ number: Int32, _ backlog: inout StreamBacklog, _ feeds: [StreamChannel], _ buffer: UnsafeMutableRawBufferPointer
   ) -> Step {
     if !backlog.outbox.isEmpty { return sendOutbox(number, &backlog) }
     if let history = backlog.history {
@@ -77,7 +77,7 @@ extension StreamShard {
   }
 
   /// Adds the close event and the end of the body after everything else, if the streams end.
-  private func close(_ backlog: inout Backlog) -> Step {
+  private func close(_ backlog: inout StreamBacklog) -> Step {
     guard let closeEvent else { return .isCurrent }
     if backlog.hasCloseEvent { return .ended }
     backlog.hasCloseEvent = true
@@ -123,7 +123,7 @@ extension StreamShard {
     return backlog.history != nil && !backlog.awaitsPiece
   }
 
-  private func sendOutbox(_ number: Int32, _ backlog: inout Backlog) -> Step {
+  private func sendOutbox(_ number: Int32, _ backlog: inout StreamBacklog) -> Step {
     let sent = unsafe backlog.outbox[backlog.outboxSent...].withUnsafeBytes {
       unsafe StreamSocket.send(slots[number].descriptor, $0)
     }
@@ -141,7 +141,7 @@ extension StreamShard {
     }
   }
 
-  private func take(_ number: Int32, _ backlog: inout Backlog, _ bytes: UnsafeRawBufferPointer) -> StreamSocket.Sent {
+  private func take(_ number: Int32, _ backlog: inout StreamBacklog, _ bytes: UnsafeRawBufferPointer) -> StreamSocket.Sent {
     let sent = unsafe StreamSocket.send(slots[number].descriptor, bytes)
     let count =
       switch sent {
@@ -155,7 +155,7 @@ extension StreamShard {
   }
 
   /// Records that the reader has taken bytes.
-  private func note(_ number: Int32, _ backlog: inout Backlog) {
+  private func note(_ number: Int32, _ backlog: inout StreamBacklog) {
     backlog.lastTaken = now
     slots[number].lastWrite = tick
   }

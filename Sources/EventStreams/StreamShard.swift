@@ -24,7 +24,7 @@ internal import Glibc
   private let poller: Poller
 
   var slots = StreamSlots()
-  var backlogs: [Int32: Backlog] = [:]
+  var backlogs: [Int32: StreamBacklog] = [:]
   private var attachments: [Int32: [any AnyObject & Sendable]] = [:]
   let channels: StreamChannels
   var batch = EventLogBatch(fill: Limits.streamBatch)
@@ -137,7 +137,7 @@ internal import Glibc
     guard watch(number) else { return drop(number) }
     slots.plan(number, tick + interval(number))
     let lag = stream.feeds.reduce(0) { $0 + ($1.log.lag(of: $1.cursor) ?? 0) }
-    backlogs[number] = Backlog(
+    backlogs[number] = StreamBacklog(
       history: stream.history, cursors: stream.feeds.map(\.cursor), outbox: handoff.unsent, lagLimit: lagLimit + lag,
       lastTaken: now)
     slots[number].isBehind = true

@@ -146,6 +146,8 @@ public final class OrderedConsumer: Sendable {
       guard let position = message.reply.flatMap(DeliveryPosition.init(acknowledgement:)) else { return .none }
       guard position.consumerSequence == state.delivered + 1 else { return .restart }
       state.delivered += 1
+      // A server to which the first message is still to come may begin with earlier ones, as nats-server 2.9 does.
+      guard position.streamSequence >= state.next else { return .none }
       state.next = position.streamSequence + 1
       let received = StreamMessage(
         subject: message.subject, sequence: position.streamSequence, time: position.time, payload: message.payload,

@@ -153,7 +153,7 @@ export class TargetList {
       }
       if (row.index !== index) {
         row.index = index;
-        // Not a transform, which would make the compositor build its layers anew in each frame.
+        // Not a transform, which would make the compositor build its layers again in each frame.
         row.element.style.top = `${index * this.#rowHeight}px`;
         setAttribute(row.element, "aria-rowindex", index + 1);
       }

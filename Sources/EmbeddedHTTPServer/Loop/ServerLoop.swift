@@ -280,7 +280,7 @@ internal import Synchronization
     guard let socket else { return }
     self.socket = nil
     daemon?.stopAccepting(socket)
-    let deadline = context.now.advanced(by: Limits.lastRequests)
+    let deadline = context.now.advanced(by: context.configuration.lastRequestTime)
     context.stop.lastRequestsDeadline = deadline
     context.timers.set(.lastRequests, at: deadline)
   }
