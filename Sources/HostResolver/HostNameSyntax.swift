@@ -8,10 +8,10 @@ enum HostNameSyntax {
     case address(ResolvedAddress)
   }
 
-  /// Classifies the host that a user or a client gave; throws `invalidName` with a hint.
+  /// Classifies the host of a request or a command; throws `invalidName` with the problem and the correction.
   static func classify(_ text: String) throws(ResolutionFailure) -> Verdict {
     if text.isEmpty { throw .invalidName("the name is empty") }
-    // All literals and the longest name are shorter than this; longer texts need no further checks.
+    // No literal is longer than the longest name with its final dot, so a longer text is neither.
     guard text.utf8.count <= Limits.nameBytes + 1 else {
       throw .invalidName("the name has \(text.utf8.count) bytes; at most \(Limits.nameBytes) are possible")
     }
@@ -45,8 +45,8 @@ enum HostNameSyntax {
         throw .invalidName("the character '\(character)' does not belong in a host name")
       }
     }
-    // No top-level domain is a number (RFC 3696 section 2), but inet_aton reads 127.1 and 0x7f.1 as addresses: accepted
-    // as a name here and read as an address elsewhere, it would bypass every address policy.
+    // No top-level domain is a number (RFC 3696 section 2), but inet_aton(3) parses 127.1 and 0x7f.1 as addresses. If
+    // they were names here and addresses in another library, they would bypass every address policy.
     if let last = labels.last, isNumber(last) {
       throw .invalidName("an IPv4 address is written as four decimal numbers, and no name ends in a number")
     }
@@ -89,7 +89,7 @@ enum HostNameSyntax {
 }
 
 extension Resolver {
-  /// Whether a text can be resolved; any other text never has an address.
+  /// Whether a text can be resolved, now or later.
   package static func accepts(_ name: String) -> Bool {
     // The interface may appear later.
     name.contains("%") || (try? HostNameSyntax.classify(name)) != nil

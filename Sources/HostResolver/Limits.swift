@@ -1,19 +1,19 @@
 /// Every limit of this module, with its unit and its reason.
 enum Limits {
-  /// Names with open queries.
+  /// Names that are queried at the same time.
   ///
   /// Each requires two datagrams (A and AAAA), so at most 128 are in flight. c-ares has one UDP socket per server, and
   /// with 512 answers in flight a default receive buffer drops some.
   static let activeNames = 64
 
-  /// The wait for the other family after one has an address: longer than a responsive server needs.
+  /// How long a name with an address of one family waits for the other family: a responsive server answers sooner.
   static let resolutionDelay: Duration = .milliseconds(300)
 
-  /// Names in the queue: a restart with 1,000 named targets requests all of them at the same moment.
+  /// Names that wait for a query: a restart with 1,000 named targets requests all of them at the same time.
   static let queuedNames = 1_024
 
-  /// Requests without an answer, including several for one name: a limit on memory (about 200 bytes each) and on the
-  /// scan for the next deadline.
+  /// Requests without an answer, including several for one name: it limits memory (about 200 bytes each) and the
+  /// duration of the scan for the next deadline.
   static let requestsOpen = 4_096
 
   /// Cached names: at about 300 bytes each, a little over 1 MiB.
@@ -22,10 +22,11 @@ enum Limits {
   /// Addresses stored per family: more than any load balancer returns; a TCP answer could contain 4,000.
   static let addressesPerFamily = 64
 
-  /// Errors of a socket that are discarded at a time: routers send a few a second.
+  /// Errors that are read from a socket's error queue in one pass and discarded: routers send a few per second.
   static let queuedErrors = 16
 
-  /// Search domains in use: most systems limit them to 256 characters in resolv.conf(5), and each costs a query.
+  /// Search domains that are tried: most systems limit the list in resolv.conf(5) to 256 characters, and each domain
+  /// costs a query.
   static let searchDomains = 16
 
   /// Bytes requested for the DNS socket's receive buffer.
@@ -36,17 +37,19 @@ enum Limits {
 
   /// Attempts per DNS server.
   ///
-  /// c-ares doubles its timeout in every round: 1 + 2 + 4 = 7 shares of the timeout.
+  /// c-ares doubles its timeout in every round, so three rounds take 1 + 2 + 4 = 7 times the timeout of the first.
   static let dnsTries = 3
   static let dnsTimeoutDivisor = 7
 
-  /// A share below 100 ms fails for distant servers; above 2 s one lost datagram delays the answer too much.
+  /// The bounds of the first round's timeout: below 100 ms queries to distant servers fail, and above 2 s one lost
+  /// datagram delays the answer too much.
   static let dnsServerTimeout: ClosedRange<Duration> = .milliseconds(100) ... .seconds(2)
 
-  /// Bytes of resolv.conf(5) that are searched for servers: it has three of them, and comments.
+  /// Bytes of resolv.conf(5) that are read: three servers at most, the search list and comments need less.
   static let resolvConfBytes = 16_384
 
-  /// Bytes of inotify(7) events per read: 16 and a name of up to 256 each; the rest stays in the kernel's queue.
+  /// The size in bytes of the buffer for inotify(7) events: an event has 16 bytes and a name of up to 256. Events that
+  /// do not fit stay in the kernel's queue.
   static let inotifyBytes = 4_096
 
   /// Symbolic links followed in a path, as in the kernel (path_resolution(7)).
@@ -56,9 +59,9 @@ enum Limits {
   static let nameBytes = 253
   static let labelBytes = 63
 
-  /// Events per epoll wait: there are as many descriptors as DNS servers, and one of our own.
+  /// Events per epoll_wait(2): the thread watches a socket for each DNS server, and its own mailbox.
   static let resolverEvents = 16
 
-  /// The longest effective deadline: arithmetic on longer ones could overflow the kernel's clocks.
+  /// The longest effective timeout: a later deadline could overflow the kernel's clocks.
   static let longestTimeout: Duration = .seconds(3_600)
 }

@@ -37,7 +37,7 @@ final class ResolverInbox: Sendable {
     }
   }
 
-  /// Sends a request to the thread, which completes it; a request that throws is not completed.
+  /// Sends a request to the thread, which calls its completion; not called if this method throws.
   func submit(_ request: ResolverRequest) throws(ResolutionFailure) {
     try state.withLock { (state) throws(ResolutionFailure) in
       if state.openRequests >= Limits.requestsOpen { throw .tooManyQueries }
@@ -62,12 +62,12 @@ final class ResolverInbox: Sendable {
 
   func stop() { thread.stop() }
 
-  /// Sets the handler that the thread calls after the files have changed.
+  /// Sets the handler that the thread calls after `/etc/resolv.conf` or `/etc/hosts` has changed.
   func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = body } }
 
-  /// Called by the thread: the files have changed, and later queries use the new content.
+  /// Called by the thread when later queries use the new content of a changed file.
   func filesChanged() { state.withLock(\.onChange)?() }
 
-  /// Called by the thread: `count` requests are complete.
+  /// Called by the thread when `count` requests are complete.
   func requestsCompleted(_ count: Int) { state.withLock { $0.openRequests -= count } }
 }

@@ -1,8 +1,9 @@
-/// The bounds of this module, with unit and reason.
+/// Every limit of this module, with its unit and its reason.
 enum Limits {
-  /// Updates that wait for one slow subscriber; more only when it watches more hosts.
+  /// Updates that wait for one slow subscriber, or twice the number of hosts that it watches, if that is more.
   ///
-  /// An outage causes some tens of updates. A subscriber that is further behind needs the present state more than old changes.
+  /// An outage causes some tens of updates. A subscriber that is further behind receives the present state instead of
+  /// the old changes.
   static let pendingUpdates = 256
 
   /// How long an evaluation waits for the kernel's RTNL lock before it is completed without the lock.
@@ -20,13 +21,13 @@ enum Limits {
   /// names about three times as much.
   static let watchedTargets = 100_000
 
-  /// Prefixes without a route that are kept, in addition to as many as have one, until an audit removes them.
+  /// Prefixes without a route that are kept until an audit removes them: this number plus the number of routes.
   static let idlePrefixes = 1024
 
-  /// Unused paths that are kept, in addition to twice the number of targets and classes.
+  /// Unused paths that are kept: this number plus twice the number of targets and classes.
   static let idlePaths = 4096
 
-  /// Targets that an audit looks up to compare with the answers of their classes: 64 requests fit one send.
+  /// Targets that an audit looks up and compares with the answers for their classes: 64 requests fit in one send(2).
   static let auditSamples = 64
 
   /// The delay before a route that has expired is looked up again while the kernel still returns it.
@@ -38,29 +39,32 @@ enum Limits {
   /// event: one lookup for each class of targets behind such a route.
   static let expiryCheck = Duration.seconds(5)
 
-  /// How long an expired route is looked up.
+  /// How long the lookups of an expired route continue.
   ///
-  /// The kernel removes expired IPv6 routes every 30 seconds
-  /// (`net.ipv6.route.gc_interval`), and until then an advertisement renews them without an event.
+  /// The kernel removes expired IPv6 routes every 30 seconds (`net.ipv6.route.gc_interval`). Until then, an
+  /// advertisement renews them without an event.
   static let revivalPeriod = Duration.seconds(65)
 
-  /// How long before its end a route's lifetime can no longer be read: three clock ticks, with a margin.
+  /// The period before the end of a route's lifetime in which the kernel may report no lifetime: three clock ticks, and
+  /// a margin.
   static let unreadableLifetime = Duration.milliseconds(100)
 
-  /// Watched names that are looked up concurrently: four times the resolver's own concurrency, so that it is never idle.
+  /// Watched names that are looked up concurrently: four times the resolver's own concurrency, so that the resolver
+  /// always has a next name.
   static let concurrentNames = 256
 
-  /// The least time between two renewals of all names: a flapping link must not flood the name servers.
+  /// The minimum time between two renewals of all names: a flapping link must not flood the name servers.
   static let renewalInterval = Duration.seconds(1)
 
-  /// The bounds of an answer's time to live, and the delay before a failed name is looked up again.
+  /// The bounds of an answer's time to live.
   static let shortestTimeToLive = Duration.seconds(5)
   static let longestTimeToLive = Duration.seconds(300)
+  /// The delay before a failed name is looked up again.
   static let failedNameRetry = Duration.seconds(5)
 
-  /// The longest wait, about 95 years: clock arithmetic overflows beyond.
+  /// The longest wait, about 95 years: arithmetic on longer ones overflows.
   static let longestWait = Duration.seconds(3_000_000_000)
 
-  /// How much longer than its timeout a wait on a started monitor waits for its first verdicts, which take one lookup.
+  /// The time that a wait on a started monitor has for its first verdicts after its timeout: they need one lookup.
   static let firstVerdicts = Duration.seconds(1)
 }
