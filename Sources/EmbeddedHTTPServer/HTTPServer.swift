@@ -10,7 +10,7 @@ internal import Synchronization
 /// explicitly.
 public final class HTTPServer: Sendable {
   private struct State {
-    /// The socket, from the bind until the thread has it.
+    /// The bound socket, until the thread owns it.
     var bound: ListeningSocket?
     /// The bound address and the thread's inbox, once started.
     var started: (address: ListenAddress, inbox: ServerInbox)?
@@ -27,7 +27,7 @@ public final class HTTPServer: Sendable {
   private let counts = ServerCounters()
   private let identity: CurrentIdentity?
   private let state = Locked(State())
-  /// Held while a caller waits for the thread: a second caller of `stop` waits, too, and other methods do not.
+  /// Held while `stop` waits for the thread: a second caller of `stop` then waits, and other methods do not.
   private let joining = Locked(())
 
   /// Makes a server that is not started yet.
@@ -54,8 +54,8 @@ public final class HTTPServer: Sendable {
 
   /// Binds the address without serving yet; clients wait in the kernel's accept queue.
   ///
-  /// For a process that drops the privilege to bind a port below 1024 before it starts a thread; otherwise ``start()``
-  /// binds.
+  /// Call it in a process that drops the privilege to bind a port below 1024 before it starts a thread. Without this
+  /// call, ``start()`` binds the address.
   public func bind() throws(HTTPServerError) {
     try state.withLock { state throws(HTTPServerError) in
       guard state.bound == nil, state.started == nil else { throw startedBefore }
@@ -84,7 +84,7 @@ public final class HTTPServer: Sendable {
       operation: "start", object: configuration.address.description, reason: "the server was started before")
   }
 
-  /// Starts to serve, and binds the address if that is not done; a server can be started once.
+  /// Starts to serve, after binding the address if it is not bound yet; a server can be started once.
   ///
   /// Raises the process's soft descriptor limit to the hard one (getrlimit(2)).
   public func start() throws(HTTPServerError) {
@@ -131,16 +131,16 @@ public final class HTTPServer: Sendable {
   /// The server's counters.
   public var counters: Counters { counts.snapshot }
 
-  /// The number of turns of the server's loop; it grows with every event and is constant without events.
+  /// The number of iterations of the server's loop; it grows with every event and is constant without events.
   ///
-  /// To distinguish an idle loop from a stuck one, call `wake()` and check whether this number grows. A handler needs
-  /// no such check, because it runs on the loop.
+  /// To distinguish an idle loop from a blocked one, call `wake()` and test whether this number grows. A handler needs
+  /// no such test, because it runs on the loop.
   public var loopTurns: UInt64 { counts.turns.load(ordering: .relaxed) }
 
-  /// Monotonic nanoseconds (clock_gettime(2)) of the loop's last turn, 0 before the first.
+  /// The time of the loop's last iteration, in nanoseconds of CLOCK_MONOTONIC; 0 before the first.
   public var lastProgress: UInt64 { counts.lastTurn.load(ordering: .relaxed) }
 
-  /// Makes the loop take a turn soon; can be called on any thread.
+  /// Wakes the loop, which then runs one iteration; can be called on any thread.
   public func wake() {
     inbox?.wake()
   }
@@ -166,7 +166,7 @@ public final class HTTPServer: Sendable {
     done.wait()
   }
 
-  /// Ends all streams: each sends its pending entries, then `closeEvent`, then its end.
+  /// Ends all streams: each sends its pending entries and `closeEvent`, and is then closed.
   ///
   /// New streams are refused with 503 from now on. This call does not wait; `stop` does.
   public func endStreams(closeEvent: [UInt8] = []) {
@@ -175,9 +175,9 @@ public final class HTTPServer: Sendable {
 
   /// Stops the server and waits for its thread.
   ///
-  /// Requests in progress, streams with an end of their own, and streams after ``endStreams(closeEvent:)`` have `grace`
-  /// to complete. Other streams are closed immediately. Requests that still wait for a promised response get 503
-  /// shortly before the grace ends, if there is one. Blocks for `grace` at most; must not be called on the server's own
+  /// Requests in progress, streams with a last entry, and streams after ``endStreams(closeEvent:)`` have `grace` to
+  /// complete. Other streams are closed immediately. Requests whose ``HTTPPromise`` is not fulfilled get 503 shortly
+  /// before the end of `grace`, if it is not zero. Blocks for `grace` at most; must not be called on the server's own
   /// thread.
   public func stop(grace: Duration = .zero) {
     inbox?.post(.stop(grace: grace))
@@ -196,7 +196,7 @@ public final class HTTPServer: Sendable {
     state.withLock { $0.started?.inbox }
   }
 
-  /// Closes a socket that was bound and never served.
+  /// Closes a socket that was bound but not passed to the thread.
   private static func release(_ state: inout State) {
     state.bound?.closeAndUnlink()
     state.bound = nil

@@ -3,7 +3,7 @@ internal import Glibc
 /// The file of a Unix-domain socket (unix(7)).
 ///
 /// A server that was killed leaves its file behind. The file is removed only if no process accepts connections there,
-/// and under a lock of the directory. So if two servers start at the same time, the second one finds the first.
+/// and under a lock of the directory. So if two servers start at the same time, the second one detects the first.
 struct UnixSocketFile: Sendable {
   let path: String
   /// Identifies the file, so that another server's file is never removed.
@@ -41,7 +41,7 @@ struct UnixSocketFile: Sendable {
     func refused(_ reason: String) -> HTTPServerError {
       HTTPServerError(operation: "bind", object: path, reason: reason)
     }
-    guard facts.st_mode & S_IFMT == S_IFSOCK else { throw refused("something that is no socket is there already") }
+    guard facts.st_mode & S_IFMT == S_IFSOCK else { throw refused("the path exists and is not a socket") }
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
@@ -68,7 +68,7 @@ struct UnixSocketFile: Sendable {
 private struct DirectoryLock {
   private let descriptor: Int32
 
-  /// Waits for a second at most: a server holds the lock only for a few system calls.
+  /// Waits for the lock, one second at most: another server holds it for a few system calls only.
   init(of path: String) throws(HTTPServerError) {
     let end = path.lastIndex(of: "/") ?? path.startIndex
     let directory = end == path.startIndex ? "/" : String(path[..<end])
@@ -79,7 +79,7 @@ private struct DirectoryLock {
       usleep(Limits.lockPauseMicroseconds)
     }
     // Any process that may read the directory can lock it, so a lock that is held does not prevent serving. Two servers
-    // that start at the same time may then both take the file for a stale one.
+    // that start at the same time may then both consider the file stale.
   }
 
   func release() {
@@ -111,7 +111,7 @@ struct UnixAddress {
     return unsafe bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Calls `body` with the address in the form that the socket calls take.
+  /// Calls `body` with the address as the pointer and length that bind(2) and connect(2) take.
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     unsafe withUnsafePointer(to: address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

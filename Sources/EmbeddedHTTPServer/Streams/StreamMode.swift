@@ -1,9 +1,9 @@
 /// How event streams reach their clients.
 public enum StreamMode: String, Sendable, CaseIterable {
-  /// Takeover if a self-test at the start shows that this libmicrohttpd releases sockets, callback otherwise.
+  /// `takeover` if a self-test at the start shows that this libmicrohttpd releases its sockets, `callback` otherwise.
   case auto
-  /// The socket is taken over from libmicrohttpd: a stream costs a few bytes, and an event one system call.
+  /// The server takes the socket over from libmicrohttpd, and sends an event with one system call per client.
   case takeover
-  /// libmicrohttpd keeps the connection and requests every block.
+  /// libmicrohttpd keeps the connection and requests each block through a callback.
   case callback
 }

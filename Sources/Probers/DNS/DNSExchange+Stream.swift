@@ -20,7 +20,7 @@ extension DNSExchange {
 
   func connectStream() throws(SocketFailure) {
     step = .connecting
-    // A truncated answer over UDP may precede.
+    // The connect phase does not include the time of an earlier truncated answer over UDP.
     begun = .now
     let socket = try StreamSocket(to: peer, check.request)
     self.socket = socket

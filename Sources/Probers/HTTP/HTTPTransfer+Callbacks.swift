@@ -1,13 +1,13 @@
 internal import CCurl
 internal import Glibc
 
-// Callbacks that libcurl calls on the prober's thread, inside our calls to it.
+// Callbacks that libcurl calls on the prober's thread, within calls into libcurl.
 
 private func exchange(_ context: UnsafeMutableRawPointer?) -> HTTPExchange? {
   unsafe context.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// CURLOPT_OPENSOCKETFUNCTION: passes the connected socket; there is no second one.
+/// CURLOPT_OPENSOCKETFUNCTION: returns the connected socket once, and then `CURL_SOCKET_BAD`.
 func curlOpenSocketCallback(
   _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
@@ -27,7 +27,7 @@ func curlCloseSocketCallback(_ context: UnsafeMutableRawPointer?, _ descriptor: 
   return 0
 }
 
-/// CURLOPT_PREREQFUNCTION: the connection is ready, including TLS, and the request is not sent yet.
+/// CURLOPT_PREREQFUNCTION: called after the TLS handshake, before the request is sent.
 func curlPrerequestCallback(
   _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
   _ remotePort: Int32, _ localPort: Int32
@@ -35,7 +35,7 @@ func curlPrerequestCallback(
   unsafe exchange(context)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// CURLOPT_WRITEFUNCTION: any count except the given one ends the transfer.
+/// CURLOPT_WRITEFUNCTION: a part of the body; a returned count other than its length ends the transfer.
 func curlWriteCallback(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -44,7 +44,7 @@ func curlWriteCallback(
   return unsafe exchange(context)?.take(body: buffer) == true ? total : 0
 }
 
-/// CURLOPT_HEADERFUNCTION: one line, including those of provisional answers (1xx).
+/// CURLOPT_HEADERFUNCTION: one header line, including the lines of informational responses (1xx).
 func curlHeaderCallback(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {

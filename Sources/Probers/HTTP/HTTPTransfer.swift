@@ -3,7 +3,7 @@ internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
 
-/// One request and its answer over an established connection.
+/// One request and its response over an established connection.
 ///
 /// libcurl neither resolves nor connects: it receives the connected socket once. Before it sends the request,
 /// ``HTTPExchange`` verifies the certificate.
@@ -23,25 +23,26 @@ internal import ReachabilityModel
 
   deinit { unsafe lists.forEach { unsafe curl_slist_free_all($0) } }
 
-  /// Starts the transfer; false if libcurl refuses.
+  /// Starts the transfer; false if libcurl returns an error.
   func start() -> Bool {
     isStarted = true
     return unsafe group.start(handle)
   }
 
-  /// Ends the transfer, if it was started, and its connection.
+  /// Ends a transfer that was started, and its connection.
   func end() {
     if isStarted { unsafe group.end(handle) }
     isStarted = false
   }
 
-  /// Sets all options; false if libcurl refuses.
+  /// Sets all options; false if libcurl rejects one.
   func prepare(_ target: CheckTarget, _ peer: Peer, _ request: OutgoingRequest, _ curlTarget: CurlTarget) -> Bool {
     self.curlTarget = curlTarget
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
     let address = peer.address.unmapped
-    // Maps every host and port of the URL to this address, so that libcurl resolves nothing. The socket is ours anyway.
+    // Maps every host and port of the URL to this address, so that libcurl resolves nothing. It does not
+    // connect to the address, because it receives a connected socket.
     let place = unsafe list(["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"])
     var codes = [
       unsafe ccurl_set_string(handle, CURLOPT_URL, curlTarget.url.description),
@@ -138,7 +139,7 @@ internal import ReachabilityModel
     }
   }
 
-  /// The length of the body in bytes, according to the answer's head; nil if it is absent.
+  /// The length of the body in bytes, from the response header; nil if the header does not contain it.
   var contentLength: Int? {
     var length: curl_off_t = -1
     guard unsafe ccurl_get_large(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK, length >= 0
@@ -155,7 +156,7 @@ internal import ReachabilityModel
     return curlTarget?.redirect(location)
   }
 
-  /// When a phase was complete, from the start of the transfer; nil if it was not reached.
+  /// The time from the start of the transfer to the end of a phase; nil if the phase was not reached.
   func moment(_ key: CURLINFO) -> Duration? {
     var microseconds: curl_off_t = 0
     guard unsafe ccurl_get_large(handle, key, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }

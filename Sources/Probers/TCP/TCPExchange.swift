@@ -36,7 +36,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
     do throws(SocketFailure) {
       let socket = try StreamSocket(to: peer, check.request, for: isConnectOnly ? .connectOnly : .dialogue)
       self.socket = socket
-      // The handshake with this machine is complete when connect(2) returns.
+      // With a loopback address, the handshake is complete when connect(2) returns.
       if peer.address.isLoopback {
         checkConnection()
         guard self.socket != nil else { return }
@@ -120,13 +120,13 @@ final class TCPExchange: Exchange, DescriptorHandler {
       }
       break
     }
-    // An answer in small parts is not matched again for each part.
+    // Defers matching, so that an answer in many small parts is not matched again for each part.
     if answer?.hasUnmatchedBytes == true, check.wakeTime == nil {
       loop.wake(check, at: .now.advanced(by: Limits.matchPause))
     }
   }
 
-  /// Processes a part of the answer; true when no more is needed and the check has ended.
+  /// Processes a part of the answer; true if the check has ended and needs no further part.
   private func isDecided(by bytes: [UInt8], _ since: MonotonicInstant) -> Bool {
     do throws(PatternError) {
       switch try answer?.take(bytes) {
@@ -143,7 +143,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
     return true
   }
 
-  /// Matches the received bytes; true if that ends the check.
+  /// Matches the received bytes; true if the check has ended, by a match or by an error of the pattern.
   private func matches(_ since: MonotonicInstant) -> Bool {
     do throws(PatternError) {
       guard try answer?.match() == true else { return false }
@@ -164,7 +164,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
   }
 
   private func broken(_ failure: SocketFailure) {
-    loop.conclude(check, Finding(.down, failure.reason, detail: "the connection broke: \(failure.detail)"))
+    loop.conclude(check, Finding(.down, failure.reason, detail: "the connection failed: \(failure.detail)"))
   }
 
   func overdue() -> Finding {
