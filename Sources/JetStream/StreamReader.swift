@@ -3,15 +3,15 @@ internal import Locks
 
 /// Delivers the messages of some subjects of a stream in their order, each once, without a consumer on the server.
 ///
-/// A subscription reports that there are messages; direct gets read them. So a client needs no permission to create a
-/// consumer, and a server has no state for it. It suits subjects with few messages.
+/// A NATS subscription notifies the reader of new messages, and direct get requests read them. So the client needs no
+/// permission to create a consumer, and the server stores no state for it. Suitable for subjects with few messages.
 public final class StreamReader: Sendable {
   private struct State: Sendable {
-    /// The number from which to read.
+    /// The stream sequence of the next message to read.
     var next: UInt64
-    /// The next message of each subject that was read and not delivered.
+    /// For each subject, the next message that was read and is not delivered yet.
     var heads: [String: StreamMessage] = [:]
-    /// The number of the last message of each subject that was taken from the heads.
+    /// For each subject, the stream sequence of the last message that was taken from `heads`.
     var taken: [String: UInt64] = [:]
     var isCancelled = false
     var isScheduled = false
@@ -25,13 +25,13 @@ public final class StreamReader: Sendable {
   private let state: Locked<State>
   private let timer = RepeatingTimer("reader", every: Limits.readInterval)
 
-  /// Begins to deliver.
+  /// Creates a reader and starts its deliveries.
   ///
   /// - Parameters:
   ///   - connection: the connection.
   ///   - stream: the name of the stream.
-  ///   - subjects: the subjects, with wildcards; no message has two of them.
-  ///   - sequence: the number from which to read.
+  ///   - subjects: the subjects, with wildcards; no two may match the same message.
+  ///   - sequence: the stream sequence from which to read.
   ///   - handler: called for one event at a time.
   public init(
     _ connection: NATSConnection, stream: String, subjects: [String], from sequence: UInt64,
@@ -47,7 +47,7 @@ public final class StreamReader: Sendable {
 
   deinit { cancel() }
 
-  /// Ends the deliveries; one may still be running.
+  /// Stops the deliveries; does not wait for one in progress.
   public func cancel() {
     timer.cancel()
     state.withLock { state in
@@ -56,10 +56,10 @@ public final class StreamReader: Sendable {
     }
   }
 
-  /// Reads now, as after the connection was lost.
+  /// Reads immediately; call it after a lost connection is restored.
   public func restart() { timer.queue.async { [weak self] in self?.read() } }
 
-  /// Reads soon, and once more later; called for each message of the subjects.
+  /// Called for each message of the subjects: reads now, and again after ``Limits/readAgain``.
   private func schedule() {
     let isNew = state.withLock { state in
       defer { state.isScheduled = true }
@@ -73,7 +73,7 @@ public final class StreamReader: Sendable {
     }
   }
 
-  /// Delivers everything that the server has.
+  /// Delivers all messages that the server has stored.
   private func read() {
     do throws(JetStreamError) {
       try subscribe()
@@ -86,7 +86,7 @@ public final class StreamReader: Sendable {
         found = following
       }
     } catch {
-      // What was read and not delivered is read again.
+      // Messages that were read and not delivered are read again.
       state.withLock { ($0.heads, $0.taken) = ([:], [:]) }
       handler(.interrupted(error))
     }

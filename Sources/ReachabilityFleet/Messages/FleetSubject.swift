@@ -1,6 +1,6 @@
-/// A subject of the engine.
+/// A NATS subject of the fleet.
 public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
-  /// Transitions and bases of an agent; only it publishes there.
+  /// Transitions and bases (complete states) of an agent; only that agent publishes on it.
   case events(String)
   /// Starts and ends of an agent or a replica.
   case node(String)
@@ -13,7 +13,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   /// Requests to an agent; not stored.
   case ask(String)
 
-  /// The stream that contains all stored messages.
+  /// The name of the JetStream stream that stores the messages.
   public static let stream = "RX"
   /// The subjects of the stream.
   public static let stored = ["rx.ev.*", "rx.node.*", "rx.verdict.*", "rx.target.*"]
@@ -22,7 +22,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   /// The heartbeats of all agents.
   public static let heartbeats = "rx.hb.*"
 
-  /// The subject's text, `rx.ev.node7`; a dot of an id is written as `=2e`.
+  /// The subject as text, such as `rx.ev.node7`; a dot in an id is written as `=2e`.
   public var description: String {
     switch self {
     case .events(let id): "rx.ev.\(Self.token(id))"
@@ -51,7 +51,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
 
   /// The subject's id as one token.
   ///
-  /// Ids consist of a-z, 0-9, dot, underscore and hyphen, so only dots separate tokens; `=` occurs in none.
+  /// Ids consist of a-z, 0-9, dot, underscore and hyphen. A dot would separate tokens; `=` is not in any id.
   private static func token(_ id: String) -> String {
     id.split(separator: ".", omittingEmptySubsequences: false).joined(separator: "=2e")
   }

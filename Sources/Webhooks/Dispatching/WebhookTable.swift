@@ -1,17 +1,17 @@
 internal import ReachabilityModel
 
-/// The webhooks and their states: inputs change them, and yield effects.
+/// The webhooks and their delivery states. Each input changes the states and returns the effects to perform.
 struct WebhookTable: Sendable {
   /// One webhook.
   struct Entry: Sendable {
     var definition: WebhookDefinition
     /// Nil until the stored position is known.
     var state: DeliveryState?
-    /// Whether there is a route, as far as it was reported before the state.
+    /// Whether the receiver has a route; stored here until there is a state. Nil until it is reported.
     var hasRoute: Bool?
     /// When the state must be advanced; nil for never.
     var wakeAt: Duration?
-    /// The request that is cancelled, by its number.
+    /// The number of the request that was cancelled.
     var cancelled: Int?
     var totals: [DeliveryRecord.Result: Int] = [:]
   }
@@ -30,7 +30,7 @@ struct WebhookTable: Sendable {
   private(set) var order: [String] = []
   /// The stored positions; nil until they are read.
   ///
-  /// It keeps those of webhooks that are not configured now, which continue when they are added again.
+  /// Also contains the positions of removed webhooks, which continue from there if they are added again.
   private(set) var stored: [String: WebhookPosition]?
   private var epoch = ""
   private var end: UInt64 = 0
@@ -67,12 +67,12 @@ struct WebhookTable: Sendable {
       guard old != definition else { continue }
       actions += change(definition.id) { state in
         if old.url.host != definition.url.host { state.hasRoute = nil }
-        // A new receiver has not failed, and has demanded nothing.
+        // The failures, the Retry-After and the 410 of the previous URL do not apply to a new one.
         let restart = old.url == definition.url || state.position.pause == .requested ? [] : state.resume(now)
         return restart + state.reconfigure(maximumAge: definition.maximumAge, now)
       }
     }
-    // The position of a webhook that is removed stays, so that it continues if it is added again.
+    // Keeps the position of a removed webhook, which continues from there if it is added again.
     for (id, entry) in known where entries[id] == nil { stored?[id] = entry.state?.position }
     return actions
   }
@@ -111,7 +111,7 @@ struct WebhookTable: Sendable {
     }
   }
 
-  /// The answer to a read, which the filter has not been applied to.
+  /// A read has returned events, which are not filtered yet.
   mutating func received(_ batch: WebhookBatch, _ id: String, _ number: Int, _ now: Moment) -> [Action] {
     guard let filter = entries[id]?.definition.filter else { return [] }
     var batch = batch
@@ -121,7 +121,7 @@ struct WebhookTable: Sendable {
     return change(id) { $0.received(batch, from: number, now) }
   }
 
-  /// The result of an attempt.
+  /// An attempt to deliver has ended.
   mutating func finished(_ result: CheckResult, _ id: String, _ number: Int, _ now: Moment) -> [Action] {
     let wasCancelled = entries[id]?.cancelled == number
     let outcome = WebhookRequest.outcome(of: result, wasCancelled: wasCancelled, now: now.time)
@@ -137,7 +137,7 @@ struct WebhookTable: Sendable {
     }
   }
 
-  /// Applies an input to a state; nothing without one.
+  /// Applies an input to the state of a webhook; does nothing if it has no state yet.
   mutating func change(_ id: String, _ body: (inout DeliveryState) -> [DeliveryState.Effect]) -> [Action] {
     guard var state = entries[id]?.state else { return [] }
     let effects = body(&state)
@@ -145,7 +145,7 @@ struct WebhookTable: Sendable {
     return note(effects, id)
   }
 
-  /// Records what the effects mean for the entry.
+  /// Updates an entry from the effects, and returns them as actions.
   private mutating func note(_ effects: [DeliveryState.Effect], _ id: String) -> [Action] {
     guard let definition = entries[id]?.definition else { return [] }
     for effect in effects {
@@ -183,7 +183,7 @@ extension WebhookTable {
 }
 
 extension DeliveryState {
-  /// What the webhook does, in one word.
+  /// The state that a ``WebhookReport`` contains.
   fileprivate var reportedState: WebhookReport.State {
     if case .sending = activity { return .sending }
     if position.pause != nil { return .paused }
