@@ -10,7 +10,7 @@ internal import StatusAPI
 /// After an error the previous configuration stays in force unchanged. A changed setting that cannot change while the
 /// service runs is reported in the log, in `/readyz?verbose` and in `/metrics` until the restart.
 final class ConfigurationReloader: Sendable {
-  /// A part that applies changed settings.
+  /// A part of the service that applies changed settings.
   struct Participant: Sendable {
     /// Validates what the change needs, such as files that a setting names, without changing anything.
     ///
@@ -37,13 +37,14 @@ final class ConfigurationReloader: Sendable {
     var failed: Timestamp?
     /// The changed settings that take effect at the next restart.
     var pending: [String] = []
-    /// The texts in force of each setting without a pending change, because a pending change that is reverted never
-    /// took effect.
+    /// The texts of the settings in force.
+    ///
+    /// A pending change is not in them: it has not taken effect, and may be reverted before the restart.
     var activeValues: [String: [String]]
   }
 
   private let sources: ConfigurationSources
-  /// The configuration at the start, which stays in force for settings that are not live.
+  /// The configuration at the start, which stays in force for settings that SIGHUP cannot change.
   private let started: Configuration
   private let participants: [Participant]
   private let logger: Logger
@@ -60,7 +61,7 @@ final class ConfigurationReloader: Sendable {
     state = Locked(State(configuration: configuration, activeValues: configuration.assigned))
   }
 
-  /// The configuration in force, for live settings.
+  /// The last configuration that was read without errors; in force for the settings that SIGHUP can change.
   var configuration: Configuration { state.withLock(\.configuration) }
 
   /// Reads the sources again and applies the settings that may change.
@@ -71,7 +72,7 @@ final class ConfigurationReloader: Sendable {
       for participant in participants { changes.append(try participant.prepare(loaded)) }
       for change in changes { change() }
       succeed(loaded)
-      // What reading the file and replacing its targets needed.
+      // Returns the memory that reading the file and replacing the targets needed.
       FreeMemory.release()
     } catch {
       state.withLock { state in

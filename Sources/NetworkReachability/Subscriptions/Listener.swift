@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Glibc
 internal import Locks
 
-/// A closure that receives updates in its own context, one at a time and in order.
+/// A subscriber that calls a closure in a given context, with one update at a time and in order.
 final class Listener: Subscriber {
   private let body: @Sendable (ReachabilityUpdate) -> Void
   private let context: DeliveryContext
@@ -24,7 +24,7 @@ final class Listener: Subscriber {
     let end = DispatchSemaphore(value: 0)
   }
 
-  /// A listener.
+  /// Creates a listener.
   ///
   /// - Parameters:
   ///   - context: where `body` runs.

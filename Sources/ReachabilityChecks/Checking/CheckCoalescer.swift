@@ -2,7 +2,7 @@ internal import Locks
 internal import NetworkReachability
 internal import ReachabilityModel
 
-/// Performs equal checks once: holds the checks in progress with their waiting callers, and the last outcomes.
+/// Combines equal checks: stores the checks in progress with their waiting callers, and caches the last outcomes.
 final class CheckCoalescer: Sendable {
   typealias Completion = @Sendable (CheckOutcome) -> Void
 
@@ -13,13 +13,13 @@ final class CheckCoalescer: Sendable {
 
   private let state = Locked(State())
 
-  /// How a request is answered.
+  /// The source of a request's outcome.
   enum Admission {
-    /// By a cached outcome.
+    /// A cached outcome.
     case cached(CheckOutcome)
-    /// By a check in progress.
+    /// A check in progress, which the caller has joined.
     case joined(any CheckCancellation)
-    /// By a new check, which the caller starts.
+    /// A new check, which the caller must start.
     case new(SharedCheck, any CheckCancellation)
   }
 
@@ -36,13 +36,13 @@ final class CheckCoalescer: Sendable {
     }
   }
 
-  /// A check for one caller, which no other caller joins, and whose outcome is not cached.
+  /// Creates a check for one caller: no other caller joins it, and its outcome is not cached.
   func begin(_ request: CheckRequest, _ completion: @escaping Completion) -> (SharedCheck, any CheckCancellation) {
     let check = SharedCheck(request, isShared: false)
     return (check, Waiter(coalescer: self, check: check, number: check.join(completion) ?? 0))
   }
 
-  /// Lets no further caller join a check: the prober has finished, so later callers need a new result.
+  /// Prevents further callers from joining a check: the prober has finished, so later callers need a new result.
   func close(_ check: SharedCheck) { remove(check) }
 
   /// Ends a check whose result was determined at `instant`, and calls all completions.
@@ -108,7 +108,7 @@ final class SharedCheck: Sendable {
     }
   }
 
-  /// Stores the means to end the started check, and ends it when its last caller has left.
+  /// Stores the cancellation of the started check; cancels it immediately if its last caller has already left.
   func didStart(_ cancellation: any CheckCancellation) {
     let isOver = state.withLock { state in
       if !state.isOver { state.cancellation = cancellation }
@@ -117,7 +117,7 @@ final class SharedCheck: Sendable {
     if isOver { cancellation.cancel() }
   }
 
-  /// Removes a caller; the cancellation is nil unless it was the last.
+  /// Removes a caller, and returns its completion; the cancellation is nil unless it was the last caller.
   func leave(_ number: Int) -> (CheckCoalescer.Completion?, (any CheckCancellation)?) {
     state.withLock { state in
       guard !state.isOver, let completion = state.waiting[number] else { return (nil, nil) }
@@ -129,7 +129,7 @@ final class SharedCheck: Sendable {
     }
   }
 
-  /// Ends the check; returns the callers, or nil when it was over.
+  /// Ends the check, and returns the completions of its callers; nil if it was over already.
   func end() -> [CheckCoalescer.Completion]? {
     state.withLock { state in
       defer { state = State(isOver: true) }

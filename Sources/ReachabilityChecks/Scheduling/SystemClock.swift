@@ -7,7 +7,7 @@ package final class SystemClock: CheckClock {
   private let start = ContinuousClock.now
   private let label: String
 
-  /// Clocks whose timers run on queues with this label.
+  /// Creates clocks whose timers run on queues with this label.
   package init(label: String = "checks") { self.label = label }
 
   package var uptime: Duration { .now - start }
@@ -18,7 +18,7 @@ package final class SystemClock: CheckClock {
 
 /// A timer on a queue of its own.
 ///
-/// It starts no thread before it is first armed, because a process must drop its privileges with one thread.
+/// It starts no thread before it is first armed, because a process must drop its privileges while it has one thread.
 /// Unchecked, because the owner arms it under one lock.
 private final class DispatchTimer: CheckTimer, @unchecked Sendable {
   private let queue: DispatchQueue

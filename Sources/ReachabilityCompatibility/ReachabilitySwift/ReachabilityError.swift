@@ -15,7 +15,7 @@ public enum ReachabilityError: Error {
 }
 
 extension ReachabilityError: LocalizedError {
-  /// The failure, and what to do about it.
+  /// The failure; for an invalid host also the correction.
   public var errorDescription: String? {
     switch self {
     case .failedToCreateWithAddress(_, let errno): "The address cannot be watched (errno \(errno))."

@@ -57,7 +57,7 @@ struct CheckCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !targets.isEmpty else { throw ValidationError("at least one target is required, such as tcp://db:5432") }
-    // Validation against the modules follows when the file is read.
+    // `run()` validates the module, after it has read the configuration.
     _ = try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in try CheckPlan.validate(parameters) }
   }
 
@@ -86,10 +86,10 @@ struct CheckCommand: AsyncParsableCommand {
     if !states.allSatisfy({ $0 == .up }) { throw ExitStatus.undetermined }
   }
 
-  /// Returns a target with the scheme that a text without one means.
+  /// Adds the default scheme to a target without one.
   static func withScheme(_ text: String) -> String {
     guard !text.isEmpty, !text.contains("://") else { return text }
-    // These name a route and no host.
+    // These are routes, not hosts.
     if ["default", "local-link"].contains(text) { return "route://" + text }
     let bracket = text.lastIndex(of: "]") ?? text.startIndex
     let colons = text[bracket...].count { $0 == ":" }

@@ -2,9 +2,9 @@ internal import ArgumentParser
 
 /// The exit codes: 0, 1 and 2 are results; the others are from sysexits(3), of which ArgumentParser uses 64 (EX_USAGE).
 enum ExitStatus {
-  /// Reachable, ready, valid.
+  /// The answer is yes: reachable, ready, valid.
   static let affirmative = ExitCode(0)
-  /// Not reachable, not ready.
+  /// The answer is no: not reachable, not ready.
   static let negative = ExitCode(1)
   /// Undetermined.
   static let undetermined = ExitCode(2)

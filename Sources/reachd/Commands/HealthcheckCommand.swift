@@ -39,13 +39,13 @@ struct HealthcheckCommand: AsyncParsableCommand {
     } catch let error where !(error is ExitCode) {
       report("\(error)")
     } catch {
-      // An invalid configuration, which was reported already.
+      // The configuration is invalid; the errors have been printed already.
       if json { report("the configuration is invalid") }
     }
     throw ExitStatus.negative
   }
 
-  /// Reports why there is no result of the service, in the format of its own results with `--json`.
+  /// Reports why the service returned no result; with `--json`, in the format of its results.
   private func report(_ problem: String) {
     guard json else {
       Terminal.writeError("reachd: \(problem)")

@@ -55,7 +55,7 @@ struct WatchCommand: AsyncParsableCommand {
     if settle != nil { throw ValidationError("--settle has no effect with --url; the service has its own setting") }
   }
 
-  /// The time, and the host if there is one.
+  /// The maximum number of words before the status in a line: the time, and the host if there is one.
   static let wordsBeforeStatus = 2
 
   mutating func run() async throws {
@@ -74,7 +74,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
     let configuration = try source.sources([("settle", "--settle", [settle].compactMap(\.self))]).loadOrExit()
     let monitor = try configuration.makeStartedMonitor()
-    // The next change may be days away, so a closed output ends the program immediately.
+    // A write detects a closed output, but the next change may be days away.
     StandardStreams.exitWhenOutputCloses()
     let epoch = UpdateFormatter.newEpoch()
     for await update in monitor.updates(of: targets.isEmpty ? [.status, .path] : .host, watching: targets) {

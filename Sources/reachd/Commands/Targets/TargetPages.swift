@@ -6,7 +6,7 @@ internal import StatusAPI
 extension ClientOptions {
   /// The largest number of targets per page that a service allows.
   private static let targetsPerPage = 1000
-  /// The limit of pages, which allows more targets than a service can have.
+  /// The maximum number of pages; a service cannot have that many targets.
   private static let targetPageLimit = 10_000
 
   /// Requests all pages of `GET /targets`.
@@ -14,8 +14,8 @@ extension ClientOptions {
   /// - Parameters:
   ///   - selection: the parameters `state` and `label`; nil for all.
   ///   - source: the source of the configuration.
-  ///   - body: is called with each page and its text; an error ends the requests.
-  /// - Throws: the exit code 2 when a page is missing, after a report, and what `body` throws.
+  ///   - body: receives each page and its text; its error ends the requests.
+  /// - Throws: the exit code 2, after printing the problem, if a page cannot be read; the error of `body`.
   func forEachTargetPage(
     _ selection: [(name: String, value: String?)] = [], _ source: SourceOptions, _ body: (JSON, String) throws -> Void
   ) throws {
@@ -35,7 +35,7 @@ extension ClientOptions {
     }
   }
 
-  /// Sends a request for targets; without a response it reports the reason and throws the exit code 2.
+  /// Sends a request for targets; if there is no response, prints the reason and throws the exit code 2.
   func sendOrExit(
     _ method: String, _ path: String, accept: String = "application/json", body: String? = nil,
     fields: [String: String] = [:], _ source: SourceOptions
@@ -47,7 +47,7 @@ extension ClientOptions {
     }
   }
 
-  /// Reports a problem; returns the exit code 2.
+  /// Prints a problem and returns the exit code 2.
   static func undetermined(_ problem: String) -> ExitCode {
     Terminal.writeError("reachd: \(problem)")
     return ExitStatus.undetermined

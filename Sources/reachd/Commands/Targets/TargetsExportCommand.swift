@@ -25,7 +25,7 @@ struct TargetsExportCommand: AsyncParsableCommand {
   @OptionGroup var source: SourceOptions
 
   mutating func run() async throws {
-    // Written as a whole, so that an error in a later page leaves no incomplete file.
+    // Printed after the last page, so that an error in a later page leaves no incomplete file.
     var lines: [String] = []
     var hidden: [String] = []
     try client.forEachTargetPage([("label", label)], source) { page, _ in
