@@ -1,13 +1,13 @@
 import ReachabilityFleet
 
-/// What a reader finds in the messages of one agent in a stream; every broken rule is a problem.
+/// The messages of one agent in a stream, as a reader interprets them; each violation of the protocol is a problem.
 struct ChainHistory {
   private(set) var problems: [String] = []
   /// The changes that were published, by epoch, in order.
   private(set) var changes: [String: [CellChange]] = [:]
   /// The number before the first message of each epoch.
   private(set) var starts: [String: UInt64] = [:]
-  /// Where each epoch ends.
+  /// The number after which the next message of each epoch must continue.
   private(set) var ends: [String: UInt64] = [:]
   private(set) var repeated = 0
   /// The last complete base.

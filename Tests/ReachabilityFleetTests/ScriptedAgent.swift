@@ -1,11 +1,11 @@
 import ReachabilityFleet
 import ReachabilityModel
 
-/// An agent's process and its store around an ``AgentChain``, driven step by step.
+/// An ``AgentChain`` with the effects of its process and its store, which a test runs step by step.
 struct ScriptedAgent {
   let id: String
   private(set) var epoch: String
-  /// The store: all events of the epoch; odd ones of targets.
+  /// The changes of fleet targets in the store, in the current epoch.
   private(set) var changes: [CellChange] = []
   private(set) var last: UInt64 = 0
   private(set) var cells: [String: CellState] = [:]
@@ -45,7 +45,7 @@ struct ScriptedAgent {
     run(chain.handle(.appended(last), at: now))
   }
 
-  /// An event that is of no fleet target.
+  /// An event that is not a change of a fleet target takes the next number.
   mutating func addOtherEvent(at now: Duration) {
     last += 1
     outbox.advance(through: last)
@@ -75,7 +75,7 @@ struct ScriptedAgent {
     connect(true, at: now)
   }
 
-  /// Reads the outbox from the store, when the stream's end is known.
+  /// Reads the outbox from the store, after the last number in the stream is known.
   private mutating func load(after number: UInt64) {
     outbox = Outbox(after: number, events: limits.events, bytes: limits.bytes)
     for change in changes where change.number > number { outbox.append(change) }
@@ -91,10 +91,10 @@ struct ScriptedAgent {
 
   mutating func requestBase(at now: Duration) { run(chain.handle(.baseRequested, at: now)) }
 
-  /// What happens to one call to the engine.
+  /// Whether one call to NATS succeeds.
   enum Fate { case normal, requestLost, replyLost }
 
-  /// Performs the action that is under way.
+  /// Performs the pending action.
   mutating func step(_ stream: inout ScriptedStream, _ fate: Fate = .normal, at now: Duration) {
     guard let (action, operation) = pending else { return }
     pending = nil

@@ -1,11 +1,11 @@
 import ReachabilityFleet
 
-/// A replica's process around a ``FleetReplica``, driven step by step.
+/// A ``FleetReplica`` with the effects of its process, which a test runs step by step.
 struct ScriptedReplica {
   let id: String
   private(set) var replica: FleetReplica
   private(set) var window = EventWindow(limit: 100_000)
-  /// How often its fold began again.
+  /// The number of times that it discarded its fold and read the stream from the start.
   private(set) var restarts = 0
   private var cursor: UInt64?
   private var wantsState = false
@@ -43,7 +43,7 @@ struct ScriptedReplica {
     return requestedBases
   }
 
-  /// Answers what it waits for, and delivers up to some messages.
+  /// Answers a pending request for the stream's state, and delivers at most `limit` messages.
   mutating func step(_ stream: ScriptedStream, limit: Int, at now: Duration) {
     guard replica.isConnected else { return }
     if wantsState {
@@ -92,7 +92,7 @@ struct ScriptedReplica {
 struct ScriptedSubscriber {
   private(set) var replica: Int
   private(set) var last: FleetEventID?
-  /// What it received since the last gap.
+  /// The events that it received since the last gap.
   private(set) var received: [FleetEvent] = []
   private(set) var gaps = 0
   /// The numbers up to which the last snapshot had each agent's changes.
@@ -100,7 +100,7 @@ struct ScriptedSubscriber {
   private var restarts = 0
   private var link = Link.waiting(since: .zero)
 
-  /// A replica answers for this long that it does not know an id yet, before it denies it.
+  /// How long a replica asks a client to wait for an id that it has not reached yet, before it reports a gap.
   private static let patience = Duration.seconds(5)
 
   private enum Link: Hashable {
@@ -117,7 +117,7 @@ struct ScriptedSubscriber {
   }
 
   mutating func step(_ source: ScriptedReplica, at now: Duration) {
-    // A replica that begins its fold again ends its streams.
+    // A replica that restarts its fold closes its streams.
     if link == .open, restarts != source.restarts { link = .waiting(since: now) }
     if case .waiting(let start) = link {
       guard connect(source, waited: now - start) else { return }
@@ -129,7 +129,7 @@ struct ScriptedSubscriber {
     last = events.last?.id ?? last
   }
 
-  /// Whether the replica answers.
+  /// Connects to a replica; false if it does not accept the stream yet.
   private mutating func connect(_ source: ScriptedReplica, waited: Duration) -> Bool {
     guard let last else {
       guard source.replica.isComplete else { return false }
@@ -149,7 +149,7 @@ struct ScriptedSubscriber {
     }
   }
 
-  /// A snapshot, with the id of the moment.
+  /// Starts with a snapshot and the id of its last event.
   private mutating func begin(_ source: ScriptedReplica) {
     received = []
     known = source.fold.nodes.compactMapValues(\.highWater)

@@ -2,7 +2,7 @@ import ReachabilityModel
 import TestSupport
 import Testing
 
-@Suite("From flags to a status")
+@Suite("ReachabilityStatus")
 struct ReachabilityStatusTests {
   @Test("E1-1 all 512 sets of flags follow the table of the modern rule")
   func exhaustive() {
@@ -15,7 +15,7 @@ struct ReachabilityStatusTests {
     }
   }
 
-  @Test("Printed, statuses, reasons and causes are the words that everything else has for them")
+  @Test("Descriptions of statuses, reasons and causes are their wire names")
   func descriptions() {
     let statuses: [ReachabilityStatus] = [.unknown, .notReachable, .reachable(.ethernetOrWiFi), .reachable(.wwan)]
     #expect(
@@ -23,7 +23,7 @@ struct ReachabilityStatusTests {
     #expect("\(Reason.noRoute)" == "noRoute" && "\([Cause.linkUp, .routeAdded])" == "[linkUp, routeAdded]")
   }
 
-  /// The table, row by row, without the cleverness of the rule under test.
+  /// The table, row by row, as a reference for the rule under test.
   private static func table(_ flags: ReachabilityFlags) -> ReachabilityStatus {
     let automatic = flags.contains(.connectionOnTraffic) || flags.contains(.connectionOnDemand)
     let kind: ReachabilityStatus = .reachable(flags.contains(.isWWAN) ? .wwan : .ethernetOrWiFi)
@@ -39,7 +39,7 @@ struct ReachabilityStatusTests {
   }
 
   @Test(
-    "A-12 … A-19 the parents' own cases",
+    "A-12 … A-19 cases of Alamofire's tests",
     arguments: [
       ("A-12", [.connectionOnDemand], .notReachable),
       ("A-13", [.reachable, .connectionRequired], .notReachable),
@@ -68,7 +68,7 @@ struct ReachabilityStatusTests {
     #expect(ReachabilityFlags().names.isEmpty)
   }
 
-  @Test("E1-3 no value of the flags means unknown; only a path that was not judged does")
+  @Test("E1-3 no value of the flags means unknown; only an unevaluated path does")
   func unknown() {
     var generator = SeededGenerator(seed: 6)
     for _ in 0..<10_000 {
@@ -80,7 +80,7 @@ struct ReachabilityStatusTests {
     #expect(NetworkPath(flags: [.reachable]).status == .reachable(.ethernetOrWiFi))
   }
 
-  @Test("A status knows its name and its kind of connection")
+  @Test("A status has a name and a connection type")
   func names() {
     #expect(ReachabilityStatus.unknown.name == "unknown")
     #expect(ReachabilityStatus.notReachable.name == "notReachable")
@@ -92,7 +92,7 @@ struct ReachabilityStatusTests {
     #expect(ReachabilityStatus.reachable(.wwan).isReachable)
   }
 
-  @Test("A path that comes further ranks higher")
+  @Test("A path that passes more steps of the lookup ranks higher")
   func ranks() {
     let ascending: [NetworkPath] = [
       .unknown(.kernelUnavailable), .none(.noRoute), .none(.linkDown),
@@ -106,7 +106,7 @@ struct ReachabilityStatusTests {
     #expect(NetworkPath.none(.unknownInterface).rank == 1)
   }
 
-  @Test("The machine speaks by IPv4 when it is reachable, else by the family that came furthest, IPv4 on a tie")
+  @Test("The leading family is reachable IPv4, else the one with the higher rank")
   func leading() {
     let (up, none) = (NetworkPath(flags: [.reachable]), NetworkPath.none(.noRoute))
     let cell = NetworkPath(flags: [.reachable, .isWWAN])
@@ -119,7 +119,7 @@ struct ReachabilityStatusTests {
     #expect(MachinePath(ipv4: none, ipv6: up).flags == .reachable)
   }
 
-  @Test("Causes are listed in their own order, each once, and every one has its place")
+  @Test("Causes are sorted in one order that contains each cause once")
   func causes() {
     #expect(Cause.sorted([.check, .linkUp, .routeAdded]) == [.linkUp, .routeAdded, .check])
     #expect(Set(Cause.inOrder).count == Cause.inOrder.count)

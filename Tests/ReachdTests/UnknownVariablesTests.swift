@@ -3,7 +3,7 @@ import Testing
 
 @testable import Service
 
-/// What is said of variables that look like settings.
+/// Warnings about environment variables that look like settings.
 @Suite struct UnknownVariablesTests {
   @Test(arguments: [
     ("REACHD_ACCESS_READ", "REACHD_ACCESS_READS"), ("REACHD_LISTN", "REACHD_LISTEN"),

@@ -22,8 +22,8 @@ final class HistoryFixture {
 
   /// - Parameters:
   ///   - configuration: the settings.
-  ///   - previous: a fixture whose store was closed, and is opened again.
-  /// - Throws: why the store or the service cannot be opened.
+  ///   - previous: a fixture whose store is closed; its directories are opened again.
+  /// - Throws: the error of the store or of the service.
   init(_ configuration: StatusService.Configuration = .init(), after previous: HistoryFixture? = nil) throws {
     directories = try previous?.directories ?? [TemporaryDirectory(), TemporaryDirectory(in: "/dev/shm")]
     store = try HistoryStore.open(
@@ -38,7 +38,7 @@ final class HistoryFixture {
       return StoreTime(wall: begin.wall + offset.wall, uptime: begin.uptime + offset.uptime)
     }
     try store.start()
-    // Not started, so that only the changes of the test are in the store.
+    // The monitor is not started, so that the store contains only the changes of the test.
     service = try ScriptedService(.wired, started: false, configuration, history: history)
   }
 

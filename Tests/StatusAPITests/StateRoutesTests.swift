@@ -70,7 +70,7 @@ import Testing
     service.kernel.change { $0.addDefault(via: "10.0.0.2", on: 2, metric: 50) }
     let afterPath = try tags()
     #expect(afterPath[0] != before[0])
-    #expect(afterPath[1] == before[1], "another gateway is no change of an interface")
+    #expect(afterPath[1] == before[1], "a gateway is not part of an interface")
     service.kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
     let afterInterface = try tags()
     #expect(afterInterface[0] != afterPath[0])

@@ -18,7 +18,7 @@ import Testing
     for host in ["127.0.0.1", "::1", "[::1]"] {
       #expect(try Program.run(["check", host]).output.contains(" icmp://"), "\(host)")
     }
-    // These name a route and no host.
+    // These are routes, not hosts.
     #expect(try Program.run(["check", "default"]).output.contains(" route://default"))
     #expect(try Program.run(["check", "127.0.0.1/path"]).end == .exited(64))
   }
@@ -31,7 +31,7 @@ import Testing
 
   @Test func icmpCheckPrintsTheRoundTripTimes() throws {
     let (end, output, _) = try Program.run(["check", "icmp://127.0.0.1", "--count", "3"])
-    // Where ICMP is denied, the state is unknown.
+    // The state is unknown if the process may not open ICMP sockets.
     guard end == .exited(0) else { return #expect(end == .exited(2), "\(output)") }
     let pattern = #/ 3/3 replies, round trip min/avg/max [0-9.]+/[0-9.]+/[0-9.]+ ms\n$/#
     #expect(output.contains(pattern), "\(output)")

@@ -3,7 +3,7 @@ import EmbeddedHTTPServer
 import TestSupport
 import Testing
 
-/// `reachd targets`, against a service with targets, and against what is none.
+/// `reachd targets` with a service, and with servers that are not reachd.
 @Suite struct TargetsCommandTests {
   private func list(_ url: String, _ arguments: String...) throws -> (end: Child.End, lines: [String], errors: String) {
     let (end, output, errors) = try Program.run(["targets", "--url", url] + arguments)
@@ -27,7 +27,7 @@ import Testing
       ])
     #expect(all.allSatisfy { $0.last?.wholeMatch(of: /[0-9-]+T[0-9:]+\.[0-9]{6}Z/) != nil })
     let text = try Program.shell("curl -s -H 'Accept: text/plain' '\(url)/targets'").output
-    #expect(try list(url).lines == text.split(separator: "\n").map(String.init), "as the service tells it")
+    #expect(try list(url).lines == text.split(separator: "\n").map(String.init), "the text of the service")
     #expect(try list(url, "--state", "up,paused").end == .exited(0))
     #expect(try list(url, "--state", "unreachable") == (.exited(0), [], ""))
     #expect(try list(url, "--label", "env=prod,why").lines.count == 1)
