@@ -55,7 +55,7 @@ enum Base64 {
   /// Decodes a text; nil for any character outside the alphabet and for missing padding.
   static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let digits = Array(text.utf8)
-    // GnuTLS skips characters that it does not know.
+    // GnuTLS skips characters that are not in the alphabet.
     guard !digits.isEmpty, digits.count % 4 == 0, digits.allSatisfy(isDigit) else { return nil }
     return unsafe convert(digits) { unsafe gnutls_base64_decode2($0, $1) }
   }

@@ -1,4 +1,4 @@
-/// A stream that the server's thread hands over to the shard.
+/// A stream that the server's thread transfers to the shard.
 package struct StreamHandoff: Sendable {
   let descriptor: Int32
   let stream: HTTPStream

@@ -30,7 +30,7 @@ public enum FleetLimits {
   public static let foldGrace = Duration.seconds(15)
   /// The time after which a proposal that was not accepted is repeated.
   public static let proposalRepetition = Duration.seconds(1)
-  /// The maximum age of the stream's messages; a lost node is forgotten with them.
+  /// The maximum age of the stream's messages; a lost node is removed with them.
   public static let streamAge = Duration.seconds(24 * 3600)
   /// The age at which nodes, definitions and verdicts are published again.
   public static let restatementAge = Duration.seconds(8 * 3600)

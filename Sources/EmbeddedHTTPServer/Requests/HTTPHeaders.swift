@@ -45,7 +45,7 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     fields.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
   }
 
-  /// Removes spaces and tabs around the values: optional white space is no part of them (RFC 9110, section 5.5).
+  /// Removes spaces and tabs around the values: optional white space is not part of them (RFC 9110, section 5.5).
   mutating func trimValues() {
     for index in fields.indices {
       let bytes = fields[index].value.utf8

@@ -63,7 +63,7 @@ final class StreamTakeover {
     return true
   }
 
-  /// Ends all streams: each gets what is pending, the close event, and its end.
+  /// Ends all streams: each sends its pending entries and the close event, and is then closed.
   func endStreams(closeEvent: [UInt8]) { hub.endStreams(closeEvent: closeEvent) }
 
   /// Closes the remaining streams and waits for the hub's threads; once.

@@ -4,7 +4,7 @@ extension AgentChain {
     return advance(at: now)
   }
 
-  /// Begins the next action: changes before a base, because a base speaks for everything up to its number.
+  /// Begins the next action: changes before a base, because a base includes all changes up to its number.
   mutating func advance(at now: Duration) -> [Effect] {
     if nextBase <= now { base.request() }
     switch base {

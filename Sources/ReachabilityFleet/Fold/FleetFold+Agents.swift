@@ -17,7 +17,7 @@ extension FleetFold {
   private mutating func begin(_ epoch: String, of agent: String) {
     var node = nodes[agent] ?? FoldedNode()
     if node.epoch != epoch {
-      // Another store knows nothing of the cells of the one before.
+      // A new store does not contain the cells of the previous one.
       if node.epoch != nil { node.awaitsBase = true }
       node.epoch = epoch
       node.highWater = nil

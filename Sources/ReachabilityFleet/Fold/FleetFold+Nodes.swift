@@ -13,7 +13,7 @@ extension FleetFold {
       reassign(concerning: message.id)
       return [.node(message.id, .left, nil)]
     case .lost(let hello, let attributes, _):
-      // A reader that began after the `hello` does not know its sequence.
+      // A reader that began after the `hello` has not received its sequence.
       guard state == nil || state == .present && nodes[message.id]?.helloSequence == hello else { return [] }
       nodes[message.id, default: FoldedNode()].hello = attributes
       nodes[message.id]?.helloSequence = hello

@@ -32,7 +32,7 @@ extension FleetReplica {
     return effects
   }
 
-  /// What a lost stream had and the present one has not: an empty stream is no order to end anything.
+  /// Publishes the definitions and verdicts that only the lost stream had: an empty stream deletes nothing.
   func restatements(of lost: FleetFold) -> [Effect] {
     var effects: [Effect] = []
     for (id, target) in lost.targets.sorted(by: { $0.key < $1.key }) {

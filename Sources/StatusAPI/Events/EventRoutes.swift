@@ -58,7 +58,7 @@ enum EventRoutes {
     return HTTPResponse(headers: fields, body: .stream(stream))
   }
 
-  /// Returns the stream or the array from the first event at or after a time, whose number only the store knows.
+  /// Returns the stream or the array from the first event at or after a time, whose number the store must look up.
   private static func replay(
     _ context: RequestContext, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
   ) throws(Problem) -> HTTPReply {

@@ -110,7 +110,7 @@ enum UptimeRoutes {
       })
   }
 
-  /// The uptimes in the order of the ids; targets that the history does not know are unmonitored.
+  /// The uptimes in the order of the ids; targets without history are unmonitored.
   private static func uptimes(_ reader: HistoryReader, _ ids: [String], _ range: Range<Int64>) throws(DatabaseError)
     -> [UptimeSummary]
   {

@@ -16,7 +16,7 @@ package struct ServiceEvent: Sendable, Equatable {
   /// Why: the reason, else the causes.
   package var reason: String
 
-  /// Reads the data of an event; nil for one that is no change.
+  /// Reads the data of an event; nil if the event is not a change.
   package init?(type: String, _ data: JSON) {
     guard let time = data["time"]?.string.flatMap({ Timestamp($0) }) else { return nil }
     self.time = time.microseconds / 1000

@@ -1,7 +1,7 @@
 package import JSONFormat
 package import ReachabilityModel
 
-/// What a client knows of a service: its machine, all targets in their order, and the newest events.
+/// The state of a service as a client has received it: its machine, all targets in their order, and the newest events.
 package struct ServiceState: Sendable {
   /// The events that are kept; a screen shows fewer.
   private static let eventLimit = 200
@@ -38,7 +38,7 @@ package struct ServiceState: Sendable {
     entries[id].map { position(of: $0.order) }
   }
 
-  /// Replaces all targets; false for a document that is no overview.
+  /// Replaces all targets; false if the document is not an overview.
   package mutating func replaceTargets(_ overview: JSON) -> Bool {
     guard let list = TargetEntry.entries(overview) else { return false }
     entries = Dictionary(list.map { ($0.id, $0) }) { $1 }

@@ -20,7 +20,7 @@ package enum StateWords {
     return words.joined(separator: " ")
   }
 
-  /// Returns the style of a word; nil if it is no state of a target or a machine.
+  /// Returns the style of a word; nil if it is not a state of a target or a machine.
   package static func style(of word: String) -> Style? {
     if let state = TargetState(rawValue: word) { return .state(state) }
     return ["reachable", "notReachable"].contains(word) ? .machine(word) : nil

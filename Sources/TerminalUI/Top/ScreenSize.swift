@@ -5,7 +5,7 @@ package struct ScreenSize: Sendable, Equatable {
   /// The lines.
   package var lines: Int
 
-  /// Creates a size; a terminal that does not know its own has that of a VT100.
+  /// Creates a size; a terminal that does not report one has that of a VT100.
   package init(columns: Int, lines: Int) {
     self.columns = columns > 0 ? columns : 80
     self.lines = lines > 0 ? lines : 24

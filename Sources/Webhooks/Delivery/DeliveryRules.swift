@@ -20,7 +20,7 @@ enum DeliveryVerdict: Sendable, Equatable {
   case retry(after: Duration?)
   /// The receiver rejects this message; others may be accepted.
   case rejected
-  /// The receiver wants no further messages.
+  /// The receiver has responded with 410 (Gone), and gets no further messages.
   case gone
 }
 
@@ -31,7 +31,7 @@ enum DeliveryRules {
     switch outcome {
     case .answered(200...299, _): .delivered
     case .answered(410, _): .gone
-    // The receiver is overloaded, not ready, or fails: every later message would meet the same.
+    // The receiver is overloaded, not ready, or fails: every later message would fail in the same manner.
     case .answered(408, let delay), .answered(425, let delay), .answered(429, let delay),
       .answered(500...599, let delay):
       .retry(after: delay.map { min(max(.zero, $0), Limits.longestRetryAfter) })

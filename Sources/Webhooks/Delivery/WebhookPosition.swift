@@ -10,11 +10,11 @@ public struct WebhookPosition: Sendable, Equatable {
   public var failures = 0
   /// The attempts for the next message that the receiver rejected.
   public var rejections = 0
-  /// The time before which the receiver wants no request; nil for none.
+  /// The time before which no request is sent, from `Retry-After`; nil for none.
   public var notBefore: Timestamp?
   /// Why no messages are sent; nil if they are.
   public var pause: WebhookPause?
-  /// The missing events that the receiver must be told of; nil for none.
+  /// The missing events that must be reported to the receiver; nil for none.
   public var gap: WebhookGap?
 
   /// Creates the state of a webhook that has received everything up to a number.

@@ -24,7 +24,7 @@ extension WebhookDispatcher {
     }
   }
 
-  /// Logs what an operator must know; single attempts are in the delivery log.
+  /// Logs effects that need an operator's attention; single attempts are in the delivery log.
   private func log(_ record: DeliveryRecord, of id: String) {
     var metadata: Logger.Metadata = ["webhook": "\(id)", "message": "\(record.message)"]
     if let status = record.status { metadata["status"] = "\(status)" }

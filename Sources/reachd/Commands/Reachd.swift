@@ -37,7 +37,7 @@ struct Reachd: AsyncParsableCommand {
       StoreCommand.self,
     ])
 
-  /// Returns the error for a word in place of a subcommand that is none, with the nearest name.
+  /// Returns the error for a word that is not a subcommand, with the nearest name.
   ///
   /// The parser reports such a word as an unexpected argument, without a suggestion.
   static func unknownCommand(in arguments: some Sequence<String>) -> String? {

@@ -64,7 +64,7 @@ struct StatusCommand: AsyncParsableCommand {
       let body = String(decoding: answer.body, as: UTF8.self)
       let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
       let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
-      // A response from a proxy instead of the service is no verdict.
+      // A proxy may have sent the response instead of the service; it is not a verdict.
       guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
         Terminal.writeError("reachd: the service responded with \(answer.status): \(Terminal.displayText(text))")
         return ExitStatus.undetermined

@@ -58,7 +58,7 @@ struct TargetsAddCommand: AsyncParsableCommand {
 
   func validate() throws {
     var spec = try spec()
-    // The service knows its modules.
+    // The service validates the module.
     spec.module = nil
     do throws(TargetSpec.Faults) {
       _ = try spec.definition()
