@@ -25,6 +25,19 @@ public struct Snapshot: Hashable, Sendable {
       sequence: 0, since: nil, machine: MachinePath(ipv4: .unknown(reason), ipv6: .unknown(reason)), interfaces: [])
   }
 
+  /// The interfaces in order of preference, as NWPath lists its available interfaces.
+  ///
+  /// First the one of the ``MachinePath/leading`` default path, then the one of the other family's, then the others by
+  /// ascending index. Default routes that the kernel does not use at present do not count.
+  public var interfacesByPreference: [InterfaceState] {
+    var first: [UInt32] = []
+    for path in [machine.leading, machine.ipv4, machine.ipv6] {
+      if let index = path.interface?.index, !first.contains(index) { first.append(index) }
+    }
+    let preferred = first.compactMap { index in interfaces.first { $0.interface.index == index } }
+    return preferred + interfaces.filter { !first.contains($0.interface.index) }
+  }
+
   /// Whether this machine has a usable default path.
   public var status: ReachabilityStatus { machine.status }
 }

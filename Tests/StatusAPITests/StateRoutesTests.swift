@@ -87,10 +87,31 @@ import Testing
       script.change("eth0") { $0.mtu = 9000 }
     }
     let interfaces = try #require(try service.ask("/interfaces").object()["interfaces"] as? [[String: Any]])
-    #expect(interfaces.map { $0["name"] as? String } == ["lo", "eth0", "vlan5"])
-    #expect(interfaces[1]["mtu"] as? Int == 9000)
+    #expect(interfaces.map { $0["name"] as? String } == ["eth0", "lo", "vlan5"])
+    #expect(interfaces[0]["mtu"] as? Int == 9000)
     #expect(interfaces[2]["lower"] as? String == "eth0")
     #expect(interfaces[2]["addresses"] as? [String] == ["10.5.0.5/24", "fd05::5/64"])
+  }
+
+  @Test func interfacesOfTheDefaultPathsAreFirst() throws {
+    let service = try ScriptedService()
+    func names() throws -> [String?] {
+      let list = try #require(try service.ask("/interfaces").object()["interfaces"] as? [[String: Any]])
+      return list.map { $0["name"] as? String }
+    }
+    service.kernel.change { script in
+      script.addInterface(3, "eth1", addresses: ["10.1.0.5/24"])
+      script.addInterface(4, "eth2", addresses: ["10.2.0.5/24", "2001:db8::5/64"])
+    }
+    #expect(try names() == ["eth0", "lo", "eth1", "eth2"])
+    service.kernel.change { $0.addDefault(via: "2001:db8::1", on: 4) }
+    #expect(try names() == ["eth0", "eth2", "lo", "eth1"])
+    let tag = try service.ask("/interfaces").headers["ETag"]
+    service.kernel.change { $0.addDefault(via: "10.1.0.1", on: 3, metric: 1) }
+    #expect(try names() == ["eth1", "eth2", "lo", "eth0"])
+    #expect(try service.ask("/interfaces").headers["ETag"] != tag, "the order is part of the representation")
+    service.kernel.change { $0.addDefault(via: "10.2.0.1", on: 4, metric: 0) }
+    #expect(try names() == ["eth2", "lo", "eth0", "eth1"], "one interface for both families")
   }
 
   @Test func expensiveAndConstrainedAreReportedEverywhere() throws {
@@ -108,7 +129,9 @@ import Testing
     #expect(costs(status) == [true, true])
     for path in ["/status", "/interfaces"] {
       let interfaces = try #require(try service.ask(path).object()["interfaces"] as? [[String: Any]])
-      #expect(interfaces.map(costs) == [[false, false], [false, false], [true, true]])
+      let costly = interfaces.filter { costs($0) == [true, true] }
+      #expect(costly.map { $0["name"] as? String } == ["wwan0"])
+      #expect(interfaces.filter { costs($0) == [false, false] }.count == 2)
     }
     #expect(costs(try service.ask("/hosts/203.0.113.1").object()) == [true, true])
     #expect(costs(try service.ask("/hosts/10.0.0.9").object()) == [false, false])
@@ -136,7 +159,7 @@ import Testing
     let status = try service.ask("/status").object()
     #expect((status["ipv4"] as? [String: Any])?["interface"] as? String == name)
     let interfaces = try #require(try service.ask("/interfaces").object()["interfaces"] as? [[String: Any]])
-    #expect(interfaces.last?["name"] as? String == name)
+    #expect(interfaces.first?["name"] as? String == name)
     let bytes = try service.ask("/interfaces").bytes
     #expect(bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7f })
     let stream = try service.ask("/events?lastEventId=\(try service.ask("/status").object()["id"] ?? "")").text

@@ -68,9 +68,8 @@ extension EventPublisher {
   ) -> Documents {
     let interfaces = snapshot.interfaces
     let status = StatusRepresentation.document(snapshot, epoch: epoch).bytes
-    let list = JSON.members([
-      "interfaces": .array(interfaces.map { StatusRepresentation.interface($0, among: interfaces) })
-    ])
+    let listed = snapshot.interfacesByPreference.map { StatusRepresentation.interface($0, among: interfaces) }
+    let list = JSON.members(["interfaces": .array(listed)])
     // By content and not by events: the first reading after a start has interfaces, but no event for them.
     var revisions = old?.revisions ?? (status: 0, interfaces: 0)
     if let old, old.status.bytes.dropLast() != status[...] { revisions.status += 1 }
