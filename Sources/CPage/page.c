@@ -53,6 +53,9 @@ static const unsigned char model_js[] = {
 static const unsigned char page_css[] = {
 #embed "web/page.css"
 };
+static const unsigned char preferences_js[] = {
+#embed "web/preferences.js"
+};
 static const unsigned char state_down_svg[] = {
 #embed "web/state-down.svg"
 };
@@ -96,6 +99,7 @@ static const struct page_file files[] = {
   {"list.js", list_js, sizeof list_js},
   {"model.js", model_js, sizeof model_js},
   {"page.css", page_css, sizeof page_css},
+  {"preferences.js", preferences_js, sizeof preferences_js},
   {"state-down.svg", state_down_svg, sizeof state_down_svg},
   {"state-pending.svg", state_pending_svg, sizeof state_pending_svg},
   {"state-unknown.svg", state_unknown_svg, sizeof state_unknown_svg},

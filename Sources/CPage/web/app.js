@@ -5,8 +5,9 @@ import { atMostEvery, clock, fill, forgetColours, h, oncePerFrame, setAttribute,
 import { Detail } from "./detail.js";
 import { TargetList } from "./list.js";
 import { Model, STATES, makeFilter } from "./model.js";
+import { askForToken, headerButton, headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
 import { Summary, Timeline } from "./summary.js";
-import { GLYPHS, selectLanguage, text, word } from "./words.js";
+import { GLYPHS, text, word } from "./words.js";
 
 /** How long the order of the list and the timeline stay while targets change, in ms. */
 const ORDER_INTERVAL = 250;
@@ -24,15 +25,6 @@ const HIDDEN_LIMIT = 30_000;
 const NUMBER = new Intl.NumberFormat("en");
 const BASE = new URL(".", location.href).href;
 const BUILD = document.getElementById("app").dataset.build;
-
-/** Storage that a browser may refuse. */
-function stored(storage, name, value) {
-  try {
-    if (value === undefined) return globalThis[storage].getItem(name);
-    if (value === null) globalThis[storage].removeItem(name); else globalThis[storage].setItem(name, value);
-  } catch { /* The choice is forgotten when the page closes. */ }
-  return null;
-}
 
 /** FNV-1a, to name the worker of a token without the token. */
 function hash(string) {
@@ -61,13 +53,8 @@ class Page {
   #readSeriesSoon = atMostEvery(SERIES_DELAY, () => this.#readSeries());
 
   start() {
-    const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
-    if (fragment) {
-      stored("sessionStorage", "token", fragment[1]);
-      history.replaceState(null, "", `${location.pathname}#/`);
-    }
-    this.#token = stored("sessionStorage", "token");
-    this.#setTheme(stored("localStorage", "theme") || "auto");
+    this.#token = takeToken();
+    useStoredTheme();
     this.#build();
     this.#connect();
     setInterval(() => this.#tick(), 1000);
@@ -174,8 +161,7 @@ class Page {
   // MARK: Elements
 
   #build() {
-    const language = selectLanguage(stored("localStorage", "language"), navigator.languages);
-    document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+    const language = useStoredLanguage();
     const parts = this.#parts;
     this.#timeline = new Timeline();
     this.#list = new TargetList(this.#model, {
@@ -211,19 +197,12 @@ class Page {
   }
 
   #header(language) {
-    const button = (label, content, onclick, attributes = {}) =>
-      h("button", { type: "button", title: label, "aria-label": label, onclick, ...attributes }, content);
+    const { help, access, main } = this.#parts;
     return h("header", {}, h("strong", { class: "name" }, "reachd"), h("span", { class: "host" }, location.host),
       this.#parts.connection,
       h("div", { class: "buttons" },
-        button(text("language"), language === "zh" ? "EN" : "中文", () => {
-          stored("localStorage", "language", language === "zh" ? "en" : "zh");
-          location.reload();
-        }, { lang: language === "zh" ? "en" : "zh-Hans" }),
-        button(text("theme"), "◐", () => this.#nextTheme()),
-        button(text("keys"), "?", () => this.#parts.help.showModal()),
-        button(text("token"), text("access"), () => this.#askForToken(null)),
-        button(text("menu"), "≡", () => this.#parts.main.classList.toggle("timeline-open"), { class: "menu" })));
+        headerButtons(language, { recolour: () => this.#recolour(), help, access }),
+        headerButton(text("menu"), "≡", () => main.classList.toggle("timeline-open"), { class: "menu" })));
   }
 
   // MARK: Drawing
@@ -266,7 +245,7 @@ class Page {
       const isSlow = Date.now() - status.since > 2000;
       fill(banner, text(isSlow ? "stillConnecting" : "connecting", { host: location.host }));
     } else if (status.state === "denied") {
-      this.#askForToken(status.problem);
+      askForToken(this.#parts.access, status.problem);
     }
     banner.classList.toggle("connecting", status.state === "connecting");
     banner.hidden = isLive || status.state === "denied";
@@ -375,20 +354,7 @@ class Page {
     event.preventDefault();
   }
 
-  // MARK: Theme, first steps, token
-
-  #setTheme(theme) {
-    setAttribute(document.documentElement, "data-theme", theme === "auto" ? null : theme);
-    stored("localStorage", "theme", theme === "auto" ? null : theme);
-    forgetColours();
-  }
-
-  #nextTheme() {
-    const order = ["auto", "light", "dark"];
-    const now = document.documentElement.dataset.theme || "auto";
-    this.#setTheme(order[(order.indexOf(now) + 1) % order.length]);
-    this.#recolour();
-  }
+  // MARK: Theme, first steps
 
   #recolour() {
     forgetColours();
@@ -410,28 +376,6 @@ class Page {
       sample(text("yaml"), "targets:\n  - id: db\n    target: tcp://db:5432\n    interval: 10s"),
       sample(text("curl"), `curl -X PUT ${BASE}targets/db \\\n  -H 'Content-Type: application/json' \\\n  -d '{"target": "tcp://db:5432", "interval": "10s"}'`),
       sample(text("command"), "reachd check tcp://db:5432"));
-  }
-
-  #askForToken(problem) {
-    const dialog = this.#parts.access;
-    if (dialog.open) return;
-    const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-    const input = h("input", { type: "password", autocomplete: "off", "aria-label": text("token"), required: true });
-    const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
-    const scope = /scope "?([a-z:]+)/.exec(problem?.detail ?? "")?.[1] ?? "read";
-    // The service's text is English; what it only repeats is left out.
-    const detail = problem?.detail?.includes(`the scope ${scope}`) ? null : problem?.detail;
-    fill(dialog, h("h2", {}, text("token")),
-      problem ? h("p", {}, text("tokenNeeded", { scope })) : null,
-      detail ? h("p", { class: "muted" }, `${problem.status} ${detail}`) : null,
-      h("p", {}, text("tokenHint")), h("pre", {}, h("code", {}, `reachd token create --scope ${scope}`)),
-      isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
-      problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null,
-      h("form", { onsubmit: (event) => { event.preventDefault(); use(input.value.trim()); } }, input,
-        h("button", { type: "submit" }, text("tokenUse")),
-        this.#token ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
-        h("button", { type: "button", onclick: () => dialog.close() }, text("close"))));
-    dialog.showModal();
   }
 }
 

@@ -1,13 +1,9 @@
 // The connection to the service: one event stream that resumes by id, and the list of targets read once. It runs in the
 // shared worker, or in the page where there is none.
 
-import { EventStreamParser, readEventStream } from "./stream.js";
+import { EventStreamParser, SILENCE_LIMIT, readEventStream, retryDelay } from "./stream.js";
 import { TIMELINE_LIMIT, parseID } from "./model.js";
 
-/** The stream has a heartbeat every 15 s; without a byte for this long, the connection counts as lost. In ms. */
-const SILENCE_LIMIT = 20_000;
-/** The delays before attempts to reconnect, in ms; the last one repeats. */
-const RETRY_DELAYS = [500, 1000, 2000, 3000, 5000];
 /** Events that wait for the list of targets; beyond it, the list is read again. */
 const WAITING_EVENT_LIMIT = 100_000;
 
@@ -207,7 +203,7 @@ export class Connection {
     if (this.#abort !== abort || this.#isStopped) return;
     this.#cancel();
     const now = Date.now();
-    const delay = RETRY_DELAYS[Math.min(this.#attempt, RETRY_DELAYS.length - 1)] * (0.8 + 0.4 * Math.random());
+    const delay = retryDelay(this.#attempt);
     this.#attempt += 1;
     const since = this.#status.state === "disconnected" ? this.#status.since
       : details.reason === "silent" ? this.#lastByte : now;

@@ -6,7 +6,8 @@ import { Matrix } from "./fleetmatrix.js";
 import { FleetModel, VERDICTS } from "./fleetmodel.js";
 import { agentRow, changeText, targetRow, votesText } from "./fleetrows.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord, useLanguage } from "./fleetwords.js";
-import { selectLanguage, text } from "./words.js";
+import { askForToken, headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
+import { text } from "./words.js";
 
 /** The shortest time between two drawings and two readings of a document, in ms: events may come by thousands. */
 const DRAW_INTERVAL = 100;
@@ -20,15 +21,6 @@ const BASE_ATTEMPTS = 20;
 
 const BASE = new URL(".", location.href).href;
 const APP = document.getElementById("app");
-
-/** Storage that a browser may refuse. */
-function stored(storage, name, value) {
-  try {
-    if (value === undefined) return globalThis[storage].getItem(name);
-    if (value === null) globalThis[storage].removeItem(name); else globalThis[storage].setItem(name, value);
-  } catch { /* The choice is forgotten when the page closes. */ }
-  return null;
-}
 
 /** Calls `body` now, and then at most once an interval, however often the returned function is called. */
 function throttled(interval, body) {
@@ -67,16 +59,11 @@ class FleetPage {
   #readOpened = throttled(READ_INTERVAL, () => this.#showTarget(this.#opened));
 
   start() {
-    const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
-    if (fragment) {
-      stored("sessionStorage", "token", fragment[1]);
-      history.replaceState(null, "", `${location.pathname}#/`);
-    }
-    this.#setTheme(stored("localStorage", "theme") || "auto");
-    const language = selectLanguage(stored("localStorage", "language"), navigator.languages);
-    document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+    const token = takeToken();
+    useStoredTheme();
+    const language = useStoredLanguage();
     useLanguage(language);
-    this.#connection = new FleetConnection(BASE, stored("sessionStorage", "token"), (message) => this.#receive(message));
+    this.#connection = new FleetConnection(BASE, token, (message) => this.#receive(message));
     this.#matrix = new Matrix(this.#model);
     this.#build(language);
     this.#connection.start();
@@ -133,19 +120,15 @@ class FleetPage {
 
   #build(language) {
     const parts = this.#parts;
-    const button = (label, content, onclick, attributes = {}) =>
-      h("button", { type: "button", title: label, "aria-label": label, onclick, ...attributes }, content);
+    parts.access = h("dialog", { class: "dialog" });
+    parts.help = h("dialog", { class: "dialog" }, h("h2", {}, text("keys")),
+      h("ul", { class: "keys" }, fleetText("keyHelp").split(" · ").map((line) => h("li", {}, line))),
+      h("button", { type: "button", onclick: () => parts.help.close() }, text("close")));
     parts.connection = h("p", { class: "connection", role: "status" });
     const header = h("header", {}, h("strong", { class: "name" }, "reachd"),
       h("span", { class: "host" }, `${fleetText("fleet")} · ${location.host}`), parts.connection,
       h("div", { class: "buttons" },
-        button(text("language"), language === "zh" ? "EN" : "中文", () => {
-          stored("localStorage", "language", language === "zh" ? "en" : "zh");
-          location.reload();
-        }, { lang: language === "zh" ? "en" : "zh-Hans" }),
-        button(text("theme"), "◐", () => this.#nextTheme()),
-        button(text("keys"), "?", () => parts.help.showModal()),
-        button(text("token"), text("access"), () => this.#askForToken(null))));
+        headerButtons(language, { recolour: () => this.#recolour(), help: parts.help, access: parts.access })));
     parts.banner = h("div", { class: "banner", role: "alert", hidden: true });
     parts.engine = h("p", { class: "banner", role: "status", hidden: true }, fleetText("engineAway"));
     parts.summary = h("p", { class: "muted" });
@@ -166,10 +149,6 @@ class FleetPage {
     parts.noChanges = h("p", { class: "muted" }, fleetText("noChanges"));
     parts.detail = h("section", { class: "fleet-detail", hidden: true, tabindex: "-1" });
     parts.live = h("div", { class: "visually-hidden", "aria-live": "polite" });
-    parts.access = h("dialog", { class: "dialog" });
-    parts.help = h("dialog", { class: "dialog" }, h("h2", {}, text("keys")),
-      h("ul", { class: "keys" }, fleetText("keyHelp").split(" · ").map((line) => h("li", {}, line))),
-      h("button", { type: "button", onclick: () => parts.help.close() }, text("close")));
     parts.main = h("main", { class: "fleet" },
       h("section", { "aria-labelledby": "targets-title" }, h("h1", { id: "targets-title" }, text("targets")), parts.summary,
         h("div", { class: "tools" }, parts.search, parts.chips), parts.detail, parts.targets.frame, parts.targetNote, parts.noTargets),
@@ -243,7 +222,7 @@ class FleetPage {
     } else if (status.state === "connecting") {
       fill(banner, text(Date.now() - status.since > 2000 ? "stillConnecting" : "connecting", { host: location.host }));
     } else if (status.state === "denied") {
-      this.#askForToken(status.problem);
+      askForToken(this.#parts.access, status.problem);
     }
     banner.hidden = isLive || status.state === "denied";
   }
@@ -322,40 +301,9 @@ class FleetPage {
     event.preventDefault();
   }
 
-  // MARK: Theme, token
-
-  #setTheme(theme) {
-    setAttribute(document.documentElement, "data-theme", theme === "auto" ? null : theme);
-    stored("localStorage", "theme", theme === "auto" ? null : theme);
-    forgetColours();
-  }
-
-  #nextTheme() {
-    const order = ["auto", "light", "dark"];
-    const now = document.documentElement.dataset.theme || "auto";
-    this.#setTheme(order[(order.indexOf(now) + 1) % order.length]);
-    this.#recolour();
-  }
-
   #recolour() {
     forgetColours();
     this.#matrix.recolour();
-  }
-
-  #askForToken(problem) {
-    const dialog = this.#parts.access;
-    if (dialog.open) return;
-    const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-    const input = h("input", { type: "password", autocomplete: "off", "aria-label": text("token"), required: true });
-    const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
-    fill(dialog, h("h2", {}, text("token")), problem ? h("p", {}, text("tokenNeeded", { scope: "read" })) : null,
-      h("p", {}, text("tokenHint")), h("pre", { tabindex: "0" }, h("code", {}, "reachd token create --scope read")),
-      isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
-      h("form", { onsubmit: (event) => { event.preventDefault(); use(input.value.trim()); } }, input,
-        h("button", { type: "submit" }, text("tokenUse")),
-        stored("sessionStorage", "token") ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
-        h("button", { type: "button", onclick: () => dialog.close() }, text("close"))));
-    dialog.showModal();
   }
 }
 

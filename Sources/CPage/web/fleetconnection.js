@@ -1,11 +1,7 @@
 // The connection of a page to a replica: the documents once, and then one event stream that resumes by id.
 
-import { EventStreamParser, readEventStream } from "./stream.js";
+import { EventStreamParser, SILENCE_LIMIT, readEventStream, retryDelay } from "./stream.js";
 
-/** The stream has a heartbeat every 15 s; without a byte for this long, the connection counts as lost. In ms. */
-const SILENCE_LIMIT = 20_000;
-/** The delays before attempts to reconnect, in ms; the last one repeats. */
-const RETRY_DELAYS = [500, 1000, 2000, 3000, 5000];
 /** How long a hidden page keeps its stream, in ms. */
 const HIDDEN_LIMIT = 30_000;
 /** The items of one page of a list. */
@@ -153,7 +149,7 @@ export class FleetConnection {
       this.#report({ state: "denied", since, problem });
       return;
     }
-    const delay = RETRY_DELAYS[Math.min(this.#attempt, RETRY_DELAYS.length - 1)] * (0.8 + 0.4 * Math.random());
+    const delay = retryDelay(this.#attempt);
     this.#attempt += 1;
     this.#report({ state: "disconnected", since, retryAt: Date.now() + delay, problem });
     this.#timer = setTimeout(() => this.start(), delay);

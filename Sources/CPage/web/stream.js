@@ -3,6 +3,15 @@
 
 /** The longest line in characters; a longer one ends the stream, so that a wrong server cannot fill the memory. */
 const LINE_LIMIT = 4 * 1024 * 1024;
+/** A stream has a heartbeat every 15 s; without a byte for this long, the connection counts as lost. In ms. */
+export const SILENCE_LIMIT = 20_000;
+/** The delays before attempts to reconnect, in ms; the last one repeats. */
+const RETRY_DELAYS = [500, 1000, 2000, 3000, 5000];
+
+/** The delay before an attempt, counted from 0, in ms; random by a fifth, so that pages do not reconnect together. */
+export function retryDelay(attempt) {
+  return RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length - 1)] * (0.8 + 0.4 * Math.random());
+}
 
 /** Parses the text of an event stream, given in any pieces. */
 export class EventStreamParser {

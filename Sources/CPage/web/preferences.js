@@ -1,0 +1,85 @@
+// What the pages of a node and of a fleet remember in the browser: language, theme, and the token of this tab.
+
+import { fill, forgetColours, h, setAttribute } from "./dom.js";
+import { selectLanguage, text } from "./words.js";
+
+const THEMES = ["auto", "light", "dark"];
+
+/** Storage that a browser may refuse. */
+function stored(storage, name, value) {
+  try {
+    if (value === undefined) return globalThis[storage].getItem(name);
+    if (value === null) globalThis[storage].removeItem(name); else globalThis[storage].setItem(name, value);
+  } catch { /* The choice is forgotten when the page closes. */ }
+  return null;
+}
+
+/** Selects the language of the words and of the document; returns "en" or "zh". */
+export function useStoredLanguage() {
+  const language = selectLanguage(stored("localStorage", "language"), navigator.languages);
+  document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+  return language;
+}
+
+/** A button in the header of a page. */
+export function headerButton(label, content, onclick, attributes = {}) {
+  return h("button", { type: "button", title: label, "aria-label": label, onclick, ...attributes }, content);
+}
+
+/** The buttons of both pages; `language` is the present one, `recolour` draws again after a change of the theme. */
+export function headerButtons(language, { recolour, help, access }) {
+  return [
+    headerButton(text("language"), language === "zh" ? "EN" : "中文", () => {
+      stored("localStorage", "language", language === "zh" ? "en" : "zh");
+      location.reload();
+    }, { lang: language === "zh" ? "en" : "zh-Hans" }),
+    headerButton(text("theme"), "◐", () => { nextTheme(); recolour(); }),
+    headerButton(text("keys"), "?", () => help.showModal()),
+    headerButton(text("token"), text("access"), () => askForToken(access, null)),
+  ];
+}
+
+export function useStoredTheme() { setTheme(stored("localStorage", "theme") || "auto"); }
+
+function nextTheme() {
+  const now = document.documentElement.dataset.theme || "auto";
+  setTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+}
+
+function setTheme(theme) {
+  setAttribute(document.documentElement, "data-theme", theme === "auto" ? null : theme);
+  stored("localStorage", "theme", theme === "auto" ? null : theme);
+  forgetColours();
+}
+
+/** The token, or null; one in the fragment of the URL (`#token=…`) is stored and removed from the address bar. */
+export function takeToken() {
+  const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
+  if (fragment) {
+    stored("sessionStorage", "token", fragment[1]);
+    history.replaceState(null, "", `${location.pathname}#/`);
+  }
+  return stored("sessionStorage", "token");
+}
+
+/** Asks for a token in a dialog element; `problem` is the response that demanded one, or null. */
+export function askForToken(dialog, problem) {
+  if (dialog.open) return;
+  const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+  const input = h("input", { type: "password", autocomplete: "off", "aria-label": text("token"), required: true });
+  const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
+  const scope = /scope "?([a-z:]+)/.exec(problem?.detail ?? "")?.[1] ?? "read";
+  // The service's text is English; what it only repeats is left out.
+  const detail = problem?.detail?.includes(`the scope ${scope}`) ? null : problem?.detail;
+  fill(dialog, h("h2", {}, text("token")),
+    problem ? h("p", {}, text("tokenNeeded", { scope })) : null,
+    detail ? h("p", { class: "muted" }, `${problem.status} ${detail}`) : null,
+    h("p", {}, text("tokenHint")), h("pre", { tabindex: "0" }, h("code", {}, `reachd token create --scope ${scope}`)),
+    isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
+    problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null,
+    h("form", { onsubmit: (event) => { event.preventDefault(); use(input.value.trim()); } }, input,
+      h("button", { type: "submit" }, text("tokenUse")),
+      stored("sessionStorage", "token") ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
+      h("button", { type: "button", onclick: () => dialog.close() }, text("close"))));
+  dialog.showModal();
+}
