@@ -23,13 +23,21 @@ internal import Logging
       StoreConfiguration(directory: path, logger: Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() })))
     try store.start()
     store.close(within: .seconds(10))
-    let connection = try DatabaseConnection("\(path)/reachd.db", .readWrite)
+    try fillDatabase("\(path)/reachd.db", rows: rows, targets: targets, days: days)
+    return try DatabaseConnection("\(path)/reachd.db", .readWrite)
+  }
+
+  private static func fillDatabase(_ path: String, rows: Int64, targets: Int64, days: Int64) throws {
+    let connection = try DatabaseConnection(path, .readWrite)
     let now = StoreTime.now
     let start = now.wall - days * day
     // An earlier boot: this machine may run for minutes only, and no time of a boot is negative.
     let boot = day
+    // The pages of the indexes stay in memory while rows are added in another order than theirs.
     try connection.execute(
       """
+      PRAGMA synchronous = OFF;
+      PRAGMA cache_size = -3000000;
       BEGIN;
       UPDATE run SET boot = 'earlier', started = \(start), started_uptime = \(boot), alive = \(now.wall),
         alive_uptime = \(boot + days * day);
@@ -44,14 +52,13 @@ internal import Logging
           20 + (i / \(targets)) % 2, 20 + (i / \(targets) + 1) % 2, 18, 131072, 0 FROM n;
       COMMIT;
       """)
-    return connection
   }
 
   private static func pages(_ path: String) throws {
     let rows: Int64 = 10_000_000
     let connection = try fill(path, rows: rows, targets: 10_000, days: 90)
     let bytes = try size(connection)
-    print("bytes per transition with indexes: \(bytes / rows)")
+    show("bytes per transition with indexes: \(bytes / rows)")
     let now = StoreTime.now
     var filter = HistoryFilter()
     report("page of \(rows) rows, the newest") { try HistoryReader(connection).page(filter).entries.count == 100 }
@@ -104,13 +111,13 @@ internal import Logging
         hasMore = flushed.hasMore
       }
     }
-    print("transactions of samples: \(percentiles(minutes))")
+    show("transactions of samples: \(percentiles(minutes))")
     for (table, name) in [("sample", "sample"), ("hour", "hour"), ("day", "day")] {
       let found = try connection.query("SELECT count(*), sum(length(data)) FROM \(table)") { row in
         (Double(row.integer(0)), Double(row.integer(1)))
       }
       let unit = table == "sample" ? 120.0 : 1
-      print("bytes per \(name): \(((found[0].1 / found[0].0 + rowOverhead) / unit * 10).rounded() / 10)")
+      show("bytes per \(name): \(((found[0].1 / found[0].0 + rowOverhead) / unit * 10).rounded() / 10)")
     }
   }
 
@@ -128,7 +135,13 @@ internal import Logging
       guard (try? body()) == true else { fatalError("\(name): wrong result") }
       times.append(seconds() - start)
     }
-    print("\(name): \(percentiles(times))")
+    show("\(name): \(percentiles(times))")
+  }
+
+  /// Prints a figure when it is known, also to a pipe.
+  private static func show(_ line: String) {
+    print(line)
+    fflush(nil)
   }
 
   private static func percentiles(_ times: [Double]) -> String {

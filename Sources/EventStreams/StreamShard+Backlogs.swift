@@ -141,7 +141,9 @@ extension StreamShard {
     }
   }
 
-  private func take(_ number: Int32, _ backlog: inout StreamBacklog, _ bytes: UnsafeRawBufferPointer) -> StreamSocket.Sent {
+  private func take(
+    _ number: Int32, _ backlog: inout StreamBacklog, _ bytes: UnsafeRawBufferPointer
+  ) -> StreamSocket.Sent {
     let sent = unsafe StreamSocket.send(slots[number].descriptor, bytes)
     let count =
       switch sent {

@@ -48,8 +48,9 @@ enum Limits {
   /// Bytes of resolv.conf(5) that are read: three servers at most, the search list and comments need less.
   static let resolvConfBytes = 16_384
 
-  /// The size in bytes of the buffer for inotify(7) events: an event has 16 bytes and a name of up to 256. Events that
-  /// do not fit stay in the kernel's queue.
+  /// The size in bytes of the buffer for inotify(7) events: an event has 16 bytes and a name of up to 256.
+  ///
+  /// Events that do not fit stay in the kernel's queue.
   static let inotifyBytes = 4_096
 
   /// Symbolic links followed in a path, as in the kernel (path_resolution(7)).

@@ -143,7 +143,8 @@ extension ServerTests {
         if number % 2 == 0 { client.reset() } else { client.close() }
       }
       #expect(fixture.eventually { $0.connections == 0 && $0.accepted >= 900 })
-      #expect(openDescriptors() == before)
+      // The last connections may not be accepted yet.
+      #expect(fixture.eventually { _ in openDescriptors() == before })
     }
 
     @Test("Start works once, stop is idempotent")

@@ -162,7 +162,7 @@ struct UnixSocketTests {
     #expect {
       try serve()
     } throws: {
-      "\($0)".contains("no socket")
+      "\($0)".contains("is not a socket")
     }
     #expect(directory.names == ["r.sock"])
   }

@@ -1,13 +1,17 @@
 internal import ReachabilityModel
 
-/// The webhooks and their delivery states. Each input changes the states and returns the effects to perform.
+/// The webhooks and their delivery states.
+///
+/// Each input changes the states and returns the effects to perform.
 struct WebhookTable: Sendable {
   /// One webhook.
   struct Entry: Sendable {
     var definition: WebhookDefinition
     /// Nil until the stored position is known.
     var state: DeliveryState?
-    /// Whether the receiver has a route; stored here until there is a state. Nil until it is reported.
+    /// Whether the receiver has a route; stored here until there is a state.
+    ///
+    /// Nil until it is reported.
     var hasRoute: Bool?
     /// When the state must be advanced; nil for never.
     var wakeAt: Duration?
