@@ -38,6 +38,12 @@ enum Limits {
   /// The time limit of a request by a consumer or a reader: an election among the servers takes some seconds.
   static let requestTimeout = Duration.seconds(3)
 
+  /// What the time limit of a consumer's creation is at first, and what each failure adds, up to ``requestTimeout``.
+  ///
+  /// During an election the servers drop requests without a response. The first request after it should be soon; a server
+  /// that is slow gets more time.
+  static let creationStep = Duration.seconds(1)
+
   /// The interval at which a reader looks for messages whose notification was lost.
   static let readInterval = Duration.seconds(5)
 

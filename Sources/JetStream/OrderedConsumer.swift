@@ -18,6 +18,8 @@ public final class OrderedConsumer: Sendable {
     /// When something last arrived.
     var activity = ContinuousClock.now
     var subscription: NATSSubscription?
+    /// The failed attempts to create a consumer since the last success.
+    var failures = 0
     var isCancelled = false
   }
 
@@ -69,7 +71,7 @@ public final class OrderedConsumer: Sendable {
   /// Creates a consumer when there is none, or when the heartbeats of the present one are missing.
   private func check() {
     let silence = Limits.heartbeat * Limits.missedHeartbeats
-    let begin = state.withLock { state -> (generation: Int, next: UInt64, wasSilent: Bool)? in
+    let begin = state.withLock { state -> (generation: Int, next: UInt64, timeLimit: Duration, wasSilent: Bool)? in
       guard !state.isCancelled else { return nil }
       let wasActive = state.subscription != nil
       guard !wasActive || ContinuousClock.now - state.activity > silence else { return nil }
@@ -77,7 +79,8 @@ public final class OrderedConsumer: Sendable {
       state.generation += 1
       state.delivered = 0
       state.activity = .now
-      return (state.generation, state.next, wasActive)
+      let timeLimit = min(Limits.creationStep * (state.failures + 1), Limits.requestTimeout)
+      return (state.generation, state.next, timeLimit, wasActive)
     }
     guard let begin else { return }
     if begin.wasSilent {
@@ -88,18 +91,22 @@ public final class OrderedConsumer: Sendable {
       let subscription = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
         self?.receive(message, begin.generation)
       }
-      try create(deliveringTo: inbox, from: begin.next)
+      try create(deliveringTo: inbox, from: begin.next, within: begin.timeLimit)
       state.withLock { state in
+        state.failures = 0
         if !state.isCancelled, state.generation == begin.generation { state.subscription = subscription }
       }
     } catch {
+      state.withLock { $0.failures = min($0.failures + 1, 100) }
       handler(.interrupted(error))
     }
   }
 
   private static let headers = ["Nats-Last-Consumer", "Nats-Consumer-Stalled", "Nats-Stream"]
 
-  private func create(deliveringTo inbox: String, from sequence: UInt64) throws(JetStreamError) {
+  private func create(
+    deliveringTo inbox: String, from sequence: UInt64, within timeLimit: Duration
+  ) throws(JetStreamError) {
     var configuration = unsafe jsConsumerConfig()
     unsafe jsConsumerConfig_Init(&configuration)
     let subject = unsafe strdup(inbox)
@@ -114,7 +121,7 @@ public final class OrderedConsumer: Sendable {
     unsafe configuration.InactiveThreshold = Int64(Limits.inactivity / .nanoseconds(1))
     unsafe configuration.MemoryStorage = true
     unsafe configuration.Replicas = 1
-    var options = unsafe NATSConnection.options(Limits.requestTimeout)
+    var options = unsafe NATSConnection.options(timeLimit)
     var created: UnsafeMutablePointer<jsConsumerInfo>?
     var code = jsErrCode(0)
     let status = unsafe js_AddConsumer(&created, connection.streams, stream, &configuration, &options, &code)

@@ -24,7 +24,7 @@ public struct AgentChain: Sendable {
   var ackedEver: UInt64
   /// The number of the store's last event.
   var last: UInt64
-  var base = BaseState.due
+  var base = BasePublishingState.due
   var nextBase = Duration.zero
   var failures = 0
   /// The message that is being published.
@@ -108,9 +108,13 @@ public struct AgentChain: Sendable {
     case .lastMessage(.success(let message)): return align(with: message, at: now)
     case .changes(.success(let page)): return publish(page, at: now)
     case .base(.success(let found)):
-      base = .read(found, parts: BaseState.parts(of: found))
+      base = .read(found, parts: BasePublishingState.parts(of: found))
       return advance(at: now)
     case .published(.success(let sequence)): return acknowledge(sequence, at: now)
+    case .published(.failure(.timedOut)), .lastMessage(.failure(.timedOut)):
+      // The time limit was a wait; a longer one would add to the time that an election takes.
+      failures = min(failures, 1)
+      return retry(at: now)
     case .published(.failure), .lastMessage(.failure), .changes(.failure), .base(.failure):
       return retry(at: now)
     }

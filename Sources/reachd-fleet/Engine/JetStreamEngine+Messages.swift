@@ -13,7 +13,8 @@ extension JetStreamEngine {
   ) {
     perform(on: publishing, completion) { connection throws(JetStreamError) in
       try connection.publish(
-        "\(subject)", payload, expecting: expectation.map(LastMessageExpectation.init), within: Self.timeLimit)
+        "\(subject)", payload, expecting: expectation.map(LastMessageExpectation.init),
+        within: Self.publishTimeLimit)
     }
   }
 
