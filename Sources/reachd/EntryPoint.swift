@@ -24,7 +24,7 @@ enum EntryPoint {
     guard descriptors >= minimumDescriptors else {
       Terminal.writeError(
         "reachd: the limit of \(descriptors) open files is below the required \(minimumDescriptors); see ulimit -n")
-      // Docker reserves the other codes.
+      // For Docker, 0 is healthy and 1 is unhealthy; it defines no other code.
       let isHealthcheck = CommandLine.arguments.dropFirst().first == HealthcheckCommand.configuration.commandName
       Reachd.exit(withError: isHealthcheck ? ExitStatus.negative : ExitStatus.unavailable)
     }

@@ -71,7 +71,7 @@ struct AgentTests {
     #expect(eventually(within: .seconds(30)) { second.published("node1") >= end })
     #expect(second.faults("node1") == [])
     #expect(Set(before).isSubset(of: Set(second.changes("node1").map(\.number))), "published again")
-    let repeated = second.agentMessages("node1").compactMap { message -> ChangeBatch? in
+    let repeated = second.agentMessages("node1").compactMap { message -> AgentChangeBatch? in
       if case .changes(let batch) = message.content { batch } else { nil }
     }
     // What subscribers have had is marked, and nothing else is.

@@ -29,9 +29,9 @@ struct CodeTests {
       "routeRemoved", "routeReplaced", "routeExpired", "ruleChanged", "nexthopChanged", "neighbourChanged",
       "dnsChanged", "resync", "resume", "configuration", "check", "restart",
     ]
-    #expect(CauseSet.table.prefix(names.count).map(\.rawValue) == names)
-    #expect(Set(Cause.inOrder).isSubset(of: CauseSet.table))
-    #expect(CauseSet([.check, .linkUp]).causes == [.linkUp, .check])
+    #expect(StoredCauses.table.prefix(names.count).map(\.rawValue) == names)
+    #expect(Set(Cause.inOrder).isSubset(of: StoredCauses.table))
+    #expect(StoredCauses([.check, .linkUp]).causes == [.linkUp, .check])
   }
 
   @Test("States, types and flags keep their numbers")

@@ -8,12 +8,12 @@ import Testing
 @Suite struct PendingEchoRequestsTests {
   /// Exchanges whose check and loop are not used: only their identity counts.
   private let loop: ProberLoop
-  private let check: Check
+  private let check: RunningCheck
 
   init() throws {
     let inbox = ProberInbox("echoes", resolver: Resolver(), opensEchoSockets: true)
     loop = ProberLoop(inbox, try Poller(capacity: 1), try Mailbox())
-    check = Check(1, try request("icmp://127.0.0.1")) { _ in }
+    check = RunningCheck(1, try request("icmp://127.0.0.1")) { _ in }
   }
 
   private func exchange() -> EchoExchange {

@@ -41,7 +41,7 @@ struct ChainHistory {
     }
   }
 
-  private mutating func add(_ batch: ChangeBatch, _ epoch: String, _ sequence: UInt64) {
+  private mutating func add(_ batch: AgentChangeBatch, _ epoch: String, _ sequence: UInt64) {
     var last = batch.prev
     for change in batch.changes {
       if change.number <= last { problems.append("\(sequence): \(change.number) after \(last)") }

@@ -49,7 +49,7 @@ struct FleetFoldTests {
       .agent(
         AgentMessage(
           agent: agent, epoch: epoch, after: 0,
-          .changes(ChangeBatch(prev: prev, from: prev + 1, to: to, again: again, changes: changes)))))
+          .changes(AgentChangeBatch(prev: prev, from: prev + 1, to: to, again: again, changes: changes)))))
   }
 
   @discardableResult

@@ -55,7 +55,7 @@ final class HistoryFixture {
     let record = EventRecord(
       sequence: sequence, time: start.wall + (seconds + clockStep) * 1_000_000,
       uptime: start.uptime + seconds * 1_000_000, kind: 3, subject: Subject.target(id), body: [],
-      transition: TransitionRecord(type: .target, old: old, new: new, causes: CauseSet([Cause.check])))
+      transition: TransitionRecord(type: .target, old: old, new: new, causes: StoredCauses([Cause.check])))
     _ = store.append([record])
     try #require(eventually { store.visibleEnd == sequence })
   }

@@ -192,7 +192,7 @@ import Testing
 
 @Suite struct BadgeTests {
   @Test func textsAreEscapedAndShort() {
-    let badge = Badge(label: "<script>&\"'\u{1}", value: String(repeating: "é", count: 200), color: .red).svg
+    let badge = SVGBadge(label: "<script>&\"'\u{1}", value: String(repeating: "é", count: 200), color: .red).svg
     #expect(!badge.contains("<script"))
     #expect(badge.contains("&lt;script&gt;&amp;&quot;&#39;\u{fffd}"))
     #expect(badge.contains(String(repeating: "é", count: 62) + "…<"))

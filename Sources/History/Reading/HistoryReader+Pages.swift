@@ -137,7 +137,7 @@ extension TransitionRecord {
     self.init(
       type: type, old: old, new: new,
       reason: row.optionalInteger(8).map { ReasonCode(rawValue: UInt16(clamping: $0)) },
-      causes: CauseSet(rawValue: UInt32(truncatingIfNeeded: row.integer(9))),
+      causes: StoredCauses(rawValue: UInt32(truncatingIfNeeded: row.integer(9))),
       flags: TransitionFlags(rawValue: UInt8(truncatingIfNeeded: row.integer(10))))
   }
 }

@@ -9,13 +9,13 @@ public struct TransitionRecord: Hashable, Sendable {
   /// Why the new state is not the best one; nil when it is.
   public var reason: ReasonCode?
   /// The causes.
-  public var causes: CauseSet
+  public var causes: StoredCauses
   /// Further properties.
   public var flags: TransitionFlags
 
   /// Makes a record from its parts.
   public init(
-    type: TransitionType, old: StateCode, new: StateCode, reason: ReasonCode? = nil, causes: CauseSet = [],
+    type: TransitionType, old: StateCode, new: StateCode, reason: ReasonCode? = nil, causes: StoredCauses = [],
     flags: TransitionFlags = []
   ) {
     self.type = type

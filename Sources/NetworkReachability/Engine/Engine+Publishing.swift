@@ -1,11 +1,11 @@
 internal import ReachabilityModel
 
-// Publication under the engine's lock.
+// EnginePublication under the engine's lock.
 extension Engine.Guarded {
   /// Passes transitions to every sink, and to the mailboxes of the subscriptions that include them.
   ///
   /// - Returns: the subscribers to wake.
-  mutating func publish(_ publication: Publication, asInitial: Bool) -> [any Subscriber] {
+  mutating func publish(_ publication: EnginePublication, asInitial: Bool) -> [any Subscriber] {
     let transitions = publication.transitions
     guard asInitial || !transitions.isEmpty else { return [] }
     for sink in sinks { sink.take(transitions, state.snapshot) }
@@ -23,7 +23,7 @@ extension Engine.Guarded {
   }
 
   /// The updates for each subscription.
-  private func updates(for publication: Publication) -> [Int: [ReachabilityUpdate]] {
+  private func updates(for publication: EnginePublication) -> [Int: [ReachabilityUpdate]] {
     let latest = Shared(state.snapshot)
     var updates: [Int: [ReachabilityUpdate]] = [:]
     var targets = publication.targets.makeIterator()

@@ -116,7 +116,7 @@ final class Engine: Sendable {
     guard !changes.isEmpty else { return {} }
     let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
       let transitions = changes.map { guarded.state.number($0, at: time) }
-      return (transitions, guarded.publish(Publication(transitions: transitions), asInitial: false))
+      return (transitions, guarded.publish(EnginePublication(transitions: transitions), asInitial: false))
     }
     return { [self] in finishPublishing(transitions, woken) }
   }

@@ -145,7 +145,7 @@ struct EngineState {
   }
 
   /// All transitions that report the effect of a reading, in order.
-  mutating func transitions(of outcome: Outcome) -> Publication {
+  mutating func transitions(of outcome: Outcome) -> EnginePublication {
     targets.transitions(
       outcome.watched.changes, after: outcome.machine, sequence: lastNumber, time: outcome.time, causes: outcome.causes)
   }
@@ -156,7 +156,7 @@ struct EngineState {
   }
 
   /// Sets every path to unknown, because the kernel can no longer be read.
-  mutating func kernelFailed(at time: Timestamp) -> Publication {
+  mutating func kernelFailed(at time: Timestamp) -> EnginePublication {
     let unknown = NetworkPath.unknown(.kernelUnavailable)
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)

@@ -1,13 +1,5 @@
 internal import ReachabilityModel
 
-/// What one publication delivers: transitions, and which targets they concern.
-struct Publication {
-  /// All transitions in order.
-  var transitions: [Transition] = []
-  /// The identifiers of the targets of the transitions of kind `host`, in their order.
-  var targets: [TargetID] = []
-}
-
 /// For each watched target, the numbers of its subscriptions.
 ///
 /// A column by identifier, because a change may concern a hundred thousand targets.

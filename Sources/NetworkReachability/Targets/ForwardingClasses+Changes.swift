@@ -113,13 +113,13 @@ extension ForwardingClasses {
     of change: RouteChanges.Block, in range: Range<Int>, _ ids: [ClassID], _ targets: [TargetID],
     _ individuals: inout [TargetID]
   ) {
-    var last = AddressIndex.unclassified
+    var last = TargetAddressIndex.unclassified
     for position in range {
       let id = ids[position]
       // Neighbours usually have the same class.
-      if id == last, id != AddressIndex.individual { continue }
+      if id == last, id != TargetAddressIndex.individual { continue }
       last = id
-      if id == AddressIndex.individual {
+      if id == TargetAddressIndex.individual {
         if targets[position] >= 0 { individuals.append(targets[position]) }
       } else if id >= 0, classes[Int(id)]?.isAffected(by: change) == true {
         markAffected(id)

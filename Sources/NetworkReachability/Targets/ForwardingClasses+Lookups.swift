@@ -31,7 +31,7 @@ extension ForwardingClasses {
     let index = indexes[entry.prefix.address.family.index]
     func first(in prefix: IPPrefix) -> IPAddress? {
       let range = index.range(of: prefix)
-      let position = range.first { index.classes[$0] == id && index.targets[$0] != AddressIndex.removed }
+      let position = range.first { index.classes[$0] == id && index.targets[$0] != TargetAddressIndex.removed }
       return position.map(index.address)
     }
     return entry.query.flatMap { first(in: $0.destination.hostPrefix) } ?? first(in: entry.prefix)
@@ -59,7 +59,7 @@ extension ForwardingClasses {
     for (family, index) in indexes.enumerated() {
       var checked: Set<UInt128> = []
       for position in index.addresses.indices
-      where index.targets[position] != AddressIndex.removed && index.classes[position] >= 0 {
+      where index.targets[position] != TargetAddressIndex.removed && index.classes[position] >= 0 {
         let held = path(family, at: position)
         let query = RouteQuery(index.address(at: position))
         guard held >= 0, !checked.contains(index.addresses[position]), let answer = audit.answers[query] else {

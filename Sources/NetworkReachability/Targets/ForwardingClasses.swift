@@ -6,7 +6,7 @@ internal import ReachabilityModel
 /// Addresses that need lookups of their own (pairs, scoped targets, special addresses) are in the index, but in no class.
 struct ForwardingClasses {
   /// The addresses of IPv4, then those of IPv6.
-  var indexes = IPAddress.Family.allCases.map(AddressIndex.init)
+  var indexes = IPAddress.Family.allCases.map(TargetAddressIndex.init)
   /// The prefixes of all routes and rules; nil until a survey has listed them.
   var prefixes: RouteBlocks?
   /// By identifier; nil where a class was removed.
@@ -46,7 +46,7 @@ struct ForwardingClasses {
     freeIDs = []
     ids = [:]
     affected = []
-    indexes = IPAddress.Family.allCases.map(AddressIndex.init)
+    indexes = IPAddress.Family.allCases.map(TargetAddressIndex.init)
   }
 
   /// Removes what was read; the addresses and their classes stay, and the next reading looks every class up.
@@ -97,10 +97,10 @@ struct ForwardingClasses {
   /// Leaves a class to be looked up by the next reading.
   mutating func postpone(_ id: ClassID) { affected.append(id) }
 
-  func forEachMember(of id: ClassID, _ prefix: IPPrefix, _ body: (AddressIndex, Int) -> Void) {
+  func forEachMember(of id: ClassID, _ prefix: IPPrefix, _ body: (TargetAddressIndex, Int) -> Void) {
     let index = indexes[prefix.address.family.index]
     for position in index.range(of: prefix)
-    where index.classes[position] == id && index.targets[position] != AddressIndex.removed {
+    where index.classes[position] == id && index.targets[position] != TargetAddressIndex.removed {
       body(index, position)
     }
   }
@@ -122,7 +122,7 @@ struct ForwardingClasses {
 
   private mutating func setPath(_ path: PathID, _ family: Int, at position: Int, _ debouncer: inout Debouncer) {
     let target = indexes[family].targets[position]
-    guard target != AddressIndex.removed else { return }
+    guard target != TargetAddressIndex.removed else { return }
     indexes[family].paths[position] = path
     debouncer.setReported(path, of: target)
   }
@@ -135,7 +135,7 @@ struct ForwardingClasses {
     indexes[family].hasUnclassified = false
     for position in indexes[family].addresses.indices {
       let old = indexes[family].classes[position]
-      guard old == AddressIndex.unclassified || !onlyNew && old >= 0 else { continue }
+      guard old == TargetAddressIndex.unclassified || !onlyNew && old >= 0 else { continue }
       let prefix = prefixes.longest(covering: indexes[family].address(at: position))
       move(family, position, to: prefix, &debouncer)
     }

@@ -110,7 +110,7 @@ extension TargetEvaluator {
     var isComplete = true
     for position in classes.indexes[family].range(of: prefix) where classes.indexes[family].classes[position] == id {
       let target = classes.indexes[family].targets[position]
-      guard target != AddressIndex.removed else { continue }
+      guard target != TargetAddressIndex.removed else { continue }
       let query = RouteQuery(classes.indexes[family].address(at: position))
       guard let answer = evaluation.reading.answers[query] else {
         isComplete = false

@@ -18,8 +18,8 @@ extension TargetEvaluator {
   /// - Returns: those of the machine, then one for each change, in the order in which the targets were subscribed to.
   mutating func transitions(
     _ changes: ChangeList, after machine: [Transition], sequence: UInt64, time: Timestamp, causes: Set<Cause>
-  ) -> Publication {
-    var publication = Publication(transitions: machine)
+  ) -> EnginePublication {
+    var publication = EnginePublication(transitions: machine)
     let changes = classes.expand(changes)
     guard changes.count > 0 else { return publication }
     let sorted = Cause.sorted(causes)

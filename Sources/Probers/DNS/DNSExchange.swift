@@ -11,7 +11,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
     case datagram, connecting, stream
   }
 
-  unowned let check: Check
+  unowned let check: RunningCheck
   unowned let loop: ProberLoop
   let peer: Peer
   private let options: DNSOptions
@@ -27,7 +27,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
   /// The number of received packets that do not answer this query.
   private var unmatchedResponses = 0
 
-  init(_ check: Check, _ peer: Peer, _ options: DNSOptions, _ loop: ProberLoop) {
+  init(_ check: RunningCheck, _ peer: Peer, _ options: DNSOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options

@@ -14,7 +14,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     case connecting, transferring, resolving
   }
 
-  unowned let check: Check
+  unowned let check: RunningCheck
   unowned let loop: ProberLoop
   let options: HTTPOptions
   var target: CheckTarget
@@ -29,7 +29,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
   private var fault: Finding?
   var resolution: Resolver.Cancellation?
 
-  init(_ check: Check, _ peer: Peer, _ options: HTTPOptions, _ loop: ProberLoop) {
+  init(_ check: RunningCheck, _ peer: Peer, _ options: HTTPOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options

@@ -7,7 +7,7 @@ internal import ReachabilityModel
 
 /// A sequence of echo requests to one address, and the evaluation of their replies.
 final class EchoExchange: Exchange {
-  private unowned let check: Check
+  private unowned let check: RunningCheck
   private unowned let loop: ProberLoop
   /// The destination of the requests, as the kernel represents it.
   let peer: Peer
@@ -30,7 +30,7 @@ final class EchoExchange: Exchange {
   /// Bytes of payload in each request.
   var payload: Int { options.payloadBytes }
 
-  init(_ check: Check, _ peer: Peer, _ options: ICMPOptions, _ loop: ProberLoop) {
+  init(_ check: RunningCheck, _ peer: Peer, _ options: ICMPOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = Peer(address: peer.address.unmapped, port: 0, scope: peer.scope)
     source = check.request.source

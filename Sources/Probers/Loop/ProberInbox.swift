@@ -8,7 +8,7 @@ internal import ReachabilityModel
 /// The state that callers on any thread share with a prober's thread.
 final class ProberInbox: Sendable {
   enum Command: Sendable {
-    case check(Check)
+    case check(RunningCheck)
     case cancel(UInt64)
     case resolved(UInt64, Result<ResolvedAddresses, ResolutionFailure>)
     /// A timer was set by another thread.
@@ -65,7 +65,7 @@ final class ProberInbox: Sendable {
   /// Sends a check to the thread, which completes it.
   ///
   /// - Returns: nil, or why the check was not accepted and will not be completed.
-  func submit(_ check: Check) -> String? {
+  func submit(_ check: RunningCheck) -> String? {
     do throws(MailboxThread<Command>.PostError) {
       try post(.check(check), limit: Limits.checksWaiting)
       return nil

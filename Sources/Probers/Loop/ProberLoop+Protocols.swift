@@ -3,7 +3,7 @@ internal import ReachabilityModel
 
 extension ProberLoop {
   /// The exchange for a check's protocol; nil for a protocol without a prober.
-  func exchange(_ check: Check, _ peer: Peer) -> (any Exchange)? {
+  func exchange(_ check: RunningCheck, _ peer: Peer) -> (any Exchange)? {
     switch check.request.module.options {
     case .tcp(let options): TCPExchange(check, peer, options, self)
     case .icmp(let options): EchoExchange(check, peer, options, self)

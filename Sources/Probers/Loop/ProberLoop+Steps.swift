@@ -4,7 +4,7 @@ internal import ReachabilityModel
 
 // The steps of a check: its name, its addresses, the limiter, its exchange.
 extension ProberLoop {
-  func accept(_ check: Check) {
+  func accept(_ check: RunningCheck) {
     if case .address(let address) = check.request.target.host.remote {
       selectPeers(check, [check.request.peer(address)])
     } else {
@@ -13,7 +13,7 @@ extension ProberLoop {
   }
 
   /// Continues, queues or refuses a check, according to a limiter's decision.
-  private func proceed(_ check: Check, _ admission: ConcurrencyLimiter.Admission, _ onward: () -> Void) {
+  private func proceed(_ check: RunningCheck, _ admission: ConcurrencyLimiter.Admission, _ onward: () -> Void) {
     switch admission {
     case .granted: onward()
     case .queued:
@@ -26,13 +26,13 @@ extension ProberLoop {
   }
 
   /// Continues a check that a limiter has admitted.
-  func enter(_ check: Check) {
+  func enter(_ check: RunningCheck) {
     if check.isResolved { startExchange(check) } else { resolve(check) }
   }
 
   // MARK: Names
 
-  private func resolve(_ check: Check) {
+  private func resolve(_ check: RunningCheck) {
     guard case .name(let name) = check.request.target.host.remote else { return }
     check.enter(.resolving, now)
     setTimer(check)
@@ -40,14 +40,14 @@ extension ProberLoop {
   }
 
   /// Requests the addresses of a name; the answer arrives through the mailbox.
-  func resolve(_ name: String, for check: Check) -> Resolver.Cancellation {
+  func resolve(_ name: String, for check: RunningCheck) -> Resolver.Cancellation {
     let id = check.id
     return inbox.resolver.resolve(name, timeout: check.request.boundedTimeout) { [inbox] outcome in
       inbox.resolved(id, outcome)
     }
   }
 
-  func resolved(_ check: Check, _ outcome: Result<ResolvedAddresses, ResolutionFailure>) {
+  func resolved(_ check: RunningCheck, _ outcome: Result<ResolvedAddresses, ResolutionFailure>) {
     check.resolution = nil
     check.note(.resolve, since: check.begun, now)
     releaseResolver()
@@ -97,7 +97,7 @@ extension ProberLoop {
 
   // MARK: Addresses
 
-  private func selectPeers(_ check: Check, _ peers: [Peer]) {
+  private func selectPeers(_ check: RunningCheck, _ peers: [Peer]) {
     check.isResolved = true
     let message = "no route to any of its addresses"
     let verdict = check.request.moduleVerdict
@@ -114,16 +114,16 @@ extension ProberLoop {
     }
   }
 
-  private func isEcho(_ check: Check) -> Bool { check.request.target.scheme == .icmp }
+  private func isEcho(_ check: RunningCheck) -> Bool { check.request.target.scheme == .icmp }
 
   /// Starts the exchange after the limiter of its protocol has admitted the check.
-  private func startExchange(_ check: Check) {
+  private func startExchange(_ check: RunningCheck) {
     check.enter(.asking, now)
     setTimer(check)
     tryNextAddress(check)
   }
 
-  private func tryNextAddress(_ check: Check) {
+  private func tryNextAddress(_ check: RunningCheck) {
     guard let peer = check.candidates.popFirst() else { return }
     check.peer = peer
     guard let exchange = exchange(check, peer) else {
@@ -134,7 +134,7 @@ extension ProberLoop {
   }
 
   /// Handles an exchange's finding: it is the result, or the next address is tried.
-  func found(_ check: Check, _ finding: Finding) {
+  func found(_ check: RunningCheck, _ finding: Finding) {
     guard finding.allowsNextAddress, !check.candidates.isEmpty else { return conclude(check, finding) }
     check.exchange?.end()
     wake(check, at: nil)
@@ -142,7 +142,7 @@ extension ProberLoop {
   }
 
   /// Releases what a check holds, and admits the checks that waited for it.
-  func release(_ check: Check) {
+  func release(_ check: RunningCheck) {
     check.exchange?.end()
     check.exchange = nil
     switch check.step {
@@ -161,7 +161,7 @@ extension ProberLoop {
   }
 }
 
-extension Check {
+extension RunningCheck {
   /// The peers that the policy allows now, never none; a finding if it allows none.
   func open(_ peers: ArraySlice<Peer>, otherwise message: String) -> Result<[Peer], Finding> {
     let judged = peers.map { (peer: $0, decision: decision($0.address, $0.port == 0 ? nil : $0.port)) }

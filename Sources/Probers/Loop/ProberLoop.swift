@@ -26,7 +26,7 @@ final class ProberLoop {
   private(set) lazy var transfers = CurlTransfers(self)
   var echoSocket4: EchoSocket?
   var echoSocket6: EchoSocket?
-  var checks: [UInt64: Check] = [:]
+  var checks: [UInt64: RunningCheck] = [:]
   var resolverLimiter = ConcurrencyLimiter(
     capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
   var socketLimiter = ConcurrencyLimiter(
@@ -148,7 +148,7 @@ final class ProberLoop {
   }
 
   /// Ends a check with a finding, and admits others.
-  func conclude(_ check: Check, _ finding: Finding) {
+  func conclude(_ check: RunningCheck, _ finding: Finding) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
     timers.cancel(.check(check.id))
     completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))

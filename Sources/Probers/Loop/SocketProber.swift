@@ -56,7 +56,7 @@ public final class SocketProber: SelectiveProber {
     let id = inbox.nextID()
     if let refusal = RequestValidation.refusal(of: request) {
       completion(CheckResult(.unknown, .cancelled, detail: refusal, startedAt: .now, duration: .zero))
-    } else if let failure = inbox.submit(Check(id, request, where: decision, completion)) {
+    } else if let failure = inbox.submit(RunningCheck(id, request, where: decision, completion)) {
       completion(CheckResult(.unknown, .cancelled, detail: failure, startedAt: .now, duration: .zero))
     }
     return Cancellation(inbox: inbox, id: id)

@@ -12,7 +12,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
     case dialogue(since: MonotonicInstant)
   }
 
-  private unowned let check: Check
+  private unowned let check: RunningCheck
   private unowned let loop: ProberLoop
   private let peer: Peer
   private let options: TCPOptions
@@ -25,7 +25,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
   /// Whether the connection alone decides the result.
   private var isConnectOnly: Bool { options.send == nil && options.expect == nil }
 
-  init(_ check: Check, _ peer: Peer, _ options: TCPOptions, _ loop: ProberLoop) {
+  init(_ check: RunningCheck, _ peer: Peer, _ options: TCPOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options

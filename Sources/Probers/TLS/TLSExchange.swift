@@ -8,7 +8,7 @@ internal import ReachabilityModel
 
 /// A TLS handshake and the verification of the peer's certificate (RFC 8446, RFC 5246).
 @safe final class TLSExchange: Exchange, DescriptorHandler {
-  private unowned let check: Check
+  private unowned let check: RunningCheck
   private unowned let loop: ProberLoop
   private let peer: Peer
   private let options: TLSOptions
@@ -17,7 +17,7 @@ internal import ReachabilityModel
   private var session: gnutls_session_t?
   private var begun = MonotonicInstant.now
 
-  init(_ check: Check, _ peer: Peer, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop) {
+  init(_ check: RunningCheck, _ peer: Peer, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options

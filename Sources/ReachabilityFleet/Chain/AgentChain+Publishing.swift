@@ -43,7 +43,8 @@ extension AgentChain {
     }
     return publish(
       .changes(
-        ChangeBatch(prev: start, from: first.number, to: upper, again: upper <= ackedEver, changes: Array(changes))))
+        AgentChangeBatch(prev: start, from: first.number, to: upper, again: upper <= ackedEver, changes: Array(changes))
+      ))
   }
 
   mutating func publish(_ parts: ArraySlice<[BaseCell]>, number: UInt64) -> [Effect] {

@@ -39,7 +39,7 @@ extension FleetFold {
   }
 
   private mutating func apply(
-    _ batch: ChangeBatch, _ message: AgentMessage
+    _ batch: AgentChangeBatch, _ message: AgentMessage
   ) -> [(index: UInt64, content: FleetEvent.Content)] {
     var contents = gap(of: message.agent, after: batch.prev, before: batch.from)
     guard var node = nodes.removeValue(forKey: message.agent) else { return contents }

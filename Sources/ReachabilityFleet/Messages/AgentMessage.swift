@@ -16,7 +16,7 @@ public struct AgentMessage: Hashable, Sendable {
   /// The two kinds of content.
   public enum Content: Hashable, Sendable {
     /// Transitions in the order of their numbers.
-    case changes(ChangeBatch)
+    case changes(AgentChangeBatch)
     /// A part of all cells of the agent.
     case base(BasePart)
   }
@@ -39,7 +39,7 @@ public struct AgentMessage: Hashable, Sendable {
 }
 
 /// Consecutive transitions of one agent.
-public struct ChangeBatch: Hashable, Sendable {
+public struct AgentChangeBatch: Hashable, Sendable {
   /// The agent's number before the first of these changes: ``AgentMessage/to`` of the previous message of the epoch, 0
   /// at its start; higher when the store does not have the events between.
   public var prev: UInt64

@@ -35,7 +35,7 @@ struct EventRecorder {
   }
 
   private mutating func fill(_ record: inout EventRecord, _ transition: Transition, _ snapshot: Snapshot) {
-    let causes = CauseSet(transition.causes)
+    let causes = StoredCauses(transition.causes)
     switch transition.change {
     case .status(let from, let to, let initial):
       record.transition = TransitionRecord(
@@ -64,7 +64,7 @@ struct EventRecorder {
   }
 
   private static func transition(
-    _ from: TargetState, _ report: TargetReport, _ isRemoved: Bool, _ causes: CauseSet
+    _ from: TargetState, _ report: TargetReport, _ isRemoved: Bool, _ causes: StoredCauses
   ) -> TransitionRecord {
     var flags: TransitionFlags = isRemoved ? .removed : []
     if report.status.isFlapping { flags.insert(.flapping) }

@@ -30,15 +30,15 @@ enum BadgeRoutes {
     }
   }
 
-  private static func status(_ state: TargetState, _ id: String) -> Badge {
-    let color: Badge.Color =
+  private static func status(_ state: TargetState, _ id: String) -> SVGBadge {
+    let color: SVGBadge.Color =
       switch state {
       case .up: .green
       case .down: .red
       case .unreachable: .yellow
       case .unknown, .paused: .grey
       }
-    return Badge(label: id, value: state.rawValue, color: color)
+    return SVGBadge(label: id, value: state.rawValue, color: color)
   }
 
   private static func uptime(_ context: RequestContext, _ id: String, _ window: Int64) throws(Problem) -> HTTPReply {
@@ -53,9 +53,9 @@ enum BadgeRoutes {
       { availability in
         let length = DurationFormat.shortest(.microseconds(window))
         let label = "\(id) uptime \(length)"
-        guard let availability else { return response(Badge(label: label, value: "unknown", color: .grey)) }
-        let color: Badge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
-        return response(Badge(label: label, value: percent(availability), color: color))
+        guard let availability else { return response(SVGBadge(label: label, value: "unknown", color: .grey)) }
+        let color: SVGBadge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
+        return response(SVGBadge(label: label, value: percent(availability), color: color))
       })
   }
 
@@ -84,12 +84,12 @@ enum BadgeRoutes {
       { latency in
         let value = latency.map { Duration.microseconds($0).inMilliseconds + " ms" }
         return response(
-          Badge(label: "\(id) latency", value: value ?? "unknown", color: value == nil ? .grey : .green))
+          SVGBadge(label: "\(id) latency", value: value ?? "unknown", color: value == nil ? .grey : .green))
       })
   }
 
   /// Pages of other origins may embed the image; caches keep it for a minute.
-  private static func response(_ badge: Badge) -> HTTPResponse {
+  private static func response(_ badge: SVGBadge) -> HTTPResponse {
     var headers = RepresentationHeaders.headers(.svg)
     headers["Cache-Control"] = "max-age=60"
     headers["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -130,7 +130,7 @@ extension AgentChain.OwnMessage {
       return
     }
     let none = AgentMessage(
-      agent: agent, epoch: "", after: 0, .changes(ChangeBatch(prev: 0, from: 0, to: 0, changes: [])))
+      agent: agent, epoch: "", after: 0, .changes(AgentChangeBatch(prev: 0, from: 0, to: 0, changes: [])))
     self.init(none, sequence: stored.sequence)
   }
 }

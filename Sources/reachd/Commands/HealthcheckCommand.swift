@@ -9,8 +9,8 @@ struct HealthcheckCommand: AsyncParsableCommand {
     abstract: "Exit 0 when the service is ready, 1 when it is not.",
     usage: "reachd healthcheck [OPTIONS]",
     discussion: """
-      Sends a request to /readyz. The exit code is 0 or 1, because Docker reserves the
-      other codes; only an invalid command line exits with 64. Without --url and
+      Sends a request to /readyz. The exit code is 0 or 1, because Docker defines no
+      others; only an invalid command line exits with 64. Without --url and
       REACHD_URL it uses the address in this machine's configuration, accepts any
       certificate name, and sends no token.
 

@@ -49,7 +49,7 @@ struct FleetFixture {
       .agent(
         AgentMessage(
           agent: agent, epoch: "e", after: 0,
-          .changes(ChangeBatch(prev: number - 1, from: number, to: number, changes: [change])))))
+          .changes(AgentChangeBatch(prev: number - 1, from: number, to: number, changes: [change])))))
   }
 
   func ask(

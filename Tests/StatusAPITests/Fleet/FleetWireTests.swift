@@ -33,7 +33,7 @@ struct FleetWireTests {
         AgentMessage(
           agent: "a.b", epoch: "0a", after: 7,
           .changes(
-            ChangeBatch(
+            AgentChangeBatch(
               prev: 3, from: 5, to: 9, again: true,
               changes: [
                 CellChange(number: 5, target: "db", old: .up, cell: down, time: time, skipped: 4),

@@ -39,7 +39,7 @@ extension FleetWire {
     else { return nil }
     return AgentMessage(
       agent: agent, epoch: epoch, after: after,
-      .changes(ChangeBatch(prev: prev, from: from, to: to, again: json.flag("again"), changes: changes)))
+      .changes(AgentChangeBatch(prev: prev, from: from, to: to, again: json.flag("again"), changes: changes)))
   }
 
   // MARK: - Cells

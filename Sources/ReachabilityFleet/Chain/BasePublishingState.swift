@@ -1,5 +1,5 @@
 /// The base that an agent has to publish.
-enum BaseState: Hashable, Sendable {
+enum BasePublishingState: Hashable, Sendable {
   /// None.
   case none
   /// It has to be read.

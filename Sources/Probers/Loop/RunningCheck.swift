@@ -8,7 +8,7 @@ internal import ReachabilityModel
 /// One check, from the request to the result.
 ///
 /// Confined to the prober's thread, to which the caller passes it (``ProberInbox``).
-final class Check: @unchecked Sendable {
+final class RunningCheck: @unchecked Sendable {
   /// The state of the check.
   enum Step {
     /// It is in the queue of a limiter, because the limit is reached.

@@ -1,7 +1,7 @@
 public import ReachabilityModel
 
 /// The causes of a transition, a bit for each in a list that only grows.
-public struct CauseSet: OptionSet, Hashable, Sendable {
+public struct StoredCauses: OptionSet, Hashable, Sendable {
   /// The bits.
   public let rawValue: UInt32
   /// Creates a set from its bits.

@@ -1,5 +1,5 @@
 /// A badge as SVG: a label on the left, a value on a coloured ground on the right.
-struct Badge {
+struct SVGBadge {
   var label: String
   var value: String
   var color: Color

@@ -3,7 +3,7 @@ internal import ReachabilityModel
 /// The watched addresses of one family in ascending order: two binary searches find those in a prefix.
 ///
 /// Stored as columns, because most operations read only one of them.
-struct AddressIndex {
+struct TargetAddressIndex {
   /// The family of all addresses.
   let family: IPAddress.Family
   /// The addresses as integers, ascending; several targets may have the same address.
@@ -107,7 +107,7 @@ struct AddressIndex {
   mutating func merge() {
     guard !added.isEmpty || removedCount > addresses.count / 4 else { return }
     added.sort { $0.address < $1.address }
-    var merged = AddressIndex(family)
+    var merged = TargetAddressIndex(family)
     merged.reserve(addresses.count - removedCount + added.count)
     var next = 0
     for position in addresses.indices where targets[position] != Self.removed {
