@@ -157,19 +157,37 @@ struct AgentChainTests {
     #expect(stream.last == end)
   }
 
-  @Test("Waits longer and longer while the engine does not answer")
-  mutating func backOff() {
-    agent.connect(true, at: now)
+  /// How many calls the agent makes in a minute, each of which takes some time.
+  private mutating func calls(_ fate: ScriptedAgent.Fate, each time: Duration) -> Int {
     var calls = 0
-    for _ in 0..<600 {
+    let end = now + .seconds(60)
+    while now < end {
       if agent.hasWork {
         calls += 1
-        agent.step(&stream, .requestLost, at: now)
+        now += time
+        agent.step(&stream, fate, at: now)
       }
       now += .milliseconds(100)
       agent.fireTimer(at: now)
     }
+    return calls
+  }
+
+  @Test("Waits longer and longer while the engine refuses")
+  mutating func backOff() {
+    agent.connect(true, at: now)
+    let calls = calls(.refused, each: .zero)
     #expect((10...30).contains(calls), "\(calls) calls in a minute")
+    settle()
+    wait(.seconds(6))
+    expectComplete()
+  }
+
+  @Test("Tries again soon after a time limit, which was a wait")
+  mutating func timeLimits() {
+    agent.connect(true, at: now)
+    let calls = calls(.requestLost, each: .seconds(1))
+    #expect((45...60).contains(calls), "\(calls) calls in a minute")
     settle()
     wait(.seconds(6))
     expectComplete()

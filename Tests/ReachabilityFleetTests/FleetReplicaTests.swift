@@ -57,6 +57,22 @@ struct FleetReplicaTests {
     #expect(replica.fold.targets.isEmpty)
   }
 
+  @Test("Cannot deny an id while its consumer is interrupted: the stream may have more than it has read")
+  mutating func interrupted() {
+    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = deliver(Self.definition(1), 1, time: 1)
+    #expect(replica.isComplete)
+    _ = replica.handle(.interrupted, at: now)
+    #expect(!replica.isComplete)
+    now += .seconds(2)
+    #expect(replica.handle(.timer, at: now).contains(.readStreamState))
+    #expect(replica.handle(.streamState(StreamState(created: 1, first: 1, last: 2)), at: now).contains(.consume(from: 1)))
+    _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
+    #expect(!replica.isComplete)
+    _ = deliver(Self.definition(2), 2, time: 2)
+    #expect(replica.isComplete)
+  }
+
   @Test("Restates a newer definition after an older copy of the stream was restored")
   mutating func olderCopy() {
     _ = connect(StreamState(created: 1, first: 1, last: 2))

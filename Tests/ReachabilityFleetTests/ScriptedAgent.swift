@@ -92,7 +92,7 @@ struct ScriptedAgent {
   mutating func requestBase(at now: Duration) { run(chain.handle(.baseRequested, at: now)) }
 
   /// Whether one call to NATS succeeds.
-  enum Fate { case normal, requestLost, replyLost }
+  enum Fate { case normal, refused, requestLost, replyLost }
 
   /// Performs the pending action.
   mutating func step(_ stream: inout ScriptedStream, _ fate: Fate = .normal, at now: Duration) {
@@ -105,7 +105,8 @@ struct ScriptedAgent {
         guard case .agent(let message) = entry.message else { return nil }
         return AgentChain.OwnMessage(message, sequence: entry.sequence)
       }
-      outcome = .lastMessage(fate == .normal ? .success(found) : .failure(.timedOut))
+      outcome = .lastMessage(
+        fate == .normal ? .success(found) : .failure(fate == .refused ? .noResponders : .timedOut))
     case .readChanges(let after, let limit):
       // The stream has lost acknowledged events.
       if after < outbox.start || !isLoaded { load(after: after) }
@@ -114,8 +115,8 @@ struct ScriptedAgent {
       let sorted = cells.sorted { $0.key < $1.key }.map { BaseCell($0.key, $0.value) }
       outcome = .base(.success(AgentBase(number: last, cells: sorted)))
     case .publish(let message, let expected):
-      var result: Result<UInt64, FleetEngineError> = .failure(.timedOut)
-      if fate != .requestLost {
+      var result: Result<UInt64, FleetEngineError> = .failure(fate == .refused ? .full : .timedOut)
+      if fate == .normal || fate == .replyLost {
         do throws(FleetEngineError) {
           result = .success(try stream.publish(.agent(message), expecting: expected))
         } catch {

@@ -55,7 +55,7 @@ public struct FleetReplica: Sendable {
     case .streamState(let state): return compare(state, at: now) + [wake]
     case .message(let message, let stored, let pending): return take(message, stored, pending, at: now)
     case .interrupted:
-      isConsuming = false
+      suspend()
       nextCheck = min(nextCheck, now + Self.interruptionPause)
       return [wake]
     case .heartbeat(let node):
@@ -69,13 +69,18 @@ public struct FleetReplica: Sendable {
 
   private mutating func connect(_ isConnected: Bool, at now: Duration) -> [Effect] {
     self.isConnected = isConnected
-    isConsuming = false
-    silence.suspend()
-    proposer.suspend()
-    isComplete = false
+    suspend()
     guard isConnected else { return [] }
     nextCheck = now + Self.checkInterval
     return [.readStreamState, wake]
+  }
+
+  /// Stops reading: until everything is read again, this replica decides nothing and denies no id of a subscriber.
+  private mutating func suspend() {
+    isConsuming = false
+    isComplete = false
+    silence.suspend()
+    proposer.suspend()
   }
 
   private mutating func compare(_ state: StreamState?, at now: Duration) -> [Effect] {
