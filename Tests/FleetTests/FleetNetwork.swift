@@ -34,6 +34,8 @@ final class FleetNetwork {
   let record = StreamRecord()
   let consumer: OrderedConsumer
   private var namespaces: [Node: Namespace] = [:]
+  /// Further variables of agents.
+  private let agentEnvironment: [String: String]
 
   /// Starts everything, and waits until every agent has published the state of every target.
   ///
@@ -43,11 +45,15 @@ final class FleetNetwork {
   ///   - agents: how many.
   ///   - replicas: how many, with twice as many subscribers.
   ///   - configuration: further lines of the servers.
+  ///   - disk: where the store of a single server is; nil for its directory.
+  ///   - agentEnvironment: further variables of the agents.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
-    _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = ""
+    _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
+    disk: SmallDisk? = nil, agentEnvironment: [String: String] = [:]
   ) throws {
     self.version = version
+    self.agentEnvironment = agentEnvironment
     let hub = try Namespace()
     let directory = try TemporaryDirectory()
     (self.hub, self.directory) = (hub, directory)
@@ -60,7 +66,7 @@ final class FleetNetwork {
       self.servers.append(
         try NATSServer(
           version, cluster + configuration, name: "server\(index)", port: Self.clientPort,
-          namespace: namespaces[.server(index)], waits: false))
+          namespace: namespaces[.server(index)], disk: disk, waits: false))
     }
     for server in self.servers { try server.waitUntilReady() }
     let urls = (0..<servers).map { "nats://\(Node.server($0).address):\(Self.clientPort)" }
@@ -125,7 +131,7 @@ final class FleetNetwork {
       \(role == "agent" ? "data: \(directory.path)/\(id)\nstore: { runtime: \(directory.path) }" : "")
       fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
       """, as: "\(id).yaml")
-    return try Member(namespace, role, file)
+    return try Member(namespace, role, file, environment: role == "agent" ? agentEnvironment : [:])
   }
 
   // MARK: - Faults
@@ -133,6 +139,17 @@ final class FleetNetwork {
   /// Cuts a cable, or connects it again.
   func connect(_ node: Node, _ isConnected: Bool) throws {
     try hub.ip("link set c\(node.number) \(isConnected ? "up" : "down")")
+  }
+
+  /// Loses what the server sends to a node, or no longer; what the node sends arrives.
+  ///
+  /// The server has a wrong hardware address of the node.
+  func loseReplies(to node: Node, _ areLost: Bool) throws {
+    for index in servers.indices {
+      let address = "\(node.address) dev eth0"
+      try namespaces[.server(index)]?.ip(
+        areLost ? "neigh replace \(address) lladdr 02:00:00:00:00:01 nud permanent" : "neigh del \(address)")
+    }
   }
 
   /// Kills an agent and starts it again, after its data were deleted if so.

@@ -47,6 +47,59 @@ struct MemberFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
+  @Test("What is stored without an acknowledgement is not published again", .enabled(if: FleetFaults.areTested))
+  func lostAcknowledgements() throws {
+    let fleet = try FleetNetwork(.latest, servers: 1)
+    let baselines = fleet.baselines
+    try fleet.loseReplies(to: .agent(0), true)
+    try fleet.flap(2)
+    #expect(eventually { fleet.record.changes("node0").count > baselines[0] }, "the publication arrives")
+    // Until the agent has noticed that the connection is lost.
+    usleep(15_000_000)
+    try fleet.loseReplies(to: .agent(0), false)
+    try fleet.flap(1)
+    try fleet.expectNoLoss(since: baselines)
+  }
+
+  @Test("The wall clock of an agent may be wrong by a day", .enabled(if: FleetFaults.areTested))
+  func clocks() throws {
+    let control = try TemporaryDirectory()
+    let library = try PreloadedLibrary.build("clock", in: control)
+    let fleet = try FleetNetwork(
+      .latest, servers: 1, agentEnvironment: ["LD_PRELOAD": library, "CLOCK_FILE": "\(control.path)/offset"])
+    let baselines = fleet.baselines
+    for offset in ["86400", "-86400", "0"] {
+      _ = try control.write(offset, as: "offset")
+      try fleet.flap(2)
+      // Longer than the silence after which an agent counts as lost.
+      usleep(8_000_000)
+      try fleet.expectNoLoss(since: baselines)
+    }
+    #expect(fleet.subscribers.allSatisfy { $0.lost.isEmpty })
+  }
+
+  @Test(
+    "An engine whose disk is full stores again after a restart with space", .enabled(if: FleetFaults.areTested),
+    arguments: NATSServer.Version.allCases)
+  func fullDisk(_ version: NATSServer.Version) throws {
+    let disk = try SmallDisk(megabytes: 8)
+    let fleet = try FleetNetwork(version, servers: 1, disk: disk)
+    try disk.fill()
+    try fleet.flap(20)
+    #expect(
+      eventually {
+        let metrics = try? fleet.agents[0].get("/metrics")
+        return metrics?.contains("reachd_fleet_outbox_events 0\n") == false
+      }, "nothing waits")
+    fleet.servers[0].kill()
+    disk.free()
+    try fleet.servers[0].start()
+    try fleet.flap(1)
+    try fleet.expectPublished()
+    try fleet.expectConvergence()
+    fleet.expectGaps(0...1)
+  }
+
   @Test("Stopped members lose nothing, and no other is reported", .enabled(if: FleetFaults.areTested))
   func stopped() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)

@@ -2,19 +2,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A library that is preloaded into the program under test.
-enum PreloadedLibrary {
-  /// Compiles a file of the folder `Fault`; returns the path of the library.
-  static func build(_ name: String, in directory: TemporaryDirectory) throws -> String {
-    let library = "\(directory.path)/\(name).so"
-    let tests = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
-    let child = try Child(
-      "/usr/bin/env", ["cc", "-shared", "-fPIC", "-O", "-o", library, "\(tests)/Fault/\(name).c", "-ldl"])
-    guard try child.wait() == .exited(0) else { throw TestError(child.errors) }
-    return library
-  }
-}
-
 /// The library that makes the disk fail, and the file that says how.
 struct FaultyDisk {
   let control: TemporaryDirectory

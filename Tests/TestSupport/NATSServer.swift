@@ -38,6 +38,7 @@ public final class NATSServer: Sendable {
   private let configuration: Locked<String>
   private let process = Locked<Child?>(nil)
   private let namespace: Namespace?
+  private let disk: SmallDisk?
 
   /// `nats://127.0.0.1:40123`.
   public var url: String { "nats://127.0.0.1:\(port)" }
@@ -51,20 +52,22 @@ public final class NATSServer: Sendable {
   ///   - port: the port of clients; nil for a free one.
   ///   - parent: the directory in which its own is created.
   ///   - namespace: where it runs; nil for this thread's network namespace.
+  ///   - disk: where its store is; nil for its directory.
   ///   - waits: whether to wait; a cluster's servers wait for each other.
   /// - Throws: a ``TestError`` with its log.
   public init(
     _ version: Version, _ configuration: String = "", name: String = "server", port: UInt16? = nil,
-    in parent: String = "/tmp", namespace: Namespace? = nil, waits: Bool = true
+    in parent: String = "/tmp", namespace: Namespace? = nil, disk: SmallDisk? = nil, waits: Bool = true
   ) throws(TestError) {
     self.version = version
     self.namespace = namespace
+    self.disk = disk
     if let port { self.port = port } else { self.port = try Self.freePort() }
     directory = try TemporaryDirectory(in: parent)
     let text = """
       server_name: \(name)
       listen: "\(namespace == nil ? "127.0.0.1" : "0.0.0.0"):\(self.port)"
-      jetstream { store_dir: "\(directory.path)/store", max_memory_store: 64MB, max_file_store: 1GB }
+      jetstream { store_dir: "\(disk?.path ?? directory.path + "/store")", max_memory_store: 64MB, max_file_store: 1GB }
       \(configuration)
       """
     self.configuration = Locked(text)
@@ -79,7 +82,9 @@ public final class NATSServer: Sendable {
   ///
   /// - Throws: a ``TestError`` with its log.
   public func start(waits: Bool = true) throws(TestError) {
-    let program = try version.program
+    var command = [try version.program] + arguments
+    if let disk { command = disk.launcher + command }
+    let (program, arguments) = (command[0], Array(command.dropFirst()))
     let child = if let namespace { try namespace.spawn(program, arguments) } else { try Child(program, arguments) }
     process.withLock { $0 = child }
     guard waits else { return }
