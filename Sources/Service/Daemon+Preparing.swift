@@ -71,16 +71,26 @@ extension Daemon {
       throw error.isInUse ? .unavailable("data: \(error)") : .configuration(["data: \(error)"])
     }
     let daemon = Daemon(configuration, from: sources, manager, style, writer, choice, adding: makePart)
+    do throws(PreparationFailure) {
+      try daemon.reserve()
+    } catch {
+      choice.end()
+      throw error
+    }
+    return daemon
+  }
+
+  /// Reserves what the configuration needs: limits of targets, and the addresses.
+  private func reserve() throws(PreparationFailure) {
     do throws(ConfigurationErrors) {
-      try daemon.reserveTargets()
+      try reserveTargets()
     } catch {
       throw .configuration(error.lines)
     }
     do throws(HTTPServerError) {
-      try daemon.bind()
+      try bind()
     } catch {
       throw .unavailable("\(error)")
     }
-    return daemon
   }
 }

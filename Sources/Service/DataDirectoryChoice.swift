@@ -76,6 +76,12 @@ package struct DataDirectoryChoice: Sendable {
     }
   }
 
+  /// Ends the run of a service that does not begin to serve; otherwise its end would count as a kill.
+  func end() {
+    guard let store, (try? store.start()) != nil else { return }
+    store.close(within: .seconds(1))
+  }
+
   /// systemd separates directories by colons; the first one is ours.
   private static func first(of list: String?) -> String? {
     list?.split(separator: ":").first.map(String.init)

@@ -37,7 +37,7 @@ final class DaemonUnderTest: Sendable {
       + (file.map { ["--config", $0.path] } ?? [])
     let launch = Self.launcher(privileges) + words
     // No setting of the tests' own surroundings may leak into it.
-    child = try namespace.spawn(launch[0], Array(launch.dropFirst()), environment: ["PATH": "/usr/bin:/bin"])
+    child = try namespace.spawn(launch[0], Array(launch.dropFirst()), environment: Program.bareEnvironment)
     let (namespace, child) = (namespace, child)
     eventually { Self.port(in: child.errors) != nil || child.poll() != nil }
     guard let port = Self.port(in: child.errors) else { throw TestError("it does not listen: \(child.errors)") }

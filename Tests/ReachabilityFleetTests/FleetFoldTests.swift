@@ -105,7 +105,9 @@ struct FleetFoldTests {
     let events = say("a", ["db": .down], skipping: 3)
     #expect(events.count == 2)
     #expect(events.first?.content == .gap(agent: "a", after: 1, before: 5))
-    #expect(events.first?.id.number == 2 * 256)
+    // A comparison of the optional number reads past it under AddressSanitizer, by code of the compiler.
+    let number = events.first?.id.number ?? 0
+    #expect(number == 512)
     #expect(fold.takeMissingBases() == ["a"])
     #expect(fold.nodes["a"]?.holes == 1)
   }

@@ -10,6 +10,8 @@ struct ScriptedReplica {
   private var cursor: UInt64?
   private var wantsState = false
   private var wake: Duration?
+  /// When it last received messages or a heartbeat of its consumer.
+  private var lastReceived = Duration.zero
   private(set) var outgoing: [(message: FleetMessage, expecting: ExpectedLast?)] = []
   private(set) var requestedBases: [String] = []
 
@@ -32,7 +34,14 @@ struct ScriptedReplica {
     if replica.isConnected { run(replica.handle(.heartbeat(node), at: now)) }
   }
 
+  /// The silence after which a consumer reports an interruption: three heartbeats of a second, and its own interval.
+  private static let silence = Duration.seconds(4)
+
   mutating func fireTimer(at now: Duration) {
+    if cursor != nil, now - lastReceived > Self.silence {
+      cursor = nil
+      run(replica.handle(.interrupted, at: now))
+    }
     guard let wake, wake <= now else { return }
     self.wake = nil
     run(replica.handle(.timer, at: now))
@@ -46,6 +55,7 @@ struct ScriptedReplica {
   /// Answers a pending request for the stream's state, and delivers at most `limit` messages.
   mutating func step(_ stream: ScriptedStream, limit: Int, at now: Duration) {
     guard replica.isConnected else { return }
+    lastReceived = now
     if wantsState {
       wantsState = false
       run(replica.handle(.streamState(stream.state), at: now))

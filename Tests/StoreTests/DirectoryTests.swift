@@ -103,11 +103,38 @@ struct DirectoryTests {
     #expect(try check() == .exited(1))
   }
 
+  @Test("A directory that does not exist is not sound, and is not created")
+  func checkNothing() throws {
+    let path = fixture.data.path + "/nothing"
+    let child = try fixture.namespace.spawn(
+      StoreDaemon.program, ["store", "check", "--data", path], environment: [:])
+    #expect(try child.wait() == .exited(78))
+    #expect(child.errors.contains("\(path): there is no such directory"), "\(child.errors)")
+    #expect(unsafe access(path, F_OK) != 0)
+  }
+
+  @Test("A service that cannot bind its address does not count as killed")
+  func unboundAddress() throws {
+    try fixture.start().terminate()
+    let other = try StoreFixture()
+    let listener = try fixture.namespace.spawn(
+      StoreDaemon.program, ["serve", "--listen", "127.0.0.1:18080", "--data", other.data.path],
+      environment: Program.bareEnvironment)
+    #expect(eventually { listener.errors.contains("listening") }, "\(listener.errors)")
+    let refused = try StoreDaemon.launch(fixture, fixture.data.path, nil, [:], ["--listen", "127.0.0.1:18080"])
+    #expect(try refused.wait() == .exited(69), "\(refused.errors)")
+    listener.kill()
+    let daemon = try fixture.start()
+    #expect(!daemon.child.errors.contains("end=killed"), "\(daemon.child.errors)")
+    #expect(try !daemon.get("/history?types=service").text.contains("unclean"))
+    try daemon.terminate()
+  }
+
   @Test("Without a directory there is one notice, and no file")
   func memoryOnly() throws {
     let child = try fixture.namespace.spawn(
       "/usr/bin/setpriv", ["--pdeathsig", "KILL", StoreDaemon.program, "serve", "--listen", "127.0.0.1:0"],
-      environment: ["PATH": "/usr/bin:/bin"])
+      environment: Program.bareEnvironment)
     eventually { child.errors.contains("memory only") }
     #expect(child.errors.split(separator: "\n").filter { $0.contains("memory only") }.count == 1)
     child.kill(15)

@@ -105,7 +105,7 @@ final class StoreDaemon {
     words += [program, "serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"]
     words += ["--data", data] + arguments
     if let configuration { words += ["--config", try fixture.data.write(configuration, as: "reachd.yaml")] }
-    let variables = ["PATH": "/usr/bin:/bin", "REACHD_STORE_RUNTIME": fixture.runtime.path]
+    let variables = Program.bareEnvironment.merging(["REACHD_STORE_RUNTIME": fixture.runtime.path]) { $1 }
     return try fixture.namespace.spawn(
       "/usr/bin/setpriv", words, environment: variables.merging(environment) { $1 })
   }

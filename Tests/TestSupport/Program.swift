@@ -10,6 +10,9 @@ public enum Program {
     return "/" + own.split(separator: "/").dropLast().joined(separator: "/") + "/reachd"
   }()
 
+  /// Only what a program needs that no variable of the tests may configure.
+  public static let bareEnvironment = ["PATH": "/usr/bin:/bin", "ASAN_OPTIONS": "detect_leaks=0"]
+
   /// An environment with a path and nothing that configures the program, and `extra`.
   public static func environment(_ extra: [String: String] = [:]) -> [String: String] {
     let directory = path.split(separator: "/").dropLast().joined(separator: "/")

@@ -26,6 +26,12 @@ internal import Glibc
     lock = descriptor
   }
 
+  /// Whether there is a directory at a path.
+  public static func exists(at path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
   deinit { close(lock) }
 
   /// Releases the lock before the end of the process.

@@ -52,7 +52,12 @@ struct ListeningSocket {
         }
       }
       Self.limitSegments(descriptor)
-      guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else { throw failed("bind") }
+      guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else {
+        guard errno == EADDRINUSE else { throw failed("bind") }
+        throw HTTPServerError(
+          operation: "bind", object: address.description,
+          reason: "another program, maybe reachd, uses the address; `ss -ltnp` shows which one")
+      }
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
       guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
       self.descriptor = descriptor

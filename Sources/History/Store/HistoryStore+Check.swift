@@ -6,6 +6,8 @@ extension HistoryStore {
   /// - Returns: what SQLite's integrity check found; empty for a sound database, and for a directory without one.
   /// - Throws: a ``StoreError`` when another process uses the directory, or it cannot be used.
   public static func check(_ path: String) throws(StoreError) -> [String] {
+    // Locking would create it, and a wrong name would count as a sound database.
+    guard DataDirectory.exists(at: path) else { throw .directory(path: path, reason: "there is no such directory") }
     let directory: DataDirectory?
     do throws(FileError) {
       directory = try DataDirectory(locking: path)

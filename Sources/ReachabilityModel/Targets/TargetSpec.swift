@@ -148,13 +148,17 @@ public struct TargetSpec: Hashable, Sendable {
           hint: "from \(Bounds.count.lowerBound) to \(Bounds.count.upperBound)"))
   }
 
+  /// Whether a text is a label's name: 1 to 63 letters, digits, dots, underscores, hyphens and slashes.
+  public static func isLabelName(_ name: String) -> Bool {
+    Bounds.label.contains(name.utf8.count) && name.utf8.allSatisfy(isInLabel)
+  }
+
   private func labelFaults() -> [Fault] {
     if labels.count > Bounds.labels {
       return [Fault(.labels, "there are \(labels.count) labels", hint: "at most \(Bounds.labels)")]
     }
     return labels.sorted { $0.key < $1.key }.compactMap { name, value in
-      let isName = Bounds.label.contains(name.utf8.count) && name.utf8.allSatisfy(Self.isInLabel)
-      guard isName else {
+      guard Self.isLabelName(name) else {
         return Fault(
           .labels, label: name, "\(name.shortened) is not a label name",
           hint: "1 to 63 of letters, digits, dot, underscore, hyphen and slash")

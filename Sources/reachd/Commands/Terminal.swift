@@ -15,6 +15,11 @@ enum Terminal {
     exit(ExitStatus.output.rawValue)
   }
 
+  /// Writes a line to standard output for a caller that has to undo something if that fails.
+  ///
+  /// - Returns: whether the write succeeded.
+  static func hasWritten(_ text: some StringProtocol) -> Bool { write(text, to: .standardOutput) == nil }
+
   /// Writes one line to standard error, with the control characters of quoted arguments, files and responses escaped.
   ///
   /// - Returns: whether the write succeeded; a failure cannot be reported anywhere.

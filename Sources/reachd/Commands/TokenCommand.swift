@@ -16,15 +16,16 @@ struct TokenCommand: AsyncParsableCommand {
       abstract: "Create a token: it is printed once, and the service stores only its digest.",
       usage: "reachd token create --scope SCOPE [OPTIONS]",
       discussion: """
-        Prints the token to standard output, or writes it to the file of --output. Prints
-        to standard error the line for the configuration, under `tokens:` or in the file
-        that `tokensFile` names. Clients send the token as `Authorization: Bearer TOKEN`;
+        Prints the token to standard output, and to standard error the line for the
+        configuration, under `tokens:` or in the file that `tokensFile` names. With
+        --output it writes the token to a file, and prints the line to standard output.
+        Clients send the token as `Authorization: Bearer TOKEN`;
         reachd's commands read it from REACHD_TOKEN or --token-file. To replace a token,
         add a second one with the same id, change the clients, and remove the first one.
 
         EXAMPLES
           reachd token create --scope read
-          reachd token create --scope check --id grafana --expires 90d --output token
+          reachd token create --scope check --id grafana --output token >>tokens.yaml
         """)
 
     @Option(
@@ -69,11 +70,15 @@ struct TokenCommand: AsyncParsableCommand {
       let line = "  - { id: \"\(token.id)\", sha256: \"\(digest.hexadecimal)\", scopes: [\(scopes)]\(end) }"
       if let output { try save(token.text, to: output) }
       // A token whose digest was not printed is useless, so it is removed.
-      guard Terminal.writeError(line) else {
-        if let output { PrivateFile.remove(output) }
-        throw ExitStatus.output
+      if let output {
+        guard Terminal.hasWritten(line) else {
+          PrivateFile.remove(output)
+          throw ExitStatus.output
+        }
+      } else {
+        guard Terminal.writeError(line) else { throw ExitStatus.output }
+        Terminal.line(token.text)
       }
-      if output == nil { Terminal.line(token.text) }
     }
 
     private func save(_ text: String, to path: String) throws {
