@@ -49,7 +49,7 @@ public struct HistoryReader {
   ///
   /// The row numbers rise with the run and its CLOCK_BOOTTIME, so that a binary search finds it without an index.
   func firstEntry(at time: Int64, _ timeline: Timeline) throws(DatabaseError) -> Int64 {
-    let bounds = try connection.query("SELECT min(id), max(id) FROM transition") { ($0.integer(0), $0.integer(1)) }
+    let bounds = try connection.query(Self.bounds(of: "id", in: "transition")) { ($0.integer(0), $0.integer(1)) }
     guard let (lowest, highest) = bounds.first, highest > 0 else { return 1 }
     if time == .min { return lowest }
     var (low, high) = (lowest, highest + 1)
@@ -64,6 +64,11 @@ public struct HistoryReader {
     return low
   }
 
+  /// Two subqueries: SQLite reads the whole table for a minimum and a maximum in one.
+  private static func bounds(of column: String, in table: String) -> String {
+    "SELECT (SELECT min(\(column)) FROM \(table)), (SELECT max(\(column)) FROM \(table))"
+  }
+
   /// The number of a subject; nil when the history has nothing about it.
   public func reference(to subject: String) throws(DatabaseError) -> Int64? {
     try connection.query("SELECT ref FROM subject WHERE name = ?", .text(subject)) { $0.integer(0) }.first
@@ -72,7 +77,7 @@ public struct HistoryReader {
   /// Returns the first event at or after a moment, as its number; nil when there is none.
   public func firstEvent(at time: Int64) throws(DatabaseError) -> UInt64? {
     var (low, high): (UInt64, UInt64)
-    let bounds = try connection.query("SELECT min(seq), max(seq) FROM event") { ($0.bits(0), $0.bits(1)) }
+    let bounds = try connection.query(Self.bounds(of: "seq", in: "event")) { ($0.bits(0), $0.bits(1)) }
     guard let found = bounds.first, found.1 > 0 else { return nil }
     (low, high) = (found.0, found.1 + 1)
     let last = high
