@@ -47,6 +47,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [("id", "transition"), ("seq", "event")])
+  func boundsAreReadWithoutAScan(column: String, table: String) throws {
+    let plan = try filled().connection.query("EXPLAIN QUERY PLAN \(HistoryReader.bounds(of: column, in: table))") {
+      $0.text(3) ?? ""
+    }
+    #expect(plan.contains { $0.hasPrefix("SEARCH \(table)") }, "\(plan)")
+    #expect(!plan.contains { $0.hasPrefix("SCAN \(table)") }, "\(plan)")
+  }
+
   @Test func timesSelectByTheMappedClock() throws {
     let reader = try filled().reader(at: 200)
     var filter = HistoryFilter()

@@ -65,7 +65,7 @@ public struct HistoryReader {
   }
 
   /// Two subqueries: SQLite reads the whole table for a minimum and a maximum in one.
-  private static func bounds(of column: String, in table: String) -> String {
+  static func bounds(of column: String, in table: String) -> String {
     "SELECT (SELECT min(\(column)) FROM \(table)), (SELECT max(\(column)) FROM \(table))"
   }
 
