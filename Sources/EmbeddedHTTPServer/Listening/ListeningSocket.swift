@@ -53,10 +53,11 @@ struct ListeningSocket {
       }
       Self.limitSegments(descriptor)
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else {
-        guard errno == EADDRINUSE else { throw failed("bind") }
-        throw HTTPServerError(
-          operation: "bind", object: address.description,
-          reason: "another program, maybe reachd, uses the address; `ss -ltnp` shows which one")
+        var error = failed("bind")
+        if error.code == EADDRINUSE {
+          error.reason = "another program, maybe reachd, uses the address; `ss -ltnp` shows which one"
+        }
+        throw error
       }
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
       guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
