@@ -20,11 +20,6 @@ struct LabelSelector {
         throw Problem(
           .badRequest, "label must be a list such as env=prod,team, got \(text.prefix(80).debugDescription)")
       }
-      // Otherwise a wrong separator would select nothing, which looks like success.
-      guard TargetSpec.isLabelName(String(name)) else {
-        throw Problem(
-          .badRequest, "\(name.prefix(80).debugDescription) is not a label name; expected a list such as env=prod,team")
-      }
       rules.append(LabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
     }
     return rules
