@@ -105,7 +105,7 @@ def loading(service, browser, path):
         # The test sees no requests of a shared worker.
         page.add_init_script("delete globalThis.SharedWorker")
         held = []
-        page.route("**/events", held.append)
+        page.route("**/events", lambda route: held.append(route))
         page.goto(service.url)
         expect(page.locator(".banner")).to_contain_text("Connecting")
         page.screenshot(path=path / "loading.png")
@@ -122,7 +122,7 @@ def stale(service, browser, path):
         page.goto(service.url)
         page.locator(".rows .row").first.wait_for()
         held = []
-        page.route("**/events", held.append)
+        page.route("**/events", lambda route: held.append(route))
         page.clock.fast_forward(30_000)
         expect(page.locator(".banner")).to_contain_text("No data since")
         page.screenshot(path=path / "stale.png")
