@@ -1,6 +1,7 @@
-internal import EventStreams
 internal import DequeModule
 internal import EventLoop
+internal import EventStreams
+internal import Locks
 internal import Logging
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import EventStreams
+internal import Locks
 
 /// What other threads send to the server's thread.
 enum ServerMessage: Sendable {

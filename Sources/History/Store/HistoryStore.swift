@@ -1,5 +1,4 @@
 public import Database
-internal import Dispatch
 internal import EventLoop
 internal import Locks
 internal import Logging
@@ -20,7 +19,7 @@ public final class HistoryStore: Sendable {
   private let verifier = Verifier()
   let observers: Observers
   private let threads = Locked<[LoopThread]>([])
-  private let hasEnded = DispatchSemaphore(value: 0)
+  private let hasEnded = Latch()
 
   private let opened: Locked<RecoveredState>
   /// Counters for metrics.
@@ -112,7 +111,7 @@ public final class HistoryStore: Sendable {
         try LoopThread("store") { [thread] in
           thread.run()
         } completion: { [hasEnded] in
-          hasEnded.signal()
+          hasEnded.open()
         },
       ]
       threads.withLock { $0 = started }
@@ -179,8 +178,7 @@ public final class HistoryStore: Sendable {
     guard !started.isEmpty else { return true }
     thread.isClosing.set()
     waker.wake()
-    let nanoseconds = Int(clamping: timeLimit.wholeNanoseconds)
-    let hasEnded = hasEnded.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+    let hasEnded = hasEnded.wait(atMost: timeLimit)
     stall.stop()
     sync.stop()
     // A thread that the disk blocks ends with the process.

@@ -89,8 +89,8 @@ package final class LogWriter: Sendable {
 
   /// Waits until all lines are written, or until the timeout.
   package func flush(seconds: Int) {
-    let done = DispatchSemaphore(value: 0)
-    queue.async { done.signal() }
-    _ = done.wait(timeout: .now() + .seconds(seconds))
+    let done = Latch()
+    queue.async { done.open() }
+    _ = done.wait(atMost: .seconds(seconds))
   }
 }

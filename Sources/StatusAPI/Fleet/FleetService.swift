@@ -83,7 +83,7 @@ public final class FleetService: Sendable {
   }
 
   /// The time for which the end of the process waits for the engine.
-  private static let byeTimeout = DispatchTimeInterval.seconds(1)
+  private static let byeTimeout = Duration.seconds(1)
 
   /// Ends, and publishes that, so that the other replicas take its place immediately; it blocks for at most a second.
   public func stop() {
@@ -94,9 +94,9 @@ public final class FleetService: Sendable {
     }
     subscriptions.forEach { $0.cancel() }
     let bye = FleetMessage.node(NodeMessage(id: id, .bye(restarts: false)))
-    let isPublished = DispatchSemaphore(value: 0)
-    engine.publish(FleetWire.encode(bye), on: bye.subject, expecting: nil) { _ in isPublished.signal() }
-    _ = isPublished.wait(timeout: .now() + Self.byeTimeout)
+    let isPublished = Latch()
+    engine.publish(FleetWire.encode(bye), on: bye.subject, expecting: nil) { _ in isPublished.open() }
+    _ = isPublished.wait(atMost: Self.byeTimeout)
   }
 
   // MARK: - State

@@ -97,9 +97,9 @@ final class FleetAgent: ServicePart {
       return false
     }
     if isMember {
-      let hasEnded = DispatchSemaphore(value: 0)
-      publish(.bye(restarts: false)) { _ in hasEnded.signal() }
-      _ = hasEnded.wait(timeout: .now() + .milliseconds(Int(Self.byeTimeout / .milliseconds(1))))
+      let hasEnded = Latch()
+      publish(.bye(restarts: false)) { _ in hasEnded.open() }
+      _ = hasEnded.wait(atMost: Self.byeTimeout)
     }
     engine.stop()
   }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import HostProcess
+internal import Locks
 internal import Probers
 internal import StatusAPI
 
@@ -55,7 +56,7 @@ struct RemoteWatch: Sendable {
       delay = reader.count > before ? Self.delays.first : min(delay * 2, Self.delays.longest)
       Terminal.writeError("reachd: \(failure); reconnecting in \(delay) s")
       reader.reset()
-      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .seconds(Int(delay)))
+      _ = Latch().wait(atMost: .seconds(delay))
     }
   }
 
@@ -92,10 +93,10 @@ struct RemoteWatch: Sendable {
 
   /// Waits for an operation on this thread, which is not one of the cooperative pool.
   private static func wait(for operation: @escaping @Sendable () async -> Void) {
-    let end = DispatchSemaphore(value: 0)
+    let end = Latch()
     Task {
       await operation()
-      end.signal()
+      end.open()
     }
     end.wait()
   }

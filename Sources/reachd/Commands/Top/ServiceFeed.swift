@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dispatch
 internal import EventLoop
 internal import JSONFormat
+internal import Locks
 internal import NetworkReachability
 internal import Probers
 internal import ReachabilityModel
@@ -97,7 +98,7 @@ final class ServiceFeed: Sendable {
       attempt += 1
       mailbox.post(.connection(.disconnected(since: since, reason: failure, retry: now + delay)))
       reader.reset()
-      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Int(delay)))
+      _ = Latch().wait(atMost: .milliseconds(delay))
     }
   }
 
