@@ -101,7 +101,9 @@ final class ConfigurationReloader: Sendable {
       for path in pending { state.activeValues[path] = before[path] }
       return Self.difference(before, state.activeValues)
     }
-    logger.notice("configuration reloaded", metadata: ["changed": "\(changed.joined(separator: ","))"])
+    // The files that the settings name, such as certificates, were read again in any case.
+    let names = changed.isEmpty ? "none" : changed.joined(separator: ",")
+    logger.notice("configuration reloaded", metadata: ["changed": "\(names)"])
     for warning in loaded.warnings(sources.environment) { logger.warning("\(warning)") }
     if !pending.isEmpty {
       logger.warning("settings need a restart", metadata: ["settings": "\(pending.joined(separator: ","))"])

@@ -90,12 +90,12 @@ struct PendingRecordsTests {
   func definition() {
     let target = TargetRecord(id: "a", definition: "{}", origin: "runtime", revision: 1, state: [1])
     #expect(
-      TargetChangeRecord.put(target).followed(by: .state([2]))
+      StoredTargetChange.put(target).followed(by: .state([2]))
         == .put(
           TargetRecord(
             id: "a", definition: "{}", origin: "runtime", revision: 1, state: [2])))
-    #expect(TargetChangeRecord.put(target).followed(by: .remove) == .remove)
-    #expect(TargetChangeRecord.state([1]).followed(by: nil) == .state([1]))
+    #expect(StoredTargetChange.put(target).followed(by: .remove) == .remove)
+    #expect(StoredTargetChange.state([1]).followed(by: nil) == .state([1]))
   }
 }
 

@@ -107,7 +107,7 @@ struct CheckScheduleTests {
     #expect(try schedule.configure([try definition("a"), try definition("b")]) == TargetConfigurationResult())
     try await state(of: "a", becomes: .up)
     #expect(schedule.put(try definition("a", "tcp://10.0.0.8:1")) == .rejected(.configured))
-    #expect(throws: TargetChangeError.configured) { try schedule.remove("a") }
+    #expect(throws: ScheduleChangeError.configured) { try schedule.remove("a") }
     let before = try #require(schedule.report(of: "a"))
     try schedule.configure([try definition("a"), try definition("c")])
     #expect(schedule.report(of: "a") == before, "what is unchanged keeps its state")
@@ -131,17 +131,17 @@ struct CheckScheduleTests {
       Issue.record("was not replaced")
       return
     }
-    #expect(throws: TargetChangeError.precondition) {
+    #expect(throws: ScheduleChangeError.precondition) {
       try schedule.remove("db", if: .revisions([report.revision]))
     }
     let both = TargetPrecondition.both(.present, .otherThan([changed.revision]))
-    #expect(throws: TargetChangeError.precondition) { try schedule.pause("db", if: both) }
-    #expect(throws: TargetChangeError.missing) { try schedule.pause("missing", if: .none) }
+    #expect(throws: ScheduleChangeError.precondition) { try schedule.pause("db", if: both) }
+    #expect(throws: ScheduleChangeError.missing) { try schedule.pause("missing", if: .none) }
     // Its state may have changed.
     let kept = try schedule.pause("db", false, if: .otherThan([report.revision]))
     #expect(kept.revision == changed.revision && kept.definition == changed.definition)
     try schedule.remove("db", if: .revisions([changed.revision]))
-    #expect(throws: TargetChangeError.missing) { try schedule.remove("db") }
+    #expect(throws: ScheduleChangeError.missing) { try schedule.remove("db") }
   }
 
   @Test("The limit of targets allows changes of existing ones")

@@ -122,7 +122,7 @@ import Testing
       #expect(limiter.admit(Self.token, limits, at: .zero) == nil)
       #expect(limiter.admit(.anonymous, limits, at: .zero) == nil)
     }
-    let own = TargetChangeError.rateLimited(seconds: 1, .changesPerSecond(limit: 1, .token("ci")))
+    let own = ScheduleChangeError.rateLimited(seconds: 1, .changesPerSecond(limit: 1, .token("ci")))
     #expect(limiter.admit(Self.token, limits, at: .zero) == own)
     #expect(
       limiter.admit(.anonymous, limits, at: .zero) == .rateLimited(seconds: 1, .changesPerSecond(limit: 2, .all)))

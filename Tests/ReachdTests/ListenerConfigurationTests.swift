@@ -100,7 +100,7 @@ import Testing
     ("listen: {address: 'unix:/a'}", "FILE:1:9: listen: a list is expected here"),
     ("listen: [{address: '127.0.0.1:1', reads: token}]", "no client could read"),
     ("tls: {certificate: /nonexistent/a}", "tls: the key is missing"),
-    ("tls: {certificate: /nonexistent/a, key: /nonexistent/b}", "/nonexistent/a: tls: No such file"),
+    ("tls: {certificate: /nonexistent/a, key: /nonexistent/b}", "/nonexistent/a: tls.certificate: No such file"),
     ("tls: {certificate: /etc/hostname, key: /etc/hostname}", "/etc/hostname: tls.certificate: "),
   ])
   func invalidListenEntriesAreReported(text: String, diagnostic: String) throws {

@@ -170,7 +170,7 @@ def check_examples(paths, work, bin_directory):
     (etc / "ops.secret").chmod(0o600)
     made = subprocess.run([bin_directory / "reachd", "token", "create", "--scope", "read", "--output", etc / "token"],
                           check=True, capture_output=True, text=True)
-    (etc / "tokens.yaml").write_text(made.stderr, encoding="ascii")
+    (etc / "tokens.yaml").write_text(made.stdout, encoding="ascii")
     failures = []
     for path in paths:
         for block in blocks(ROOT, path):

@@ -17,12 +17,12 @@ public struct EventRecord: Sendable, Equatable {
   /// The subject's state to restore after a restart; nil to keep the stored one.
   public var state: [UInt8]?
   /// The change of the registered target's row; nil for other subjects.
-  public var target: TargetChangeRecord?
+  public var target: StoredTargetChange?
 
   /// Makes a record from its parts.
   public init(
     sequence: UInt64, time: Int64, uptime: Int64, kind: UInt8, subject: String, body: [UInt8],
-    transition: TransitionRecord? = nil, state: [UInt8]? = nil, target: TargetChangeRecord? = nil
+    transition: TransitionRecord? = nil, state: [UInt8]? = nil, target: StoredTargetChange? = nil
   ) {
     self.sequence = sequence
     self.time = time
@@ -68,7 +68,7 @@ public struct TargetRecord: Sendable, Equatable {
 }
 
 /// A change of a registered target's row, in the transaction of its event.
-public enum TargetChangeRecord: Sendable, Equatable {
+public enum StoredTargetChange: Sendable, Equatable {
   /// The target is registered, or its definition has changed.
   case put(TargetRecord)
   /// Its state has changed.
@@ -77,9 +77,9 @@ public enum TargetChangeRecord: Sendable, Equatable {
   case remove
 }
 
-extension TargetChangeRecord {
+extension StoredTargetChange {
   /// The change that has the effect of this one and a later one.
-  func followed(by later: TargetChangeRecord?) -> TargetChangeRecord {
+  func followed(by later: StoredTargetChange?) -> StoredTargetChange {
     guard let later else { return self }
     guard case .put(var target) = self, case .state(let state) = later else { return later }
     target.state = state

@@ -35,6 +35,8 @@ extension HTTPClient {
       unsafe ccurl_set_string(handle, CURLOPT_URL, request.url),
       unsafe ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
       unsafe ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),  // curl's SIGALRM is not for a process with threads
+      // The thread that resolves the name cannot be cancelled; without this, the end of the transfer waits for it.
+      unsafe ccurl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
       unsafe ccurl_set_string(handle, CURLOPT_PROXY, ""),
       unsafe ccurl_set_string(handle, CURLOPT_NOPROXY, "*"),
       unsafe ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),

@@ -21,7 +21,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
   var peer: Peer
   private var socket: StreamSocket?
   private var transfer: HTTPTransfer?
-  var request: OutgoingRequest
+  var request: HTTPProbeRequest
   var answer: HTTPResponseReader
   var step = Step.connecting
   var begun = MonotonicInstant.now
@@ -35,7 +35,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     self.options = options
     self.loop = loop
     target = check.request.target
-    request = OutgoingRequest(options)
+    request = HTTPProbeRequest(options)
     answer = HTTPResponseReader(options)
   }
 

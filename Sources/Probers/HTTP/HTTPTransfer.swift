@@ -36,7 +36,7 @@ internal import ReachabilityModel
   }
 
   /// Sets all options; false if libcurl rejects one.
-  func prepare(_ target: CheckTarget, _ peer: Peer, _ request: OutgoingRequest, _ curlTarget: CurlTarget) -> Bool {
+  func prepare(_ target: CheckTarget, _ peer: Peer, _ request: HTTPProbeRequest, _ curlTarget: CurlTarget) -> Bool {
     self.curlTarget = curlTarget
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
@@ -87,7 +87,7 @@ internal import ReachabilityModel
   }
 
   /// Sets the method, the header fields and the body.
-  private func set(_ request: OutgoingRequest, _ curlTarget: CurlTarget) -> [CURLcode] {
+  private func set(_ request: HTTPProbeRequest, _ curlTarget: CurlTarget) -> [CURLcode] {
     var codes: [CURLcode] = []
     if request.method == "HEAD" {
       codes.append(unsafe ccurl_set_long(handle, CURLOPT_NOBODY, 1))

@@ -10,7 +10,7 @@ struct ChangeRateLimiter: Sendable {
   ///   - limits: the limits of the schedule.
   ///   - now: the present time.
   /// - Returns: nil, or in how many seconds the next change is admitted.
-  mutating func admit(_ account: TargetAccount, _ limits: ScheduleLimits, at now: Duration) -> TargetChangeError? {
+  mutating func admit(_ account: TargetAccount, _ limits: ScheduleLimits, at now: Duration) -> ScheduleChangeError? {
     guard account != .file, let limit = limits.changesPerSecond(of: account) else { return nil }
     var bucket = buckets[account] ?? RateBucket(capacity: ScheduleLimits.changeBurst, at: now)
     bucket.refill(perSecond: Double(limit), capacity: ScheduleLimits.changeBurst, at: now)

@@ -64,14 +64,14 @@ extension CheckSchedule {
   ///   - origin: the configuration, or a client.
   ///   - account: the client's account, whose rate of changes applies; nil for no limit.
   ///   - precondition: the condition for the change.
-  /// - Throws: a ``TargetChangeError`` when it is not registered, the precondition is not fulfilled, it belongs to the
+  /// - Throws: a ``ScheduleChangeError`` when it is not registered, the precondition is not fulfilled, it belongs to the
   ///   configuration, or the account makes too many changes.
   public func remove(
     _ id: String, origin: TargetOrigin = .runtime, by account: TargetAccount? = nil,
     if precondition: TargetPrecondition = .none
-  ) throws(TargetChangeError) {
+  ) throws(ScheduleChangeError) {
     let removal = guarded.withLock { registry in
-      Result { () throws(TargetChangeError) in try registry.remove(id, origin, account, precondition, at: now()) }
+      Result { () throws(ScheduleChangeError) in try registry.remove(id, origin, account, precondition, at: now()) }
     }
     try removal.get().run()
   }
@@ -89,11 +89,11 @@ extension CheckSchedule {
   ///   - account: the client's account, whose rate of changes applies; nil for no limit.
   ///   - precondition: the condition for the change.
   /// - Returns: the target after the change.
-  /// - Throws: a ``TargetChangeError`` when it is not registered, the precondition is not fulfilled, or the account makes
+  /// - Throws: a ``ScheduleChangeError`` when it is not registered, the precondition is not fulfilled, or the account makes
   ///   too many changes.
   public func pause(
     _ id: String, _ isPaused: Bool = true, by account: TargetAccount? = nil, if precondition: TargetPrecondition
-  ) throws(TargetChangeError) -> TargetReport {
+  ) throws(ScheduleChangeError) -> TargetReport {
     guard let old = report(of: id) else { throw .missing }
     guard precondition.isFulfilled(by: old) else { throw .precondition }
     guard old.definition.isPaused != isPaused else { return old }

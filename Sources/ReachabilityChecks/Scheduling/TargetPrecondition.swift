@@ -35,11 +35,11 @@ public enum TargetPutResult: Hashable, Sendable {
   /// The target was registered before.
   case replaced(TargetReport)
   /// Nothing was changed.
-  case rejected(TargetChangeError)
+  case rejected(ScheduleChangeError)
 }
 
 /// Why a target was not changed.
-public enum TargetChangeError: Error, Hashable, Sendable {
+public enum ScheduleChangeError: Error, Hashable, Sendable {
   /// The target is not registered.
   case missing
   /// The precondition is not fulfilled.

@@ -84,7 +84,7 @@ struct TargetRegistry {
   mutating func remove(
     _ id: String, _ origin: TargetOrigin, _ account: TargetAccount?, _ precondition: TargetPrecondition,
     at now: ScheduleState.Moment
-  ) throws(TargetChangeError) -> TargetChangeEffects {
+  ) throws(ScheduleChangeError) -> TargetChangeEffects {
     guard let old = state.entries[id]?.report else { throw .missing }
     if let error = Self.rejection(of: old, origin, precondition) { throw error }
     if let error = admitChange(by: account, at: now) { throw error }
@@ -98,13 +98,13 @@ struct TargetRegistry {
   }
 
   /// Counts a change against the rate of the account, if a caller makes it.
-  mutating func admitChange(by account: TargetAccount?, at now: ScheduleState.Moment) -> TargetChangeError? {
+  mutating func admitChange(by account: TargetAccount?, at now: ScheduleState.Moment) -> ScheduleChangeError? {
     account.flatMap { state.ledger.changes.admit($0, state.ledger.limits, at: now.uptime) }
   }
 
   private static func rejection(
     of old: TargetReport?, _ origin: TargetOrigin, _ precondition: TargetPrecondition
-  ) -> TargetChangeError? {
+  ) -> ScheduleChangeError? {
     guard precondition.isFulfilled(by: old) else { return .precondition }
     // The file precedes all, and what the fleet checks here is not changed by clients.
     if let old, old.origin == .configuration, origin != .configuration { return .configured }

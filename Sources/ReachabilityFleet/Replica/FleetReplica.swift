@@ -12,7 +12,7 @@ public struct FleetReplica: Sendable {
   public private(set) var silence = SilenceTracker()
   private let attributes: NodeHello
   private var tail = StreamTail()
-  private var proposer: Proposer
+  private var proposer: VerdictProposer
   private var isConsuming = false
   /// What the fold before a lost stream had, to restate it.
   private var lostFold: FleetFold?
@@ -38,7 +38,7 @@ public struct FleetReplica: Sendable {
   public init(id: String, attributes: NodeHello) {
     self.id = id
     self.attributes = attributes
-    proposer = Proposer(replica: id)
+    proposer = VerdictProposer(replica: id)
   }
 
   /// Processes an input.

@@ -7,7 +7,7 @@ public struct CheckModule: Hashable, Sendable {
   /// The protocol and its options.
   public var options: Options
   /// The address family that is used when the caller does not choose one.
-  public var family: FamilyChoice
+  public var family: CheckAddressFamily
   /// The targets for which a caller may use it.
   public var access: ModuleAccess
 
@@ -29,7 +29,7 @@ public struct CheckModule: Hashable, Sendable {
 
   /// Creates a module.
   public init(
-    name: String, options: Options, family: FamilyChoice = .any, access: ModuleAccess = .configuredTargets
+    name: String, options: Options, family: CheckAddressFamily = .any, access: ModuleAccess = .configuredTargets
   ) {
     self.name = name
     self.options = options
@@ -74,7 +74,7 @@ public struct CheckModule: Hashable, Sendable {
 }
 
 /// The addresses of a name that are checked.
-public enum FamilyChoice: String, Hashable, Sendable, CaseIterable {
+public enum CheckAddressFamily: String, Hashable, Sendable, CaseIterable {
   /// The first one with a route, IPv6 before IPv4 in the resolver's order.
   case any
   /// IPv4 only.

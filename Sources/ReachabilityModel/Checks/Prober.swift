@@ -7,7 +7,7 @@ public struct CheckRequest: Hashable, Sendable {
   /// The time limit, including name resolution.
   public var timeout: Duration
   /// The address family that is used.
-  public var family: FamilyChoice
+  public var family: CheckAddressFamily
   /// The source address; nil for the kernel's choice.
   public var source: IPAddress?
   /// The outgoing interface, by name (SO_BINDTODEVICE); nil for the kernel's choice.
@@ -17,8 +17,8 @@ public struct CheckRequest: Hashable, Sendable {
 
   /// Creates a check of `target`; the default module is that of its scheme.
   public init(
-    _ target: CheckTarget, module: CheckModule? = nil, timeout: Duration = .seconds(5), family: FamilyChoice? = nil,
-    source: IPAddress? = nil, interface: String? = nil, policy: ContactPolicy? = nil
+    _ target: CheckTarget, module: CheckModule? = nil, timeout: Duration = .seconds(5),
+    family: CheckAddressFamily? = nil, source: IPAddress? = nil, interface: String? = nil, policy: ContactPolicy? = nil
   ) {
     let module = module ?? .standard(for: target.scheme)
     self.target = target

@@ -35,7 +35,9 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
 
   /// The message on one line, with control characters of keys and paths escaped.
   package var description: String {
-    let subject = path.isEmpty ? "" : "\(path): "
+    // A flag or a variable already names its setting.
+    let isNamed = location.hasPrefix("--") || location.hasPrefix("REACHD_")
+    let subject = path.isEmpty || isNamed ? "" : "\(path): "
     return "\(location): \(subject)\(problem)\(hint.isEmpty ? "" : "; \(hint)")".withoutControls
   }
 }

@@ -45,21 +45,26 @@ package struct TLSFiles: Sendable, Hashable {
         location: "configuration", path: "tls", problem: "\(key == nil ? "the key" : "the certificate") is missing",
         hint: "TLS needs both files, certificate and key")
     }
-    let texts: (certificate: [UInt8], key: [UInt8])
-    do throws(FileReadError) {
-      texts = (
-        try FileReader.bytes(of: certificate, limit: Self.fileByteLimit, blocking: blocking),
-        try FileReader.bytes(of: key, limit: Self.fileByteLimit, blocking: blocking)
-      )
-    } catch {
-      throw ConfigurationError(location: error.path, path: "tls", problem: error.reason)
-    }
+    let texts = (
+      certificate: try Self.bytes(of: certificate, "tls.certificate", blocking: blocking),
+      key: try Self.bytes(of: key, "tls.key", blocking: blocking)
+    )
     do throws(TLSIdentityError) {
       return try TLSIdentity(certificate: texts.certificate, privateKey: texts.key)
     } catch {
       throw ConfigurationError(
         location: error.part == .certificate ? certificate : key, path: "tls.\(error.part.rawValue)",
         problem: error.reason, hint: "expected PEM, and the key of the first certificate")
+    }
+  }
+
+  private static func bytes(
+    of file: String, _ setting: String, blocking: Bool
+  ) throws(ConfigurationError) -> [UInt8] {
+    do throws(FileReadError) {
+      return try FileReader.bytes(of: file, limit: fileByteLimit, blocking: blocking)
+    } catch {
+      throw ConfigurationError(location: error.path, path: setting, problem: error.reason)
     }
   }
 }

@@ -56,7 +56,7 @@ enum ModuleConfiguration {
       reader.addError(written, "\(path).prober", "\(prober) is not for \(scheme.rawValue)://", hint)
     }
     let access = fields.nodes["hosts"].flatMap { hosts($0, "\(path).hosts", module, &reader) }
-    let family = fields.nodes["ip"].flatMap { reader.choice($0, "\(path).ip", FamilyChoice.self) }
+    let family = fields.nodes["ip"].flatMap { reader.choice($0, "\(path).ip", CheckAddressFamily.self) }
     guard reader.errors.count == before else { return nil }
     return CheckModule(
       name: module.name, options: module.options, family: family ?? .any, access: access ?? .configuredTargets)

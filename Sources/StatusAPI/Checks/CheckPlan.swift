@@ -124,14 +124,14 @@ package struct CheckPlan: Sendable {
 
   private static func families(
     _ text: String?, _ module: CheckModule, from source: IPAddress?
-  ) throws(InvalidParameters) -> [FamilyChoice] {
+  ) throws(InvalidParameters) -> [CheckAddressFamily] {
     // A source address determines the family, too.
-    let sources = source.map { $0.unmapped.family == .ipv4 ? FamilyChoice.ipv4 : .ipv6 }
+    let sources = source.map { $0.unmapped.family == .ipv4 ? CheckAddressFamily.ipv4 : .ipv6 }
     switch text {
     case nil: return [module.family]
     case "both": return sources.map { [$0] } ?? [.ipv4, .ipv6]
     case .some(let text):
-      guard let family = FamilyChoice(rawValue: text) else {
+      guard let family = CheckAddressFamily(rawValue: text) else {
         throw InvalidParameters("ip must be any, 4, 6 or both, got \(text.debugDescription)")
       }
       if let source, let sources, family != .any, family != sources {

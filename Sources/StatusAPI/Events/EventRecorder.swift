@@ -73,7 +73,7 @@ struct EventRecorder {
       reason: report.status.reason.flatMap(ReasonCode.init), causes: causes, flags: flags)
   }
 
-  private mutating func target(_ report: TargetReport, _ isRemoved: Bool) -> TargetChangeRecord {
+  private mutating func target(_ report: TargetReport, _ isRemoved: Bool) -> StoredTargetChange {
     let id = report.definition.id
     guard !isRemoved else {
       revisions[id] = nil

@@ -54,7 +54,7 @@ enum TargetRoutes {
     summary: "remove a registered target"
   ) { (context) throws(Problem) in
     let id = try id(context)
-    do throws(TargetChangeError) {
+    do throws(ScheduleChangeError) {
       try context.service.targets.schedule.remove(
         id, by: context.account, if: TargetEntityTag.precondition(context))
     } catch {
@@ -103,7 +103,7 @@ enum TargetRoutes {
     {
       try SingleCheckRoutes.enforceRateLimit(1, context)
     }
-    do throws(TargetChangeError) {
+    do throws(ScheduleChangeError) {
       let report = try context.service.targets.schedule.pause(
         id, isPaused, by: context.account, if: TargetEntityTag.precondition(context))
       return .now(answer(report, context))
@@ -156,7 +156,7 @@ extension Problem {
   }
 
   /// Creates the problem for a change that the schedule refuses.
-  init(_ refusal: TargetChangeError, _ id: String) {
+  init(_ refusal: ScheduleChangeError, _ id: String) {
     switch refusal {
     case .missing: self.init(.notFound, "no target has the id \(id.debugDescription); GET /targets lists all targets")
     case .precondition:

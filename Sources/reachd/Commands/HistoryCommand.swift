@@ -10,6 +10,7 @@ struct HistoryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
     abstract: "Print the transitions of the past, oldest first.",
+    usage: "reachd history [OPTIONS]",
     discussion: """
       One line per transition: its time, subject, states, reason and causes. Starts and stops of the service are listed,
       too. On a terminal the lines are a table, with times in whole seconds. Exits with 0 when the history could be

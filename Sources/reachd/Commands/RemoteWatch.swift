@@ -38,6 +38,7 @@ struct RemoteWatch: Sendable {
     while true {
       let before = reader.count
       let failure: String
+      var noResponse: (any Error)?
       do {
         let response = try client.stream(path, after: reader.lastID, source, receive: reader.receive)
         let isStream = response.status == 200 && response.contentType?.hasPrefix("text/event-stream") == true
@@ -49,10 +50,12 @@ struct RemoteWatch: Sendable {
       } catch let code as ExitCode {
         return code
       } catch {
-        failure = "\(error)"
+        (failure, noResponse) = ("\(error)", error)
       }
       // A service that never responded is probably the wrong address.
-      guard reader.count > 0 else { return ClientOptions.undetermined(failure) }
+      guard reader.count > 0 else {
+        return noResponse.map(ClientOptions.noResponse) ?? ClientOptions.undetermined(failure)
+      }
       delay = reader.count > before ? Self.delays.first : min(delay * 2, Self.delays.longest)
       Terminal.writeError("reachd: \(failure); reconnecting in \(delay) s")
       reader.reset()

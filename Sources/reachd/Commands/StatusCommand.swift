@@ -76,9 +76,9 @@ struct StatusCommand: AsyncParsableCommand {
       Terminal.writeError("reachd: \(error)")
       return ExitStatus.undetermined
     } catch let error where !(error is ExitCode) {
-      Terminal.writeError("reachd: \(error)")
-      Terminal.writeError("reachd: is the service running? `reachd status --direct` queries the kernel without it")
-      return ExitStatus.undetermined
+      let code = ClientOptions.noResponse(error)
+      Terminal.writeError("reachd: `reachd status --direct` queries the kernel without the service")
+      return code
     }
   }
 }

@@ -42,7 +42,7 @@ import Testing
     }
     let wrong = try Program.run(["status", "--direct"], environment: ["REACHD_SETTLE": "soon"])
     #expect(wrong.end == .exited(78))
-    #expect(wrong.errors.hasPrefix("reachd: REACHD_SETTLE: settle: \"soon\" is invalid"), "\(wrong.errors)")
+    #expect(wrong.errors.hasPrefix("reachd: REACHD_SETTLE: \"soon\" is invalid"), "\(wrong.errors)")
   }
 
   @Test func modulesOfTheFileAreAccepted() throws {

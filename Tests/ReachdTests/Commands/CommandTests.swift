@@ -80,7 +80,7 @@ import Testing
   @Test func invalidFlagIsNamed() throws {
     let (end, _, errors) = try Program.run(["serve", "--listen", "here"])
     #expect(end == .exited(78))
-    #expect(errors.hasPrefix("reachd: --listen: listen: \"here\" is invalid; expected an address with port"))
+    #expect(errors.hasPrefix("reachd: --listen: \"here\" is invalid; expected an address with port"))
   }
 
   @Test func usedPortExits69WithAMessage() throws {

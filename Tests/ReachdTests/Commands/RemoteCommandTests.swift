@@ -36,7 +36,7 @@ import Testing
     #expect(try targets(service, "add", "db", "route://127.0.0.1", "--replace").end == .exited(0))
     let missing = try targets(service, "rm", "db", "nosuch")
     #expect(missing.end == .exited(1))
-    #expect(missing.errors == "reachd: no target has the id \"nosuch\"; GET /targets lists all targets\n")
+    #expect(missing.errors == "reachd: no target has the id \"nosuch\"; see reachd targets\n")
     #expect(try targets(service, "list").output.isEmpty)
   }
 

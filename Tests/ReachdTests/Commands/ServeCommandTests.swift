@@ -90,6 +90,20 @@ import Testing
     }
   }
 
+  @Test func secondSignalEndsTheDrainDelay() throws {
+    let service = try RunningService(["--drain-delay", "600s", "--grace", "600s"])
+    #expect(try eventually { try get(service.url + "/readyz").status == 200 })
+    service.child.kill(SIGINT)
+    #expect(try eventually { try get(service.url + "/readyz").status == 503 })
+    // The drain is in progress; its wait for a signal begins a moment later.
+    #expect(
+      eventually {
+        service.child.kill(SIGINT)
+        return service.child.poll() != nil
+      })
+    #expect(try service.child.wait() == .exited(0))
+  }
+
   @Test func readinessFailsBeforeTheListenerCloses() throws {
     let service = try RunningService(["--drain-delay", "30s", "--grace", "60s"])
     #expect(try eventually { try get(service.url + "/readyz").status == 200 })

@@ -64,7 +64,31 @@ import Testing
     let (end, lines, errors) = try list(service.url, "--state", "gone")
     #expect(end == .exited(2) && lines.isEmpty)
     #expect(errors.hasPrefix("reachd: the service responded with 400: unknown state \"gone\""))
-    #expect(try list("http://127.0.0.1:1").end == .exited(2))
+  }
+
+  @Test func failedConnectionHasHint() throws {
+    let hint = "reachd: is the service running there? --url or REACHD_URL names another address\n"
+    for command in [["targets"], ["history"], ["watch"], ["status"], ["top", "--once"]] {
+      let (end, _, errors) = try Program.run(command + ["--url", "http://127.0.0.1:1"])
+      #expect(end == .exited(2))
+      #expect(errors.contains(hint), "\(command): \(errors)")
+    }
+  }
+
+  @Test(arguments: ["env:prod", "", "env=prod,,team", "=prod"])
+  func invalidLabelSelectorIsRejected(_ selector: String) throws {
+    let (end, _, errors) = try list("http://127.0.0.1:1", "--label", selector)
+    #expect(end == .exited(64))
+    #expect(errors.contains("--label must be a list of NAME=VALUE or NAME"), "\(errors)")
+  }
+
+  @Test func unknownTargetIsNamed() throws {
+    let service = try RunningService()
+    for command in [["targets", "rm", "nope"], ["targets", "explain", "nope"]] {
+      let (end, _, errors) = try Program.run(command + ["--url", service.url])
+      #expect(end == .exited(1))
+      #expect(errors == "reachd: no target has the id \"nope\"; see reachd targets\n")
+    }
   }
 
   @Test(arguments: ["<h1>Bad gateway</h1>", "{}", "[]", #"{"targets": [{"id": "db"}], "next": null}"#])

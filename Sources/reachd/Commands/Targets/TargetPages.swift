@@ -43,14 +43,38 @@ extension ClientOptions {
     do {
       return try send(path, method: method, accept: accept, body: body, fields: fields, source)
     } catch let error where !(error is ExitCode) {
-      throw Self.undetermined("\(error)")
+      throw Self.noResponse(error)
     }
+  }
+
+  /// Prints why there is no response, with what the user can do about it, and returns the exit code 2.
+  static func noResponse(_ error: any Error) -> ExitCode {
+    defer { if let hint = (error as? HTTPClientError)?.hint { Terminal.writeError("reachd: \(hint)") } }
+    return undetermined("\(error)")
+  }
+
+  /// The message about an id without a target, for a user of the command line instead of the API.
+  static func unknownTarget(_ id: String) -> String {
+    "reachd: no target has the id \(Terminal.displayText(id.debugDescription)); see reachd targets"
   }
 
   /// Prints a problem and returns the exit code 2.
   static func undetermined(_ problem: String) -> ExitCode {
     Terminal.writeError("reachd: \(problem)")
     return ExitStatus.undetermined
+  }
+}
+
+extension HTTPClientError {
+  /// What the user of a command can do; nil when the message implies it.
+  var hint: String? {
+    switch reason {
+    case .notConnected: "is the service running there? --url or REACHD_URL names another address"
+    case .notResolved: "check the name in --url or REACHD_URL"
+    case .tls: "a certificate of your own authority needs --cacert or REACHD_CACERT"
+    case .failed where url.hasPrefix("http://"): "if the service uses TLS, its address begins with https://"
+    default: nil
+    }
   }
 }
 

@@ -33,6 +33,9 @@ struct TargetsExplainCommand: AsyncParsableCommand {
     case 200:
       let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
       for line in lines { Terminal.line(String(line).withoutControls) }
+    case 404:
+      Terminal.writeError(ClientOptions.unknownTarget(id))
+      throw ExitStatus.negative
     case 400..<500:
       Terminal.writeError("reachd: \(answer.problem)")
       throw ExitStatus.negative

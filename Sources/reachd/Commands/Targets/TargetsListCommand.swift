@@ -37,6 +37,16 @@ struct TargetsListCommand: AsyncParsableCommand {
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
+  func validate() throws {
+    for part in label?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+      let name = String(part.prefix { $0 != "=" })
+      guard TargetSpec.isLabelName(name) else {
+        throw ValidationError(
+          "--label must be a list of NAME=VALUE or NAME, such as env=prod,team; got \(part.debugDescription)")
+      }
+    }
+  }
+
   mutating func run() async throws {
     let uptimes = try since.map { try self.uptimes($0) } ?? [:]
     var states: Set<TargetState> = []

@@ -28,6 +28,9 @@ struct TargetsRemoveCommand: AsyncParsableCommand {
       let answer = try client.sendOrExit("DELETE", "/targets/\(PercentEncoding.encoded(id))", source)
       switch answer.status {
       case 200..<300: continue
+      case 404:
+        Terminal.writeError(ClientOptions.unknownTarget(id))
+        isRefused = true
       case 400..<500:
         Terminal.writeError("reachd: \(answer.problem)")
         isRefused = true

@@ -74,6 +74,7 @@ final class ServiceFeed: Sendable {
     while true {
       let before = reader.count
       let failure: String
+      var hint: String?
       do {
         let response = try client.stream("/events", after: reader.lastID, source, receive: reader.receive)
         let isStream = response.status == 200 && response.contentType?.hasPrefix("text/event-stream") == true
@@ -83,11 +84,11 @@ final class ServiceFeed: Sendable {
         mailbox.post(.failed(code, nil))
         return
       } catch {
-        failure = "\(error)"
+        (failure, hint) = ("\(error)", (error as? HTTPClientError)?.hint)
       }
       // A service that never responded is probably the wrong address.
       guard reader.count > 0 else {
-        mailbox.post(.failed(ExitStatus.undetermined, failure))
+        mailbox.post(.failed(ExitStatus.undetermined, [failure, hint].compactMap(\.self).joined(separator: "; ")))
         return
       }
       if reader.count > before { (attempt, lostAt) = (0, nil) }

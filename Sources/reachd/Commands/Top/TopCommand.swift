@@ -10,6 +10,7 @@ struct TopCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "top",
     abstract: "Show this machine and all targets of a service, live.",
+    usage: "reachd top [OPTIONS]",
     discussion: """
       The most urgent targets are first: down, unreachable, unknown, up, paused; within a
       state the longest first. Keys: j k or arrows select, Enter shows details, Esc goes

@@ -2,7 +2,7 @@
 ///
 /// Proposals follow only from messages that concern votes, never from a verdict: replicas whose rules differ cannot
 /// replace each other's verdicts for ever. The time is an input.
-public struct Proposer: Sendable {
+public struct VerdictProposer: Sendable {
   /// The id of this replica.
   public let replica: String
   private var pending: [String: Pending] = [:]

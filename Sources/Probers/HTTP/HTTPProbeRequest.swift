@@ -1,7 +1,7 @@
 internal import ReachabilityModel
 
 /// The request to a server: first as the options define it, and after a redirect reduced by RFC 9110 §15.4.
-struct OutgoingRequest {
+struct HTTPProbeRequest {
   private(set) var method: String
   private(set) var fields: [HTTPOptions.Field]
   private(set) var body: String?
