@@ -21,7 +21,6 @@ public struct UptimeStep: Sendable, Equatable {
 extension HistoryReader {
   /// A change of a target's state as the uptime needs it.
   private struct Change {
-    var id: Int64
     var run: Int64
     var boottime: Int64
     var state: UptimeState
@@ -54,7 +53,7 @@ extension HistoryReader {
         steps.append(UptimeStep(start: begin, summary: uptime.take()))
       }
     }
-    try changes("subject = ? AND id >= ?", [.integer(target), .integer(first)]) { _, change in
+    try changes("subject = ? AND id >= ?", [.integer(target), .integer(first)]) { change in
       let time = timeline.time(run: change.run, boottime: change.boottime) ?? .min
       guard time < window.upperBound else { return false }
       finish(until: time)
@@ -65,7 +64,7 @@ extension HistoryReader {
     return steps
   }
 
-  /// Computes the uptime of many targets in one scan of the window.
+  /// Computes the uptime of many targets in one window.
   ///
   /// - Parameters:
   ///   - targets: their numbers, from ``reference(to:)``.
@@ -82,24 +81,12 @@ extension HistoryReader {
       timeline = try self.timeline(since: window.lowerBound, from: run)
     }
     var uptimes = openings.map { start(with: $0, at: window.lowerBound, timeline) }
-    // The numbers of targets are small and dense.
-    var places = [Int32](repeating: -1, count: Int(targets.max() ?? 0) + 1)
-    for (place, target) in targets.enumerated() { places[Int(target)] = Int32(place) }
-    if targets.count <= Limits.indexedTargets {
-      for (place, target) in targets.enumerated() {
-        try changes(
-          "subject = ? AND id >= ? AND id < ?", [.integer(target), .integer(first), .integer(end)]
-        ) { _, change in
-          let time = min(window.upperBound, timeline.time(run: change.run, boottime: change.boottime) ?? .min)
-          uptimes[place].change(to: change.state, at: time, monitored: timeline.monitored)
-          return true
-        }
-      }
-    } else {
-      try changes("id >= ? AND id < ?", [.integer(first), .integer(end)]) { subject, change in
-        guard subject < places.count, places[Int(subject)] >= 0 else { return true }
+    for (place, target) in targets.enumerated() {
+      try changes(
+        "subject = ? AND id >= ? AND id < ?", [.integer(target), .integer(first), .integer(end)]
+      ) { change in
         let time = min(window.upperBound, timeline.time(run: change.run, boottime: change.boottime) ?? .min)
-        uptimes[Int(places[Int(subject)])].change(to: change.state, at: time, monitored: timeline.monitored)
+        uptimes[place].change(to: change.state, at: time, monitored: timeline.monitored)
         return true
       }
     }
@@ -115,7 +102,7 @@ extension HistoryReader {
     try changes(
       "subject = ? AND id < ?", [.integer(target), .integer(first)],
       order: "ORDER BY id DESC LIMIT \(Limits.openingChanges)"
-    ) { _, change in
+    ) { change in
       found.append(change)
       return [.down, .unreachable, .unknown].contains(change.state)
     }
@@ -136,16 +123,18 @@ extension HistoryReader {
     return uptime
   }
 
+  /// The index has all of these columns.
+  static func changes(where condition: String, order: String = "ORDER BY id") -> String {
+    "SELECT run, boottime, new FROM transition WHERE \(condition) \(order)"
+  }
+
   private func changes(
     _ condition: String, _ values: [DatabaseValue], order: String = "ORDER BY id",
-    _ body: (_ subject: Int64, _ change: Change) -> Bool
+    _ body: (Change) -> Bool
   ) throws(DatabaseError) {
-    try connection.forEach(
-      "SELECT id, subject, run, boottime, new FROM transition WHERE \(condition) \(order)", values
-    ) { row in
-      guard let state = UptimeState(stored: row.integer(4)) else { return true }
-      return body(
-        row.integer(1), Change(id: row.integer(0), run: row.integer(2), boottime: row.integer(3), state: state))
+    try connection.forEach(Self.changes(where: condition, order: order), values) { row in
+      guard let state = UptimeState(stored: row.integer(2)) else { return true }
+      return body(Change(run: row.integer(0), boottime: row.integer(1), state: state))
     }
   }
 }

@@ -2,9 +2,6 @@ extension Limits {
   /// Rows that a page of the history examines: about 20 ms.
   static let scannedRows = 20_000
 
-  /// Targets whose changes are read through the index, a row at a time; for more, one scan of the table is faster.
-  static let indexedTargets = 200
-
   /// Changes of one target that are examined for the beginning of an outage before a window.
   static let openingChanges = 1_000
 
