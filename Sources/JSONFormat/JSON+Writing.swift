@@ -51,10 +51,13 @@ extension JSON {
   static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     defer { bytes.append(UInt8(ascii: "\"")) }
-    guard text.utf8.contains(where: isEscaped) else {
-      bytes += text.utf8
-      return
+    // Almost no text has characters to escape, and those of Swift are contiguous.
+    let isCopied = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
+      guard unsafe !utf8.contains(where: isEscaped) else { return false }
+      unsafe bytes.append(contentsOf: utf8)
+      return true
     }
+    if isCopied == true { return }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""): bytes += "\\\"".utf8

@@ -15,6 +15,7 @@ extension CheckSchedule {
     guarded.withLock { guarded in
       let order = guarded.orderedIDs()
       var found: [TargetReport] = []
+      found.reserveCapacity(min(limit, order.count))
       var index = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
       while index < order.count, found.count < limit {
         if let report = guarded.state.entries[order[index]]?.report, isIncluded(report) { found.append(report) }

@@ -25,7 +25,9 @@ struct TargetOverview {
     uniqueKeysWithValues: stateNames.enumerated().map { ($0.element, Int64($0.offset)) })
 
   init(_ reports: [TargetReport], _ visibility: TargetVisibility) {
-    for report in reports { add(report, visibility) }
+    // A span lends its elements; the elements of a loop over an array are copies, with all that they refer to.
+    let span = reports.span
+    for index in span.indices { add(span[index], visibility) }
   }
 
   private mutating func add(_ report: TargetReport, _ visibility: TargetVisibility) {
