@@ -81,11 +81,14 @@ extension HistoryReader {
       timeline = try self.timeline(since: window.lowerBound, from: run)
     }
     var uptimes = openings.map { start(with: $0, at: window.lowerBound, timeline) }
+    // A million changes are of few runs.
+    var known: (run: Int64, shift: Int64?) = (.min, nil)
     for (place, target) in targets.enumerated() {
       try changes(
         "subject = ? AND id >= ? AND id < ?", [.integer(target), .integer(first), .integer(end)]
       ) { change in
-        let time = min(window.upperBound, timeline.time(run: change.run, boottime: change.boottime) ?? .min)
+        if change.run != known.run { known = (change.run, timeline.shift(of: change.run)) }
+        let time = min(window.upperBound, known.shift.map { change.boottime &+ $0 } ?? .min)
         uptimes[place].change(to: change.state, at: time, monitored: timeline.monitored)
         return true
       }

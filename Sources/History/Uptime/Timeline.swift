@@ -96,5 +96,8 @@ public struct Timeline: Sendable {
   ///   - run: the run that wrote the record.
   ///   - boottime: its time in microseconds of CLOCK_BOOTTIME.
   /// - Returns: its time in microseconds of UTC; nil when its run was left out.
-  public func time(run: Int64, boottime: Int64) -> Int64? { shifts[run].map { boottime &+ $0 } }
+  public func time(run: Int64, boottime: Int64) -> Int64? { shift(of: run).map { boottime &+ $0 } }
+
+  /// What to add to the times of a run; nil when it was left out.
+  func shift(of run: Int64) -> Int64? { shifts[run] }
 }
