@@ -173,7 +173,7 @@ package struct Daemon {
     logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
     service.beginDrain()
     for server in servers { server.announceClose() }
-    await Self.waitForSignal(atMost: min(configuration.drainDelay, configuration.grace))
+    await Self.waitForInterrupt(atMost: min(configuration.drainDelay, configuration.grace))
     for server in servers { server.stopAccepting() }
     for server in servers { server.endStreams(closeEvent: StatusService.closeEvent) }
     for server in servers {

@@ -101,10 +101,11 @@ struct JSONFormatTests {
     var numbers = JSONArrayEncoder()
     var texts = JSONArrayEncoder()
     #expect(numbers.bytes == JSON.array([]).bytes)
-    for value: Int64? in [0, nil, -7, .max] { numbers.append(value) }
+    for value: Int64? in [0, nil, -7, .max, .min, 10] { numbers.append(value) }
     for text in ["", "a\"\\\n\u{1}", "é😀"] { texts.append(text) }
     let tree = JSON.members([
-      "n": .array([0, nil, -7, .integer(.max)]), "t\"": .list(["", "a\"\\\n\u{1}", "é😀"]), "b": true,
+      "n": .array([0, nil, -7, .integer(.max), .integer(.min), 10]),
+      "t\"": .list(["", "a\"\\\n\u{1}", "é😀"]), "b": true,
     ])
     #expect(
       JSON.object(encoded: [("n", numbers.bytes), ("t\"", texts.bytes), ("b", JSON.bool(true).bytes)]) == tree.bytes)

@@ -90,11 +90,15 @@ import Testing
     }
   }
 
-  @Test func secondSignalEndsTheDrainDelay() throws {
+  @Test func secondInterruptEndsTheDrainDelay() throws {
     let service = try RunningService(["--drain-delay", "600s", "--grace", "600s"])
     #expect(try eventually { try get(service.url + "/readyz").status == 200 })
     service.child.kill(SIGINT)
     #expect(try eventually { try get(service.url + "/readyz").status == 503 })
+    for _ in 0..<5 {
+      service.child.kill(SIGTERM)
+      #expect(try get(service.url + "/readyz").status == 503, "a second SIGTERM changes nothing")
+    }
     // The drain is in progress; its wait for a signal begins a moment later.
     #expect(
       eventually {
