@@ -9,22 +9,39 @@ extension EventLog {
     case lapped
   }
 
+  /// What an entry concerns, for readers that select by it: hashes of names, or 0 where it concerns all readers.
+  public struct Labels: Sendable, Hashable {
+    /// The subject, such as a target.
+    public var topic: UInt64
+    /// The reporter of the subject, such as an agent of a fleet.
+    public var source: UInt64
+    /// The group of the reporter, such as its zone.
+    public var group: UInt64
+
+    /// Makes the labels of an entry; by default it concerns all readers of its kind.
+    public init(topic: UInt64 = 0, source: UInt64 = 0, group: UInt64 = 0) {
+      self.topic = topic
+      self.source = source
+      self.group = group
+    }
+  }
+
   /// A copy of one entry.
   public struct Entry: Sendable, Equatable {
     /// The id; several entries may share one.
     public var id: UInt64
     /// The kind, a number below 64.
     public var kind: UInt8
-    /// The topic, for readers that select by topic; 0 for all readers of the kind.
-    public var topic: UInt64
+    /// What it concerns.
+    public var labels: Labels
     /// The framed bytes.
     public var bytes: [UInt8]
 
     /// Makes an entry.
-    public init(id: UInt64, kind: UInt8, topic: UInt64 = 0, bytes: [UInt8]) {
+    public init(id: UInt64, kind: UInt8, labels: Labels = Labels(), bytes: [UInt8]) {
       self.id = id
       self.kind = kind
-      self.topic = topic
+      self.labels = labels
       self.bytes = bytes
     }
   }

@@ -21,36 +21,6 @@ public final class EventLog: Sendable {
     }
   }
 
-  /// The entries that a reader selects.
-  public struct Selection: Sendable, Hashable {
-    /// The entry kinds, one bit each.
-    public var kinds: UInt64
-    /// The topics, ascending, or nil for any topic; an entry with topic 0 is selected by its kind alone.
-    public private(set) var topics: [UInt64]?
-
-    /// Selects entries of the given kinds and any topic.
-    public init(kinds: UInt64 = .max) { self.kinds = kinds }
-
-    /// Selects entries of the given kinds whose topic is 0 or one of `topics`.
-    public init(kinds: UInt64 = .max, topics: some Sequence<UInt64>) {
-      self.kinds = kinds
-      self.topics = topics.sorted()
-    }
-
-    /// Whether the selection includes an entry of a kind and topic.
-    package func wants(kind: UInt8, topic: UInt64) -> Bool {
-      guard kinds & (1 << UInt64(kind)) != 0 else { return false }
-      guard topic != 0, let topics else { return true }
-      var low = 0
-      var high = topics.count
-      while low < high {
-        let middle = (low + high) / 2
-        if topics[middle] < topic { low = middle + 1 } else { high = middle }
-      }
-      return low < topics.count && topics[low] == topic
-    }
-  }
-
   /// The position of a reader that has received every entry up to an id.
   public enum Position: Sendable, Equatable {
     /// The reader misses no entry from this cursor on.
@@ -88,10 +58,10 @@ public final class EventLog: Sendable {
   /// - Parameters:
   ///   - id: At least the id of the previous entry. An entry that must not be replayed has the id of the previous one.
   ///   - kind: Below 64, because each kind is one bit of a selection.
-  ///   - topic: The topic, for readers that select by topic; 0 for all readers of the kind.
+  ///   - labels: What the entry concerns.
   ///   - bytes: The framed bytes. An entry larger than the log is not stored; readers see it as evicted.
-  public func append(id: UInt64, kind: UInt8, topic: UInt64 = 0, bytes: [UInt8]) {
-    ring.withLock { $0.append(id: id, kind: kind, topic: topic, bytes: bytes) }
+  public func append(id: UInt64, kind: UInt8, labels: Labels = Labels(), bytes: [UInt8]) {
+    ring.withLock { $0.append(id: id, kind: kind, labels, bytes: bytes) }
     wake()
   }
 
@@ -99,7 +69,7 @@ public final class EventLog: Sendable {
   public func append(contentsOf entries: [Entry]) {
     guard !entries.isEmpty else { return }
     ring.withLock { ring in
-      for entry in entries { ring.append(id: entry.id, kind: entry.kind, topic: entry.topic, bytes: entry.bytes) }
+      for entry in entries { ring.append(id: entry.id, kind: entry.kind, entry.labels, bytes: entry.bytes) }
     }
     wake()
   }

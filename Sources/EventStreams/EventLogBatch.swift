@@ -7,16 +7,16 @@
     let index: UInt64
     let id: UInt64
     let kind: UInt8
-    let topic: UInt64
+    let labels: EventLog.Labels
     /// Offset of the first byte in the batch.
     let start: Int
     let length: Int
 
-    init(index: UInt64, id: UInt64, kind: UInt8, topic: UInt64, start: Int, _ length: Int) {
+    init(index: UInt64, id: UInt64, kind: UInt8, _ labels: EventLog.Labels, start: Int, _ length: Int) {
       self.index = index
       self.id = id
       self.kind = kind
-      self.topic = topic
+      self.labels = labels
       self.start = start
       self.length = length
     }

@@ -6,7 +6,7 @@ extension EventLogRing {
       let next = entry(cursor.index)
       guard batch.isEmpty || batch.count + next.length <= batch.fill else { break }
       let place = unsafe batch.add(
-        .init(index: cursor.index, id: next.id, kind: next.kind, topic: next.topic, start: batch.count, next.length))
+        .init(index: cursor.index, id: next.id, kind: next.kind, next.labels, start: batch.count, next.length))
       unsafe copy(next.start, next.length, to: place)
       cursor.pass(next.id)
     }
@@ -37,10 +37,10 @@ extension EventLogRing {
 
   private func copy(of number: UInt64, _ selection: EventLog.Selection) -> EventLog.Entry? {
     let entry = entry(number)
-    guard selection.wants(kind: entry.kind, topic: entry.topic) else { return nil }
+    guard selection.wants(kind: entry.kind, entry.labels) else { return nil }
     let (start, length) = entry.span(.content)
     var content = [UInt8](repeating: 0, count: length)
     unsafe content.withUnsafeMutableBytes { unsafe copy(start, length, to: $0) }
-    return EventLog.Entry(id: entry.id, kind: entry.kind, topic: entry.topic, bytes: content)
+    return EventLog.Entry(id: entry.id, kind: entry.kind, labels: entry.labels, bytes: content)
   }
 }

@@ -2,7 +2,7 @@ extension EventLogRing {
   struct Entry {
     var id: UInt64
     var kind: UInt8
-    var topic: UInt64
+    var labels: EventLog.Labels
     /// Position of the first byte of the chunk, counted from the first byte ever appended.
     var start: UInt64
     /// The bytes of the chunk's size line, before the content.

@@ -51,12 +51,12 @@ internal import Glibc
   var newestID: UInt64? { isEmpty ? nil : lastID }
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }
 
-  mutating func append(id: UInt64, kind: UInt8, topic: UInt64, bytes new: [UInt8]) {
+  mutating func append(id: UInt64, kind: UInt8, _ labels: EventLog.Labels, bytes new: [UInt8]) {
     precondition(kind < 64, "an entry kind is a bit of a 64-bit mask")
     precondition(id >= lastID, "ids of an event log never decrease")
     let header = ChunkedCoding.header(of: new.count)
     let entry = Entry(
-      id: id, kind: kind, topic: topic, start: endByte, header: UInt8(header.count), contentLength: new.count)
+      id: id, kind: kind, labels: labels, start: endByte, header: UInt8(header.count), contentLength: new.count)
     if byteCount + entry.length > byteCapacity { grow(toHold: byteCount + entry.length) }
     while !isEmpty, count == entryCapacity || byteCount + entry.length > byteCapacity { evict() }
     lastID = id
@@ -143,7 +143,7 @@ internal import Glibc
     guard cursor.index >= first else { return true }
     while cursor.index < min(end, limit) {
       let next = entry(cursor.index)
-      if cursor.offset > 0 || selection.wants(kind: next.kind, topic: next.topic) { return true }
+      if cursor.offset > 0 || selection.wants(kind: next.kind, next.labels) { return true }
       cursor.pass(next.id)
     }
     return false

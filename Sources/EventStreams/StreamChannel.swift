@@ -46,14 +46,14 @@ internal import EventLoop
   /// Gathers the selected part of a batch: nil if it is empty, the batch's own bytes if it is everything.
   func choose(from batch: borrowing EventLogBatch) -> UnsafeRawBufferPointer? {
     gathered.clear()
-    let wanted = batch.marks.lazy.filter { [selection] in selection.wants(kind: $0.kind, topic: $0.topic) }
+    let wanted = batch.marks.lazy.filter { [selection] in selection.wants(kind: $0.kind, $0.labels) }
     let count = wanted.count
     guard count > 0 else { return nil }
     if count == batch.marks.count { return unsafe batch.bytes }
-    for mark in batch.marks where selection.wants(kind: mark.kind, topic: mark.topic) {
+    for mark in batch.marks where selection.wants(kind: mark.kind, mark.labels) {
       let place = unsafe gathered.add(
         .init(
-          index: mark.index, id: mark.id, kind: mark.kind, topic: mark.topic, start: gathered.count, mark.length))
+          index: mark.index, id: mark.id, kind: mark.kind, mark.labels, start: gathered.count, mark.length))
       unsafe place.copyBytes(from: batch.bytes[mark.start..<mark.start + mark.length])
     }
     return unsafe gathered.bytes
@@ -98,9 +98,9 @@ final class StreamSource {
     var found = Set(general)
     for mark in batch.marks {
       // An entry without a topic concerns every channel.
-      if mark.topic == 0 {
+      if mark.labels.topic == 0 {
         for channels in byTopic.values { found.formUnion(channels) }
-      } else if let channels = byTopic[mark.topic] {
+      } else if let channels = byTopic[mark.labels.topic] {
         found.formUnion(channels)
       }
     }

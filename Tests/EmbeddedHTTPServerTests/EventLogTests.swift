@@ -160,16 +160,33 @@ struct EventLogTests {
     let log = EventLog()
     var cursor = log.end
     var none = log.end
-    for topic in UInt64(0)...9 { log.append(id: 1, kind: 2, topic: topic, bytes: Array("\(topic)".utf8)) }
+    for topic in UInt64(0)...9 {
+      log.append(id: 1, kind: 2, labels: .init(topic: topic), bytes: Array("\(topic)".utf8))
+    }
     let selection = EventLog.Selection(kinds: 1 << 2, topics: [9, 3, 7])
     var buffer = [UInt8](repeating: 0, count: 64)
     let read = unsafe buffer.withUnsafeMutableBytes { unsafe log.read(&cursor, selection, into: $0) }
     #expect(read == .bytes(count: 4, lastID: 1))
     #expect(String(decoding: buffer[..<4], as: UTF8.self) == "0379")
-    #expect(log.entries(selection, newest: 2).map(\.topic) == [7, 9])
-    #expect(log.entries(.init(topics: []), newest: 9).map(\.topic) == [0])
+    #expect(log.entries(selection, newest: 2).map(\.labels.topic) == [7, 9])
+    #expect(log.entries(.init(topics: []), newest: 9).map(\.labels.topic) == [0])
     #expect(readAll(log, &none, kinds: 1 << 2).text == "0123456789", "a reader without topics receives all")
     #expect(readAll(log, &none, kinds: 1 << 1).text == "")
+  }
+
+  @Test("An entry is selected by all of its labels")
+  func labels() {
+    let log = EventLog()
+    let labels: [EventLog.Labels] = [
+      .init(), .init(topic: 1, source: 5, group: 8), .init(topic: 2, source: 5, group: 8),
+      .init(topic: 1, source: 6, group: 8), .init(topic: 1, source: 7, group: 9), .init(topic: 1),
+    ]
+    for (index, label) in labels.enumerated() { log.append(id: UInt64(index), kind: 0, labels: label, bytes: [0]) }
+    func ids(_ selection: EventLog.Selection) -> [UInt64] { log.entries(selection, newest: 9).map(\.id) }
+    #expect(ids(.init(sources: [5])) == [0, 1, 2, 5])
+    #expect(ids(.init(groups: [8])) == [0, 1, 2, 3, 5])
+    #expect(ids(.init(topics: [1], sources: [7, 5])) == [0, 1, 4, 5])
+    #expect(ids(.init(topics: [2], sources: [5], groups: [9])) == [0])
   }
 
   @Test("A growing log evicts nothing before its limit")

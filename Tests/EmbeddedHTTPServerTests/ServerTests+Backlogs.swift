@@ -68,7 +68,7 @@ extension ServerTests {
       let clients = try ["/?t=1&t=2", "/?t=2", "/?t=1&t=2", "/"].map { try open(fixture, $0) }
       for round in 1...20 {
         for topic in UInt64(1)...3 {
-          side.append(id: 0, kind: 5, topic: topic, bytes: Array("t\(topic).\(round)\n".utf8))
+          side.append(id: 0, kind: 5, labels: .init(topic: topic), bytes: Array("t\(topic).\(round)\n".utf8))
         }
         // What comes by which log is ordered within each only.
         if round % 5 == 0 { log.append(id: UInt64(round), kind: 0, bytes: Array("all\(round)\n".utf8)) }

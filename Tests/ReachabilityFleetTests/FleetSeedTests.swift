@@ -1,6 +1,7 @@
-import ReachabilityFleet
 import ReachabilityModel
 import Testing
+
+@testable import ReachabilityFleet
 
 /// Random histories of a fleet; `REACHD_FLEET_SEEDS` sets how many.
 @Suite("Fleet by seeds")
@@ -107,6 +108,9 @@ private struct Audit {
     var decisions: [String: [UInt64: FleetVerdict]] = [:]
     for entry in stream.entries {
       events += fold.apply(entry.message, sequence: entry.sequence, time: entry.time)
+      for (id, target) in fold.targets where target.votes != target.assigned.map({ fold.nodes[$0]?.vote(id)?.state }) {
+        problem = "the votes on \(id) at \(entry.sequence) are not those of its agents' cells"
+      }
       for (id, target) in fold.targets where target.changedAt == entry.sequence {
         decisions[id, default: [:]][entry.sequence] = fold.decision(for: id)?.verdict
       }

@@ -50,6 +50,14 @@ enum StructureChecks {
       .map { "\($0.key): \($0.value.count) files, at most \(limit)" }
   }
 
+  /// Names of folders, modules included, that occur more than once: such a name does not say what belongs there.
+  static func repeatedFolderNames(_ files: [SourceFile]) -> [String] {
+    let folders = Set(files.map { $0.path.split(separator: "/").dropLast().joined(separator: "/") })
+    let named = Dictionary(grouping: folders) { $0.split(separator: "/").last.map(String.init) ?? "" }
+    return named.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
+      .map { "\($0.key): \($0.value.sorted().joined(separator: ", "))" }
+  }
+
   /// C modules that files of several folders of one module import.
   static func scatteredImports(_ files: [SourceFile], of libraries: Set<String>) -> [String] {
     var folders: [String: Set<String>] = [:]

@@ -22,6 +22,11 @@ struct StructureTests {
     #expect(tree.scripts.count > 20, "the scripts are found")
   }
 
+  @Test("No two folders of Sources have the same name")
+  func folderNames() {
+    #expect(StructureChecks.repeatedFolderNames(sources).isEmpty)
+  }
+
   @Test("Each module imports a C library in one folder only")
   func imports() throws {
     let manifest = try #require(tree.read("Package.swift"))
@@ -89,6 +94,12 @@ struct StructureCheckTests {
   func folders() {
     let files = [file("", "Sources/A/B.swift"), file("", "Sources/A/C.swift"), file("", "Sources/A/D/E.swift")]
     #expect(StructureChecks.largeFolders(files, limit: 1) == ["Sources/A: 2 files, at most 1"])
+  }
+
+  @Test("A folder name that occurs twice is found")
+  func folderNames() {
+    let files = [file("", "Sources/A/B/C.swift"), file("", "Sources/D/B/E.swift"), file("", "Sources/D/B/F.swift")]
+    #expect(StructureChecks.repeatedFolderNames(files) == ["B: Sources/A/B, Sources/D/B"])
   }
 
   @Test("A C library in two folders of a module is found")

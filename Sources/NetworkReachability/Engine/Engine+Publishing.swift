@@ -24,7 +24,7 @@ extension Engine.Guarded {
 
   /// The updates for each subscription.
   private func updates(for publication: EnginePublication) -> [Int: [ReachabilityUpdate]] {
-    let latest = Shared(state.snapshot)
+    let latest = SharedValue(state.snapshot)
     var updates: [Int: [ReachabilityUpdate]] = [:]
     var targets = publication.targets.makeIterator()
     for transition in publication.transitions {
@@ -60,7 +60,7 @@ extension Engine.Guarded {
 
   /// Puts the present state into a mailbox.
   func offerInitial(to subscriber: any Subscriber, _ filter: SubscriptionFilter) {
-    let latest = Shared(state.snapshot)
+    let latest = SharedValue(state.snapshot)
     var updates: [ReachabilityUpdate] = []
     if filter.includesMachine { updates.append(ReachabilityUpdate(state: latest, transition: nil)) }
     if filter.kinds.contains(.host), let time = state.lastReading {

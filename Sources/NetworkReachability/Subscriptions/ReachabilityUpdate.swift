@@ -12,14 +12,14 @@ public struct ReachabilityUpdate: Hashable, Sendable {
   public let skipped: Int
 
   /// By reference, because ten thousand updates after one change share it.
-  let state: Shared<Snapshot>
+  let state: SharedValue<Snapshot>
 
   /// An update.
   public init(snapshot: Snapshot, transition: Transition? = nil, skipped: Int = 0) {
-    self.init(state: Shared(snapshot), transition: transition, skipped: skipped)
+    self.init(state: SharedValue(snapshot), transition: transition, skipped: skipped)
   }
 
-  init(state: Shared<Snapshot>, transition: Transition?, skipped: Int = 0) {
+  init(state: SharedValue<Snapshot>, transition: Transition?, skipped: Int = 0) {
     self.state = state
     self.transition = transition
     self.skipped = skipped

@@ -55,7 +55,7 @@ public final class CheckSchedule: Sendable {
     guarded = Locked(
       TargetRegistry(
         ScheduleState(
-          seed: StableHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
+          seed: PhaseHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
           perHost: configuration.perHost, limits: configuration.limits),
         monitor, reportingTo: observer))
     reference.schedule = self

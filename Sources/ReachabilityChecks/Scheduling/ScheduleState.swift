@@ -147,7 +147,7 @@ struct ScheduleState {
   /// The first time after `earliest` at the phase of a target: stable over restarts, and evenly distributed over targets.
   func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
     let interval = definition.interval.nanoseconds
-    let hash = Int64(StableHash.of(definition.id, seed: seed) % UInt64(interval))
+    let hash = Int64(PhaseHash.of(definition.id, seed: seed) % UInt64(interval))
     let phase = hash - hash % Limits.phaseStep.nanoseconds
     let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
     return earliest + .nanoseconds(interval - ((wall - phase) % interval + interval) % interval)

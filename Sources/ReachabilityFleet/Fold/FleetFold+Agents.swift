@@ -52,7 +52,7 @@ extension FleetFold {
     }
     for (index, change) in batch.changes.enumerated() where change.number > highWater {
       node.cells[change.target] = change.cell
-      markChanged(change.target)
+      markVote(node.vote(change.target)?.state, of: message.agent, on: change.target)
       if !batch.again {
         contents.append((UInt64(index + 1), .cell(agent: message.agent, epoch: message.epoch, change)))
       }
@@ -77,14 +77,15 @@ extension FleetFold {
     missingBases.remove(agent)
     nodes[agent] = node
     for id in Set(old.keys).union(node.cells.keys) where wasAwaited || old[id]?.state != node.cells[id]?.state {
-      markChanged(id)
+      markVote(node.vote(id)?.state, of: agent, on: id)
     }
   }
 
   /// Notes that the present message concerns all votes of an agent.
   mutating func markTargets(of agent: String) {
-    for (id, target) in targets where target.assigned.contains(agent) || target.leaving[agent] != nil {
-      markChanged(id)
+    let node = nodes[agent]
+    for id in targets.filter({ $0.value.hasVote(of: agent) }).keys {
+      markVote(node?.vote(id)?.state, of: agent, on: id)
     }
   }
 }

@@ -61,22 +61,26 @@ extension FleetFold {
   private mutating func reassign(concerning node: String) {
     forgetNodes()
     let candidates = candidates
-    for id in targets.keys { assign(id, among: candidates) }
+    var agents: [Placement: [String]] = [:]
+    for (id, target) in targets {
+      let placement = target.definition.placement
+      // Without a count, the agents do not depend on the target.
+      let shared = placement.count == nil ? agents[placement] : nil
+      let assigned = shared ?? Assignment.agents(for: id, placement, among: candidates)
+      agents[placement] = assigned
+      assign(assigned, to: id)
+    }
     markTargets(of: node)
   }
 
-  /// Assigns one target.
-  mutating func assign(_ id: String, among candidates: [Assignment.Candidate]) {
-    guard var target = targets[id] else { return }
-    let assigned = Assignment.agents(for: id, target.definition.placement, among: candidates)
-    guard assigned != target.assigned else { return }
+  /// Assigns a target to agents.
+  mutating func assign(_ assigned: [String], to id: String) {
+    guard var target = targets[id], assigned != target.assigned else { return }
     let until = time + FleetLimits.handOver.nanoseconds
     target.leaving = target.leaving.filter { $0.value > time }
-    for agent in target.assigned where !assigned.contains(agent) && nodes[agent]?.state != .lost {
-      target.leaving[agent] = until
-    }
-    for agent in assigned { target.leaving[agent] = nil }
-    target.assigned = assigned
+    let removed = target.assign(assigned) { nodes[$0]?.vote(id)?.state }
+    for agent in removed where nodes[agent]?.state != .lost { target.leaving[agent] = until }
+    if !target.leaving.isEmpty { for agent in assigned { target.leaving[agent] = nil } }
     targets[id] = target
     markChanged(id)
   }

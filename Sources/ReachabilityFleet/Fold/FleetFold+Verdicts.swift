@@ -51,13 +51,12 @@ extension FleetFold {
     }
     deleted[message.id] = nil
     if targets[message.id] == nil {
-      targets[message.id] = FoldedTarget(
-        definition: definition, version: message.version, definitionTime: time, changedAt: sequence, changedTime: time)
+      targets[message.id] = FoldedTarget(definition, version: message.version, sequence: sequence, time: time)
     }
     targets[message.id]?.definition = definition
     targets[message.id]?.version = message.version
     targets[message.id]?.definitionTime = time
-    assign(message.id, among: candidates)
+    assign(Assignment.agents(for: message.id, definition.placement, among: candidates), to: message.id)
     markChanged(message.id)
     return isEvent ? [.definition(message)] : []
   }

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// The state of the fleet: a pure function of the messages of one stream in their order.
 ///
 /// It has no clock and decides nothing: verdicts count because they are in the stream. Two replicas that fold the same
@@ -61,6 +63,9 @@ public struct FleetFold: Sendable {
     }
   }
 
+  /// Whether ``takeChangedTargets()`` has some.
+  var hasChangedTargets: Bool { !changedTargets.isEmpty }
+
   /// The targets whose verdict has to be reviewed; each once.
   public mutating func takeChangedTargets() -> [String] {
     defer { changedTargets = [] }
@@ -83,23 +88,32 @@ public struct FleetFold: Sendable {
   /// The votes of the assigned agents; in place of missing ones, those of agents that checked the target before.
   private func votes(on id: String, _ target: FoldedTarget) -> [QuorumRules.Vote] {
     var leaving = target.leaving.filter { $0.value > target.changedTime }.keys.sorted()[...]
-    return target.assigned.map { agent in
-      let own = QuorumRules.Vote(
-        agent: agent, zone: nodes[agent]?.hello?.zone ?? "", state: nodes[agent]?.vote(id)?.state)
-      guard own.state == nil else { return own }
+    return zip(target.assigned, target.votes).map { agent, state in
+      guard state == nil else { return vote(of: agent, state) }
       while let old = leaving.popFirst() {
-        guard let node = nodes[old], let cell = node.vote(id) else { continue }
-        return QuorumRules.Vote(agent: old, zone: node.hello?.zone ?? "", state: cell.state)
+        if let cell = nodes[old]?.vote(id) { return vote(of: old, cell.state) }
       }
-      return own
+      return vote(of: agent, nil)
     }
+  }
+
+  private func vote(of agent: String, _ state: TargetState?) -> QuorumRules.Vote {
+    // The other zones do not matter, and are many.
+    QuorumRules.Vote(agent: agent, zone: state == .down ? nodes[agent]?.hello?.zone ?? "" : "", state: state)
+  }
+
+  /// Notes that the present message concerns the vote of an agent on a target.
+  mutating func markVote(_ state: TargetState?, of agent: String, on id: String) {
+    guard let place = targets.index(forKey: id) else { return }
+    targets.values[place].setVote(state, of: agent)
+    markChanged(id)
   }
 
   /// Notes that the present message concerns a target's votes.
   mutating func markChanged(_ id: String) {
-    guard targets[id] != nil else { return }
-    targets[id]?.changedAt = sequence
-    targets[id]?.changedTime = time
+    guard let place = targets.index(forKey: id) else { return }
+    targets.values[place].changedAt = sequence
+    targets.values[place].changedTime = time
     changedTargets.insert(id)
   }
 }

@@ -18,6 +18,7 @@ public struct FleetReplica: Sendable {
   private var lostFold: FleetFold?
   private var nextCheck = Duration.zero
   private var nextRound = Duration.zero
+  private var nextReview = Duration.zero
   private var lastInput = Duration.zero
 
   /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
@@ -27,6 +28,8 @@ public struct FleetReplica: Sendable {
   static let interruptionPause = Duration.seconds(1)
   /// The time between two considerations of silence.
   static let roundInterval = Duration.seconds(1)
+  /// The time between two reviews while the stream has more messages: votes that change together are counted once.
+  static let reviewPause = Duration.milliseconds(200)
   /// A pause of the process after which a node without messages is not silent.
   static let stall = Duration.seconds(3)
 
@@ -122,8 +125,9 @@ public struct FleetReplica: Sendable {
     var effects: [Effect] = events.isEmpty ? [] : [.events(events)]
     if case .node(let node) = message { silence.received(node.id, at: now) }
     if pending == 0 { effects += complete(at: now) }
-    if isComplete { effects += review(at: now) + [wake] }
-    return effects
+    guard isComplete else { return effects }
+    if pending == 0 || nextReview <= now { effects += review(at: now) }
+    return effects + [wake]
   }
 
   /// Everything that the stream had is folded.
@@ -142,7 +146,8 @@ public struct FleetReplica: Sendable {
 
   /// Reviews what has changed, and publishes what is due.
   private mutating func review(at now: Duration) -> [Effect] {
-    for target in fold.takeChangedTargets() { proposer.review(target, fold, at: now) }
+    nextReview = now + Self.reviewPause
+    proposer.review(fold.takeChangedTargets(), fold, at: now)
     var effects = fold.takeMissingBases().map(Effect.requestBase)
     for message in proposer.proposals(fold, at: now) {
       let last = fold.lastProposals[message.target] ?? 0
@@ -172,7 +177,8 @@ public struct FleetReplica: Sendable {
 
   private var wake: Effect {
     guard isComplete else { return .wake(at: nextCheck) }
-    return .wake(at: min(nextCheck, nextRound, proposer.deadline ?? nextCheck))
+    let review = fold.hasChangedTargets ? nextReview : nextCheck
+    return .wake(at: min(nextCheck, nextRound, review, proposer.deadline ?? nextCheck))
   }
 
   /// The `hello` of this replica, when the stream does not have it.

@@ -11,7 +11,7 @@ extension CheckResult {
     /// The parts that exist; nil for none.
     ///
     /// By reference, because they have 336 bytes: every result would have them, and a TCP check has none.
-    private var parts: Shared<Parts>?
+    private var parts: SharedValue<Parts>?
 
     /// The HTTP response.
     public var http: HTTP? {
@@ -40,7 +40,7 @@ extension CheckResult {
     private mutating func change(_ body: (inout Parts) -> Void) {
       var changed = parts?.value ?? Parts()
       body(&changed)
-      parts = changed == Parts() ? nil : Shared(changed)
+      parts = changed == Parts() ? nil : SharedValue(changed)
     }
   }
 

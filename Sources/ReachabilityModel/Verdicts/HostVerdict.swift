@@ -13,7 +13,7 @@ public struct HostVerdict: Sendable {
     get { shared.value }
     set {
       list = addresses
-      shared = Shared(newValue)
+      shared = SharedValue(newValue)
     }
   }
   /// Each address with its own path; both families for the default path, none for the local link.
@@ -30,7 +30,7 @@ public struct HostVerdict: Sendable {
   }
   private var omitted: UInt16 = 0
   /// Stored by reference: after one change, ten thousand verdicts share the same path.
-  private var shared: Shared<NetworkPath>
+  private var shared: SharedValue<NetworkPath>
   private var evaluated: ReachabilityTarget
   /// Nil when ``addresses`` has only the target's own address: ten thousand such verdicts need no allocation.
   private var list: [AddressVerdict]?
@@ -42,17 +42,17 @@ public struct HostVerdict: Sendable {
     /// The path to the address.
     public var path: NetworkPath {
       get { shared.value }
-      set { shared = Shared(newValue) }
+      set { shared = SharedValue(newValue) }
     }
-    private var shared: Shared<NetworkPath>
+    private var shared: SharedValue<NetworkPath>
 
     /// Creates a verdict for an address.
     public init(address: IPAddress, path: NetworkPath) {
-      self.init(address: address, path: Shared(path))
+      self.init(address: address, path: SharedValue(path))
     }
 
     /// Creates a verdict with a path that other verdicts share.
-    package init(address: IPAddress, path: Shared<NetworkPath>) {
+    package init(address: IPAddress, path: SharedValue<NetworkPath>) {
       self.address = address
       shared = path
     }
@@ -69,10 +69,10 @@ public struct HostVerdict: Sendable {
   /// Creates a verdict from its parts.
   public init(target: ReachabilityTarget, path: NetworkPath, addresses: [AddressVerdict] = [], phase: Phase = .resolved)
   {
-    self.init(target: target, path: Shared(path), addresses: addresses, phase: phase)
+    self.init(target: target, path: SharedValue(path), addresses: addresses, phase: phase)
   }
 
-  private init(target: ReachabilityTarget, path: Shared<NetworkPath>, addresses: [AddressVerdict], phase: Phase) {
+  private init(target: ReachabilityTarget, path: SharedValue<NetworkPath>, addresses: [AddressVerdict], phase: Phase) {
     evaluated = target
     list = addresses
     self.phase = phase
@@ -80,7 +80,7 @@ public struct HostVerdict: Sendable {
   }
 
   /// Creates the verdict for a target that is an address, with a path that other verdicts share.
-  package init(of target: ReachabilityTarget, path: Shared<NetworkPath>) {
+  package init(of target: ReachabilityTarget, path: SharedValue<NetworkPath>) {
     evaluated = target
     phase = .resolved
     shared = path

@@ -28,8 +28,8 @@ extension EventPublisher {
       }
       let id = EventID(epoch: epoch, sequence: transition.sequence)
       let frame = SSEFrame.event(name, id: id, EventRepresentation.data(transition, snapshot, epoch: epoch))
-      let topic = target.map(Self.topic) ?? 0
-      entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, topic: topic, bytes: frame))
+      let labels = EventLog.Labels(topic: target.map(Self.label) ?? 0)
+      entries.append(EventLog.Entry(id: transition.sequence, kind: kind.rawValue, labels: labels, bytes: frame))
     }
     changes.status = state.latest.revisions.status != old.revisions.status
     changes.interfaces = state.latest.revisions.interfaces != old.revisions.interfaces
@@ -54,12 +54,13 @@ extension EventPublisher {
     return EventLog.Entry(id: old.lastSequence, kind: Self.initialKind, bytes: frame)
   }
 
-  /// Returns the topic of a registered target in the log, hashed with a random key, against collisions by clients.
+  /// Returns a name, such as a target's id, as a label in the log: hashed with a random key, against collisions by
+  /// clients.
   ///
   /// A stream can follow an id before it is registered, and the log keeps the events of removed targets.
-  static func topic(_ target: String) -> UInt64 {
+  static func label(_ name: String) -> UInt64 {
     var hasher = Hasher()
-    hasher.combine(target)
+    hasher.combine(name)
     return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
   }
 

@@ -82,7 +82,7 @@ extension EventPublisher {
   /// The log entry of a stored event.
   static func entry(_ event: StoredEvent) -> EventLog.Entry {
     EventLog.Entry(
-      id: event.sequence, kind: event.kind, topic: Subject.targetID(in: event.subject).map(topic) ?? 0,
-      bytes: event.body)
+      id: event.sequence, kind: event.kind,
+      labels: EventLog.Labels(topic: Subject.targetID(in: event.subject).map(label) ?? 0), bytes: event.body)
   }
 }

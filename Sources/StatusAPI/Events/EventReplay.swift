@@ -88,7 +88,7 @@ final class EventReplay: StreamHistory {
     }
     state.withLock { $0.sequence = last }
     let entries = events.lazy.map(EventPublisher.entry).filter { [selection] in
-      selection.wants(kind: $0.kind, topic: $0.topic)
+      selection.wants(kind: $0.kind, $0.labels)
     }
     guard case .at(let cursor) = feed.log.cursor(after: last) else {
       return .events(Array(entries), through: last, nil)

@@ -10,8 +10,8 @@ internal import ReachabilityChecks
 enum EventRoutes {
   /// The maximum number of transitions in the array.
   static let arrayLimit = 1000
-  /// The maximum number of registered targets that a stream selects.
-  private static let targetLimit = 64
+  /// The maximum number of names that a stream selects by one parameter.
+  private static let selectionLimit = 64
   /// Event types that `types` does not filter: every stream has the first three, and streams with hosts have `host`.
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
@@ -123,15 +123,23 @@ enum EventRoutes {
   /// Returns the selection of log events: all registered targets, unless the query names some.
   private static func selection(_ context: RequestContext) throws(Problem) -> EventLog.Selection {
     let kinds = try kinds(context)
-    let ids = Set(context.request.query.filter { $0.name == "target" }.map(\.value))
-    guard !ids.isEmpty else { return EventLog.Selection(kinds: kinds) }
-    if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
-    guard ids.count <= targetLimit else {
+    return EventLog.Selection(kinds: kinds, topics: try selected("target", context))
+  }
+
+  /// Returns the labels of the names, ids of targets or agents or others, that the query has in a parameter; or nil.
+  static func selected(
+    _ parameter: String, _ context: RequestContext, areIDs: Bool = true
+  ) throws(Problem) -> [UInt64]? {
+    let names = Set(context.request.query.filter { $0.name == parameter }.map(\.value))
+    guard !names.isEmpty else { return nil }
+    if areIDs, let wrong = names.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
+    guard names.count <= selectionLimit else {
       throw Problem(
         .badRequest,
-        "a stream selects at most \(targetLimit) targets, got \(ids.count); omit target to receive all events")
+        "a stream selects at most \(selectionLimit) \(parameter)s, got \(names.count); omit \(parameter) to receive all events"
+      )
     }
-    return EventLog.Selection(kinds: kinds, topics: ids.map(EventPublisher.topic))
+    return names.map(EventPublisher.label)
   }
 
   private static func kinds(_ context: RequestContext) throws(Problem) -> UInt64 {

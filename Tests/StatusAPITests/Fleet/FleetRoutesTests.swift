@@ -1,4 +1,5 @@
 import EmbeddedHTTPServer
+import JSONFormat
 import NetworkReachability
 import ReachabilityFleet
 import TestSupport
@@ -94,6 +95,31 @@ struct FleetRoutesTests {
     try fleet.waitUntil { $0.isComplete && $0.fold.nodes["a"] == nil }
     let after = try fleet.ask("/fleet/events", ["Last-Event-ID": id]).text
     #expect(after.contains(#""reason":"otherHistory""#))
+  }
+
+  @Test("A subscriber selects agents, zones and targets")
+  func selection() throws {
+    let fleet = try FleetFixture()
+    let id = try #require(try fleet.ask("/fleet").object()["lastEventId"] as? String)
+    for (agent, zone) in [("a", "x"), ("b", "y")] {
+      fleet.hello(agent, zone: zone)
+      for (number, target) in [(1 as UInt64, "db"), (2, "web")] { fleet.say(agent, number, target, .up) }
+    }
+    try fleet.waitUntil { $0.fold.nodes["b"]?.highWater == 2 }
+    func events(_ query: String) throws -> [String] {
+      try fleet.ask("/fleet/events?\(query)", ["Last-Event-ID": id]).text.split(separator: "\n")
+        .filter { $0.hasPrefix("data: ") }.compactMap { line in
+          guard let data = try? JSON.parse(Array(line.utf8.dropFirst(6))) else { return nil }
+          return [data["agent"]?.string, data["target"]?.string].compactMap(\.self).joined(separator: " ")
+        }
+    }
+    #expect(try events("agent=a") == ["a", "a db", "a web"])
+    #expect(try events("zone=y") == ["b", "b db", "b web"])
+    #expect(try events("agent=a&agent=b&target=web&types=cell") == ["a web", "b web"])
+    #expect(try events("agent=a&zone=y") == [])
+    #expect(try fleet.ask("/fleet/events?agent=%20").status == 400)
+    let many = (0...64).map { "zone=\($0)" }.joined(separator: "&")
+    #expect(try fleet.ask("/fleet/events?\(many)").status == 400)
   }
 
   @Test("Definitions survive the loss of the stream")

@@ -39,7 +39,7 @@ public struct FleetEventID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Eight hexadecimal digits, a number, eight hexadecimal digits.
-  public var description: String { "\(Self.digits(epoch))-\(number)-\(Self.digits(check))" }
+  public var description: String { Self.digits(epoch) + "-" + String(number) + "-" + Self.digits(check) }
 
   private static func digits(_ number: UInt32) -> String {
     let text = String(number, radix: 16)

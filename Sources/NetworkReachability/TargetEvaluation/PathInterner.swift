@@ -5,7 +5,7 @@ struct PathInterner {
   /// No path.
   static let none: PathID = -1
 
-  private var paths: [Shared<NetworkPath>] = []
+  private var paths: [SharedValue<NetworkPath>] = []
   private var ids: [NetworkPath: PathID] = [:]
   /// For each path, whether it is reachable, which is read far more often than the rest.
   private var reachable: [Bool] = []
@@ -17,14 +17,14 @@ struct PathInterner {
   mutating func id(of path: NetworkPath) -> PathID {
     if let id = ids[path] { return id }
     let id = PathID(paths.count)
-    paths.append(Shared(path))
+    paths.append(SharedValue(path))
     reachable.append(path.status.isReachable)
     ids[path] = id
     return id
   }
 
   /// The path of an identifier.
-  subscript(id: PathID) -> Shared<NetworkPath> { paths[Int(id)] }
+  subscript(id: PathID) -> SharedValue<NetworkPath> { paths[Int(id)] }
 
   /// Whether the path of an identifier is reachable.
   func isReachable(_ id: PathID) -> Bool { reachable[Int(id)] }

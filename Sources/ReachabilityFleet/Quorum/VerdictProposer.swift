@@ -36,8 +36,14 @@ public struct VerdictProposer: Sendable {
     return max(start, first)
   }
 
-  /// Considers a target whose votes or verdict have changed.
-  public mutating func review(_ id: String, _ fold: FleetFold, at now: Duration) {
+  /// Considers targets whose votes or verdict have changed.
+  public mutating func review(_ ids: [String], _ fold: FleetFold, at now: Duration) {
+    guard !ids.isEmpty else { return }
+    let replicas = fold.presentReplicas
+    for id in ids { review(id, fold, among: replicas, at: now) }
+  }
+
+  private mutating func review(_ id: String, _ fold: FleetFold, among replicas: [String], at now: Duration) {
     guard let wanted = Self.wanted(id, fold) else {
       pending[id] = nil
       return
@@ -49,7 +55,7 @@ public struct VerdictProposer: Sendable {
       held = other.time
     }
     let hold = accepted == .down ? FleetLimits.downHold : .zero
-    let delay = FleetLimits.proposalDelay * rank(id, fold)
+    let delay = FleetLimits.proposalDelay * rank(id, among: replicas)
     let attempts = pending[id]?.verdict == wanted ? pending[id]?.attempts ?? 0 : 0
     pending[id] = Pending(verdict: wanted, time: held ?? now + hold + delay, attempts: attempts)
   }
@@ -58,15 +64,18 @@ public struct VerdictProposer: Sendable {
   public mutating func proposals(_ fold: FleetFold, at now: Duration) -> [VerdictMessage] {
     guard let start, start <= now else { return [] }
     var messages: [VerdictMessage] = []
+    let replicas = pending.isEmpty ? [] : fold.presentReplicas
+    let count = max(replicas.count, 1)
     for (id, waiting) in pending where waiting.time <= now {
-      guard Self.wanted(id, fold) != nil, let message = message(id, fold, attempts: waiting.attempts) else {
+      guard Self.wanted(id, fold) != nil,
+        let message = message(id, fold, attempt: rank(id, among: replicas) + waiting.attempts * count)
+      else {
         pending[id] = nil
         continue
       }
       messages.append(message)
-      let replicas = max(fold.presentReplicas.count, 1)
       pending[id]?.attempts += 1
-      pending[id]?.time = now + FleetLimits.proposalRepetition + FleetLimits.proposalDelay * replicas
+      pending[id]?.time = now + FleetLimits.proposalRepetition + FleetLimits.proposalDelay * count
     }
     return messages.sorted { $0.target < $1.target }
   }
@@ -79,25 +88,24 @@ public struct VerdictProposer: Sendable {
     return decision.verdict
   }
 
-  private func message(_ id: String, _ fold: FleetFold, attempts: Int) -> VerdictMessage? {
+  private func message(_ id: String, _ fold: FleetFold, attempt: Int) -> VerdictMessage? {
     guard let target = fold.targets[id], let decision = fold.decision(for: id) else { return nil }
     let accepted = target.verdict
     return VerdictMessage(
       target: id, stream: fold.created, from: accepted?.message.to, to: decision.verdict, reason: decision.reason,
       votes: decision.votes, downFrom: decision.downFrom, basis: target.changedAt,
-      attempt: rank(id, fold) + attempts * max(fold.presentReplicas.count, 1), prev: accepted?.sequence ?? 0,
+      attempt: attempt, prev: accepted?.sequence ?? 0,
       held: accepted?.message.to == .down, by: replica)
   }
 
-  private func rank(_ id: String, _ fold: FleetFold) -> Int {
-    let replicas = fold.presentReplicas
-    return Rendezvous.rank(of: replica, among: replicas, for: id) ?? replicas.count
+  private func rank(_ id: String, among replicas: [String]) -> Int {
+    Rendezvous.rank(of: replica, among: replicas, for: id) ?? replicas.count
   }
 }
 
 extension FleetFold {
   /// The replicas that take part.
   public var presentReplicas: [String] {
-    nodes.filter { $0.value.hello?.role == .replica && $0.value.state == .present }.map(\.key)
+    nodes.compactMap { $0.value.hello?.role == .replica && $0.value.state == .present ? $0.key : nil }
   }
 }

@@ -51,7 +51,8 @@ extension FleetService {
         log.restart(baseID: min(state.window.oldest, first.id.number))
       }
       for event in events { state.window.append(event) }
-      log.append(contentsOf: events.map(FleetEventRepresentation.entry))
+      let fold = state.replica.fold
+      log.append(contentsOf: events.map { FleetEventRepresentation.entry($0, fold) })
     case .restarted:
       state.window = EventWindow(limit: Self.eventLimit)
       log.restart(baseID: 0)

@@ -129,7 +129,7 @@ final class HostEventPublisher: Sendable {
         watched.latest == nil
         ? Self.initial(verdict, transition)
         : SSEFrame.event("host", EventRepresentation.host(verdict, transition, initial: false))
-      log.append(id: 0, kind: Self.kind, topic: topic, bytes: frame)
+      log.append(id: 0, kind: Self.kind, labels: .init(topic: topic), bytes: frame)
     }
   }
 

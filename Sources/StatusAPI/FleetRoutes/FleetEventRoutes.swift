@@ -8,7 +8,6 @@ internal import ReachabilityFleet
 enum FleetEventRoutes {
   /// The time that a replica may need to read the message of an id that another replica has sent already.
   static let patience = Duration.seconds(5)
-  private static let targetLimit = 64
   /// Only a replica that has read the stream can say that events are missing; another one may have them.
   private static let isBehind = Problem(
     .engineUnavailable, "this replica has not read the stream up to this id; retry, or ask another replica",
@@ -17,7 +16,8 @@ enum FleetEventRoutes {
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye"]
 
   static let events = Route(
-    pattern: "/fleet/events", parameters: ["types", "target", "lastEventId"], repeatable: ["target"],
+    pattern: "/fleet/events", parameters: ["types", "target", "agent", "zone", "lastEventId"],
+    repeatable: ["target", "agent", "zone"],
     mediaTypes: [.eventStream],
     summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
   ) { (context) throws(Problem) in
@@ -75,22 +75,17 @@ enum FleetEventRoutes {
     if let types = context.query["types"] {
       mask = FleetEventRepresentation.Kind.gap.mask
       for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
-        guard let kind = FleetEventRepresentation.Kind.allCases.first(where: { "\($0)" == type }) else {
-          let known = FleetEventRepresentation.Kind.allCases.map { "\($0)" }.joined(separator: ", ")
+        guard let kind = FleetEventRepresentation.Kind.allCases.first(where: { $0.name == type }) else {
+          let known = FleetEventRepresentation.Kind.allCases.map(\.name).joined(separator: ", ")
           throw Problem(
             .badRequest, "unknown event type \(type.prefix(80).debugDescription); expected one of \(known)")
         }
         mask |= kind.mask
       }
     }
-    let ids = Set(context.request.query.filter { $0.name == "target" }.map(\.value))
-    guard !ids.isEmpty else { return EventLog.Selection(kinds: mask) }
-    if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
-    guard ids.count <= targetLimit else {
-      throw Problem(
-        .badRequest,
-        "a stream selects at most \(targetLimit) targets, got \(ids.count); omit target to receive all events")
-    }
-    return EventLog.Selection(kinds: mask, topics: ids.map(EventPublisher.topic))
+    return EventLog.Selection(
+      kinds: mask, topics: try EventRoutes.selected("target", context),
+      sources: try EventRoutes.selected("agent", context),
+      groups: try EventRoutes.selected("zone", context, areIDs: false))
   }
 }

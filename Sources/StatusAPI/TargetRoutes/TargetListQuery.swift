@@ -50,12 +50,12 @@ struct TargetListQuery {
   func changeFilter(_ context: RequestContext) -> @Sendable (Transition) -> Bool {
     let reports = reports(context)
     // Hashes, because thousands of waiting clients may hold some hundred ids each.
-    let members = Set(reports.prefix(limit).map { EventPublisher.topic($0.definition.id) })
+    let members = Set(reports.prefix(limit).map { EventPublisher.label($0.definition.id) })
     let last = reports.count > limit ? reports[limit - 1].definition.id : nil
     return { transition in
       guard case .target(let old, let report, let isRemoved) = transition.change else { return false }
       let id = report.definition.id
-      if members.contains(EventPublisher.topic(id)) { return true }
+      if members.contains(EventPublisher.label(id)) { return true }
       if let cursor, id <= cursor { return false }
       // After the page, only the existence of more targets matters: the last of them may have been removed.
       if let last, id > last { return isRemoved || selection.isSelected(old) && !selection.isSelected(report) }
