@@ -251,9 +251,13 @@ def hop():
         begun = last = first.events[-1][2]
         times, numbers, gaps = [], [], 0
         first.close()
+        # One subscriber does not move: an event that it has is one that the next replica must send.
+        whole = Subscriber(fleet.replicas[0].node.address, begun)
+        position = 0
         flapping = Flapping(fleet.agents)
         for number in range(HOPS):
             time.sleep(random.uniform(0.02, 0.1))
+            _, position = whole.next(position, lambda each: each[1] == "cell", 10)
             begin = time.perf_counter()
             subscriber = Subscriber(fleet.replicas[number % 2].node.address, last)
             event, _ = subscriber.next(0, lambda each: each[1] == "cell", 10)
@@ -264,9 +268,9 @@ def hop():
             gaps += sum(each[1] == "gap" for each in events)
             numbers += origins(events)
             last = events[-1][2]
+            with whole.condition:
+                position = next((index + 1 for index, each in enumerate(whole.events) if each[2] == last), position)
         flapping.end()
-        # One subscriber that does not move has what the moving one must have.
-        whole = Subscriber(fleet.replicas[0].node.address, begun)
         whole.next(0, lambda event: event[2] == last, 30)
         expected = [number for number in origins(whole.events) if number <= numbers[-1]]
         report("move to the other replica → first event after the last id", milliseconds(times))
