@@ -185,7 +185,7 @@ def asks_for_a_token(browser):
         made = subprocess.run(
             [BINARY, "token", "create", "--id", "page", "--scope", "read", "--output", str(token)],
             check=True, capture_output=True, text=True)
-        entry = "\n".join(f"  {line}" for line in made.stderr.strip().splitlines())
+        entry = "\n".join(f"  {line}" for line in made.stdout.strip().splitlines())
         service = Service(BINARY, f"access:\n  reads: token\ntokens:\n{entry}\n")
         try:
             with browser.open(service.url) as page:

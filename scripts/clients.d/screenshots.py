@@ -182,7 +182,7 @@ def empty(binary, browser, path):
         made = subprocess.run(
             [binary, "token", "create", "--id", "page", "--scope", "read", "--output", f"{directory}/token"],
             check=True, capture_output=True, text=True)
-    entry = "\n".join(f"  {line}" for line in made.stderr.strip().splitlines())
+    entry = "\n".join(f"  {line}" for line in made.stdout.strip().splitlines())
     service = Service(binary, f"access:\n  reads: token\ntokens:\n{entry}\n")
     try:
         with shot(browser, service.url, path, "denied") as page:
