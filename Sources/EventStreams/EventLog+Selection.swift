@@ -5,8 +5,10 @@ extension EventLog {
     public var kinds: UInt64
     /// The topics, ascending; nil for any topic.
     public let topics: [UInt64]?
-    private let sources: [UInt64]?
-    private let groups: [UInt64]?
+    /// The sources, ascending; nil for any source.
+    public let sources: [UInt64]?
+    /// The groups, ascending; nil for any group.
+    public let groups: [UInt64]?
 
     /// Selects entries of the given kinds that concern one of the given topics, sources and groups.
     ///

@@ -66,9 +66,12 @@ final class StreamSource {
   /// The position up to which the shard has distributed the log; every stream that is not behind is at this position.
   var cursor: EventLog.Cursor
   private let ticket: UInt64
-  /// The numbers of the channels that follow the log; channels that select no topics are few, and are kept apart.
-  var general: [Int32] = []
-  var byTopic: [UInt64: [Int32]] = [:]
+  /// The numbers of the channels that select by no label: few, because their selections differ in the kinds only.
+  private var general: [Int32] = []
+  /// The others, each by one of the labels that it selects.
+  private var byTopic = ChannelIndex()
+  private var bySource = ChannelIndex()
+  private var byGroup = ChannelIndex()
   var members = 0
 
   init(_ log: EventLog, poke: @escaping @Sendable () -> Void) {
@@ -80,33 +83,59 @@ final class StreamSource {
 
   func add(_ channel: Int32, _ selection: EventLog.Selection) {
     members += 1
-    guard let topics = selection.topics, !topics.isEmpty else { return general.append(channel) }
-    for topic in topics { byTopic[topic, default: []].append(channel) }
+    guard let (index, labels) = Self.index(selection) else { return general.append(channel) }
+    self[keyPath: index].add(channel, labels)
   }
 
   func remove(_ channel: Int32, _ selection: EventLog.Selection) {
     members -= 1
-    guard let topics = selection.topics, !topics.isEmpty else { return general.removeAll { $0 == channel } }
-    for topic in topics {
-      byTopic[topic]?.removeAll { $0 == channel }
-      if byTopic[topic]?.isEmpty == true { byTopic[topic] = nil }
-    }
+    guard let (index, labels) = Self.index(selection) else { return general.removeAll { $0 == channel } }
+    self[keyPath: index].remove(channel, labels)
+  }
+
+  /// The index of a selection's channel, and the labels by which it is there; nil for the general ones.
+  private static func index(
+    _ selection: EventLog.Selection
+  ) -> (ReferenceWritableKeyPath<StreamSource, ChannelIndex>, [UInt64])? {
+    if let topics = selection.topics, !topics.isEmpty { return (\.byTopic, topics) }
+    if let sources = selection.sources, !sources.isEmpty { return (\.bySource, sources) }
+    if let groups = selection.groups, !groups.isEmpty { return (\.byGroup, groups) }
+    return nil
   }
 
   /// The channels that may select something in a batch, each once.
   func candidates(for batch: borrowing EventLogBatch) -> Set<Int32> {
     var found = Set(general)
     for mark in batch.marks {
-      // An entry without a topic concerns every channel.
-      if mark.labels.topic == 0 {
-        for channels in byTopic.values { found.formUnion(channels) }
-      } else if let channels = byTopic[mark.labels.topic] {
-        found.formUnion(channels)
-      }
+      byTopic.collect(mark.labels.topic, into: &found)
+      bySource.collect(mark.labels.source, into: &found)
+      byGroup.collect(mark.labels.group, into: &found)
     }
     return found
   }
 
   /// No channel follows the log.
   func end() { log.unregister(ticket) }
+}
+
+/// The channels that select entries by one kind of label.
+private struct ChannelIndex {
+  private var channels: [UInt64: [Int32]] = [:]
+
+  mutating func add(_ channel: Int32, _ labels: [UInt64]) {
+    for label in labels { channels[label, default: []].append(channel) }
+  }
+
+  mutating func remove(_ channel: Int32, _ labels: [UInt64]) {
+    for label in labels {
+      channels[label]?.removeAll { $0 == channel }
+      if channels[label]?.isEmpty == true { channels[label] = nil }
+    }
+  }
+
+  /// Adds the channels that may select an entry with a label; an entry without one concerns all.
+  func collect(_ label: UInt64, into found: inout Set<Int32>) {
+    if label != 0 { return found.formUnion(channels[label] ?? []) }
+    for selecting in channels.values { found.formUnion(selecting) }
+  }
 }
