@@ -1,4 +1,5 @@
 """A fleet in network namespaces: servers, agents and replicas, each with a cable to one bridge. Needs root."""
+import contextlib
 import ctypes
 import http.client
 import json
@@ -159,6 +160,7 @@ class Subscriber(threading.Thread):
         self.connection = http.client.HTTPConnection(address, PORT, timeout=60)
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
         self.connection.request("GET", "/fleet/events" + query, headers=headers)
+        self.socket = self.connection.sock
         self.response = self.connection.getresponse()
         self.status = self.response.status
         self.start()
@@ -194,6 +196,9 @@ class Subscriber(threading.Thread):
                     return None, start
 
     def close(self):
+        # Closing the connection alone would leave the thread reading.
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.connection.close()
 
 
