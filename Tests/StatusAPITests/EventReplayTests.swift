@@ -16,17 +16,23 @@ import Testing
   /// A log in memory that holds some ten events.
   private let small = StatusService.Configuration(historyBytes: 16 * 1024)
 
-  /// Starts the monitor and waits until the first event is committed.
+  /// Starts the monitor and waits for the first event.
   private func start(_ fixture: HistoryFixture) throws {
     try fixture.service.monitor.start()
-    try #require(eventually { fixture.store.visibleEnd == 1 })
+    try #require(eventually { isPublished(1, fixture) })
+  }
+
+  /// Whether clients see an event; it is committed a moment before.
+  private func isPublished(_ number: UInt64, _ fixture: HistoryFixture) -> Bool {
+    let id = "\(fixture.store.recovered.epoch)-\(number)"
+    return (try? fixture.service.ask("/status").text.contains("\"id\":\"\(id)\"")) ?? false
   }
 
   /// Changes an interface, which is an event of some hundred bytes each.
   private func change(_ fixture: HistoryFixture, _ mtus: ClosedRange<UInt32>) throws {
     let before = fixture.store.visibleEnd
     for mtu in mtus { fixture.service.kernel.change { $0.change("eth0") { $0.mtu = mtu } } }
-    try #require(eventually { fixture.store.visibleEnd == before + UInt64(mtus.count) })
+    try #require(eventually { isPublished(before + UInt64(mtus.count), fixture) })
   }
 
   private func frames(_ fixture: HistoryFixture, after id: String, _ query: String = "") throws -> [Frame] {
