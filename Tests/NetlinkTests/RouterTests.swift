@@ -13,8 +13,9 @@ import Testing
     let running = try RunningSource(hasDefaults: false)
     let client = running.client
     try client.sysctl("net.ipv6.conf.all.forwarding", 0)
+    // The preferred one last: once it is read, no event of a route is still to come.
     try client.ip(batch: [
-      "route add ::/0 via fd09::8 dev c0 metric 10", "route add ::/0 via fd09::1 dev c0 metric 20",
+      "route add ::/0 via fd09::1 dev c0 metric 20", "route add ::/0 via fd09::8 dev c0 metric 10",
     ])
     func gateway() -> IPAddress? { running.observer.answer(RunningSource.ipv6)?.route?.hops.first?.gateway }
     #expect(eventually { gateway() == "fd09::8" })
