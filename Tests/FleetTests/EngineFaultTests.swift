@@ -56,6 +56,20 @@ struct EngineFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
+  @Test(
+    "A leader that only agents and replicas reach loses and repeats nothing", arguments: NATSServer.Version.allCases)
+  func separatedLeader(_ version: NATSServer.Version) throws {
+    let fleet = try FleetNetwork(version)
+    let baselines = fleet.baselines
+    let leader = try fleet.leader()
+    try fleet.separate(leader, true)
+    try fleet.flap(5)
+    usleep(15_000_000)
+    try fleet.separate(leader, false)
+    try fleet.flap(2)
+    try fleet.expectNoLoss(since: baselines)
+  }
+
   @Test("A server whose store is deleted copies it from the others", arguments: NATSServer.Version.allCases)
   func wipedServer(_ version: NATSServer.Version) throws {
     let fleet = try FleetNetwork(version)

@@ -47,10 +47,11 @@ final class FleetNetwork {
   ///   - configuration: further lines of the servers.
   ///   - disk: where the store of a single server is; nil for its directory.
   ///   - agentEnvironment: further variables of the agents.
+  ///   - otherProgram: another `reachd-fleet` for the first agent and the first replica; nil for the one under test.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
     _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
-    disk: SmallDisk? = nil, agentEnvironment: [String: String] = [:]
+    disk: SmallDisk? = nil, agentEnvironment: [String: String] = [:], otherProgram: String? = nil
   ) throws {
     self.version = version
     self.agentEnvironment = agentEnvironment
@@ -78,8 +79,8 @@ final class FleetNetwork {
     try FleetFixture.define(Self.targets, connection)
     let record = record
     consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
-    for index in 0..<agents { self.agents.append(try start(.agent(index))) }
-    for index in 0..<replicas { self.replicas.append(try start(.replica(index))) }
+    for index in 0..<agents { self.agents.append(try start(.agent(index), index == 0 ? otherProgram : nil)) }
+    for index in 0..<replicas { self.replicas.append(try start(.replica(index), index == 0 ? otherProgram : nil)) }
     for index in 0..<agents {
       guard eventually({ Set(record.changes("node\(index)").map(\.target)).count == Self.targets }) else {
         throw TestError("no changes of node\(index): \(self.agents[index].child.errors)")
@@ -115,7 +116,7 @@ final class FleetNetwork {
     else { throw TestError("no stream") }
   }
 
-  private func start(_ node: Node) throws -> Member {
+  private func start(_ node: Node, _ program: String? = nil) throws -> Member {
     guard let namespace = namespaces[node] else { throw TestError("no namespace of \(node)") }
     let (id, role) =
       switch node {
@@ -131,7 +132,8 @@ final class FleetNetwork {
       \(role == "agent" ? "data: \(directory.path)/\(id)\nstore: { runtime: \(directory.path) }" : "")
       fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
       """, as: "\(id).yaml")
-    return try Member(namespace, role, file, environment: role == "agent" ? agentEnvironment : [:])
+    return try Member(
+      namespace, role, file, environment: role == "agent" ? agentEnvironment : [:], program: program)
   }
 
   // MARK: - Faults
@@ -141,15 +143,24 @@ final class FleetNetwork {
     try hub.ip("link set c\(node.number) \(isConnected ? "up" : "down")")
   }
 
-  /// Loses what the server sends to a node, or no longer; what the node sends arrives.
-  ///
-  /// The server has a wrong hardware address of the node.
+  /// Loses what the servers send to a node, or no longer; what the node sends arrives.
   func loseReplies(to node: Node, _ areLost: Bool) throws {
-    for index in servers.indices {
-      let address = "\(node.address) dev eth0"
-      try namespaces[.server(index)]?.ip(
-        areLost ? "neigh replace \(address) lladdr 02:00:00:00:00:01 nud permanent" : "neigh del \(address)")
+    for index in servers.indices { try losePackets(from: .server(index), to: node, areLost) }
+  }
+
+  /// Separates a server from the others, or no longer; agents and replicas reach all of them.
+  func separate(_ server: Int, _ isSeparated: Bool) throws {
+    for other in servers.indices where other != server {
+      try losePackets(from: .server(server), to: .server(other), isSeparated)
+      try losePackets(from: .server(other), to: .server(server), isSeparated)
     }
+  }
+
+  /// The sender has a wrong hardware address of the receiver.
+  private func losePackets(from sender: Node, to receiver: Node, _ areLost: Bool) throws {
+    let address = "\(receiver.address) dev eth0"
+    try namespaces[sender]?.ip(
+      areLost ? "neigh replace \(address) lladdr 02:00:00:00:00:01 nud permanent" : "neigh del \(address)")
   }
 
   /// Kills an agent and starts it again, after its data were deleted if so.

@@ -6,10 +6,13 @@ final class Member: Sendable {
   let address: String
   let namespace: Namespace
 
-  init(_ namespace: Namespace, _ role: String, _ file: String, environment: [String: String] = [:]) throws {
+  /// Starts one, and waits until it listens; nil for the program under test.
+  init(
+    _ namespace: Namespace, _ role: String, _ file: String, environment: [String: String] = [:], program: String? = nil
+  ) throws {
     self.namespace = namespace
-    let program = Program.path + "-fleet"
-    let child = try namespace.spawn(program, [role, "--config", file], environment: Program.environment(environment))
+    let child = try namespace.spawn(
+      program ?? Program.path + "-fleet", [role, "--config", file], environment: Program.environment(environment))
     self.child = child
     let isUp = eventually { child.poll() != nil || Self.address(child.errors) != nil }
     guard isUp, let address = Self.address(child.errors) else { throw TestError("no \(role): \(child.errors)") }
