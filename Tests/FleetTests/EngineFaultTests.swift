@@ -56,10 +56,11 @@ struct EngineFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
-  @Test(
-    "A leader that only agents and replicas reach loses and repeats nothing", arguments: NATSServer.Version.allCases)
-  func separatedLeader(_ version: NATSServer.Version) throws {
-    let fleet = try FleetNetwork(version)
+  /// nats-server 2.9 does not pass: a leader without a majority applies its uncommitted messages to its own store after
+  /// the others have replaced it, and its copy of the stream differs until the copy is deleted.
+  @Test("A leader that only agents and replicas reach loses and repeats nothing")
+  func separatedLeader() throws {
+    let fleet = try FleetNetwork(.latest)
     let baselines = fleet.baselines
     let leader = try fleet.leader()
     try fleet.separate(leader, true)
@@ -113,4 +114,7 @@ struct EngineFaultTests {
 enum FleetFaults {
   static let areTested =
     !NATSServer.isSkipped && Namespace.isSupported && Program.environmentVariable("REACHD_FLEET_FAULTS") == "1"
+
+  /// The path of a `reachd-fleet` of another version.
+  static let otherProgram = Program.environmentVariable("REACHD_FLEET_OTHER")
 }

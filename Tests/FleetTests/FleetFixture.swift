@@ -18,7 +18,7 @@ final class FleetFixture: Sendable {
     // Its addresses would change after the tests' own changes, and be events after the last one that is published.
     try namespace.sysctl("net/ipv6/conf/default/disable_ipv6", 1)
     try namespace.ip(batch: [
-      "link add d0 type veth peer name d1", "link set d1 up", "addr add 10.9.0.2/24 dev d0", "link set d0 up",
+      "link add d0 type veth peer name d1", "link set d1 up", "addr add 10.9.0.2/16 dev d0", "link set d0 up",
     ])
     server = try NATSServer(version, configuration, namespace: namespace)
   }
@@ -67,7 +67,8 @@ final class FleetFixture: Sendable {
       let id = "t\(number)"
       var spec = TargetSpec()
       spec.id = id
-      spec.target = "route://10.9.0.\(number + 9)"
+      let address = number + 9
+      spec.target = "route://10.9.\(address >> 8).\(address & 255)"
       let message = DefinitionMessage(id: id, version: version, definition: FleetTarget(spec: spec))
       _ = try connection.publish(
         "\(FleetSubject.target(id))", FleetWire.encode(.definition(message)), expecting: nil, within: .seconds(5))

@@ -102,7 +102,7 @@ final class FleetNetwork {
     ])
     try namespace.ip(batch: [
       "addr add \(node.address)/24 dev eth0", "link set eth0 up",
-      "link add d0 type veth peer name d1", "link set d1 up", "addr add 10.9.0.2/24 dev d0", "link set d0 up",
+      "link add d0 type veth peer name d1", "link set d1 up", "addr add 10.9.0.2/16 dev d0", "link set d0 up",
     ])
     return namespace
   }

@@ -6,25 +6,17 @@ import StatusAPI
 
 /// What a reader of the stream has received.
 final class StreamRecord: Sendable {
-  private let received = Locked<[StoredMessage]>([])
+  private let received = Locked<[FleetMessage]>([])
 
   func add(_ delivery: StreamDelivery) {
-    guard case .message(let message, _) = delivery else { return }
-    received.withLock {
-      $0.append(
-        StoredMessage(
-          subject: message.subject, sequence: message.sequence, time: message.time,
-          payload: message.isCopy ? [] : message.payload))
-    }
+    guard case .message(let message, _) = delivery, !message.isCopy,
+      let decoded = FleetWire.decode(message.payload, subject: message.subject)
+    else { return }
+    received.withLock { $0.append(decoded) }
   }
-
-  /// The sequence of the last message.
-  var lastSequence: UInt64 { received.withLock { $0.last?.sequence ?? 0 } }
 
   /// The messages that are understood, in the order of the stream.
-  var messages: [FleetMessage] {
-    received.withLock { $0 }.compactMap { FleetWire.decode($0.payload, subject: $0.subject) }
-  }
+  var messages: [FleetMessage] { received.withLock { $0 } }
 
   func agentMessages(_ id: String) -> [AgentMessage] {
     messages.compactMap { message in

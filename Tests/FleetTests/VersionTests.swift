@@ -4,13 +4,11 @@ import TestSupport
 import Testing
 
 /// Members of two versions, as while a fleet is updated: `REACHD_FLEET_OTHER` is the path of another `reachd-fleet`.
-@Suite("Members of two versions", .enabled(if: FleetFaults.areTested && Self.otherProgram != nil))
+@Suite("Members of two versions", .enabled(if: FleetFaults.areTested && FleetFaults.otherProgram != nil))
 struct VersionTests {
-  private static let otherProgram = Program.environmentVariable("REACHD_FLEET_OTHER")
-
   @Test("Subscribers that move between replicas of two versions lose and repeat nothing")
   func twoVersions() throws {
-    let fleet = try FleetNetwork(.latest, servers: 1, otherProgram: Self.otherProgram)
+    let fleet = try FleetNetwork(.latest, servers: 1, otherProgram: FleetFaults.otherProgram)
     let baselines = fleet.baselines
     try fleet.flap(5)
     try fleet.expectNoLoss(since: baselines)
