@@ -156,11 +156,11 @@ async def burst(fleet, agents, cells):
 
 async def matrix(replica):
     for path in ("/fleet/matrix?limit=10000", "/fleet"):
+        # curl, because a Python client would take longer to read the document than the replica to make it.
+        curl = ["curl", "-s", "-o", "/dev/null", "-w", "%{time_total}", f"http://{replica.node.address}:8080{path}"]
         times = []
         for _ in range(20):
-            begin = time.perf_counter()
-            await off_thread(lambda: replica.get(path))
-            times.append((time.perf_counter() - begin) * 1000)
+            times.append(float(await off_thread(lambda: subprocess.check_output(curl, text=True))) * 1000)
         report(f"GET {path}", f"median {sorted(times)[10]:.1f} ms", "≤ 20 ms" if "matrix" in path else "")
 
 

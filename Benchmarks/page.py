@@ -103,10 +103,16 @@ def overview(service, browser):
     assert status == 200 and fields["Content-Encoding"] == "gzip"
     report("overview of 10,000, gzip", f"{sizes[-1] / 1000:.0f} KB", "300 KB")
     report("… CPU, not cached", f"median {statistics.median(times):.1f} ms, worst of 5 {max(times):.1f} ms", "50 ms")
-    answers = [get(service, "targets/overview", **{"Accept-Encoding": "gzip", "If-None-Match": fields["ETag"]})
-               for _ in range(100)]
-    assert all(answer[0] == 304 for answer in answers)
-    report("… 304 with a new connection", f"median {statistics.median(answer[3] for answer in answers):.2f} ms", "1 ms")
+    unchanged = []
+    while len(unchanged) < 100:
+        status, new, _, took = get(
+            service, "targets/overview", **{"Accept-Encoding": "gzip", "If-None-Match": fields["ETag"]})
+        if status == 304:
+            unchanged.append(took)
+        else:  # The minute is over.
+            assert new["ETag"] != fields["ETag"]
+            fields = new
+    report("… 304 with a new connection", f"median {statistics.median(unchanged):.2f} ms", "1 ms")
     shown = []
     for _ in range(5):
         context = browser.browser.new_context(viewport={"width": 1280, "height": 800})
@@ -349,7 +355,7 @@ def run(service, browser, *groups):
         try:
             group(service, browser)
         except Exception as error:  # One group that fails does not prevent the others.
-            print(f"  {group.__name__}: FAILED: {str(error).splitlines()[0]}", flush=True)
+            print(f"  {group.__name__}: FAILED: {type(error).__name__} {str(error).partition(chr(10))[0]}", flush=True)
 
 
 if __name__ == "__main__":

@@ -36,18 +36,28 @@ enum FleetMatrixRoute {
 
   private static func page(
     _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: String?, _ limit: Int
-  ) -> (cells: ArraySlice<Cell>, next: String?) {
-    var cells: [Cell] = []
+  ) -> (cells: [Cell], next: String?) {
+    let parts = cursor?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
+    let last = parts.count == 2 ? Cell(target: parts[0], agent: parts[1]) : nil
+    // Only the targets of one page are sorted with their agents: a fleet may have a million cells.
+    var agents: [String: [String]] = [:]
     for (id, node) in snapshot.agents where query.includes(id, node) {
-      for name in query.target.map({ [$0] }) ?? Array(node.cells.keys) where query.subjects?.includes(name) ?? true {
-        guard let cell = node.vote(name), query.state == nil || query.state == cell.state else { continue }
-        cells.append(Cell(target: name, agent: id))
+      for name in query.target.map({ node.cells[$0] == nil ? [] : [$0] }) ?? Array(node.cells.keys) {
+        if let last, name < last.target { continue }
+        guard query.subjects?.includes(name) ?? true else { continue }
+        guard query.state == nil || query.state == node.vote(name)?.state else { continue }
+        agents[name, default: []].append(id)
       }
     }
-    cells.sort { ($0.target, $0.agent) < ($1.target, $1.agent) }
-    let parts = cursor?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
-    let rest = parts.count == 2 ? cells.drop { ($0.target, $0.agent) <= (parts[0], parts[1]) } : cells[...]
-    return (rest.prefix(limit), rest.count > limit ? rest.prefix(limit).last?.key : nil)
+    var cells: [Cell] = []
+    for target in agents.keys.sorted() {
+      for agent in agents[target] ?? [] {
+        if let last, (target, agent) <= (last.target, last.agent) { continue }
+        if cells.count == limit { return (cells, cells.last?.key) }
+        cells.append(Cell(target: target, agent: agent))
+      }
+    }
+    return (cells, nil)
   }
 
   private static func groups(
