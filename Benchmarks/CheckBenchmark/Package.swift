@@ -19,6 +19,7 @@ let package = Package(
   targets: [
     .target(name: "ReachabilityModel", swiftSettings: strict),
     .target(name: "Locks", swiftSettings: strict),
+    .target(name: "TextSyntax", swiftSettings: strict),
     .target(name: "CEventLoop"),
     .target(name: "EventLoop", dependencies: ["Locks", "CEventLoop", deque, heap], swiftSettings: strict),
     .systemLibrary(name: "CAres", pkgConfig: "libcares"),
@@ -32,8 +33,8 @@ let package = Package(
     .target(
       name: "Probers",
       dependencies: [
-        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "CAres", "CCurl", "CPCRE2", "CGnuTLS", "CSockets",
-        deque,
+        "HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TextSyntax", "CAres", "CCurl", "CPCRE2", "CGnuTLS",
+        "CSockets", deque,
       ],
       swiftSettings: strict),
     .executableTarget(
