@@ -31,9 +31,10 @@ def event_size(daemon):
         while b"event: snapshot" not in received:
             received += stream.recv(65536)
         set_default("10.9.255.2")
-        while b"event: path" not in received or not received.endswith(b"\n\n"):
+        # The frame ends with an empty line, and its chunk with CR LF.
+        while b"event: path" not in received or not received.endswith(b"\n\n\r\n"):
             received += stream.recv(65536)
-        return len(received) - received.rindex(b"id: ")
+        return len(received) - len(b"\r\n") - received.rindex(b"id: ")
 
 
 def set_default(gateway):
