@@ -201,7 +201,7 @@ def until_told(stream, state, count):
         frames += (last + part).count(b"event: target\n")
         last = part[-13:]
         data += part
-    while not data.endswith(b"\n\n"):
+    while not data.endswith(b"\n\n\r\n"):  # the end of a frame and of its chunk
         data += stream.recv(1 << 20)
     events = [json.loads(text) for text in re.findall(rb"event: target\n(?:.*\n)*?data: (\{.*\})", data)]
     if {event["to"] for event in events} != {state} or len({event["target"]["id"] for event in events}) != count:
