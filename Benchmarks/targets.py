@@ -31,7 +31,7 @@ DELAY = 0.020
 MANY, FEW = int(os.environ.get("TARGETS", 10_000)), 1_000
 WARM_UP, MEASURED = 15, 30
 PULLS = int(os.environ.get("PULLS", 11))
-ROUNDS, HUGE = int(os.environ.get("ROUNDS", 3)), int(os.environ.get("HUGE", 100_000))
+ROUNDS, HUGE = int(os.environ.get("ROUNDS", 3)), int(os.environ.get("HUGE", 50_000))
 PORT = 8081
 
 
