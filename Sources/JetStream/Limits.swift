@@ -38,11 +38,12 @@ enum Limits {
   /// The time limit of a request by a consumer or a reader: an election among the servers takes some seconds.
   static let requestTimeout = Duration.seconds(3)
 
-  /// What the time limit of a consumer's creation is at first, and what each failure adds, up to ``requestTimeout``.
+  /// The time limit of the first attempt to create a consumer, and what each failure adds, up to ``requestTimeout``.
   ///
-  /// During an election the servers drop requests without a response. The first request after it should be soon; a server
-  /// that is slow gets more time.
-  static let creationStep = Duration.seconds(1)
+  /// During an election the servers drop requests without a response. The first request after it should be soon, also after
+  /// an election of eight seconds; a server that is slow gets more time.
+  static let creationTimeout = Duration.seconds(1)
+  static let creationStep = Duration.milliseconds(125)
 
   /// The interval at which a reader looks for messages whose notification was lost.
   static let readInterval = Duration.seconds(5)
@@ -51,7 +52,7 @@ enum Limits {
   static let readAgain = Duration.milliseconds(250)
 
   /// The interval of heartbeats of an ordered consumer.
-  static let heartbeat = Duration.seconds(1)
+  static let heartbeat = Duration.milliseconds(500)
 
   /// How long a server keeps an ordered consumer without a subscriber.
   static let inactivity = Duration.seconds(30)

@@ -79,7 +79,7 @@ public final class OrderedConsumer: Sendable {
       state.generation += 1
       state.delivered = 0
       state.activity = .now
-      let timeLimit = min(Limits.creationStep * (state.failures + 1), Limits.requestTimeout)
+      let timeLimit = min(Limits.creationTimeout + Limits.creationStep * state.failures, Limits.requestTimeout)
       return (state.generation, state.next, timeLimit, wasActive)
     }
     guard let begin else { return }

@@ -22,11 +22,11 @@ final class NetlinkLoop {
   private let poller: Poller
   private let waker: Waker
   private let clockChanges: ClockChangeTimer
-  private var receiver: EventReceiver
+  private var receiver: NetlinkEventReceiver
   private var policy: ResyncPolicy
   private var reader: TableReader
   /// Nil after a failure, until it is opened again.
-  private var queries: QuerySocket?
+  private var queries: NetlinkQuerySocket?
   private var sleep: SleepDetector
   /// The time of the next reading or attempt if no event arrives, on CLOCK_MONOTONIC; nil for never.
   private var deadline: Duration?
@@ -39,7 +39,7 @@ final class NetlinkLoop {
     self.logger = logger
     self.shared = shared
     self.observer = observer
-    receiver = EventReceiver(settings: settings, logger: logger, shared: shared)
+    receiver = NetlinkEventReceiver(settings: settings, logger: logger, shared: shared)
     policy = ResyncPolicy(auditInterval: settings.auditInterval)
     reader = TableReader(
       InterfaceClassifier(sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides))
@@ -123,7 +123,7 @@ final class NetlinkLoop {
   /// Reads what a batch may have changed and reports it to the observer.
   ///
   /// - Returns: when to read again if no event arrives.
-  private func read(_ receivedAt: EventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
+  private func read(_ receivedAt: KernelEventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
     var batch = receivedAt
     try reader.read(batch, queries)
@@ -152,7 +152,7 @@ final class NetlinkLoop {
   /// Reads again for the events that the holder of the RTNL lock sent before it released the lock.
   ///
   /// They are part of the same change.
-  private func readWhatFollowed(_ queries: QuerySocket) throws(KernelError) -> EventBatch {
+  private func readWhatFollowed(_ queries: NetlinkQuerySocket) throws(KernelError) -> KernelEventBatch {
     let batch = try receiver.receive()
     guard !batch.isIdle else { return batch }
     // If the reading fails, the next one includes them.
@@ -163,7 +163,7 @@ final class NetlinkLoop {
 
   /// Makes the lookups that the observer requires after a change.
   private func lookUpRoutes(
-    _ batch: EventBatch, isAudit: Bool, _ queries: QuerySocket
+    _ batch: KernelEventBatch, isAudit: Bool, _ queries: NetlinkQuerySocket
   ) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let isAll = batch.isAfterLoss || isAudit
     var survey = KernelSurvey(
@@ -197,7 +197,7 @@ final class NetlinkLoop {
     return true
   }
 
-  private func count(_ batch: EventBatch, _ uptime: Duration) {
+  private func count(_ batch: KernelEventBatch, _ uptime: Duration) {
     shared.counters.withLock { counters in
       counters.readings += 1
       counters.barriers += batch.needsBarrier ? 1 : 0
@@ -230,6 +230,6 @@ final class NetlinkLoop {
   /// Opens the sockets that are not open.
   private func openSockets() throws(KernelError) {
     if try receiver.open(in: poller, token: Token.events) { policy.scheduleAudit(after: KernelClock.uptime) }
-    if queries == nil { queries = try QuerySocket() }
+    if queries == nil { queries = try NetlinkQuerySocket() }
   }
 }

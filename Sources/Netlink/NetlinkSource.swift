@@ -70,9 +70,9 @@ package final class NetlinkSource: KernelSource {
     }
     do throws(KernelError) {
       let loop = try NetlinkLoop(settings: settings, logger: logger, shared: shared, observer: observer)
-      try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try QuerySocket() }
+      try shared.lookups.withLock { (lookups) throws(KernelError) in lookups = try NetlinkQuerySocket() }
       try shared.barriers.withLock { (barriers) throws(KernelError) in
-        barriers = try QuerySocket(forBarriers: true)
+        barriers = try NetlinkQuerySocket(forBarriers: true)
       }
       try loop.readFirst()
       guard shared.handOver() else {
@@ -131,7 +131,7 @@ package final class NetlinkSource: KernelSource {
   }
 
   private func use<Result: Sendable>(
-    _ slot: borrowing Locked<QuerySocket?>, _ body: (QuerySocket) throws(KernelError) -> Result
+    _ slot: borrowing Locked<NetlinkQuerySocket?>, _ body: (NetlinkQuerySocket) throws(KernelError) -> Result
   ) throws(KernelError) -> Result {
     try slot.withLock { (queries) throws(KernelError) -> Result in
       guard let queries else {

@@ -1,6 +1,6 @@
 /// Builds the tree from events, and rejects features that a configuration file does not need.
 struct NodeComposer {
-  private let parser: EventParser
+  private let parser: YAMLEventParser
 
   /// The tags that plain scalars resolve to (YAML 1.1 core types); every other tag requires application code.
   private static let scalarTags: Set<String> = [
@@ -13,7 +13,7 @@ struct NodeComposer {
 
   /// Reads the only document in `bytes`, which are UTF-8 without a byte order mark.
   static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
-    let reader = NodeComposer(parser: try EventParser(bytes))
+    let reader = NodeComposer(parser: try YAMLEventParser(bytes))
     return try reader.document()
   }
 

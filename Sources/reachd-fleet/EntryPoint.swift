@@ -18,7 +18,7 @@ enum EntryPoint {
         ProcessSignals.exitOnTermination()
       }
       var command = try ReachdFleet.parseAsRoot()
-      guard let serving = command as? any ServingCommand else {
+      guard let serving = command as? any FleetServingCommand else {
         try command.run()
         ReachdFleet.exit()
       }

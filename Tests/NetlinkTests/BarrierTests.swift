@@ -13,7 +13,7 @@ import Testing
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct BarrierTests {
   let pair: VethPair
   let events: NetlinkSocket
-  let queries: QuerySocket
+  let queries: NetlinkQuerySocket
 
   init() throws {
     pair = try VethPair()
@@ -23,7 +23,7 @@ import Testing
       for group in [RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR] { try socket.join(group) }
       return socket
     }
-    queries = try pair.client.run { () throws(KernelError) in try QuerySocket() }
+    queries = try pair.client.run { () throws(KernelError) in try NetlinkQuerySocket() }
   }
 
   /// Drops what has been heard so far.

@@ -160,7 +160,7 @@ struct NetlinkDecoderTests {
           bent[Int.random(in: bent.indices, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
         }
         _ = contents(bent)
-        var batch = EventBatch()
+        var batch = KernelEventBatch()
         var neighbours = NeighbourTracker()
         unsafe bent.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       }
@@ -169,7 +169,7 @@ struct NetlinkDecoderTests {
 
   @Test func causesOfEvents() {
     func causes(_ bytes: [UInt8]) -> Set<Cause> {
-      var batch = EventBatch()
+      var batch = KernelEventBatch()
       var neighbours = NeighbourTracker()
       unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return batch.causes
@@ -185,8 +185,8 @@ struct NetlinkDecoderTests {
   }
 
   @Test func removedRouteNeedsTheBarrierAndTouchesNoOther() {
-    func batch(_ bytes: [UInt8]) -> EventBatch {
-      var batch = EventBatch()
+    func batch(_ bytes: [UInt8]) -> KernelEventBatch {
+      var batch = KernelEventBatch()
       var neighbours = NeighbourTracker()
       unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return batch

@@ -14,8 +14,8 @@ import Testing
     policy.scheduleAudit(after: start)
   }
 
-  private func route() -> EventBatch {
-    var batch = EventBatch()
+  private func route() -> KernelEventBatch {
+    var batch = KernelEventBatch()
     batch.datagrams = 1
     batch.causes = [.routeAdded]
     return batch
@@ -36,7 +36,7 @@ import Testing
 
   @Test mutating func waitWithoutEventsContinues() {
     #expect(decide() == .wait)
-    var batch = EventBatch()
+    var batch = KernelEventBatch()
     batch.datagrams = 3
     policy.received(batch)
     #expect(decide() == .wait)

@@ -8,13 +8,13 @@ import Testing
 @Suite(.enabled(if: Namespace.isSupported)) struct RouteLookupTests {
   let pair: VethPair
   let client: Namespace
-  let queries: QuerySocket
+  let queries: NetlinkQuerySocket
   let c0: UInt32
 
   init() throws {
     pair = try VethPair()
     client = pair.client
-    queries = try client.run { () throws(KernelError) in try QuerySocket() }
+    queries = try client.run { () throws(KernelError) in try NetlinkQuerySocket() }
     c0 = try client.index(of: "c0")
   }
 

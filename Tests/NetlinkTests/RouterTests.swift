@@ -87,7 +87,7 @@ import Testing
     }
     var neighbours = NeighbourTracker(failed: Set(many))
     func isChanged(_ bytes: [UInt8]) -> Bool {
-      var batch = EventBatch()
+      var batch = KernelEventBatch()
       unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return !batch.blocks.isEmpty
     }

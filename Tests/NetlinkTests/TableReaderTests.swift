@@ -8,8 +8,8 @@ import Testing
 
 /// What of links and addresses is read again after an event.
 @Suite struct EventBatchTableTests {
-  func batch(_ datagrams: [[UInt8]]) -> EventBatch {
-    var batch = EventBatch()
+  func batch(_ datagrams: [[UInt8]]) -> KernelEventBatch {
+    var batch = KernelEventBatch()
     var neighbours = NeighbourTracker()
     for bytes in datagrams { unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) } }
     return batch
@@ -51,7 +51,7 @@ import Testing
   @Test func addressEventReadsAllAddresses() {
     let batch = batch([CapturedDatagrams.addressDump])
     #expect(batch.needsAddresses && batch.links.isEmpty && !batch.needsTables)
-    var merged = EventBatch()
+    var merged = KernelEventBatch()
     merged.merge(batch)
     #expect(merged.needsAddresses && merged.touchesTables)
   }
@@ -65,7 +65,7 @@ import Testing
 @Suite(.enabled(if: Namespace.isSupported), .serialized) struct TableReaderTests {
   @Test func singleLinkReadingEqualsTheDump() throws {
     let pair = try VethPair()
-    let queries = try pair.client.run { () throws(KernelError) in try QuerySocket() }
+    let queries = try pair.client.run { () throws(KernelError) in try NetlinkQuerySocket() }
     let all = try queries.links()
     #expect(all.count >= 2)
     for (index, link) in all { #expect(try queries.link(index) == link) }
@@ -74,7 +74,7 @@ import Testing
 
   /// One look at all links and addresses.
   func whole(_ running: RunningSource) throws -> KernelTables {
-    let queries = try running.client.run { () throws(KernelError) in try QuerySocket() }
+    let queries = try running.client.run { () throws(KernelError) in try NetlinkQuerySocket() }
     var classifier = InterfaceClassifier(sysfsRoot: "/sys/class/net")
     let links = try queries.links().values.sorted { $0.interface.index < $1.interface.index }
     return KernelTables(interfaces: classifier.classify(links), addresses: try queries.addresses())

@@ -13,7 +13,7 @@ public final class HistoryStore: Sendable {
   let files: StoreFiles
   private let sync: SyncThread
   private let stall: StallThread
-  private let thread: StoreThread
+  private let thread: WriterThread
   private let waker: Waker
   private let tasks: MaintenanceTasks
   private let verifier = Verifier()
@@ -70,8 +70,8 @@ public final class HistoryStore: Sendable {
         "events are published without being committed", metadata: ["reason": "the disk does not respond in time"])
       onVisible()
     }
-    thread = try StoreThread(
-      StoreThread.Parts(
+    thread = try WriterThread(
+      WriterThread.Parts(
         queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
         statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
         isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier,

@@ -10,7 +10,7 @@ final class Engine: Sendable {
   private let guarded: Locked<Guarded>
   private let log: TransitionLog
   private let names: NameWatcher
-  private let source: ActiveSource
+  private let source: ActiveKernelSource
 
   struct Guarded {
     var state: EngineState
@@ -24,7 +24,7 @@ final class Engine: Sendable {
   }
 
   init(
-    settle: Duration, permitting requirement: InterfaceRequirement, names: NameWatcher, source: ActiveSource,
+    settle: Duration, permitting requirement: InterfaceRequirement, names: NameWatcher, source: ActiveKernelSource,
     logger: Logger
   ) {
     guarded = Locked(Guarded(state: EngineState(settle: settle, permitting: requirement)))

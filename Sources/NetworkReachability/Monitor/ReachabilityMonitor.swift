@@ -23,7 +23,7 @@ public final class ReachabilityMonitor: Sendable {
   let engine: Engine
   /// Resolves names, also those of checked targets.
   package let nameResolver: NameResolver
-  private let source: ActiveSource
+  private let source: ActiveKernelSource
   private let makeSource: @Sendable () -> any KernelSource
   private let evaluator: OnDemandEvaluator
 
@@ -49,7 +49,7 @@ public final class ReachabilityMonitor: Sendable {
   ) {
     let logger = configuration.logger
     let makeSource = kernel ?? Self.defaultSource(configuration)
-    let source = ActiveSource()
+    let source = ActiveKernelSource()
     nameResolver = NameResolver(
       pool: ResolverPool(
         Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)),

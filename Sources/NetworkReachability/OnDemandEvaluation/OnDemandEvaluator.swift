@@ -17,13 +17,13 @@ package struct ProvisionalVerdict: Sendable {
 /// Evaluates targets on request, without a subscription.
 struct OnDemandEvaluator: Sendable {
   let engine: Engine
-  let source: ActiveSource
+  let source: ActiveKernelSource
   let makeSource: @Sendable () -> any KernelSource
   let requirement: InterfaceRequirement
   private let queue = LookupQueue()
 
   init(
-    engine: Engine, source: ActiveSource, permitting requirement: InterfaceRequirement,
+    engine: Engine, source: ActiveKernelSource, permitting requirement: InterfaceRequirement,
     makeSource: @escaping @Sendable () -> any KernelSource
   ) {
     self.engine = engine

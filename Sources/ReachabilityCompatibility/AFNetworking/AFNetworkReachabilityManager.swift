@@ -20,7 +20,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   private static let sharedInstance = AFNetworkReachabilityManager.manager()
 
   private let state = Locked(State())
-  private let watched: WatchedTarget
+  private let watched: SharedTarget
   private let context: DeliveryContext
 
   /// The process-wide manager for the default path, with one block.
@@ -39,7 +39,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// - Parameter domain: the host alone. Any other text, such as a URL, is unreachable once monitoring has begun.
   public init(forDomain domain: String) {
-    watched = WatchedTarget(ReachabilityTarget(anyHost: domain) ?? ReachabilityTarget(.name("")), on: .standard)
+    watched = SharedTarget(ReachabilityTarget(anyHost: domain) ?? ReachabilityTarget(.name("")), on: .standard)
     context = .named(.main)
   }
 
@@ -47,13 +47,13 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// For an IPv6 address, pass its text to ``init(forDomain:)``.
   public init(forAddress address: sockaddr_in) {
-    watched = WatchedTarget(ReachabilityTarget(address), on: .standard)
+    watched = SharedTarget(ReachabilityTarget(address), on: .standard)
     context = .named(.main)
   }
 
   /// A manager for a target on a shared monitor, with updates in the given context.
   package init(_ target: ReachabilityTarget, on shared: SharedMonitor, context: DeliveryContext = .named(.main)) {
-    watched = WatchedTarget(target, on: shared)
+    watched = SharedTarget(target, on: shared)
     self.context = context
   }
 

@@ -25,7 +25,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// managers.
   public let reachabilityQueue = DispatchQueue(label: "reachability", target: .global())
 
-  private let watched: WatchedTarget
+  private let watched: SharedTarget
   let alamofire4 = Locked(Alamofire4())
 
   /// A manager for a host name or an address.
@@ -34,17 +34,17 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   ///   a URL or a host with a port, the manager reports that it is not reachable.
   public init?(host: String) {
     guard let target = ReachabilityTarget(anyHost: host) else { return nil }
-    watched = WatchedTarget(target, on: .standard)
+    watched = SharedTarget(target, on: .standard)
   }
 
   /// A manager for the default path, IPv4 or IPv6; never nil on Linux.
   public init?() {
-    watched = WatchedTarget(.default, on: .standard)
+    watched = SharedTarget(.default, on: .standard)
   }
 
   /// A manager for a target on a shared monitor.
   package init(_ target: ReachabilityTarget, on shared: SharedMonitor) {
-    watched = WatchedTarget(target, on: shared)
+    watched = SharedTarget(target, on: shared)
   }
 
   deinit { stopListening() }

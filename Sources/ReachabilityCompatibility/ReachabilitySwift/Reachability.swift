@@ -31,7 +31,7 @@ public final class Reachability: @unchecked Sendable {
   }
 
   let settings = Locked(Settings())
-  let watched: WatchedTarget
+  let watched: SharedTarget
   private let isLocalWiFi: Bool
   private let context: DeliveryContext
 
@@ -71,7 +71,7 @@ public final class Reachability: @unchecked Sendable {
   /// A reachability of a target on a shared monitor, with updates in the given context.
   package init(_ target: ReachabilityTarget, on shared: SharedMonitor? = nil, context: DeliveryContext = .named(.main))
   {
-    watched = WatchedTarget(target, on: shared ?? .standard)
+    watched = SharedTarget(target, on: shared ?? .standard)
     isLocalWiFi = target == .localLink
     self.context = context
   }

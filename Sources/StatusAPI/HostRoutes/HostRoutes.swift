@@ -11,7 +11,7 @@ enum HostRoutes {
     pattern: "/hosts/{host}", parameters: ["source", "interface", "resolve", "timeout", "wait"],
     mediaTypes: [.json, .text], summary: "route-level reachability of a name, an address, default or local-link"
   ) { (context) throws(Problem) in
-    let request = try HostRequest(context)
+    let request = try HostRouteRequest(context)
     if request.name != nil {
       guard context.service.resolutionRateLimiter.consume(client: context.client) else {
         throw Problem(
@@ -31,7 +31,7 @@ enum HostRoutes {
   ///
   /// No separate lookup is made, because its result may differ for a moment: by other addresses, or by a loss that the watch
   /// still delays by the settle time. A client that waits again immediately would receive the two verdicts in turn.
-  private static func wait(_ request: HostRequest, _ limit: Duration) -> HTTPWait {
+  private static func wait(_ request: HostRouteRequest, _ limit: Duration) -> HTTPWait {
     // The response if nothing changes.
     let last = Locked<HTTPResponse?>(nil)
     return HTTPWait(limit: limit) {

@@ -23,14 +23,14 @@ struct ServiceOptions: ParsableArguments {
 }
 
 /// A command that serves until SIGTERM.
-protocol ServingCommand: ParsableCommand {
+protocol FleetServingCommand: ParsableCommand {
   /// The settings.
   var options: ServiceOptions { get }
   /// Makes what the command adds to the service.
   static func makePart(_ context: ServicePartContext) -> any ServicePart
 }
 
-extension ServingCommand {
+extension FleetServingCommand {
   /// Does what needs privileges or a single thread.
   ///
   /// - Throws: the exit code, after the error was reported.
@@ -53,7 +53,7 @@ extension ServingCommand {
 }
 
 /// `reachd-fleet agent`.
-struct AgentCommand: ServingCommand {
+struct AgentCommand: FleetServingCommand {
   static let configuration = CommandConfiguration(
     commandName: "agent",
     abstract: "Serve this machine's state, publish it to the fleet, and check the fleet's targets.",
@@ -68,7 +68,7 @@ struct AgentCommand: ServingCommand {
 }
 
 /// `reachd-fleet replica`.
-struct ReplicaCommand: ServingCommand {
+struct ReplicaCommand: FleetServingCommand {
   static let configuration = CommandConfiguration(
     commandName: "replica",
     abstract: "Read the fleet's stream, and serve the state of all agents and targets.",

@@ -86,9 +86,10 @@ struct CheckCommand: AsyncParsableCommand {
     if !states.allSatisfy({ $0 == .up }) { throw ExitStatus.undetermined }
   }
 
-  /// Adds the default scheme to a target without one.
+  /// Adds the default scheme to a host, or to a host with a port.
   static func withScheme(_ text: String) -> String {
-    guard !text.isEmpty, !text.contains("://") else { return text }
+    // One with a path needs its scheme, and `http:/host` is not the port "/host" of a host `http`.
+    guard !text.isEmpty, !text.contains("/") else { return text }
     // These are routes, not hosts.
     if ["default", "local-link"].contains(text) { return "route://" + text }
     let bracket = text.lastIndex(of: "]") ?? text.startIndex

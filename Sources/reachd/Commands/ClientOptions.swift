@@ -58,7 +58,7 @@ struct ClientOptions: ParsableArguments {
   ///   - fields: further header fields.
   ///   - source: the source of the configuration, which contains the service's address.
   ///   - isAnonymous: whether to send no token and, if the address comes from this machine's own configuration, to
-  ///     accept any certificate name.
+  ///     accept any certificate.
   /// - Returns: the response.
   /// - Throws: why there is no response, or the problem in the configuration.
   func send(

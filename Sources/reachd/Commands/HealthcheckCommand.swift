@@ -12,7 +12,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
       Sends a request to /readyz. The exit code is 0 or 1, because Docker defines no
       others; only an invalid command line exits with 64. Without --url and
       REACHD_URL it uses the address in this machine's configuration, accepts any
-      certificate name, and sends no token.
+      certificate, and sends no token.
 
       EXAMPLES
         reachd healthcheck

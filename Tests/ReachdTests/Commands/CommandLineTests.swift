@@ -20,7 +20,10 @@ import Testing
     }
     // These are routes, not hosts.
     #expect(try Program.run(["check", "default"]).output.contains(" route://default"))
-    #expect(try Program.run(["check", "127.0.0.1/path"]).end == .exited(64))
+    for target in ["127.0.0.1/path", "http:/127.0.0.1"] {
+      let (end, _, errors) = try Program.run(["check", target])
+      #expect(end == .exited(64) && errors.contains("the target has no scheme"), "\(errors)")
+    }
   }
 
   @Test func routeCheckReportsThatNothingWasSent() throws {

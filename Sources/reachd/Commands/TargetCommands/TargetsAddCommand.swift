@@ -23,7 +23,7 @@ struct TargetsAddCommand: AsyncParsableCommand {
   @Argument(help: "The id: 1 to 63 of a-z, 0-9, dot, underscore and hyphen.")
   var id: String
 
-  @Argument(help: "The target, such as tcp://db:5432.")
+  @Argument(help: "The target, such as tcp://db:5432; host:port means tcp, a host icmp.")
   var target: String
 
   @Option(help: "The module; default: the one for the target's scheme.")
@@ -90,7 +90,7 @@ struct TargetsAddCommand: AsyncParsableCommand {
   private func spec() throws -> TargetSpec {
     var spec = TargetSpec()
     spec.id = id
-    spec.target = target
+    spec.target = CheckCommand.withScheme(target)
     spec.module = module
     spec.interval = try duration(interval, "--interval")
     spec.timeout = try duration(checkTimeout, "--check-timeout")

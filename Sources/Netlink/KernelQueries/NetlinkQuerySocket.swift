@@ -5,7 +5,7 @@ internal import ReachabilityModel
 /// A socket for requests to the kernel: tables, the barrier and (in an extension) routes.
 ///
 /// It is used by one thread at a time.
-final class QuerySocket {
+final class NetlinkQuerySocket {
   let socket: NetlinkSocket
   /// Nil for a socket that makes no route lookups.
   let sources: SourceAddressLookup?

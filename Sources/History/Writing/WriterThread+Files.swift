@@ -2,7 +2,7 @@ internal import Database
 internal import EventLoop
 internal import Logging
 
-extension StoreThread {
+extension WriterThread {
   /// Synchronizes the row of this run before an event is visible: otherwise the run before it, which may have ended
   /// cleanly, were the last one after a power failure, and its numbers would be used twice.
   func synchronizeStart() {

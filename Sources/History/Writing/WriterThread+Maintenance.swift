@@ -2,7 +2,7 @@ internal import Database
 internal import EventLoop
 internal import Logging
 
-extension StoreThread {
+extension WriterThread {
   func maintain() {
     let isBusy = queue.hasWork
     guard let commits, !isBusy || isLogLarge else { return }

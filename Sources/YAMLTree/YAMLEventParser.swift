@@ -17,7 +17,7 @@ struct Event {
 }
 
 /// A libyaml parser over a copy of its input.
-@safe final class EventParser {
+@safe final class YAMLEventParser {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let bytes: [UInt8]
   /// A copy of the input at a fixed address, because libyaml keeps the address of its input.

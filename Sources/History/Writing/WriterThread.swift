@@ -3,7 +3,7 @@ internal import EventLoop
 internal import Logging
 
 /// The thread `store`: the only one that writes the database and its log.
-@safe final class StoreThread: @unchecked Sendable {
+@safe final class WriterThread: @unchecked Sendable {
   let queue: WriteQueue
   let files: StoreFiles
   let recovery: Recovery

@@ -26,9 +26,9 @@ final class NetlinkShared: Sendable {
   /// See ``KernelCounters``.
   let counters = Locked(KernelCounters())
   /// The socket for lookups that the kernel answers immediately; nil unless the source runs.
-  let lookups = Locked<QuerySocket?>(nil)
+  let lookups = Locked<NetlinkQuerySocket?>(nil)
   /// A separate socket for lookups behind a barrier: a caller that waits for the kernel must not block other lookups.
-  let barriers = Locked<QuerySocket?>(nil)
+  let barriers = Locked<NetlinkQuerySocket?>(nil)
   /// Whether the last reading contained IPv4 rules for packets from certain source addresses.
   let hasSourceRules = Atomic(false)
   /// Opened after the last call to the observer, when everything is closed.

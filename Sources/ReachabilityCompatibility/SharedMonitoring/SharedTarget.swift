@@ -2,7 +2,7 @@ internal import Locks
 internal import NetworkReachability
 
 /// The equivalent of an `SCNetworkReachability`: a target that can be read at any time and watched by one listener.
-final class WatchedTarget: Sendable {
+final class SharedTarget: Sendable {
   private let target: ReachabilityTarget
   private let shared: SharedMonitor
   private let session = Locked<ListeningSession?>(nil)

@@ -59,7 +59,7 @@ struct NeighbourTracker {
   }
 }
 
-extension QuerySocket {
+extension NetlinkQuerySocket {
   /// Reads the IPv6 neighbours that have failed.
   func failedNeighbours() throws(KernelError) -> Set<NeighbourTracker.Neighbour> {
     var failed: Set<NeighbourTracker.Neighbour> = []

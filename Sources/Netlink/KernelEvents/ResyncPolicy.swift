@@ -27,9 +27,9 @@ struct ResyncPolicy {
 
   private let auditInterval: Duration
   /// Received events that no reading includes yet.
-  private(set) var pending = EventBatch.everything
+  private(set) var pending = KernelEventBatch.everything
   /// Events received during an audit.
-  private var afterAudit = EventBatch()
+  private var afterAudit = KernelEventBatch()
   /// The time of the next complete reading without an event; nil without events, when every reading is complete.
   private(set) var nextAudit: Duration?
   private var health = Health.working
@@ -40,10 +40,10 @@ struct ResyncPolicy {
   var isFailing: Bool { if case .failing = health { true } else { false } }
 
   /// Adds received events.
-  mutating func received(_ batch: EventBatch) { pending.merge(batch) }
+  mutating func received(_ batch: KernelEventBatch) { pending.merge(batch) }
 
   /// Adds events that were received during an audit, to be handled after it.
-  mutating func receivedDuringAudit(_ batch: EventBatch) { afterAudit.merge(batch) }
+  mutating func receivedDuringAudit(_ batch: KernelEventBatch) { afterAudit.merge(batch) }
 
   /// Records that the machine slept and that everything may have changed.
   mutating func slept() { pending.addSleep() }
@@ -64,7 +64,7 @@ struct ResyncPolicy {
     if isFailing { return isDue ? .read(isAudit: false) : .wait }
     guard pending.needsReading || isCalled || isDue else {
       // Events without consequences, such as those of neighbours that are not routers.
-      pending = EventBatch()
+      pending = KernelEventBatch()
       return .wait
     }
     guard hasEvents else {
@@ -79,7 +79,7 @@ struct ResyncPolicy {
   /// A reading of ``pending`` is complete.
   mutating func readingSucceeded() {
     pending = afterAudit
-    afterAudit = EventBatch()
+    afterAudit = KernelEventBatch()
     health = .working
   }
 

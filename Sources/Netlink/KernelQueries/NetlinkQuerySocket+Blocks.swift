@@ -2,7 +2,7 @@ internal import CNetlink
 internal import Glibc
 internal import ReachabilityModel
 
-extension QuerySocket {
+extension NetlinkQuerySocket {
   /// Reads the blocks of all routes in all tables, and of all policy rules, of both families.
   func routeBlocks() throws(KernelError) -> Set<RouteChanges.Block> {
     var blocks: Set<RouteChanges.Block> = []

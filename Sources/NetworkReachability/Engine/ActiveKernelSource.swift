@@ -4,7 +4,7 @@ internal import ReachabilityModel
 /// The source of kernel state that is in use, if any: the monitor starts and stops it, the engine refreshes it.
 ///
 /// Its lock is taken before those of the names and of the engine, never while one of them is held.
-final class ActiveSource: Sendable {
+final class ActiveKernelSource: Sendable {
   /// A source with its observer; both are stored, because a source is stopped for an observer.
   struct Running {
     let source: any KernelSource

@@ -17,7 +17,7 @@ struct TableReader {
 
   /// Waits until the kernel has completed the changes that a batch announces, and reads the tables that they may
   /// affect.
-  mutating func read(_ batch: EventBatch, _ queries: QuerySocket) throws(KernelError) {
+  mutating func read(_ batch: KernelEventBatch, _ queries: NetlinkQuerySocket) throws(KernelError) {
     var needsAll = batch.needsTables || isInterrupted
     // A request for a link takes the lock that the barrier waits for, and so acts as a barrier.
     if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
@@ -38,7 +38,7 @@ struct TableReader {
   /// - Returns: false when other links may have changed too. A link that is added or removed may be the lower device of
   ///   others, for which no event is sent. A link that is set up or down, or joins another, has addresses that change
   ///   without an event (`keep_addr_on_down`: they are tentative again).
-  private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: QuerySocket) throws(KernelError) -> Bool {
+  private mutating func readOnly(_ indexes: Set<UInt32>, _ queries: NetlinkQuerySocket) throws(KernelError) -> Bool {
     for index in indexes {
       // Requested in any case: other code relies on the lock that this request waits for.
       let asked = try queries.link(index)

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ReachabilityModel
 
 /// What a sequence of events means for the next reading.
-struct EventBatch {
+struct KernelEventBatch {
   /// The causes that the tables do not show.
   var causes: Set<Cause> = []
   /// All links and addresses must be read again.
@@ -43,8 +43,8 @@ struct EventBatch {
   var isIdle: Bool { isEmpty && !needsReading }
 
   /// A batch that reads everything although nothing was lost: for the first reading, and for polling.
-  static let everything: EventBatch = {
-    var batch = EventBatch()
+  static let everything: KernelEventBatch = {
+    var batch = KernelEventBatch()
     batch.needsTables = true
     batch.addUnannouncedChange()
     batch.isAfterLoss = true
@@ -66,7 +66,7 @@ struct EventBatch {
   mutating func add(_ datagram: NetlinkBytes, _ neighbours: inout NeighbourTracker) {
     datagrams += 1
     receivedAt = receivedAt ?? KernelClock.uptime
-    var added = EventBatch()
+    var added = KernelEventBatch()
     // A plain copy would cause a copy of the set of causes at the next insertion.
     swap(&added, &self)
     let isComplete = NetlinkDecoder.forEachMessage(in: datagram) { added.add($0, &neighbours) }
@@ -90,7 +90,7 @@ struct EventBatch {
   }
 
   /// Adds an earlier batch for which no reading was made yet.
-  mutating func merge(_ other: EventBatch) {
+  mutating func merge(_ other: KernelEventBatch) {
     causes.formUnion(other.causes)
     needsTables = needsTables || other.needsTables
     needsAddresses = needsAddresses || other.needsAddresses

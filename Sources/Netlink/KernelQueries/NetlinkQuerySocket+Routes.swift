@@ -2,7 +2,7 @@ internal import Glibc
 internal import ReachabilityModel
 
 // Route lookups.
-extension QuerySocket {
+extension NetlinkQuerySocket {
   /// Looks up routes as connect(2) does.
   ///
   /// IPv4 looks up twice (`ip_route_connect` in include/net/route.h): once for the source address, and again with that

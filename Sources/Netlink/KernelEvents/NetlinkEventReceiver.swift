@@ -8,7 +8,7 @@ internal import ReachabilityModel
 /// Receives the kernel's events.
 ///
 /// Confined to the netlink thread.
-struct EventReceiver {
+struct NetlinkEventReceiver {
   private let settings: NetlinkSource.Settings
   private let logger: Logger
   private let shared: NetlinkShared
@@ -76,8 +76,8 @@ struct EventReceiver {
   /// - Parameter hasError: epoll has reported an error of the socket.
   /// - Returns: what the events mean for the next reading.
   /// - Throws: a ``KernelError`` for a broken socket, which ``open(in:token:)`` replaces.
-  mutating func receive(hasError: Bool = false) throws(KernelError) -> EventBatch {
-    var batch = EventBatch()
+  mutating func receive(hasError: Bool = false) throws(KernelError) -> KernelEventBatch {
+    var batch = KernelEventBatch()
     guard let socket else { return batch }
     if isOverrunning { batch.addLoss() }
     receiving: for _ in 0..<Limits.datagramsPerBatch {
@@ -101,13 +101,13 @@ struct EventReceiver {
     return batch
   }
 
-  private mutating func addOverrun(to batch: inout EventBatch) {
+  private mutating func addOverrun(to batch: inout KernelEventBatch) {
     isOverrunning = true
     batch.overruns += 1
     batch.addLoss()
   }
 
-  private mutating func count(_ batch: EventBatch) {
+  private mutating func count(_ batch: KernelEventBatch) {
     shared.counters.withLock { counters in
       counters.events += batch.events
       counters.datagrams += batch.datagrams
@@ -137,7 +137,7 @@ struct EventReceiver {
   /// - Returns: whether a neighbour has failed or recovered without an event.
   /// - Throws: a ``KernelError`` when the kernel refuses.
   mutating func followRouters(
-    _ queries: QuerySocket, afterLoss: Bool, at uptime: Duration
+    _ queries: NetlinkQuerySocket, afterLoss: Bool, at uptime: Duration
   ) throws(KernelError) -> Bool {
     guard socket != nil else {
       nextNeighbourCheck = nil

@@ -3,7 +3,7 @@ internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
 /// A parsed request for a host.
-struct HostRequest: Sendable {
+struct HostRouteRequest: Sendable {
   var context: RequestContext
   /// The host as the client wrote it.
   var host: String
