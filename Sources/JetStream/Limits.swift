@@ -38,12 +38,14 @@ enum Limits {
   /// The time limit of a request by a consumer or a reader: an election among the servers takes some seconds.
   static let requestTimeout = Duration.seconds(3)
 
-  /// The time limit of the first attempt to create a consumer, and what each failure adds, up to ``requestTimeout``.
+  /// The time limit of the first attempt to create a consumer, that of its first heartbeat, and what each failure adds to
+  /// both, up to ``requestTimeout``.
   ///
-  /// During an election the servers drop requests without a response. The first request after it should be soon, also after
-  /// an election of eight seconds; a server that is slow gets more time.
-  static let creationTimeout = Duration.seconds(1)
-  static let creationStep = Duration.milliseconds(125)
+  /// During an election the servers drop requests without a response, or create a consumer on the server that is lost. The
+  /// first attempt after it should be soon, also after an election of eight seconds; a server that is slow gets more time.
+  static let creationTimeout = Duration.milliseconds(500)
+  static let firstHeartbeatTimeout = Duration.milliseconds(750)
+  static let attemptStep = Duration.milliseconds(125)
 
   /// The interval at which a reader looks for messages whose notification was lost.
   static let readInterval = Duration.seconds(5)
@@ -52,13 +54,13 @@ enum Limits {
   static let readAgain = Duration.milliseconds(250)
 
   /// The interval of heartbeats of an ordered consumer.
-  static let heartbeat = Duration.milliseconds(500)
+  static let heartbeat = Duration.milliseconds(250)
 
   /// How long a server keeps an ordered consumer without a subscriber.
   static let inactivity = Duration.seconds(30)
 
   /// Heartbeats that may be missing before an ordered consumer is created again.
-  static let missedHeartbeats = 3
+  static let missedHeartbeats = 6
 
   /// The bytes of a credentials file: a JWT has some hundred, with many permissions some thousand.
   static let credentialBytes = 65_536

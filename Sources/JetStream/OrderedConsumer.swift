@@ -18,9 +18,21 @@ public final class OrderedConsumer: Sendable {
     /// When something last arrived.
     var activity = ContinuousClock.now
     var subscription: NATSSubscription?
-    /// The failed attempts to create a consumer since the last success.
+    /// Whether something arrived from this consumer.
+    var isHeard = false
+    /// The attempts since something last arrived.
     var failures = 0
     var isCancelled = false
+
+    /// A time limit that each failure extends.
+    func timeLimit(_ first: Duration) -> Duration {
+      min(first + Limits.attemptStep * failures, Limits.requestTimeout)
+    }
+
+    /// How long nothing may arrive.
+    var silenceLimit: Duration {
+      isHeard ? Limits.heartbeat * Limits.missedHeartbeats : timeLimit(Limits.firstHeartbeatTimeout)
+    }
   }
 
   private let connection: NATSConnection
@@ -70,16 +82,17 @@ public final class OrderedConsumer: Sendable {
 
   /// Creates a consumer when there is none, or when the heartbeats of the present one are missing.
   private func check() {
-    let silence = Limits.heartbeat * Limits.missedHeartbeats
     let begin = state.withLock { state -> (generation: Int, next: UInt64, timeLimit: Duration, wasSilent: Bool)? in
       guard !state.isCancelled else { return nil }
       let wasActive = state.subscription != nil
-      guard !wasActive || ContinuousClock.now - state.activity > silence else { return nil }
+      guard !wasActive || ContinuousClock.now - state.activity > state.silenceLimit else { return nil }
       state.subscription = nil
+      state.isHeard = false
       state.generation += 1
       state.delivered = 0
       state.activity = .now
-      let timeLimit = min(Limits.creationTimeout + Limits.creationStep * state.failures, Limits.requestTimeout)
+      let timeLimit = state.timeLimit(Limits.creationTimeout)
+      state.failures = min(state.failures + 1, 100)
       return (state.generation, state.next, timeLimit, wasActive)
     }
     guard let begin else { return }
@@ -93,11 +106,10 @@ public final class OrderedConsumer: Sendable {
       }
       try create(deliveringTo: inbox, from: begin.next, within: begin.timeLimit)
       state.withLock { state in
-        state.failures = 0
+        state.activity = .now
         if !state.isCancelled, state.generation == begin.generation { state.subscription = subscription }
       }
     } catch {
-      state.withLock { $0.failures = min($0.failures + 1, 100) }
       handler(.interrupted(error))
     }
   }
@@ -142,6 +154,7 @@ public final class OrderedConsumer: Sendable {
     let step = state.withLock { state -> Step in
       guard !state.isCancelled, state.generation == generation else { return .none }
       state.activity = .now
+      (state.isHeard, state.failures) = (true, 0)
       if message.status == 100 {
         // A request of flow control has a reply subject; a heartbeat names one while the consumer waits for the response.
         if let reply = message.reply { return .respond(subject: reply) }

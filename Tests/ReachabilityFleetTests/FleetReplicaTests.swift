@@ -74,6 +74,20 @@ struct FleetReplicaTests {
     #expect(replica.isComplete)
   }
 
+  @Test("Reads the stream's state again soon when the servers did not respond, as during an election")
+  mutating func election() {
+    _ = replica.handle(.connection(true), at: now)
+    for _ in 0..<5 {
+      #expect(replica.handle(.streamState(nil), at: now).contains(.wake(at: now + .seconds(1))))
+      now += .seconds(1)
+      #expect(replica.handle(.timer, at: now).contains(.readStreamState))
+    }
+    let state = StreamState(created: 1, first: 1, last: 1)
+    #expect(replica.handle(.streamState(state), at: now).contains(.consume(from: 1)))
+    // While it reads, an unknown state changes nothing.
+    #expect(!replica.handle(.streamState(nil), at: now).contains(.wake(at: now + .seconds(1))))
+  }
+
   @Test("Restates a newer definition after an older copy of the stream was restored")
   mutating func olderCopy() {
     _ = connect(StreamState(created: 1, first: 1, last: 2))

@@ -134,13 +134,17 @@ public struct AgentChain: Sendable {
     inFlight = nil
     failures += 1
     guard failures > 1 else { return readLastMessage() }
-    let delay = min(Self.firstDelay * (1 << min(failures - 2, 6)), Self.longestDelay)
+    let longest = failures > Self.electionAttempts ? Self.longestDelay : Self.electionDelay
+    let delay = min(Self.firstDelay * (1 << min(failures - 2, 6)), longest)
     phase = .waiting(until: now + delay)
     return [.wake(at: now + delay)]
   }
 
   /// A leader change takes seconds; a refused publication by an own delayed message some milliseconds.
   static let firstDelay = Duration.milliseconds(100)
+  static let electionDelay = Duration.seconds(1)
+  /// After these the engine has no majority, which lasts longer.
+  static let electionAttempts = 20
   static let longestDelay = Duration.seconds(5)
 
   // MARK: - Handshake

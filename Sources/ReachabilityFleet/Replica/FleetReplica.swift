@@ -87,7 +87,12 @@ public struct FleetReplica: Sendable {
   }
 
   private mutating func compare(_ state: StreamState?, at now: Duration) -> [Effect] {
-    guard isConnected, let state else { return [] }
+    guard isConnected else { return [] }
+    guard let state else {
+      // During an election the servers do not respond.
+      if !isConsuming { nextCheck = min(nextCheck, now + Self.interruptionPause) }
+      return []
+    }
     var effects: [Effect] = []
     if state.created != fold.created || tail.isBeyond(state) { effects += restart(created: state.created) }
     if !isConsuming {

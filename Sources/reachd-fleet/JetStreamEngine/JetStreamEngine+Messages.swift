@@ -14,7 +14,7 @@ extension JetStreamEngine {
     perform(on: publishing, completion) { connection throws(JetStreamError) in
       try connection.publish(
         "\(subject)", payload, expecting: expectation.map(LastMessageExpectation.init),
-        within: Self.publishTimeLimit)
+        within: Self.electionTimeLimit)
     }
   }
 
@@ -30,7 +30,7 @@ extension JetStreamEngine {
   func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void) {
     perform(on: reads, completion) { connection throws(JetStreamError) in
       do throws(JetStreamError) {
-        return StreamState(try connection.stream(FleetSubject.stream, within: Self.timeLimit))
+        return StreamState(try connection.stream(FleetSubject.stream, within: Self.electionTimeLimit))
       } catch {
         guard error.kind == .notFound else { throw error }
         return nil

@@ -18,10 +18,10 @@ final class JetStreamEngine: FleetEngine {
 
   /// The time limit of a read: an election among the servers takes longer, and is tried again.
   static let timeLimit = Duration.seconds(3)
-  /// The time limit of a publication.
+  /// The time limit of a publication, and of a reading of the stream's state.
   ///
-  /// During an election the servers drop publications without a response; the first one after it should be soon.
-  static let publishTimeLimit = Duration.seconds(1)
+  /// During an election the servers drop requests without a response; the first one after it should be soon.
+  static let electionTimeLimit = Duration.seconds(1)
   /// The wait before a connection that has ended is opened again.
   private static let reopenPause = Duration.seconds(2)
   /// Requests to agents that wait for their replies: each occupies a thread.
