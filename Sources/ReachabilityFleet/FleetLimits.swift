@@ -16,6 +16,12 @@ public enum FleetLimits {
   public static let namedAgents = 16
   /// The time without a heartbeat after which a replica reports an agent as lost: three heartbeats.
   public static let silence = Duration.seconds(6)
+  /// The time without a heartbeat after which a replica asks an agent whether it is there: one is missing.
+  static let missedHeartbeat = Duration.seconds(3)
+  /// How often, a second apart, the engine must have no subscription of an agent before it counts as lost.
+  static let absences = 2
+  /// The agents that a replica asks at a time; the others count as lost after ``silence``.
+  static let questionsPerRound = 16
   /// The time between two heartbeats.
   public static let heartbeatInterval = Duration.seconds(2)
   /// The time between two bases of an agent, before jitter; longer with many cells.

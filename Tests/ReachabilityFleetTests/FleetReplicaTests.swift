@@ -130,4 +130,26 @@ struct FleetReplicaTests {
     let afterSilence = lost(within: 10)
     #expect(afterSilence == 1)
   }
+
+  @Test("Asks an agent that has missed a heartbeat, and reports it when the engine has no subscription of it twice")
+  mutating func absence() {
+    _ = connect(StreamState(created: 1, first: 1, last: 2))
+    let agent = NodeHello(role: .agent, version: "1")
+    _ = deliver(.node(NodeMessage(id: "a", .hello(agent, restates: false))), 1, time: 1, pending: 1)
+    let own = NodeHello(role: .replica, version: "1")
+    _ = deliver(.node(NodeMessage(id: "r", .hello(own, restates: false))), 2, time: 2)
+    var asked: [Int] = []
+    var reports: [Int] = []
+    for second in 1...12 where reports.isEmpty {
+      now += .seconds(1)
+      let effects = replica.handle(.timer, at: now)
+      guard effects.contains(.ask("a")) else { continue }
+      asked.append(second)
+      let isAnswered = asked.count == 2
+      let answer = replica.handle(isAnswered ? .heartbeat("a") : .absent("a"), at: now)
+      if answer.contains(where: { if case .publish(.node) = $0 { true } else { false } }) { reports.append(second) }
+    }
+    // The time of an agent that is seen for the first time begins with the first round, after a second.
+    #expect(asked == [5, 6, 10, 11] && reports == [11], "the heartbeat ended the doubt, and two absences report it")
+  }
 }

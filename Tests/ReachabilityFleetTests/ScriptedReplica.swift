@@ -14,6 +14,7 @@ struct ScriptedReplica {
   private var lastReceived = Duration.zero
   private(set) var outgoing: [(message: FleetMessage, expecting: ExpectedLast?)] = []
   private(set) var requestedBases: [String] = []
+  private(set) var questions: [String] = []
 
   init(_ id: String) {
     self.id = id
@@ -34,8 +35,8 @@ struct ScriptedReplica {
     if replica.isConnected { run(replica.handle(.heartbeat(node), at: now)) }
   }
 
-  /// The silence after which a consumer reports an interruption: three heartbeats of a second, and its own interval.
-  private static let silence = Duration.seconds(4)
+  /// The silence after which a consumer reports an interruption: six heartbeats of 250 ms, and its own interval.
+  private static let silence = Duration.milliseconds(1750)
 
   mutating func fireTimer(at now: Duration) {
     if cursor != nil, now - lastReceived > Self.silence {
@@ -87,6 +88,7 @@ struct ScriptedReplica {
       case .consume(let sequence): cursor = sequence
       case .publish(let message, let expecting): outgoing.append((message, expecting))
       case .requestBase(let agent): requestedBases.append(agent)
+      case .ask(let agent): questions.append(agent)
       case .events(let events): for event in events { window.append(event) }
       case .restarted:
         restarts += 1

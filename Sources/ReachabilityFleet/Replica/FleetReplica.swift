@@ -64,6 +64,9 @@ public struct FleetReplica: Sendable {
     case .heartbeat(let node):
       silence.received(node, at: now)
       return []
+    case .absent(let agent):
+      silence.absent(agent)
+      return isComplete && isConnected ? reportLost(at: now) : []
     case .timer: return expire(at: now)
     }
   }
@@ -173,11 +176,16 @@ public struct FleetReplica: Sendable {
       if nextRound <= now {
         nextRound = now + Self.roundInterval
         effects += greet()
-        effects += silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
+        effects += reportLost(at: now)
+        effects += silence.doubtful(fold, at: now, replica: id).map(Effect.ask)
       }
       effects += review(at: now)
     }
     return effects + [wake]
+  }
+
+  private mutating func reportLost(at now: Duration) -> [Effect] {
+    silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
   }
 
   private var wake: Effect {

@@ -11,6 +11,8 @@ extension FleetReplica {
     case interrupted
     /// A message of a node arrived.
     case heartbeat(String)
+    /// The engine has no subscription of an agent that was asked.
+    case absent(String)
     /// The time of the last ``Effect/wake(at:)`` has come.
     case timer
   }
@@ -25,6 +27,8 @@ extension FleetReplica {
     case publish(FleetMessage, expecting: ExpectedLast?)
     /// Request a base of this agent.
     case requestBase(String)
+    /// Ask this agent whether it is there; only ``Input/absent(_:)`` is an answer.
+    case ask(String)
     /// Publish these events, in this order.
     case events([FleetEvent])
     /// The fold began again: every subscriber gets the event `gap` and then a snapshot.

@@ -7,6 +7,8 @@ public struct SilenceTracker: Sendable {
   private var hellos: [String: UInt64] = [:]
   /// The nodes that were reported, by the `hello` that the report ends.
   private var reported: [String: UInt64] = [:]
+  /// How often the engine had no subscription of an agent, since its last message.
+  private var absences: [String: Int] = [:]
 
   /// Creates a tracker that waits for ``begin(at:)``.
   public init() {}
@@ -17,13 +19,35 @@ public struct SilenceTracker: Sendable {
     start = now
     times = [:]
     reported = [:]
+    absences = [:]
   }
 
   /// This replica cannot receive or report anything.
   public mutating func suspend() { start = nil }
 
   /// A heartbeat has arrived.
-  public mutating func received(_ node: String, at now: Duration) { times[node] = now }
+  public mutating func received(_ node: String, at now: Duration) {
+    times[node] = now
+    absences[node] = nil
+  }
+
+  /// The engine had no subscription of an agent: its process has ended, or its connection is lost.
+  public mutating func absent(_ agent: String) { absences[agent, default: 0] += 1 }
+
+  /// The agents that have missed a heartbeat, and that this replica asks whether they are there.
+  ///
+  /// Only the first replica of an agent's ranking asks; the others wait for ``FleetLimits/silence``.
+  func doubtful(_ fold: FleetFold, at now: Duration, replica: String) -> [String] {
+    guard let start else { return [] }
+    let replicas = fold.presentReplicas
+    let found = fold.nodes.filter { id, node in
+      node.isAgent && node.state == .present && !node.isRestarting && node.hello != nil
+        && hellos[id] == node.helloSequence && reported[id] != node.helloSequence
+        && now - max(times[id] ?? start, start) > FleetLimits.missedHeartbeat
+        && Rendezvous.rank(of: replica, among: replicas, for: id) == 0
+    }
+    return Array(found.keys.sorted().prefix(FleetLimits.questionsPerRound))
+  }
 
   /// When a message of a node arrived last; nil since ``begin(at:)``.
   public func lastReceived(_ node: String) -> Duration? { times[node] }
@@ -45,7 +69,9 @@ public struct SilenceTracker: Sendable {
       let patience =
         (node.isRestarting ? FleetLimits.handOver : FleetLimits.silence) + FleetLimits.proposalDelay * rank
       if hellos.updateValue(node.helloSequence, forKey: id) != node.helloSequence { times[id] = now }
-      guard now - max(times[id] ?? start, start) > patience, reported[id] != node.helloSequence else { continue }
+      let isAbsent = absences[id] ?? 0 >= FleetLimits.absences && !node.isRestarting
+      guard isAbsent || now - max(times[id] ?? start, start) > patience else { continue }
+      guard reported[id] != node.helloSequence else { continue }
       reported[id] = node.helloSequence
       messages.append(
         NodeMessage(id: id, .lost(hello: node.helloSequence, attributes: hello, by: excluded)))

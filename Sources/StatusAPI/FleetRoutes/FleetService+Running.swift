@@ -76,8 +76,17 @@ extension FleetService {
       }
     case .requestBase(let agent):
       engine.request(FleetWire.encode(.base), on: .ask(agent), within: .seconds(2)) { _ in }
+    case .ask(let agent): ask(agent)
     case .wake(let time): wake(at: time)
     case .events, .restarted: break
+    }
+  }
+
+  /// Asks an agent whether it is there. An answer is not needed: its heartbeats say that it is.
+  private func ask(_ agent: String) {
+    engine.request(FleetWire.encode(AgentRequest.ping), on: .ask(agent), within: .seconds(1)) { [weak self] result in
+      guard let self, case .failure(.noResponders) = result else { return }
+      queue.async { self.handle(.absent(agent)) }
     }
   }
 
