@@ -147,7 +147,7 @@ struct FleetReplicaTests {
       asked.append(second)
       let isAnswered = asked.count == 2
       let answer = replica.handle(isAnswered ? .heartbeat("a") : .absent("a"), at: now)
-      if answer.contains(where: { if case .publish(.node) = $0 { true } else { false } }) { reports.append(second) }
+      if answer.contains(where: { if case .publish(.node, _) = $0 { true } else { false } }) { reports.append(second) }
     }
     // The time of an agent that is seen for the first time begins with the first round, after a second.
     #expect(asked == [5, 6, 10, 11] && reports == [11], "the heartbeat ended the doubt, and two absences report it")

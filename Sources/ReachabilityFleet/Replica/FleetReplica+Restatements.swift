@@ -4,6 +4,15 @@ extension FleetReplica {
   /// Messages of one check, so that a fleet that began at one time does not delay anything.
   static let restatementsPerCheck = 100
 
+  /// The `hello` of this replica, when the stream does not have it.
+  func greet() -> [Effect] {
+    let own = fold.nodes[id]
+    let isKnown = own?.state == .present && own?.hello == attributes
+    let isOld = fold.time - (own?.helloTime ?? 0) > FleetLimits.restatementAge.nanoseconds
+    guard !isKnown || isOld else { return [] }
+    return [.publish(.node(NodeMessage(id: id, .hello(attributes, restates: isKnown))), expecting: nil)]
+  }
+
   /// Publishes definitions and verdicts again before the stream drops them; the first-ranked replica does.
   func restatements() -> [Effect] {
     let oldest = fold.time - FleetLimits.restatementAge.nanoseconds

@@ -10,7 +10,7 @@ public struct FleetReplica: Sendable {
   public private(set) var isConnected = false
   /// What was received of the nodes.
   public private(set) var silence = SilenceTracker()
-  private let attributes: NodeHello
+  let attributes: NodeHello
   private var tail = StreamTail()
   private var proposer: VerdictProposer
   private var isConsuming = false
@@ -192,14 +192,5 @@ public struct FleetReplica: Sendable {
     guard isComplete else { return .wake(at: nextCheck) }
     let review = fold.hasChangedTargets ? nextReview : nextCheck
     return .wake(at: min(nextCheck, nextRound, review, proposer.deadline ?? nextCheck))
-  }
-
-  /// The `hello` of this replica, when the stream does not have it.
-  private func greet() -> [Effect] {
-    let own = fold.nodes[id]
-    let isKnown = own?.state == .present && own?.hello == attributes
-    let isOld = fold.time - (own?.helloTime ?? 0) > FleetLimits.restatementAge.nanoseconds
-    guard !isKnown || isOld else { return [] }
-    return [.publish(.node(NodeMessage(id: id, .hello(attributes, restates: isKnown))), expecting: nil)]
   }
 }

@@ -82,7 +82,7 @@ extension FleetService {
     }
   }
 
-  /// Asks an agent whether it is there. An answer is not needed: its heartbeats say that it is.
+  /// Asks an agent whether it is there; an answer is not needed, because its heartbeats say that it is.
   private func ask(_ agent: String) {
     engine.request(FleetWire.encode(AgentRequest.ping), on: .ask(agent), within: .seconds(1)) { [weak self] result in
       guard let self, case .failure(.noResponders) = result else { return }
