@@ -45,7 +45,7 @@ enum Limits {
   /// first attempt after it should be soon, also after an election of eight seconds; a server that is slow gets more time.
   static let creationTimeout = Duration.milliseconds(500)
   static let firstHeartbeatTimeout = Duration.milliseconds(750)
-  static let attemptStep = Duration.milliseconds(125)
+  static let attemptStep = Duration.milliseconds(250)
 
   /// The interval at which a reader looks for messages whose notification was lost.
   static let readInterval = Duration.seconds(5)

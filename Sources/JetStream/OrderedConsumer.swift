@@ -8,35 +8,9 @@ internal import Locks
 /// The server pushes the messages to a consumer without acknowledgements. The numbers of its deliveries and its heartbeats
 /// show a loss; then another consumer begins after the last message that was delivered.
 public final class OrderedConsumer: Sendable {
-  private struct State: Sendable {
-    /// The number of the server's consumer, from 1; deliveries of earlier ones are ignored.
-    var generation = 0
-    /// The stream's number from which a new consumer begins.
-    var next: UInt64
-    /// The last delivery of this consumer.
-    var delivered: UInt64 = 0
-    /// When something last arrived.
-    var activity = ContinuousClock.now
-    var subscription: NATSSubscription?
-    /// Whether something arrived from this consumer.
-    var isHeard = false
-    /// The attempts since something last arrived.
-    var failures = 0
-    var isCancelled = false
-
-    /// A time limit that each failure extends.
-    func timeLimit(_ first: Duration) -> Duration {
-      min(first + Limits.attemptStep * failures, Limits.requestTimeout)
-    }
-
-    /// How long nothing may arrive.
-    var silenceLimit: Duration {
-      isHeard ? Limits.heartbeat * Limits.missedHeartbeats : timeLimit(Limits.firstHeartbeatTimeout)
-    }
-  }
-
   private let connection: NATSConnection
   private let stream: String
+  private let attempts: ConsumerAttempts
   private let handler: @Sendable (StreamDelivery) -> Void
   private let state: Locked<State>
   private let timer = RepeatingTimer("consumer", every: Limits.heartbeat)
@@ -47,13 +21,15 @@ public final class OrderedConsumer: Sendable {
   ///   - connection: the connection.
   ///   - stream: the name of the stream.
   ///   - sequence: the number of the first message to deliver.
+  ///   - attempts: those of the consumers that this one replaces.
   ///   - handler: called for one event at a time; while it runs, the server sends at most some megabytes.
   public init(
     _ connection: NATSConnection, stream: String, from sequence: UInt64,
-    handler: @escaping @Sendable (StreamDelivery) -> Void
+    attempts: ConsumerAttempts = ConsumerAttempts(), handler: @escaping @Sendable (StreamDelivery) -> Void
   ) {
     self.connection = connection
     self.stream = stream
+    self.attempts = attempts
     self.handler = handler
     state = Locked(State(next: max(1, sequence)))
     timer.start(self) { $0.check() }
@@ -71,10 +47,19 @@ public final class OrderedConsumer: Sendable {
   }
 
   /// Creates the server's consumer again, after the connection was lost.
-  public func restart() {
+  public func restart() { restart(nil) }
+
+  /// Creates it again, if it is still the one that the server's consumer with a number belongs to.
+  private func restart(_ generation: Int?) {
     timer.queue.async { [weak self] in
-      self?.state.withLock { $0.subscription = nil }
-      self?.check()
+      guard let self else { return }
+      let isCurrent = state.withLock { state in
+        guard generation == nil || generation == state.generation else { return false }
+        state.subscription = nil
+        state.pausedUntil = .now
+        return true
+      }
+      if isCurrent { check() }
     }
   }
 
@@ -85,32 +70,47 @@ public final class OrderedConsumer: Sendable {
     let begin = state.withLock { state -> (generation: Int, next: UInt64, timeLimit: Duration, wasSilent: Bool)? in
       guard !state.isCancelled else { return nil }
       let wasActive = state.subscription != nil
-      guard !wasActive || ContinuousClock.now - state.activity > state.silenceLimit else { return nil }
+      let now = ContinuousClock.now
+      let limit =
+        state.isHeard
+        ? Limits.heartbeat * Limits.missedHeartbeats : attempts.timeLimit(Limits.firstHeartbeatTimeout)
+      guard wasActive ? now - state.activity > limit : now >= state.pausedUntil else { return nil }
       state.subscription = nil
       state.isHeard = false
       state.generation += 1
       state.delivered = 0
-      state.activity = .now
-      let timeLimit = state.timeLimit(Limits.creationTimeout)
-      state.failures = min(state.failures + 1, 100)
-      return (state.generation, state.next, timeLimit, wasActive)
+      state.activity = now
+      return (state.generation, state.next, attempts.timeLimit(Limits.creationTimeout), wasActive)
     }
     guard let begin else { return }
+    attempts.add()
     if begin.wasSilent {
       handler(.interrupted(JetStreamError("consume \(stream)", .timedOut, "the heartbeats of the server are missing")))
     }
+    var made: NATSSubscription?
     do throws(JetStreamError) {
       let inbox = connection.makeInbox()
-      let subscription = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
+      made = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
         self?.receive(message, begin.generation)
       }
       try create(deliveringTo: inbox, from: begin.next, within: begin.timeLimit)
-      state.withLock { state in
-        state.activity = .now
-        if !state.isCancelled, state.generation == begin.generation { state.subscription = subscription }
-      }
+      keep(made, begin.generation)
     } catch {
+      // The response may come later than the first messages, which show that there is a consumer.
+      if error.kind == .timedOut, keep(made, begin.generation, ifHeard: true) { return }
+      if error.kind != .timedOut { state.withLock { $0.pausedUntil = .now + Limits.retryPause } }
       handler(.interrupted(error))
+    }
+  }
+
+  /// Keeps the subscription of the server's consumer.
+  @discardableResult
+  private func keep(_ subscription: NATSSubscription?, _ generation: Int, ifHeard: Bool = false) -> Bool {
+    state.withLock { state in
+      guard !state.isCancelled, state.generation == generation, !ifHeard || state.isHeard else { return false }
+      state.activity = .now
+      state.subscription = subscription
+      return true
     }
   }
 
@@ -154,7 +154,10 @@ public final class OrderedConsumer: Sendable {
     let step = state.withLock { state -> Step in
       guard !state.isCancelled, state.generation == generation else { return .none }
       state.activity = .now
-      (state.isHeard, state.failures) = (true, 0)
+      if !state.isHeard {
+        state.isHeard = true
+        attempts.reset()
+      }
       if message.status == 100 {
         // A request of flow control has a reply subject; a heartbeat names one while the consumer waits for the response.
         if let reply = message.reply { return .respond(subject: reply) }
@@ -179,7 +182,7 @@ public final class OrderedConsumer: Sendable {
     case .deliver(let message, let pending): handler(.message(message, pending: pending))
     // Without a connection the next heartbeat is missing, too.
     case .respond(let subject): try? connection.publish(subject)
-    case .restart: restart()
+    case .restart: restart(generation)
     }
   }
 }

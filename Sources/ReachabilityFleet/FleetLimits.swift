@@ -20,6 +20,8 @@ public enum FleetLimits {
   static let missedHeartbeat = Duration.seconds(3)
   /// How often, a second apart, the engine must have no subscription of an agent before it counts as lost.
   static let absences = 2
+  /// The time after which a report of a lost node is repeated: its publication may have failed in an election.
+  static let reportRepetition = Duration.seconds(3)
   /// The agents that a replica asks at a time; the others count as lost after ``silence``.
   static let questionsPerRound = 16
   /// The time between two heartbeats.

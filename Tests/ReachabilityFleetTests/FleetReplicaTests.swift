@@ -114,7 +114,7 @@ struct FleetReplicaTests {
     #expect(!replica.isComplete)
   }
 
-  @Test("Reports an agent that is silent, once, and not after a pause of its own")
+  @Test("Reports an agent that is silent, again while the stream has no report, and not after a pause of its own")
   mutating func silence() {
     _ = connect(StreamState(created: 1, first: 1, last: 1))
     let hello = NodeHello(role: .agent, version: "1")
@@ -127,8 +127,11 @@ struct FleetReplicaTests {
     now += .seconds(20)
     let afterPause = lost(within: 5)
     #expect(afterPause == 0, "this process did not run")
-    let afterSilence = lost(within: 10)
+    let afterSilence = lost(within: 4)
     #expect(afterSilence == 1)
+    // The stream has no report: its publication failed.
+    let later = lost(within: 3)
+    #expect(later == 1)
   }
 
   @Test("Asks an agent that has missed a heartbeat, and reports it when the engine has no subscription of it twice")

@@ -9,11 +9,13 @@ public struct FleetReplica: Sendable {
   /// Whether the engine is connected.
   public private(set) var isConnected = false
   /// What was received of the nodes.
-  public private(set) var silence = SilenceTracker()
+  public internal(set) var silence = SilenceTracker()
   let attributes: NodeHello
-  private var tail = StreamTail()
+  private(set) var tail = StreamTail()
   private var proposer: VerdictProposer
   private var isConsuming = false
+  /// The last message that was folded when the stream's state was requested: later ones may be missing in the answer.
+  var sequenceAtRequest: UInt64 = 0
   /// What the fold before a lost stream had, to restate it.
   private var lostFold: FleetFold?
   private var nextCheck = Duration.zero
@@ -65,7 +67,7 @@ public struct FleetReplica: Sendable {
       silence.received(node, at: now)
       return []
     case .absent(let agent):
-      silence.absent(agent)
+      silence.absent(agent, at: now)
       return isComplete && isConnected ? reportLost(at: now) : []
     case .timer: return expire(at: now)
     }
@@ -78,7 +80,7 @@ public struct FleetReplica: Sendable {
     suspend()
     guard isConnected else { return [] }
     nextCheck = now + Self.checkInterval
-    return [.readStreamState, wake]
+    return [readStreamState(), wake]
   }
 
   /// Stops reading: until everything is read again, this replica decides nothing and denies no id of a subscriber.
@@ -97,7 +99,7 @@ public struct FleetReplica: Sendable {
       return []
     }
     var effects: [Effect] = []
-    if state.created != fold.created || tail.isBeyond(state) { effects += restart(created: state.created) }
+    if state.created != fold.created || sequenceAtRequest > state.last { effects += restart(created: state.created) }
     if !isConsuming {
       isConsuming = true
       effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
@@ -126,7 +128,7 @@ public struct FleetReplica: Sendable {
     guard isConsuming else { return [] }
     switch tail.take(stored) {
     case .known: return pending == 0 ? complete(at: now) + [wake] : []
-    case .fork: return restart(created: fold.created) + [.readStreamState]
+    case .fork: return restart(created: fold.created) + [readStreamState()]
     case .next: break
     }
     let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
@@ -169,7 +171,7 @@ public struct FleetReplica: Sendable {
     var effects: [Effect] = []
     if nextCheck <= now {
       nextCheck = now + Self.checkInterval
-      effects.append(.readStreamState)
+      effects.append(readStreamState())
       if isComplete { effects += restatements() }
     }
     if isComplete {
@@ -182,10 +184,6 @@ public struct FleetReplica: Sendable {
       effects += review(at: now)
     }
     return effects + [wake]
-  }
-
-  private mutating func reportLost(at now: Duration) -> [Effect] {
-    silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
   }
 
   private var wake: Effect {

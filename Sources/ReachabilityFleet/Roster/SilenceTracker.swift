@@ -5,8 +5,8 @@ public struct SilenceTracker: Sendable {
   private var start: Duration?
   /// The `hello` of each node that was seen last: a node that begins has time for its first heartbeat.
   private var hellos: [String: UInt64] = [:]
-  /// The nodes that were reported, by the `hello` that the report ends.
-  private var reported: [String: UInt64] = [:]
+  /// The nodes that were reported, by the `hello` that the report ends, and when.
+  private var reported: [String: (hello: UInt64, time: Duration)] = [:]
   /// How often the engine had no subscription of an agent, since its last message.
   private var absences: [String: Int] = [:]
 
@@ -29,10 +29,22 @@ public struct SilenceTracker: Sendable {
   public mutating func received(_ node: String, at now: Duration) {
     times[node] = now
     absences[node] = nil
+    reported[node] = nil
   }
 
   /// The engine had no subscription of an agent: its process has ended, or its connection is lost.
-  public mutating func absent(_ agent: String) { absences[agent, default: 0] += 1 }
+  ///
+  /// An answer that comes after a message of the agent does not count.
+  public mutating func absent(_ agent: String, at now: Duration) {
+    guard let start, now - max(times[agent] ?? start, start) > FleetLimits.missedHeartbeat else { return }
+    absences[agent, default: 0] += 1
+  }
+
+  /// Whether a report is under way; one that the stream does not have after some seconds is repeated.
+  private func isReported(_ id: String, _ node: FoldedNode, at now: Duration) -> Bool {
+    guard let report = reported[id], report.hello == node.helloSequence else { return false }
+    return now - report.time < FleetLimits.reportRepetition
+  }
 
   /// The agents that have missed a heartbeat, and that this replica asks whether they are there.
   ///
@@ -42,7 +54,7 @@ public struct SilenceTracker: Sendable {
     let replicas = fold.presentReplicas
     let found = fold.nodes.filter { id, node in
       node.isAgent && node.state == .present && !node.isRestarting && node.hello != nil
-        && hellos[id] == node.helloSequence && reported[id] != node.helloSequence
+        && hellos[id] == node.helloSequence && !isReported(id, node, at: now)
         && now - max(times[id] ?? start, start) > FleetLimits.missedHeartbeat
         && Rendezvous.rank(of: replica, among: replicas, for: id) == 0
     }
@@ -52,7 +64,7 @@ public struct SilenceTracker: Sendable {
   /// When a message of a node arrived last; nil since ``begin(at:)``.
   public func lastReceived(_ node: String) -> Duration? { times[node] }
 
-  /// The nodes that are silent, each once.
+  /// The nodes that are silent; each again while the stream does not have its report.
   ///
   /// - Parameters:
   ///   - fold: the nodes.
@@ -71,8 +83,8 @@ public struct SilenceTracker: Sendable {
       if hellos.updateValue(node.helloSequence, forKey: id) != node.helloSequence { times[id] = now }
       let isAbsent = absences[id] ?? 0 >= FleetLimits.absences && !node.isRestarting
       guard isAbsent || now - max(times[id] ?? start, start) > patience else { continue }
-      guard reported[id] != node.helloSequence else { continue }
-      reported[id] = node.helloSequence
+      guard !isReported(id, node, at: now) else { continue }
+      reported[id] = (node.helloSequence, now)
       messages.append(
         NodeMessage(id: id, .lost(hello: node.helloSequence, attributes: hello, by: excluded)))
     }

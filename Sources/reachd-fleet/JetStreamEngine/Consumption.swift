@@ -32,7 +32,7 @@ final class Consumption: FleetSubscription {
   }
 
   /// Begins on a connection, in place of an earlier one.
-  func begin(_ connection: NATSConnection, _ reading: JetStreamEngine.Reading) {
+  func begin(_ connection: NATSConnection, _ reading: JetStreamEngine.Reading, _ attempts: ConsumerAttempts) {
     let from = state.withLock { state -> UInt64? in
       state.source = nil
       return state.isCancelled ? nil : state.next
@@ -44,7 +44,9 @@ final class Consumption: FleetSubscription {
       switch reading {
       case .directly:
         .reader(StreamReader(connection, stream: stream, subjects: subjects, from: from, handler: handler))
-      case .consuming: .consumer(OrderedConsumer(connection, stream: stream, from: from, handler: handler))
+      case .consuming:
+        .consumer(
+          OrderedConsumer(connection, stream: stream, from: from, attempts: attempts, handler: handler))
       }
     state.withLock { state in if !state.isCancelled { state.source = source } }
   }

@@ -75,7 +75,7 @@ extension JetStreamEngine {
   }
 
   func begin(_ consumption: Consumption, on connection: NATSConnection) {
-    consumption.begin(connection, reading)
+    consumption.begin(connection, reading, attempts)
   }
 
   // MARK: - Messages that are not stored

@@ -42,6 +42,8 @@ final class JetStreamEngine: FleetEngine {
   let reading: Reading
   let logger: Logger
   let state = Locked(State())
+  /// Those of consumers; each replaces the one before.
+  let attempts = ConsumerAttempts()
   /// Publications, in their order.
   let publishing = DispatchQueue(label: "publish")
   let reads = DispatchQueue(label: "read")

@@ -4,6 +4,17 @@ extension FleetReplica {
   /// Messages of one check, so that a fleet that began at one time does not delay anything.
   static let restatementsPerCheck = 100
 
+  /// Requests the state of the stream.
+  mutating func readStreamState() -> Effect {
+    sequenceAtRequest = tail.sequence
+    return .readStreamState
+  }
+
+  /// The reports of the nodes that are lost.
+  mutating func reportLost(at now: Duration) -> [Effect] {
+    silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
+  }
+
   /// The `hello` of this replica, when the stream does not have it.
   func greet() -> [Effect] {
     let own = fold.nodes[id]
