@@ -87,30 +87,20 @@ public final class OrderedConsumer: Sendable {
     if begin.wasSilent {
       handler(.interrupted(JetStreamError("consume \(stream)", .timedOut, "the heartbeats of the server are missing")))
     }
-    var made: NATSSubscription?
     do throws(JetStreamError) {
       let inbox = connection.makeInbox()
-      made = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
+      let subscription = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
         self?.receive(message, begin.generation)
       }
       try create(deliveringTo: inbox, from: begin.next, within: begin.timeLimit)
-      keep(made, begin.generation)
+      // Without the response it would be a consumer that the servers may not know: one sends heartbeats and no messages.
+      state.withLock { state in
+        state.activity = .now
+        if !state.isCancelled, state.generation == begin.generation { state.subscription = subscription }
+      }
     } catch {
-      // The response may come later than the first messages, which show that there is a consumer.
-      if error.kind == .timedOut, keep(made, begin.generation, ifHeard: true) { return }
       if error.kind != .timedOut { state.withLock { $0.pausedUntil = .now + Limits.retryPause } }
       handler(.interrupted(error))
-    }
-  }
-
-  /// Keeps the subscription of the server's consumer.
-  @discardableResult
-  private func keep(_ subscription: NATSSubscription?, _ generation: Int, ifHeard: Bool = false) -> Bool {
-    state.withLock { state in
-      guard !state.isCancelled, state.generation == generation, !ifHeard || state.isHeard else { return false }
-      state.activity = .now
-      state.subscription = subscription
-      return true
     }
   }
 
@@ -154,7 +144,7 @@ public final class OrderedConsumer: Sendable {
     let step = state.withLock { state -> Step in
       guard !state.isCancelled, state.generation == generation else { return .none }
       state.activity = .now
-      if !state.isHeard {
+      if state.subscription != nil {
         state.isHeard = true
         attempts.reset()
       }
