@@ -150,7 +150,7 @@ import Testing
 
   /// Reasons are an open type without a list, so the list is read off the source.
   @Test func reasonsMatchTheCode() throws {
-    let file = OpenAPIDocument.top.appending(path: "Sources/ReachabilityModel/Verdicts/ReachabilityStatus.swift")
+    let file = OpenAPIDocument.top.appending(path: "Sources/ReachabilityModel/ReachabilityStatus.swift")
     let source = try String(contentsOf: file, encoding: .utf8)
     let names = source.matches(of: /= Reason\(rawValue: "([A-Za-z]+)"\)/).map { String($0.output.1) }
     #expect(names.count > 10)

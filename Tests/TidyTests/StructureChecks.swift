@@ -58,6 +58,12 @@ enum StructureChecks {
       .map { "\($0.key): \($0.value.sorted().joined(separator: ", "))" }
   }
 
+  /// The names of the folders inside modules that contain Swift files.
+  static func foldersInModules(_ files: [SourceFile]) -> [String] {
+    Set(files.map { $0.path.split(separator: "/").dropFirst(2).dropLast() }.filter { !$0.isEmpty })
+      .compactMap { $0.last.map(String.init) }.sorted()
+  }
+
   /// C modules that files of several folders of one module import.
   static func scatteredImports(_ files: [SourceFile], of libraries: Set<String>) -> [String] {
     var folders: [String: Set<String>] = [:]

@@ -165,9 +165,12 @@ struct TidyTests {
     #expect(tree.files.flatMap(Checks.empty).isEmpty)
   }
 
-  @Test("Every module is in ARCHITECTURE.md")
+  @Test("Every module and every folder is in ARCHITECTURE.md")
   func map() throws {
     let map = try #require(tree.read("docs/ARCHITECTURE.md"))
     #expect(Checks.missing(tree.modules("Sources"), inMap: map).isEmpty)
+    let parts = StructureChecks.foldersInModules(sources)
+    #expect(parts.count > 20, "the folders are found")
+    #expect(parts.filter { !map.contains("`\($0)/`") } == [])
   }
 }
