@@ -13,7 +13,7 @@ extension FleetNetwork {
       #expect(record.faults(id) == [], sourceLocation: location)
       // Not the stream's last message by a direct get, which a server that is behind the others may answer.
       let last = try lastChange(of: agents[index])
-      #expect(reads(id, to: last), "the reader is behind", sourceLocation: location)
+      #expect(try reads(id, to: last), "the reader is behind", sourceLocation: location)
       let all = record.changes(id).map(\.number)
       let isAgain = record.agentMessages(id).contains { message in
         if case .changes(let batch) = message.content { batch.again } else { false }
@@ -33,15 +33,10 @@ extension FleetNetwork {
   }
 
   /// Whether the stream has an agent's events up to a number.
-  ///
-  /// A consumer on a server that copies messages from the others is not notified of them, and waits for the next one that
-  /// is published. The reader begins again then, as a replica does that is behind the stream.
-  private func reads(_ id: String, to last: UInt64) -> Bool {
-    for _ in 0..<6 {
-      if eventually(within: .seconds(10), { record.published(id) >= last }) { return true }
-      consumer.restart()
-    }
-    return record.published(id) >= last
+  private func reads(_ id: String, to last: UInt64) throws -> Bool {
+    if eventually(within: .seconds(20), { record.published(id) >= last }) { return true }
+    if !connection.isConnected { try reconnect() }
+    return eventually(within: .seconds(40)) { record.published(id) >= last }
   }
 
   /// How many changes of each agent the stream has.

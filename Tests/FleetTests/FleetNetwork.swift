@@ -30,9 +30,9 @@ final class FleetNetwork {
   private(set) var agents: [Member] = []
   private(set) var replicas: [Member] = []
   private(set) var subscribers: [HoppingSubscriber] = []
-  let connection: NATSConnection
+  private(set) var connection: NATSConnection
   let record = StreamRecord()
-  let consumer: OrderedConsumer
+  private var consumer: OrderedConsumer
   private var namespaces: [Node: Namespace] = [:]
   /// Further variables of agents.
   private let agentEnvironment: [String: String]
@@ -71,9 +71,7 @@ final class FleetNetwork {
     }
     for server in self.servers { try server.waitUntilReady() }
     let urls = (0..<servers).map { "nats://\(Node.server($0).address):\(Self.clientPort)" }
-    let connection = try hub.run { () throws(JetStreamError) in
-      try NATSConnection(NATSConfiguration(servers: urls, name: "test", inboxPrefix: "_INBOX.replica.test")) { _ in }
-    }
+    let connection = try Self.connect(to: urls, from: hub)
     self.connection = connection
     try Self.makeStream(connection, copies: servers)
     try FleetFixture.define(Self.targets, connection)
@@ -93,6 +91,24 @@ final class FleetNetwork {
   }
 
   deinit { subscribers.forEach { $0.stop() } }
+
+  private static func connect(to urls: [String], from hub: Namespace) throws -> NATSConnection {
+    try hub.run { () throws(JetStreamError) in
+      try NATSConnection(NATSConfiguration(servers: urls, name: "test", inboxPrefix: "_INBOX.replica.test")) { _ in }
+    }
+  }
+
+  /// Reads the stream on over another connection.
+  ///
+  /// The library may notice on a thread of all its connections that a server is lost. That thread is in another namespace, and
+  /// cannot connect to the other servers.
+  func reconnect() throws {
+    consumer.cancel()
+    connection.close()
+    connection = try Self.connect(to: connection.configuration.servers, from: hub)
+    consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: record.next) { [record] in record.add($0)
+    }
+  }
 
   private static func attach(_ node: Node, to hub: Namespace) throws -> Namespace {
     let namespace = try Namespace()

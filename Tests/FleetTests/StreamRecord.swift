@@ -7,9 +7,15 @@ import StatusAPI
 /// What a reader of the stream has received.
 final class StreamRecord: Sendable {
   private let received = Locked<[FleetMessage]>([])
+  private let last = Locked<UInt64>(0)
+
+  /// The number in the stream from which another reader continues.
+  var next: UInt64 { last.withLock { $0 + 1 } }
 
   func add(_ delivery: StreamDelivery) {
-    guard case .message(let message, _) = delivery, !message.isCopy,
+    guard case .message(let message, _) = delivery else { return }
+    last.withLock { $0 = max($0, message.sequence) }
+    guard !message.isCopy,
       let decoded = FleetWire.decode(message.payload, subject: message.subject)
     else { return }
     received.withLock { $0.append(decoded) }
