@@ -36,7 +36,7 @@ struct FullOutboxTests {
     try fixture.server.start()
     consumer.restart()
     let last = try agent.lastNumber()
-    #expect(eventually(within: .seconds(60)) { record.published("node1") >= last })
+    #expect(eventually(within: .seconds(300)) { record.published("node1") >= last })
     // The last change of each target, and what came after the outbox was full for the last time.
     let published = record.changes("node1").count - before
     #expect(published >= Self.targets && published < FleetLimits.outboxEvents, "\(published)")

@@ -221,7 +221,7 @@ struct MemberFaultTests {
     #expect(eventually { (try? agent.get("/metrics").contains("reachd_fleet_connected 1")) == true })
     try fixture.flap(1)
     let last = try agent.lastNumber()
-    #expect(eventually { record.published("node1") >= last })
+    #expect(eventually(within: .seconds(60)) { record.published("node1") >= last })
     #expect(record.faults("node1") == [])
   }
 }
