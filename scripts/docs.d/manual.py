@@ -1,6 +1,6 @@
 """Manual pages from the program's description of its commands (`reachd --experimental-dump-help`), as mdoc(7) and as Markdown.
 
-manual.py HELP DIRECTORY writes reachd.1, reachd-serve.1 and so on.
+manual.py DIRECTORY HELP… writes reachd.1, reachd-serve.1 and so on; each HELP describes one program.
 """
 import datetime
 import json
@@ -50,12 +50,13 @@ def _names(argument):
 
 
 def _value(argument):
-    return argument.get("valueName", "").replace("-", " ")
+    return argument.get("valueName", "")
 
 
 def _text(argument):
-    default = f" Default: {argument['defaultValue']}." if argument.get("defaultValue") else ""
-    return argument.get("abstract", "") + default
+    text = argument.get("abstract", "")
+    stated = not argument.get("defaultValue") or "efault" in text
+    return text if stated else f"{text} Default: {argument['defaultValue']}."
 
 
 def _escaped(text):
@@ -76,9 +77,9 @@ def mdoc(page, date):
              f".Nd {_escaped(page.abstract[0].lower() + page.abstract[1:])}", ".Sh SYNOPSIS", f'.Nm "{" ".join(page.words)}"']
     for each in page.arguments:
         if each["kind"] == "positional":
-            lines.append(f".{'Op ' if each['isOptional'] else ''}Ar {_value(each)}{' ...' if each['isRepeating'] else ''}")
+            lines.append(f".{'Op ' if each['isOptional'] else ''}Ar {_escaped(_value(each))}{' ...' if each['isRepeating'] else ''}")
         else:
-            value = f" Ar {_value(each)}" if each["kind"] == "option" else ""
+            value = f" Ar {_escaped(_value(each))}" if each["kind"] == "option" else ""
             lines.append(f".Op Fl {_escaped(_names(each)[-1][1:])}{value}")
     if page.commands:
         lines.append(".Ar command")
@@ -93,7 +94,7 @@ def mdoc(page, date):
     lines += [".Pp", "The options and arguments are:", ".Bl -tag -width Ds"]
     for each in page.arguments:
         names = " , ".join(f"Fl {_escaped(name[1:])}" for name in _names(each))
-        value = f"Ar {_value(each)}" if each["kind"] != "flag" else ""
+        value = f"Ar {_escaped(_value(each))}" if each["kind"] != "flag" else ""
         lines += [f".It {names} {value}".replace("  ", " ").rstrip(), _sentences(_text(each))]
     lines.append(".El")
     for title, text in page.sections:
@@ -102,10 +103,10 @@ def mdoc(page, date):
     return "\n".join(lines) + "\n"
 
 
-def markdown(path):
+def markdown(paths):
     """All pages for the site."""
     lines = [""]
-    for page in pages(path):
+    for page in [page for path in paths for page in pages(path)]:
         lines += [f"## {' '.join(page.words)}", "", page.abstract + ".", "", *[f"{each}\n" for each in page.description]]
         lines += ["| option | |", "| --- | --- |"]
         for each in page.arguments:
@@ -119,12 +120,12 @@ def markdown(path):
 
 
 def main():
-    directory = pathlib.Path(sys.argv[2])
+    directory = pathlib.Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
     # A build of the same source at another time gives the same pages, if the environment has the time of the source.
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     date = datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc) if epoch else datetime.datetime.now(datetime.timezone.utc)
-    for page in pages(sys.argv[1]):
+    for page in [page for path in sys.argv[2:] for page in pages(path)]:
         (directory / f"{page.name}.1").write_text(mdoc(page, date), encoding="utf-8")
 
 
