@@ -1,4 +1,5 @@
-"""Runs the commands of README, tutorial, how-to guides and command line, checks their YAML, and compares the reference with the program.
+"""Runs the commands of README, tutorial, how-to guides and command line, checks their YAML and Swift, and compares the reference with
+the program.
 
 docs.py BINARY [DOCUMENT…]. It needs network, mount and process namespaces of its own. The network is the one that the documents
 show: `eth0` with 10.0.0.5, the gateway 10.0.0.1, and behind it 10.9.0.1, where port 5432 accepts connections.
@@ -13,7 +14,10 @@ import sys
 import tempfile
 import time
 
+import decisions
+import mentions
 import reference
+import snippets
 from documents import Shell, blocks, is_repeatable, pattern
 
 ROOT = pathlib.Path.cwd()
@@ -221,6 +225,11 @@ def main():
             if not sys.argv[2:]:
                 failures += check_examples(others, work, bin_directory)
                 failures += reference.check(ROOT, BINARY, work)
+                failures += mentions.check(ROOT, BINARY)
+                failures += decisions.check(ROOT)
+                wrong, compiled = snippets.check(ROOT, BINARY.parent)
+                failures += wrong
+                print(f"docs: {compiled} Swift blocks compiled")
     finally:
         shutil.rmtree(work)
     print(f"docs: {commands} commands run, {not_run} blocks not run")

@@ -44,6 +44,12 @@ def codes(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
+def beyond(low, high):
+    """The nearest values outside a range of numbers with the same or different units."""
+    (less, unit), (more, last) = (re.fullmatch(r"(\d+)(\w*)", each).groups() for each in (low, high))
+    return [f"{int(less) - 1}{unit}"] * (less != "0") + [f"{int(more) + 1}{last}"]
+
+
 class Reference:
     """The documents, the program, and what differs between them."""
 
@@ -85,20 +91,33 @@ class Reference:
                 self.compare(f"settings.md: default of {name}", {literal[0]}, {defaults.get(name)})
             for value in codes(row[2]) if re.fullmatch(r"(`[^`]+`(, | to )?)+", row[2]) else []:
                 self.accepts(name, value)
+            if bounds := re.fullmatch(r"`([^`]+)` to `([^`]+)`", row[2]):
+                self.refuses(name, *beyond(*bounds.groups()))
+            elif re.fullmatch(r"(`[^`]+`(, )?)+", row[2]) and codes(row[2]) != ["true", "false"]:
+                hint = self.errors_of(name, "zzz")[0]["hint"]
+                self.compare(f"settings.md: values of {name}", codes(row[2]),
+                             re.split(", | or ", hint.removeprefix("expected ").removeprefix("one of ")))
         for key, text in (("listen", '[{ address: "127.0.0.1:1", zzz: 1 }]'), ("interfaces", "[{ match: x, zzz: 1 }]"),
                           ("tokens", "[{ id: x, zzz: 1 }]"), ("policy", "{ zzz: 1 }")):
             path = f"{key}[0].zzz" if text.startswith("[") else f"{key}.zzz"
             names = [name.removeprefix(f"{key}.") for name in self.keys(f"{key}: {text}", path)]
             self.compare(f"settings.md: members of {key}", members[key], names)
 
-    def accepts(self, name, value):
-        """A documented value must be valid."""
+    def errors_of(self, name, value):
+        """What is wrong with the value of a setting."""
         text = value
         for part in reversed(name.split(".")):
             text = f"{part}: {text}" if text is value else f"{part}: {{ {text} }}"
-        errors = [error for error in self.config_check(f"{text}\n{TOKEN}") if error["path"] == name]
-        if errors:
+        return [error for error in self.config_check(f"{text}\n{TOKEN}") if error["path"] == name]
+
+    def accepts(self, name, value):
+        """A documented value must be valid."""
+        if errors := self.errors_of(name, value):
             self.failures.append(f"settings.md: {name}: {value}: {errors[0]['problem']}")
+
+    def refuses(self, name, *values):
+        """A value beyond a documented limit must not be valid."""
+        self.failures += [f"settings.md: {name}: {value} is valid" for value in values if not self.errors_of(name, value)]
 
     def example_defaults(self):
         """The values of examples/reachd.yaml, which a test of the program compares with its defaults."""
@@ -183,7 +202,8 @@ class Reference:
         return text
 
     def metrics(self):
-        shown = {codes(row[0])[0]: (row[1], set(codes(row[2]))) for table in tables(self.read("metrics.md")) for row in table[1:]}
+        shown = {codes(row[0])[0]: (row[1], set(codes(row[2])), row[3])
+                 for table in tables(self.read("metrics.md")) for row in table[1:]}
         etc = self.work / "etc"
         file = self.work / "metrics.yaml"
         file.write_text(CONFIGURATION.format(etc=etc), encoding="utf-8")
@@ -196,11 +216,17 @@ class Reference:
         types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
         self.compare(
             "metrics.md", {name for name in shown if name not in CONDITIONAL and not name.startswith(OTHERS)}, types)
-        for name, labels in re.findall(r"^([a-z_]+)\{(.*)\} ", text, re.M):
+        seen = {}
+        for name, labels in re.findall(r"^([a-z_]+)(?:\{(.*)\})? ", text, re.M):
             family = name if name in types else re.sub("_(bucket|sum|count)$", "", name)
             found = set(re.findall(r'([a-z_]+)="', labels)) - {"le", "quantile"}
-            if family in shown and not found <= shown[family][1]:
-                self.failures.append(f"metrics.md: {family}: no label {sorted(found - shown[family][1])}")
+            seen.setdefault(family, set()).update(found)
+        for family, found in seen.items():
+            if family in shown:
+                self.compare(f"metrics.md: labels of {family}", shown[family][1], found)
+        for name, meaning in re.findall(r"^# HELP (\S+) (.*)$", text, re.M):
+            if name in shown and shown[name][2].replace("`", "") != meaning.rstrip(".").replace("`", ""):
+                self.failures.append(f"metrics.md: the program describes {name} as: {meaning}")
         for name, kind in types.items():
             if name in shown and shown[name][0] != kind:
                 self.failures.append(f"metrics.md: {name} is a {kind}")
