@@ -55,7 +55,7 @@ RUN --mount=type=cache,target=/source/.build,sharing=locked \
 FROM scratch AS fleet
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="reachd-fleet" \
-      org.opencontainers.image.description="Agents and replicas of a fleet: many machines, one answer" \
+      org.opencontainers.image.description="Agents and replicas of a fleet of machines" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.revision="${REVISION}"

@@ -9,10 +9,12 @@ enum HealthRoutes {
 
   static let all: [Route] = [
     Route(
-      pattern: "/livez", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes, summary: "is the process alive",
+      pattern: "/livez", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes,
+      summary: "whether the process is alive",
       handle: live),
     Route(
-      pattern: "/readyz", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes, summary: "should it get traffic"
+      pattern: "/readyz", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes,
+      summary: "whether the service can handle requests"
     ) { (context) throws(Problem) in
       .now(answer(context, context.service.health.ready, isVerbose: context.query["verbose"] != nil))
     },

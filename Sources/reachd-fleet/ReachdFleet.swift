@@ -5,7 +5,7 @@ internal import Service
 struct ReachdFleet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reachd-fleet",
-    abstract: "Agents and replicas of a fleet: many machines, one answer.",
+    abstract: "Agents and replicas of a fleet of machines.",
     discussion: """
       An agent is `reachd serve` that also publishes its transitions to NATS JetStream and
       checks the targets of the fleet. A replica reads the stream and serves /fleet.

@@ -15,7 +15,7 @@ enum BatchCheckRoute {
 
   static let checks = Route(
     method: "POST", pattern: "/checks", scope: .check, mediaTypes: [.json, .ndjson],
-    summary: "up to 1000 active checks: takes an array of targets, returns outcomes"
+    summary: "up to 1000 active checks: an array of targets, an array of results"
   ) { (context) throws(Problem) in
     let plans = try plans(context)
     try SingleCheckRoutes.enforceRateLimit(plans.reduce(0) { $0 + $1.requests.count }, context)

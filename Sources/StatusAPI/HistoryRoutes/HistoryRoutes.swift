@@ -11,7 +11,7 @@ typealias HistoryQuery<Value> = @Sendable (HistoryReader) throws(DatabaseError) 
 enum HistoryRoutes {
   static let history = Route(
     pattern: "/history", parameters: HistoryListQuery.parameters.union(["subject"]), repeatable: ["subject"],
-    mediaTypes: [.json, .ndjson], summary: "the transitions of the past, from the store"
+    mediaTypes: [.json, .ndjson], summary: "the transitions of the past"
   ) { (context) throws(Problem) in
     let history = try context.history()
     let query = try HistoryListQuery(context, subject: nil, now: Timestamp(microseconds: history.time.wall))
