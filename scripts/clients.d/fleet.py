@@ -137,9 +137,24 @@ def metrics():
     """The families of the fleet that a replica and an agent have, compared with the reference."""
     text = "".join(urllib.request.urlopen(f"http://{address}:8080/metrics", timeout=10).read().decode()
                    for address in (HOST, "10.79.0.3"))
-    own = set(re.findall(r"^# TYPE (reachd_fleet_\w+)", text, re.M))
-    shown = set(re.findall(r"^\| `(reachd_fleet_\w+)`", pathlib.Path("docs/reference/metrics.md").read_text(), re.M))
-    return [f"docs/reference/metrics.md: {name}" for name in own ^ shown]
+    types = dict(re.findall(r"^# TYPE (reachd_fleet_\w+) (\w+)$", text, re.M))
+    own = {(name, types[name], meaning.rstrip(".")) for name, meaning in re.findall(r"^# HELP (reachd_fleet_\w+) (.*)$", text, re.M)}
+    reference = pathlib.Path("docs/reference/metrics.md").read_text(encoding="utf-8")
+    shown = {(name, kind, meaning)
+             for name, kind, meaning in re.findall(r"^\| `(reachd_fleet_\w+)` \| (\w+) \|[^|]*\| (.*) \|$", reference, re.M)}
+    return [f"docs/reference/metrics.md: {each}" for each in own ^ shown]
+
+
+def event_members(events):
+    """The members of the events' data, compared with the reference. An agent's attributes are present when it begins."""
+    found = {}
+    for kind, _, data in events:
+        found.setdefault(kind, set()).update(data)
+    text = pathlib.Path("docs/reference/fleet.md").read_text(encoding="utf-8")
+    shown = {name: set(re.findall(r"`(\w+)`", cell))
+             for name, cell in re.findall(r"^\| `(verdict|cell|agent|definition)` \| [^|]* \| (.*) \|$", text, re.M)}
+    return [f"docs/reference/fleet.md: {name}: {sorted(shown[name] ^ found[name])}"
+            for name in shown if shown[name] != found.get(name)]
 
 
 def planted(messages, fleet):
@@ -175,7 +190,7 @@ def main(program):
         quiet()
         messages = fleetfold.messages_of(ENGINE)
         fleet = fleetfold.fold(messages)
-        found = differences(fleet, events.events) + metrics() + mesh()
+        found = differences(fleet, events.events) + metrics() + event_members(events.events) + mesh()
     for name, wrong in planted(messages, fleet):
         if not fleetfold.fold(wrong).failures:
             found.append(f"not found: {name}")

@@ -35,7 +35,7 @@ extension MetricCollector {
     let reached = snapshot.fold.meshDecisions
     page.add(
       "reachd_fleet_agent_info", .gauge,
-      "Always 1; the labels contain the state of an agent, and what the agents that check it say.",
+      "Always 1; the labels contain the state of an agent, and the verdict of the agents that check it.",
       snapshot.agents.lazy.map { id, node in
         .init(
           1,
