@@ -122,6 +122,14 @@ import Testing
     }
   }
 
+  @Test func everyComponentHasADescription() {
+    for kind in ["parameters", "responses", "schemas"] {
+      for (name, component) in contract.resolve("#/components/\(kind)").members {
+        #expect(component["description"]?.text?.isEmpty == false, "\(kind)/\(name)")
+      }
+    }
+  }
+
   @Test func enumerationsMatchTheCode() throws {
     #expect(contract.words("Flags") == ReachabilityFlags.named.map(\.name))
     #expect(contract.words("Causes") == Cause.inOrder.map(\.rawValue))
