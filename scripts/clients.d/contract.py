@@ -16,9 +16,17 @@ network.set_up()
 # The example hosts of openapi.yaml refuse connections immediately; the error without a host takes three seconds each time.
 for host in ("10.0.0.9", "10.9.0.1"):
     network.ip("addr", "add", f"{host}/32", "dev", "lo")
-# With a data directory, because the history answers 503 without one.
+# With a data directory, because the history answers 503 without one. With a token of the scope admin, because the operations
+# that need it answer 403 instead of 401 if no token could satisfy them.
 data = tempfile.TemporaryDirectory()
-service = Daemon(sys.argv[1], "--log-level", "notice", "--data", os.path.join(data.name, "data"))
+tokens = os.path.join(data.name, "tokens.yaml")
+with open(tokens, "w", encoding="ascii") as file:
+    subprocess.run([sys.argv[1], "token", "create", "--scope", "admin", "--output", os.path.join(data.name, "token")],
+                   stdout=file, check=True)
+configuration = os.path.join(data.name, "reachd.yaml")
+with open(configuration, "w", encoding="ascii") as file:
+    file.write(f"tokensFile: {tokens}\n")
+service = Daemon(sys.argv[1], "--config", configuration, "--log-level", "notice", "--data", os.path.join(data.name, "data"))
 try:
     result = subprocess.run(
         [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "--config-file", "scripts/clients.d/schemathesis.toml",
