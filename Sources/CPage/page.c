@@ -5,6 +5,9 @@
 static const unsigned char app_js[] = {
 #embed "web/app.js"
 };
+static const unsigned char charts_js[] = {
+#embed "web/charts.js"
+};
 static const unsigned char connection_js[] = {
 #embed "web/connection.js"
 };
@@ -50,6 +53,9 @@ static const unsigned char list_js[] = {
 static const unsigned char model_js[] = {
 #embed "web/model.js"
 };
+static const unsigned char notices_js[] = {
+#embed "web/notices.js"
+};
 static const unsigned char page_css[] = {
 #embed "web/page.css"
 };
@@ -83,6 +89,7 @@ static const unsigned char words_js[] = {
 
 static const struct page_file files[] = {
   {"app.js", app_js, sizeof app_js},
+  {"charts.js", charts_js, sizeof charts_js},
   {"connection.js", connection_js, sizeof connection_js},
   {"detail.js", detail_js, sizeof detail_js},
   {"dom.js", dom_js, sizeof dom_js},
@@ -98,6 +105,7 @@ static const struct page_file files[] = {
   {"index.html", index_html, sizeof index_html},
   {"list.js", list_js, sizeof list_js},
   {"model.js", model_js, sizeof model_js},
+  {"notices.js", notices_js, sizeof notices_js},
   {"page.css", page_css, sizeof page_css},
   {"preferences.js", preferences_js, sizeof preferences_js},
   {"state-down.svg", state_down_svg, sizeof state_down_svg},

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import network
+import pagecases
 import screenshots
 from chromium import LIMIT_MS, Browser
 from playwright.sync_api import expect, sync_playwright
@@ -47,7 +48,9 @@ def follows_a_lost_link(service, browser):
         page.evaluate("window.marker = 1")
         subprocess.run(["ip", "link", "set", "c0", "down"], check=True)
         shows_machine(page, "Not reachable")
-        expect(page.locator(".timeline .event").first).to_be_visible()
+        expect(page.locator(".explanation")).to_contain_text("no path to the network. Links that are down:")
+        expect(page.locator(".explanation")).to_contain_text("c0 (disabled)")
+        expect(page.locator(".timeline .event", has_text="This machine").first).to_contain_text("reachable → not reachable")
         subprocess.run(["ip", "link", "set", "c0", "up"], check=True)
         network.turn(1)
         shows_machine(page, "Reachable")
@@ -215,6 +218,13 @@ def shows_many(service, browser):
         check(page.evaluate("document.querySelectorAll('*').length") <= 3000, "more than 3000 elements")
         page.evaluate("document.querySelector('.scroller').scrollTop = 1e9")
         expect(page.locator(f".rows .row[aria-rowindex='{BULK + 3}']")).to_be_visible(timeout=LIMIT_MS)
+        # The element of a selected row must not stand for another target.
+        page.evaluate("document.querySelector('.scroller').scrollTop = 0")
+        scroller.focus()
+        page.keyboard.press("Home")
+        expect(scroller).to_have_attribute("aria-activedescendant", re.compile("row-"))
+        page.evaluate("document.querySelector('.scroller').scrollTop = 1e9")
+        expect(scroller).not_to_have_attribute("aria-activedescendant", re.compile("row-"))
         page.get_by_role("searchbox").fill("rack=7")
         expect(scroller).to_have_attribute("aria-rowcount", "250", timeout=LIMIT_MS)
     no_messages(browser)
@@ -229,6 +239,29 @@ def works_behind_a_prefix(service, browser):
         check(not wrong, f"other origins: {wrong}")
         html = page.evaluate("fetch('.', {headers: {Accept: 'text/html'}}).then(response => response.text())")
         check(not re.search(r"(?:href|src)=\"/", html), "an absolute URL")
+
+
+CASES = (
+    ("keyboard only: the panel keeps the keyboard, charts have values", pagecases.works_with_the_keyboard, ()),
+    ("back, forward, fragments, labels, a target that does not exist", pagecases.navigates, ()),
+    ("hundreds of interfaces: the important ones first", pagecases.limits_the_interfaces, ()),
+    ("windows of 640×400 and 320×256 px", pagecases.fits_small_windows, ()),
+    ("a browser without JavaScript", pagecases.works_without_script, ()),
+    ("documents that are refused once are requested again", pagecases.recovers_from_refused_documents, (r"503",)),
+    ("another clock in the browser", pagecases.follows_the_clock_of_the_service, ()),
+    ("a new version of the service: its page is loaded", pagecases.loads_the_page_of_a_new_version,
+     (r"net::ERR_", r"Failed to load resource")),
+)
+
+
+def works_in_many_cases(service, browser):
+    for name, case, messages in CASES:
+        step(name)
+        case(service, browser)
+        no_messages(browser, messages)
+    step("actions without a scope, and a token that is revoked")
+    pagecases.refuses_actions_without_a_scope(BINARY, browser)
+    no_messages(browser, [r"net::ERR_", r"Failed to load resource"])
 
 
 def is_accessible(service, browser):
@@ -285,6 +318,7 @@ def main():
             if SHOTS:
                 step("screenshots")
                 screenshots.take(BINARY, service, browser, SHOTS)
+            works_in_many_cases(service, browser)
             asks_for_a_token(browser)
             shows_many(service, browser)
         finally:

@@ -121,6 +121,7 @@ def stale(service, browser, path):
         page.clock.install()
         page.goto(service.url)
         page.locator(".rows .row").first.wait_for()
+        page.locator(".timeline .event").first.wait_for()
         held = []
         page.route("**/events", lambda route: held.append(route))
         page.clock.fast_forward(30_000)

@@ -1,19 +1,21 @@
 // The page: one view of the model, redrawn at most once per frame.
 
 import { Connection, applyMessage } from "./connection.js";
-import { atMostEvery, clock, fill, forgetColours, h, oncePerFrame, setAttribute, setText } from "./dom.js";
+import { atMostEvery, fill, forgetColours, freezeAges, h, oncePerFrame, setAttribute, setClockOffset, setText } from "./dom.js";
 import { Detail } from "./detail.js";
 import { TargetList } from "./list.js";
 import { Model, STATES, makeFilter } from "./model.js";
 import { askForToken, headerButton, headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
 import { Summary, Timeline } from "./summary.js";
-import { GLYPHS, text, word } from "./words.js";
+import { Banner, firstSteps } from "./notices.js";
+import { problemOf } from "./stream.js";
+import { GLYPHS, joined, text, word } from "./words.js";
 
 /** How long the order of the list and the timeline stay while targets change, in ms. */
 const ORDER_INTERVAL = 250;
 /** The shortest time between two requests for series while the visible targets change, in ms. */
 const SERIES_DELAY = 500;
-/** How often the series of the visible targets are read again, in ms. */
+/** How often the series of the visible targets and the open target are read again, in ms. */
 const SERIES_INTERVAL = 15_000;
 /** The targets in one request for series. */
 const SERIES_LIMIT = 64;
@@ -58,7 +60,8 @@ class Page {
     this.#build();
     this.#connect();
     setInterval(() => this.#tick(), 1000);
-    setInterval(() => this.#readSeries(), SERIES_INTERVAL);
+    setInterval(() => this.#refresh(), SERIES_INTERVAL);
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#refresh(); });
     addEventListener("hashchange", () => this.#route());
     addEventListener("keydown", (event) => this.#key(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#recolour());
@@ -99,11 +102,10 @@ class Page {
 
   #receive(message) {
     if (message.kind === "status") {
-      this.#status = message.status;
-      if (message.status.state === "disconnected") { this.#missed = 0; this.#hadGap = false; }
+      this.#follow(message.status);
     } else if (message.kind === "all") {
       this.#model.load(message.model);
-      this.#detail.render();
+      this.#detail.load();
     } else {
       const events = applyMessage(this.#model, message);
       if (message.kind === "overview") this.#detail.load();
@@ -112,13 +114,33 @@ class Page {
       this.#noteForAnnouncement(events);
       const open = this.#detail.id;
       if (open !== null && events.some((event) => event.type === "target" && event.data.target.id === open)) {
-        this.#detail.load();
+        this.#detail.loadSoon();
       }
     }
     this.#draw();
   }
 
-  /** Requests a document; throws `{detail, requestID, status}`. */
+  #follow(status) {
+    const old = this.#status.state;
+    this.#status = status;
+    if (status.state === "disconnected" && old !== "disconnected") { this.#missed = 0; this.#hadGap = false; }
+    if (status.state === "live") {
+      setClockOffset(status.clockOffset ?? 0);
+      if (old === "disconnected") this.#reloadAfterUpgrade();
+    }
+    freezeAges(status.state === "live" ? null : status.since);
+  }
+
+  /** Loads the page of another version of the service, which does not serve the files of this page any more. */
+  async #reloadAfterUpgrade() {
+    try {
+      const response = await fetch(BASE, { headers: { Accept: "text/html" }, cache: "no-cache" });
+      const build = /data-build="([0-9a-f]+)"/.exec(await response.text())?.[1];
+      if (response.ok && build && build !== BUILD) location.reload();
+    } catch { /* The connection reports its own failures. */ }
+  }
+
+  /** Requests a document; throws `{detail, requestID, status, scope}`. */
   #api = async (method, path) => {
     let response;
     try {
@@ -127,20 +149,23 @@ class Page {
         headers: { Accept: "application/json", ...(this.#token ? { Authorization: `Bearer ${this.#token}` } : {}) },
       });
     } catch (error) {
-      throw { detail: String(error.message || error), requestID: null, status: 0 };
+      throw { detail: String(error.message || error), requestID: null, status: 0, scope: null };
     }
     if (response.ok) return response.status === 204 ? null : response.json();
-    const problem = await response.json().catch(() => ({}));
-    throw {
-      detail: problem.detail || problem.title || response.statusText, requestID: response.headers.get("X-Request-Id"),
-      status: response.status,
-    };
+    throw await problemOf(response);
   };
 
   #seriesRequest = null;
 
   /** Whether a visible target has no series. */
   get #lacksSeries() { return this.#list.visibleIDs.some((id) => !this.#model.targets.get(id)?.series); }
+
+  /** Reads what changes without an event. */
+  #refresh() {
+    if (this.#status.state !== "live" || document.hidden) return;
+    this.#readSeries();
+    this.#detail.load({ isQuiet: true });
+  }
 
   /** Reads the series of the visible targets. */
   async #readSeries() {
@@ -168,31 +193,38 @@ class Page {
       onOpen: (id) => { location.hash = `#/target/${encodeURIComponent(id)}`; },
       onVisible: () => { if (this.#lacksSeries) this.#readSeriesSoon(); },
     });
-    this.#detail = new Detail(this.#model, this.#api);
+    this.#detail = new Detail(this.#model, this.#api, {
+      onClose: () => this.#close(), onDenied: (problem) => askForToken(parts.access, problem),
+    });
     parts.connection = h("p", { class: "connection", role: "status" });
-    parts.banner = h("div", { class: "banner", role: "alert", hidden: true });
-    parts.missed = h("p", { class: "missed-note", role: "status", hidden: true });
+    parts.access = h("dialog", { class: "dialog" });
+    parts.banner = new Banner(parts.access);
+    parts.missedText = h("span", { role: "status" });
+    parts.missed = h("p", { class: "missed-note", hidden: true }, parts.missedText, " ", h("button", {
+      type: "button", onclick: () => { this.#missed = 0; this.#hadGap = false; this.#draw(); },
+    }, text("dismiss")));
     parts.search = h("input", {
       type: "search", placeholder: text("search"), "aria-label": text("search"), autocomplete: "off", spellcheck: "false",
       oninput: () => { this.#setRoute(); this.#order(); },
     });
     parts.chips = h("div", { class: "chips", role: "group", "aria-label": text("state") }, STATES.map((state) =>
       h("button", { type: "button", class: `chip ${state}`, "data-state": state, "aria-pressed": "false",
+        title: `${word("states", state)}: ${word("stateHints", state)}`,
         onclick: () => this.#toggle(state) }, h("span", { class: "glyph", "aria-hidden": "true" }, GLYPHS[state]), " ",
       h("span", { class: "count" }, "–"), h("span", { class: "label" }, ` ${word("states", state)}`))));
     parts.empty = h("div", { class: "empty", hidden: true });
-    parts.noMatch = h("p", { class: "empty muted", role: "status", hidden: true }, text("noMatch"));
+    parts.noMatch = h("div", { class: "empty", hidden: true }, h("p", { class: "muted", role: "status" }, text("noMatch")),
+      h("p", {}, h("button", { type: "button", onclick: () => { location.hash = "#/"; this.#parts.search.focus(); } }, text("showAll"))));
     parts.live = h("div", { class: "visually-hidden", "aria-live": "polite" });
     parts.main = h("main", {}, this.#summary.element, parts.missed,
       h("div", { class: "columns" },
         h("section", { class: "targets", "aria-label": text("targets") },
           h("div", { class: "tools" }, parts.search, parts.chips), parts.empty, this.#list.header, parts.noMatch, this.#list.scroller),
         this.#timeline.element, this.#detail.element));
-    parts.access = h("dialog", { class: "dialog" });
     parts.help = h("dialog", { class: "dialog" }, h("h2", {}, text("keys")),
       h("ul", { class: "keys" }, text("keyHelp").split(" · ").map((line) => h("li", {}, line))),
       h("button", { type: "button", onclick: () => parts.help.close() }, text("close")));
-    fill(document.getElementById("app"), this.#header(language), parts.banner, parts.main, parts.access, parts.help,
+    fill(document.getElementById("app"), this.#header(language), parts.banner.element, parts.main, parts.access, parts.help,
       parts.live);
   }
 
@@ -202,7 +234,8 @@ class Page {
       this.#parts.connection,
       h("div", { class: "buttons" },
         headerButtons(language, { recolour: () => this.#recolour(), help, access }),
-        headerButton(text("menu"), "≡", () => main.classList.toggle("timeline-open"), { class: "menu" })));
+        headerButton(text("menu"), "≡", (event) => this.#showsTimeline(!main.classList.contains("timeline-open"), event.currentTarget),
+          { class: "menu", "aria-expanded": "false" })));
   }
 
   // MARK: Drawing
@@ -216,7 +249,7 @@ class Page {
     for (const chip of this.#parts.chips.children) {
       setText(chip.children[1], this.#model.isLoaded ? NUMBER.format(this.#model.counts[chip.dataset.state]) : "–");
     }
-    const isEmpty = this.#model.targets.size === 0 && this.#status.state === "live";
+    const isEmpty = this.#model.isLoaded && this.#model.targets.size === 0 && this.#status.state === "live";
     if (isEmpty !== !this.#parts.empty.hidden) this.#showEmpty(isEmpty);
     this.#renderStatus();
     this.#renderTitle();
@@ -226,47 +259,43 @@ class Page {
     const filter = makeFilter(this.#parts.search.value, this.#states);
     this.#list.show(this.#model.select(filter));
     this.#parts.noMatch.hidden = this.#list.ids.length > 0 || this.#model.targets.size === 0;
+    this.#list.scroller.classList.toggle("is-empty", this.#list.ids.length === 0);
   }
 
   #renderStatus() {
-    const { connection, banner, missed } = this.#parts;
+    const { connection, banner, main, missed, missedText } = this.#parts;
     const status = this.#status;
     const isLive = status.state === "live";
-    this.#parts.main.classList.toggle("without-history", !this.#model.hasHistory);
-    document.documentElement.classList.toggle("outdated", !isLive && this.#model.machine !== null);
-    setText(connection, isLive ? `● ${text("live")}` : status.state === "disconnected" ? "○" : "…");
-    setAttribute(connection, "class", `connection ${status.state}`);
-    if (status.state === "disconnected") {
-      const seconds = Math.max(0, Math.ceil((status.retryAt - Date.now()) / 1000));
-      fill(banner, text(status.reason === "silent" ? "silent" : "disconnected", { time: clock(status.since) }), " ",
-        status.problem ? `${status.problem.title} ` : "", text("retryIn", { seconds }), " ",
-        h("button", { type: "button", onclick: () => this.#send({ kind: "retry" }) }, text("retryNow")));
-    } else if (status.state === "connecting") {
-      const isSlow = Date.now() - status.since > 2000;
-      fill(banner, text(isSlow ? "stillConnecting" : "connecting", { host: location.host }));
-    } else if (status.state === "denied") {
-      askForToken(this.#parts.access, status.problem);
+    if (main.classList.contains("without-history") === this.#model.hasHistory) {
+      main.classList.toggle("without-history", !this.#model.hasHistory);
+      this.#list.resize();
     }
-    banner.classList.toggle("connecting", status.state === "connecting");
-    banner.hidden = isLive || status.state === "denied";
+    document.documentElement.classList.toggle("outdated", !isLive && this.#model.machine !== null);
+    setText(connection, isLive ? `● ${text("live")}` : status.state === "connecting" ? "…" : `○ ${text("notLive")}`);
+    setAttribute(connection, "class", `connection ${status.state}`);
+    banner.render(status, { hasData: this.#model.machine !== null, retry: () => this.#send({ kind: "retry" }) });
     const note = this.#hadGap ? text("gap")
       : this.#missed > 0 ? text(this.#missed === 1 ? "missedOne" : "missed", { count: this.#missed }) : "";
-    setText(missed, note);
+    setText(missedText, note);
     missed.hidden = note === "" || !isLive;
   }
 
   #renderTitle() {
-    const state = this.#status.state === "live" ? this.#model.worstState() : "unknown";
+    const isLive = this.#status.state === "live";
+    const state = isLive ? this.#model.worstState() : "unknown";
+    const machine = this.#model.machine?.status ?? "unknown";
     const counts = ["down", "unreachable"].filter((name) => this.#model.counts[name] > 0)
       .map((name) => `${this.#model.counts[name]} ${word("states", name)}`);
-    const title = `${GLYPHS[state]} ${counts.length > 0 ? counts.join(", ") : word("machine",
-      this.#model.machine?.status ?? "unknown")} · reachd`;
+    if (counts.length === 0 || machine === "notReachable") counts.unshift(word("machine", machine));
+    const title = `${GLYPHS[state]} ${isLive ? joined(counts) : text("notLive")} · ${location.host} · reachd`;
     if (document.title !== title) document.title = title;
     setAttribute(document.getElementById("icon"), "href", `page/${BUILD}/state-${state}.svg`);
   }
 
   #tick() {
     this.#summary.tick();
+    this.#detail.tick();
+    this.#showTimeline();
     if (this.#status.state !== "live") this.#renderStatus();
     this.#announce();
   }
@@ -298,29 +327,48 @@ class Page {
 
   /** Shows what the fragment names: `#/?q=text&state=down,unknown` or `#/target/id`. */
   #route() {
+    const { main, search } = this.#parts;
     const target = /^#\/target\/(.+)$/.exec(location.hash);
-    const query = new URLSearchParams(/^#\/\?(.*)$/.exec(location.hash)?.[1] ?? "");
     if (target) {
       let id = target[1];
       try { id = decodeURIComponent(id); } catch { /* Not encoded. */ }
-      this.#parts.main.classList.add("detail-open");
+      main.classList.add("detail-open");
       this.#list.mark(id);
       this.#detail.show(id);
       return;
     }
-    this.#parts.main.classList.remove("detail-open");
+    const hadFocus = this.#detail.element.contains(document.activeElement);
+    main.classList.remove("detail-open");
     this.#detail.show(null);
-    if (query.has("q") && this.#parts.search.value === "") this.#parts.search.value = query.get("q");
-    if (query.has("state")) this.#states = new Set(query.get("state").split(",").filter((state) => STATES.includes(state)));
+    if (hadFocus) this.#list.focus();
+    const query = new URLSearchParams(/^#\/\?(.*)$/.exec(location.hash)?.[1] ?? "");
+    search.value = query.get("q") ?? "";
+    this.#states = new Set((query.get("state") ?? "").split(",").filter((state) => STATES.includes(state)));
     this.#showStates();
     this.#order();
   }
 
-  #setRoute() {
+  /** The fragment of the list with the present search and states. */
+  #listRoute() {
     const query = new URLSearchParams();
     if (this.#parts.search.value !== "") query.set("q", this.#parts.search.value);
     if (this.#states.size > 0) query.set("state", [...this.#states].join(","));
-    history.replaceState(null, "", query.size > 0 ? `#/?${query}` : "#/");
+    return query.size > 0 ? `#/?${query}` : "#/";
+  }
+
+  /** Keeps the search in the URL; beside an open target, until it is closed. */
+  #setRoute() {
+    if (this.#detail.id === null) history.replaceState(null, "", this.#listRoute());
+  }
+
+  /** Closes the open target. */
+  #close() { location.hash = this.#listRoute(); }
+
+  /** Shows the timeline in place of the list or a target, where there is no space for both. */
+  #showsTimeline(isShown, button = this.#parts.main.parentNode.querySelector(".menu")) {
+    if (isShown && this.#detail.id !== null) this.#close();
+    this.#parts.main.classList.toggle("timeline-open", isShown);
+    setAttribute(button, "aria-expanded", isShown ? "true" : "false");
   }
 
   #toggle(state) {
@@ -339,19 +387,30 @@ class Page {
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isTyping = event.target.matches("input, textarea, select");
+    if (document.querySelector("dialog[open]")) return;
     if (event.key === "Escape") {
-      if (isTyping) event.target.blur(); else if (this.#detail.id !== null) location.hash = "#/";
+      if (isTyping) event.target.blur();
+      else if (this.#detail.id !== null) this.#close();
+      else if (this.#parts.main.classList.contains("timeline-open")) this.#showsTimeline(false);
       return;
     }
-    if (isTyping || document.querySelector("dialog[open]")) return;
-    if (event.key === "j") this.#list.move(1);
-    else if (event.key === "k") this.#list.move(-1);
+    if (isTyping) return;
+    if (event.key === "j") this.#move(1);
+    else if (event.key === "k") this.#move(-1);
     else if (event.key === "/") this.#parts.search.focus();
-    else if (event.key === "l") { this.#parts.main.classList.add("timeline-open"); this.#timeline.element.focus(); }
+    else if (event.key === "l") { this.#showsTimeline(true); this.#timeline.element.focus(); }
     else if (event.key === "?") this.#parts.help.showModal();
     else if (event.key === "Enter" && event.target === document.body) this.#list.open();
     else return;
     event.preventDefault();
+  }
+
+  /** Selects the next or previous target; an open one is replaced. */
+  #move(offset) {
+    this.#list.move(offset);
+    if (this.#detail.id !== null && this.#list.selected !== null) {
+      location.replace(`#/target/${encodeURIComponent(this.#list.selected)}`);
+    }
   }
 
   // MARK: Theme, first steps
@@ -366,16 +425,7 @@ class Page {
     this.#parts.empty.hidden = !isEmpty;
     this.#list.scroller.hidden = this.#list.header.hidden = isEmpty;
     if (!isEmpty) return;
-    const sample = (title, code) => [h("p", {}, title), h("pre", {}, h("code", {}, code)), h("button", {
-      type: "button", onclick: async (event) => {
-        await navigator.clipboard?.writeText(code);
-        setText(event.currentTarget ?? event.target, text("copied"));
-      },
-    }, text("copy"))];
-    fill(this.#parts.empty, h("h2", {}, text("noTargets")),
-      sample(text("yaml"), "targets:\n  - id: db\n    target: tcp://db:5432\n    interval: 10s"),
-      sample(text("curl"), `curl -X PUT ${BASE}targets/db \\\n  -H 'Content-Type: application/json' \\\n  -d '{"target": "tcp://db:5432", "interval": "10s"}'`),
-      sample(text("command"), "reachd check tcp://db:5432"));
+    fill(this.#parts.empty, firstSteps(BASE));
   }
 }
 

@@ -1,11 +1,21 @@
 // The connection to the service: one event stream that resumes by id, and the list of targets read once. It runs in the
 // shared worker, or in the page where there is none.
 
-import { EventStreamParser, SILENCE_LIMIT, readEventStream, retryDelay } from "./stream.js";
+import { EventStreamParser, SILENCE_LIMIT, problemOf, readEventStream, retryDelay } from "./stream.js";
 import { TIMELINE_LIMIT, parseID } from "./model.js";
 
 /** Events that wait for the list of targets; beyond it, the list is read again. */
 const WAITING_EVENT_LIMIT = 100_000;
+/** The delay before the timeline is requested again, in ms. */
+const PAST_RETRY_DELAY = 5000;
+/** Differences of clocks that the page ignores, in ms: the header field has a resolution of a second. */
+const CLOCK_TOLERANCE = 2000;
+
+/** How far the clock of a response is ahead, in ms. */
+function clockOffset(response, now) {
+  const offset = Date.parse(response.headers.get("Date") ?? "") - now;
+  return Math.abs(offset) > CLOCK_TOLERANCE ? offset : 0;
+}
 
 export class Connection {
   #base;
@@ -19,6 +29,7 @@ export class Connection {
   #attempt = 0;
   #isStopped = true;
   #hasHistory = false;
+  #hasPast = false;
   /** Events that arrived before the list of targets; null once it has arrived. */
   #waiting = [];
   #status = { state: "connecting", since: Date.now() };
@@ -98,12 +109,14 @@ export class Connection {
       await readEventStream(new URL("events", this.#base), {
         headers: { ...this.#headers(), ...(known === "" ? {} : { "Last-Event-ID": known }) },
         signal: abort.signal, parser: this.#parser,
-        onOpen: () => {
+        onOpen: (response) => {
           opened = Date.now();
-          this.#attempt = 0;
+          if (this.#waiting === null) this.#attempt = 0;
           this.#lastByte = opened;
-          this.#report({ state: "live", since: opened, away: this.#away(opened) });
-          if (this.#waiting !== null) this.#readOverview(abort.signal); else this.#readRestarts(abort.signal);
+          this.#report({ state: "live", since: opened, clockOffset: clockOffset(response, opened) });
+          if (this.#waiting !== null) this.#readOverview(abort.signal);
+          else if (!this.#hasPast) this.#readPast(abort.signal);
+          else this.#readRestarts(abort.signal);
         },
         onBytes: () => { this.#lastByte = Date.now(); },
         onEvents: (events) => this.#receive(events, known !== "" && Date.now() - opened < 2000, abort.signal),
@@ -112,11 +125,6 @@ export class Connection {
     } catch (error) {
       await this.#failed(abort, error);
     }
-  }
-
-  /** The time since the connection was lost, in ms; 0 for the first connection. */
-  #away(now) {
-    return this.#status.state === "disconnected" ? now - this.#status.since : 0;
   }
 
   #receive(list, isResumed, signal) {
@@ -148,23 +156,35 @@ export class Connection {
       this.#post({ kind: "overview", columns, id });
       const events = this.#waiting || [];
       this.#waiting = null;
+      this.#attempt = 0;
       if (events.length > 0) this.#post({ kind: "events", events });
-      const recent = await this.#read("events?types=status,path,interface,target", signal);
-      // The events have details, the history reaches further back.
-      const past = columns.history ? await this.#read(`history?limit=${TIMELINE_LIMIT}`, signal) : null;
-      this.#post({
-        kind: "recent",
-        events: [...(await recent.json()).filter((event) => event.type !== "gap"), ...(past ? (await past.json()).history : [])],
-      });
+      this.#readPast(signal);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Response) {
-        this.#waiting = this.#waiting === null ? null : [];
+        this.#waiting = [];
         await this.#refused(error);
         this.#abort?.abort("refused");
       } else {
         this.#abort?.abort("failed");
       }
+    }
+  }
+
+  /** Reads the timeline; without it, the page still shows the present. */
+  async #readPast(signal) {
+    this.#hasPast = false;
+    try {
+      const recent = await this.#read("events?types=status,path,interface,target", signal);
+      // The events have details, the history reaches further back.
+      const past = this.#hasHistory ? await this.#read(`history?limit=${TIMELINE_LIMIT}`, signal) : null;
+      this.#post({
+        kind: "recent",
+        events: [...(await recent.json()).filter((event) => event.type !== "gap"), ...(past ? (await past.json()).history : [])],
+      });
+      this.#hasPast = true;
+    } catch {
+      setTimeout(() => { if (!signal.aborted) this.#readPast(signal); }, PAST_RETRY_DELAY);
     }
   }
 
@@ -184,15 +204,18 @@ export class Connection {
       this.#ended(abort, { reason: "refused", problem: this.#status.problem });
       return;
     }
-    if (abort.signal.aborted && abort.signal.reason === "refused") return;
+    if (abort.signal.aborted && abort.signal.reason === "refused") {
+      // The stream was open, but a document was refused.
+      if (this.#status.state === "denied") this.#cancel();
+      else this.#ended(abort, { reason: "refused", problem: this.#status.problem });
+      return;
+    }
     this.#ended(abort, { reason: abort.signal.aborted && abort.signal.reason === "silent" ? "silent" : "failed" });
   }
 
   /** Reports a refusal; one that a token could change ends the attempts. */
   async #refused(response) {
-    let problem = { status: response.status, title: response.statusText };
-    try { problem = { ...problem, ...(await response.json()) }; } catch { /* The body is optional. */ }
-    problem.requestID = response.headers.get("X-Request-Id");
+    const problem = await problemOf(response);
     const isDenied = response.status === 401 || response.status === 403;
     const since = this.#status.state === "disconnected" ? this.#status.since : Date.now();
     this.#report(isDenied ? { state: "denied", since, problem } : { ...this.#status, problem });

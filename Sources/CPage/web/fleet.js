@@ -6,7 +6,8 @@ import { Matrix } from "./fleetmatrix.js";
 import { FleetModel, VERDICTS } from "./fleetmodel.js";
 import { agentRow, changeText, targetRow, votesText } from "./fleetrows.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord, useLanguage } from "./fleetwords.js";
-import { askForToken, headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
+import { headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
+import { Banner } from "./notices.js";
 import { text } from "./words.js";
 
 /** The shortest time between two drawings and two readings of a document, in ms: events may come by thousands. */
@@ -37,6 +38,13 @@ function throttled(interval, body) {
     isWanted = true;
     if (timer === null) run();
   };
+}
+
+/** Replaces the rows of a table without taking the keyboard away from a link in them. */
+function fillRows(body, rows) {
+  const link = body.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  fill(body, rows);
+  if (link !== null) [...body.querySelectorAll("a")].find((each) => each.getAttribute("href") === link)?.focus({ preventScroll: true });
 }
 
 class FleetPage {
@@ -129,7 +137,7 @@ class FleetPage {
       h("span", { class: "host" }, `${fleetText("fleet")} · ${location.host}`), parts.connection,
       h("div", { class: "buttons" },
         headerButtons(language, { recolour: () => this.#recolour(), help: parts.help, access: parts.access })));
-    parts.banner = h("div", { class: "banner", role: "alert", hidden: true });
+    parts.banner = new Banner(parts.access);
     parts.engine = h("p", { class: "banner", role: "status", hidden: true }, fleetText("engineAway"));
     parts.summary = h("p", { class: "muted" });
     parts.chips = h("div", { class: "chips", role: "group", "aria-label": fleetText("verdict") }, VERDICTS.map((verdict) =>
@@ -157,7 +165,7 @@ class FleetPage {
         parts.agents.frame, parts.noAgents),
       h("section", { "aria-labelledby": "changes-title" }, h("h2", { id: "changes-title" }, fleetText("changes")),
         parts.noChanges, parts.changes));
-    fill(APP, header, parts.banner, parts.engine, parts.main, parts.access, parts.help, parts.live);
+    fill(APP, header, parts.banner.element, parts.engine, parts.main, parts.access, parts.help, parts.live);
   }
 
   #table(title, columns) {
@@ -186,7 +194,7 @@ class FleetPage {
       setAttribute(chip, "aria-pressed", this.#verdicts.has(chip.dataset.verdict) ? "true" : "false");
     }
     const selected = this.#model.select(parts.search.value, this.#verdicts);
-    fill(parts.targets.body, selected.slice(0, ROW_LIMIT).map((target) => targetRow(target)));
+    fillRows(parts.targets.body, selected.slice(0, ROW_LIMIT).map((target) => targetRow(target)));
     const more = selected.length - ROW_LIMIT;
     setText(parts.targetNote, selected.length === 0 && targets.size > 0 ? text("noMatch") : more > 0 ? fleetText("more", { count: more }) : "");
     parts.noTargets.hidden = targets.size > 0;
@@ -213,18 +221,9 @@ class FleetPage {
     const { status } = this.#connection;
     const isLive = status.state === "live";
     document.documentElement.classList.toggle("outdated", !isLive && this.#model.overview !== null);
-    setText(connection, isLive ? `● ${text("live")}` : status.state === "disconnected" ? "○" : "…");
+    setText(connection, isLive ? `● ${text("live")}` : status.state === "connecting" ? "…" : `○ ${text("notLive")}`);
     setAttribute(connection, "class", `connection ${status.state}`);
-    if (status.state === "disconnected") {
-      const seconds = Math.max(0, Math.ceil((status.retryAt - Date.now()) / 1000));
-      fill(banner, text("disconnected", { time: clock(status.since) }), " ", text("retryIn", { seconds }), " ",
-        h("button", { type: "button", onclick: () => this.#connection.start() }, text("retryNow")));
-    } else if (status.state === "connecting") {
-      fill(banner, text(Date.now() - status.since > 2000 ? "stillConnecting" : "connecting", { host: location.host }));
-    } else if (status.state === "denied") {
-      askForToken(this.#parts.access, status.problem);
-    }
-    banner.hidden = isLive || status.state === "denied";
+    banner.render(status, { hasData: this.#model.overview !== null, retry: () => this.#connection.start() });
   }
 
   #tick() {

@@ -1,6 +1,6 @@
 // The connection of a page to a replica: the documents once, and then one event stream that resumes by id.
 
-import { EventStreamParser, SILENCE_LIMIT, readEventStream, retryDelay } from "./stream.js";
+import { EventStreamParser, SILENCE_LIMIT, problemOf, readEventStream, retryDelay } from "./stream.js";
 
 /** How long a hidden page keeps its stream, in ms. */
 const HIDDEN_LIMIT = 30_000;
@@ -154,12 +154,4 @@ export class FleetConnection {
     this.#report({ state: "disconnected", since, retryAt: Date.now() + delay, problem });
     this.#timer = setTimeout(() => this.start(), delay);
   }
-}
-
-async function problemOf(response) {
-  const problem = await response.json().catch(() => ({}));
-  return {
-    status: response.status, detail: problem.detail || problem.title || response.statusText,
-    requestID: response.headers.get("X-Request-Id"),
-  };
 }

@@ -1,22 +1,13 @@
 // The list of targets: only the visible rows are elements, so that ten thousand targets scroll as one does.
 
-import { colours, h, latency, prepareCanvas, setAttribute, setText, share } from "./dom.js";
-import { GLYPHS, text, word } from "./words.js";
+import { drawCharts } from "./charts.js";
+import { colours, h, latency, setAttribute, setText, share } from "./dom.js";
+import { GLYPHS, joined, text, word } from "./words.js";
 
 /** Rows beyond the visible ones, above and below. */
 const MARGIN = 4;
-/** The slots of a sparkline, one per minute, and of the bars, one per half-hour. */
-const SPARK_SLOTS = 60;
-const BAR_SLOTS = 48;
-const CANVAS_HEIGHT = 22;
-const SPARK_WIDTH = 120;
-const BARS_WIDTH = 144;
-
-/** The state of each letter in `bars24` and `bars90`. */
-const BAR_STATES = { u: "up", d: "down", n: "unreachable", k: "unknown", p: "paused" };
-
-/** The level of a letter in `spark`, 0 to 63, as in base64; null for a failed check or none. */
-const LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/** The widths of sparkline and bars in px, beside other columns and below them. */
+const WIDTHS = { wide: { spark: 120, gap: 12, bars: 144 }, narrow: { spark: 60, gap: 12, bars: 96 } };
 
 export class TargetList {
   #model;
@@ -29,6 +20,8 @@ export class TargetList {
   #rowHeight = 36;
   #body = h("div", { class: "rows" });
   #visibleIDs = [];
+  /** As in page.css. */
+  #narrow = matchMedia("(max-width: 900px)");
   /** The titles of the columns, above the scroller. */
   header = h("div", { class: "row titles", "aria-hidden": "true" }, ["state", "target", "charts", "availability", "latencyOrReason"]
     .map((name) => h("span", { class: `cell ${{ charts: "chart", availability: "share", latencyOrReason: "note" }[name] ?? name}` },
@@ -51,6 +44,7 @@ export class TargetList {
       const row = event.target.closest("[data-id]");
       if (row) { this.#select(row.dataset.id); this.#onOpen(row.dataset.id); }
     });
+    this.#narrow.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.resize()).observe(this.scroller);
   }
 
@@ -91,6 +85,12 @@ export class TargetList {
     if (this.#ids.length > 0) this.#select(this.#ids[next]);
   }
 
+  /** Moves the keyboard to the list. */
+  focus() { this.scroller.focus({ preventScroll: true }); }
+
+  /** The selected target, or null. */
+  get selected() { return this.#selected; }
+
   /** Opens the selected target. */
   open() { if (this.#selected !== null) this.#onOpen(this.#selected); }
 
@@ -107,6 +107,7 @@ export class TargetList {
   mark(id) {
     const old = this.#selected;
     this.#selected = id;
+    if (!this.#rows.has(id)) setAttribute(this.scroller, "aria-activedescendant", null);
     this.update(new Set([old, id]));
   }
 
@@ -140,6 +141,8 @@ export class TargetList {
       if (shown.has(id)) continue;
       this.#rows.delete(id);
       this.#free.push(row);
+      // The element will show another target.
+      if (id === this.#selected) setAttribute(this.scroller, "aria-activedescendant", null);
     }
     for (let index = first; index < end; index += 1) {
       const id = this.#ids[index];
@@ -191,22 +194,25 @@ export class TargetList {
     const shown = target.isFlapping ? "flapping" : target.isPending ? "pending" : target.state;
     element.className = `row ${target.state}${target.isPending || target.isFlapping ? " pending" : ""}`;
     setText(cells.state, `${GLYPHS[shown]} ${word("states", target.state)}`);
-    setAttribute(cells.state, "title", shown === target.state ? null : word("flags", shown));
+    setAttribute(cells.state, "title", word("stateHints", target.state)
+      + (shown === target.state ? "" : ` ${word("flagHints", shown)}`));
     setText(row.name, id);
     setText(row.url, target.target);
     setAttribute(cells.id, "title", target.target);
     const available = share(target.series?.uptime24);
     setText(cells.share, available);
     const note = target.state === "up" ? latency(target.latency) : word("reasons", target.reason);
-    setText(cells.note, [note, shown === target.state ? "" : word("flags", shown)].filter(Boolean).join(", "));
+    setText(cells.note, joined([note, shown === target.state ? "" : word("flags", shown)]));
+    setAttribute(cells.note, "title", cells.note.textContent || null);
     setAttribute(row.canvas, "aria-label", text("barsText", { name: id, text: available || text("noData") }));
     this.#mark(row, id);
     // The canvas is drawn only for new series, state or scheme.
-    const key = [id, target.series?.at, target.series?.spark, target.series?.bars24, colours().up].join();
+    const widths = this.#narrow.matches ? WIDTHS.narrow : WIDTHS.wide;
+    const key = [id, target.series?.at, target.series?.spark, target.series?.bars24, colours().up, widths.spark].join();
     if (row.drawn !== key) {
       row.drawn = key;
       row.canvas.hidden = !target.series;
-      if (target.series) drawCharts(row.canvas, target.series);
+      if (target.series) drawCharts(row.canvas, target.series, widths);
     }
   }
 
@@ -215,66 +221,4 @@ export class TargetList {
     for (const row of this.#rows.values()) row.drawn = null;
     this.update();
   }
-}
-
-/** Draws the sparkline of the last hour and the bars of the last day. */
-function drawCharts(canvas, series) {
-  const context = prepareCanvas(canvas, SPARK_WIDTH + 12 + BARS_WIDTH, CANVAS_HEIGHT);
-  const palette = colours();
-  drawSpark(context, series.spark || "", palette);
-  context.translate(SPARK_WIDTH + 12, 0);
-  drawBars(context, series.bars24 || "", BARS_WIDTH, BAR_SLOTS, palette);
-}
-
-function drawSpark(context, spark, palette) {
-  const step = SPARK_WIDTH / SPARK_SLOTS;
-  const offset = SPARK_SLOTS - spark.length;
-  for (let slot = 0; slot < spark.length; slot += 1) {
-    const letter = spark[slot];
-    const x = (offset + slot) * step;
-    if (letter === "!") {
-      // A failed check is a full-height mark, not a missing one.
-      context.fillStyle = palette.down;
-      context.fillRect(x, 0, step - 0.5, CANVAS_HEIGHT);
-    } else if (letter !== ".") {
-      const level = LEVELS.indexOf(letter);
-      if (level < 0) continue;
-      const height = 2 + (level / 63) * (CANVAS_HEIGHT - 2);
-      context.fillStyle = palette.muted;
-      context.fillRect(x, CANVAS_HEIGHT - height, step - 0.5, height);
-    }
-  }
-  if (spark === "") hatch(context, SPARK_WIDTH, palette);
-}
-
-/** Draws one bar a slot in the colour of its worst state; a failed slot is higher, so that colour is not the only sign. */
-export function drawBars(context, bars, width, slots, palette) {
-  const step = width / slots;
-  const offset = slots - bars.length;
-  for (let slot = 0; slot < bars.length; slot += 1) {
-    const state = BAR_STATES[bars[slot]];
-    const x = (offset + slot) * step;
-    if (!state) {
-      context.fillStyle = palette.line;
-      context.fillRect(x, CANVAS_HEIGHT - 3, step - 1, 1);
-      continue;
-    }
-    const height = state === "up" ? CANVAS_HEIGHT * 0.55 : state === "paused" || state === "unknown" ? 6 : CANVAS_HEIGHT;
-    context.fillStyle = palette[state];
-    context.fillRect(x, CANVAS_HEIGHT - height, step - 1, height);
-  }
-  if (bars === "") hatch(context, width, palette);
-}
-
-/** Marks an area without data. */
-function hatch(context, width, palette) {
-  context.strokeStyle = palette.line;
-  context.globalAlpha = 0.5;
-  context.beginPath();
-  for (let x = 0; x < width; x += 8) {
-    context.moveTo(x, CANVAS_HEIGHT);
-    context.lineTo(Math.min(width, x + 6), CANVAS_HEIGHT - 6);
-  }
-  context.stroke();
-  context.globalAlpha = 1;
 }

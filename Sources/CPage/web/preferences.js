@@ -33,10 +33,21 @@ export function headerButtons(language, { recolour, help, access }) {
       stored("localStorage", "language", language === "zh" ? "en" : "zh");
       location.reload();
     }, { lang: language === "zh" ? "en" : "zh-Hans" }),
-    headerButton(text("theme"), "◐", () => { nextTheme(); recolour(); }),
+    themeButton(recolour),
     headerButton(text("keys"), "?", () => help.showModal()),
     headerButton(text("token"), text("access"), () => askForToken(access, null)),
   ];
+}
+
+function themeButton(recolour) {
+  const button = headerButton("", "◐", () => { nextTheme(); name(); recolour(); });
+  const name = () => {
+    const theme = document.documentElement.dataset.theme || "auto";
+    const label = text("themeIs", { theme: text({ auto: "themeAuto", light: "themeLight", dark: "themeDark" }[theme]) });
+    for (const attribute of ["title", "aria-label"]) setAttribute(button, attribute, label);
+  };
+  name();
+  return button;
 }
 
 export function useStoredTheme() { setTheme(stored("localStorage", "theme") || "auto"); }
@@ -66,20 +77,22 @@ export function takeToken() {
 export function askForToken(dialog, problem) {
   if (dialog.open) return;
   const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-  const input = h("input", { type: "password", autocomplete: "off", "aria-label": text("token"), required: true });
+  const input = h("input", { type: "password", autocomplete: "off", required: true, autofocus: true });
   const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
-  const scope = /scope "?([a-z:]+)/.exec(problem?.detail ?? "")?.[1] ?? "read";
-  // The service's text is English; what it only repeats is left out.
-  const detail = problem?.detail?.includes(`the scope ${scope}`) ? null : problem?.detail;
+  const scope = problem?.scope ?? "read";
+  const hasToken = stored("sessionStorage", "token") !== null;
+  // A service that has not received a token says no more than the sentence above it.
+  const detail = problem && hasToken ? problem.detail : null;
   fill(dialog, h("h2", {}, text("token")),
     problem ? h("p", {}, text("tokenNeeded", { scope })) : null,
-    detail ? h("p", { class: "muted" }, `${problem.status} ${detail}`) : null,
+    detail ? h("p", { class: "problem wrap", lang: "en" }, `${problem.status} ${detail}`) : null,
     h("p", {}, text("tokenHint")), h("pre", { tabindex: "0" }, h("code", {}, `reachd token create --scope ${scope}`)),
     isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
-    problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null,
-    h("form", { onsubmit: (event) => { event.preventDefault(); use(input.value.trim()); } }, input,
+    h("form", { onsubmit: (event) => { event.preventDefault(); if (input.value.trim() !== "") use(input.value.trim()); } },
+      h("label", {}, text("token"), input),
       h("button", { type: "submit" }, text("tokenUse")),
-      stored("sessionStorage", "token") ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
-      h("button", { type: "button", onclick: () => dialog.close() }, text("close"))));
+      hasToken ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
+      h("button", { type: "button", onclick: () => dialog.close() }, text("close"))),
+    problem?.requestID ? h("p", { class: "muted small" }, text("requestID", { id: problem.requestID })) : null);
   dialog.showModal();
 }

@@ -13,6 +13,19 @@ export function retryDelay(attempt) {
   return RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length - 1)] * (0.8 + 0.4 * Math.random());
 }
 
+/** What a response says about itself: `{status, detail, requestID, scope}`; scope: the one that a 401 or 403 requires. */
+export async function problemOf(response) {
+  let body = {};
+  try { body = await response.json(); } catch { /* The body is optional. */ }
+  return {
+    ...body, status: response.status, title: body.title || response.statusText,
+    detail: body.detail || body.title || response.statusText || String(response.status),
+    requestID: response.headers.get("X-Request-Id"),
+    scope: response.status === 401 || response.status === 403
+      ? /scope="([^"]+)"/.exec(response.headers.get("WWW-Authenticate") ?? "")?.[1] ?? null : null,
+  };
+}
+
 /** Parses the text of an event stream, given in any pieces. */
 export class EventStreamParser {
   #rest = "";
@@ -78,7 +91,7 @@ export async function readEventStream(url, { headers, signal, parser, onOpen, on
     headers: { ...headers, Accept: "text/event-stream" }, signal, cache: "no-store", credentials: "same-origin",
   });
   if (!response.ok || !(response.headers.get("Content-Type") || "").startsWith("text/event-stream")) throw response;
-  onOpen();
+  onOpen(response);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
     const { value, done } = await reader.read();
