@@ -13,7 +13,9 @@ struct DetailScreen {
   func lines(_ model: TopModel, _ id: String) -> [StyledLine] {
     var title = screen.line
     title.append(id, .bold)
-    guard let target = model.service[id] else { return [screen.line, title, text("The target was removed.")] }
+    // Small terminals have no line to spare.
+    let space = screen.isTall ? [screen.line] : []
+    guard let target = model.service[id] else { return space + [title] + text("The target was removed.") }
     var state = screen.line
     state.append(
       "\(screen.glyphs.state(target.state)) \(target.state.rawValue)", screen.style(.state(target.state), model))
@@ -21,23 +23,19 @@ struct DetailScreen {
     if let reason = target.reason { state.append(": \(reason)") }
     if target.isPending { state.append(" (unconfirmed)", .warning) }
     if target.isFlapping { state.append(" (flapping)", .warning) }
-    var lines = [screen.line, title, state, text(Self.meaning(of: target.state)), text(target.target)]
-    if !target.labels.isEmpty { lines.append(text(target.labels.joined(separator: " "))) }
+    var lines = space + [title, state] + text(Self.meaning(of: target.state)) + text(target.target)
+    if !target.labels.isEmpty { lines += text(target.labels.joined(separator: " ")) }
     switch model.document {
-    case .target(_, let document): lines += check(document)
-    case .failed(_, let reason): lines.append(text(reason))
-    case nil: lines.append(text("loading"))
+    case .target(_, let document): lines += check(document, space)
+    case .failed(_, let reason): lines += text(reason)
+    case nil: lines += text("loading")
     }
     let events = model.service.events.filter { $0.targetID == id }
-    if !events.isEmpty { lines += [screen.line] + events.map(screen.event) }
+    if !events.isEmpty { lines += space + events.map(screen.event) }
     return lines
   }
 
-  private func text(_ text: String) -> StyledLine {
-    var line = screen.line
-    line.append(text)
-    return line
-  }
+  private func text(_ text: String) -> [StyledLine] { screen.wrapped(text) }
 
   private static func meaning(of state: TargetState) -> String {
     switch state {
@@ -49,18 +47,18 @@ struct DetailScreen {
     }
   }
 
-  private func check(_ document: JSON) -> [StyledLine] {
+  private func check(_ document: JSON, _ space: [StyledLine]) -> [StyledLine] {
     var definition = [document["module"]?.string].compactMap(\.self)
     if let interval = document["intervalSeconds"]?.seconds { definition.append("every \(Self.duration(interval))") }
-    var lines = [text(definition.joined(separator: ", "))]
+    var lines = text(definition.joined(separator: ", "))
     guard let check = document["lastCheck"], let time = check["checkedAt"]?.string.flatMap({ Timestamp($0) }) else {
       return lines
     }
     let age = Age.text(milliseconds: screen.now - time.microseconds / 1000)
     let address = check["address"]?.string.map { " \($0)" } ?? ""
     let latency = check["durationSeconds"]?.seconds.map { ", \(Self.latency($0))" } ?? ""
-    lines += [screen.line, text("Last check \(age) ago:\(address)\(latency)")]
-    if let detail = check["detail"]?.string { lines.append(text("  \(detail)")) }
+    lines += space + text("Last check \(age) ago:\(address)\(latency)")
+    if let detail = check["detail"]?.string { lines += text("  \(detail)") }
     let phases = (check["phases"]?.members ?? []).compactMap { phase in phase.value.seconds.map { (phase.name, $0) } }
     let longest = phases.map(\.1).max() ?? 0
     for (name, seconds) in phases {

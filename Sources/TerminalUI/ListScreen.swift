@@ -15,8 +15,11 @@ struct ListScreen {
       lines.append(line)
     }
     guard screen.isTall else { return lines }
-    lines += Array(repeating: screen.line, count: max(0, screen.targetRows - lines.count))
-    return [titles(model)] + lines + [separator()] + model.service.events.prefix(TopScreen.eventLines).map(screen.event)
+    // A short list leaves its lines to the events.
+    let free = max(0, screen.targetRows - lines.count)
+    if free > 0 { lines.append(screen.line) }
+    let events = model.service.events.prefix(TopScreen.eventLines + max(0, free - 1))
+    return [titles(model)] + lines + [separator()] + events.map(screen.event)
   }
 
   /// The widths of the columns for id, URL and reason.

@@ -3,6 +3,8 @@ internal import ReachabilityModel
 
 /// A change that a service has reported, as its line in the list of events.
 package struct ServiceEvent: Sendable, Equatable {
+  /// The id of the event; nil if it has none.
+  package var id: String?
   /// When, in milliseconds since 1970.
   package var time: Int64
   /// The id of the target; nil for the machine and its interfaces.
@@ -20,6 +22,7 @@ package struct ServiceEvent: Sendable, Equatable {
   package init?(type: String, _ data: JSON) {
     guard let time = data["time"]?.string.flatMap({ Timestamp($0) }) else { return nil }
     self.time = time.microseconds / 1000
+    id = data["id"]?.string
     let causes = (data["cause"]?.elements ?? []).compactMap(\.string).filter { $0 != "check" }.joined(separator: ", ")
     let isRemoved = data["removed"] == .bool(true)
     switch type {
@@ -43,9 +46,15 @@ package struct ServiceEvent: Sendable, Equatable {
     case "interface":
       guard let name = data["interface"]?["name"]?.string else { return nil }
       subject = name
-      to = isRemoved ? "removed" : data["interface"]?["isUp"] == .bool(true) ? "is up" : "is down"
+      to = isRemoved ? "removed" : Self.isUsable(data["interface"]) ? "is up" : "is down"
       reason = causes
     default: return nil
     }
+  }
+
+  /// Whether an interface can send: one that is enabled may have no carrier.
+  private static func isUsable(_ interface: JSON?) -> Bool {
+    interface?["isUp"] == .bool(true)
+      && !["down", "lowerLayerDown", "notPresent"].contains(interface?["operationalState"]?.string)
   }
 }

@@ -60,6 +60,17 @@ package struct ServiceState: Sendable {
     if events.count > Self.eventLimit { events.removeLast() }
   }
 
+  /// Adds events of the time before the stream, from the response of `GET /events`.
+  package mutating func addPast(_ document: JSON) {
+    let known = Set(events.compactMap(\.id))
+    let past = (document.elements ?? []).compactMap { data in
+      data["type"]?.string.flatMap { ServiceEvent(type: $0, data) }
+    }
+    events += past.filter { event in event.id.map { !known.contains($0) } ?? true }
+    events.sort { $0.time > $1.time }
+    events.removeLast(max(0, events.count - Self.eventLimit))
+  }
+
   private mutating func applyTarget(_ data: JSON) {
     guard let document = data["target"], let id = document["id"]?.string else { return }
     let old = entries[id]

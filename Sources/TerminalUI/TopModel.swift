@@ -60,6 +60,12 @@ package struct TopModel: Sendable {
     if mode == .detail(id: document.id) { self.document = document }
   }
 
+  /// Returns the request that reads the open target again.
+  package func reload(at now: Int64) -> Action? {
+    guard case .detail(let id) = mode, connection.isLive(at: now) else { return nil }
+    return .load(id: id)
+  }
+
   /// Applies an event; returns what to request because of it.
   package mutating func apply(type: String, _ data: JSON) -> Action? {
     service.apply(type: type, data)

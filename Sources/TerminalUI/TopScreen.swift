@@ -114,6 +114,26 @@ package struct TopScreen: Sendable {
     model.connection.isLive(at: now) ? style : .plain
   }
 
+  /// Returns text in as many lines as it needs; they end at spaces where possible.
+  func wrapped(_ text: String) -> [StyledLine] {
+    var parts: [String] = []
+    var rest = TextWidth.printable(text, glyphs)
+    while TextWidth.columns(rest) > size.columns, size.columns > 0 {
+      var part = TextWidth.prefix(of: rest, size.columns)
+      if part.isEmpty { break }
+      if rest.dropFirst(part.count).first != " ", let space = part.lastIndex(of: " "), space > part.startIndex {
+        part = String(part[..<space])
+      }
+      parts.append(part)
+      rest = String(rest.dropFirst(part.count).drop { $0 == " " })
+    }
+    return (parts + [rest]).map { part in
+      var line = line
+      line.append(part)
+      return line
+    }
+  }
+
   // MARK: - Events, help and foot
 
   func event(_ event: ServiceEvent) -> StyledLine {
@@ -135,11 +155,7 @@ package struct TopScreen: Sendable {
       "\(glyphs.state(.unknown)) unknown   \(glyphs.state(.up)) up   \(glyphs.state(.paused)) paused",
       "\(glyphs.pending) unconfirmed   \(glyphs.flapping) flapping",
     ]
-    return keys.map { text in
-      var line = line
-      line.append(text)
-      return line
-    }
+    return keys.flatMap(wrapped)
   }
 
   private func foot(_ model: TopModel) -> StyledLine {

@@ -20,6 +20,8 @@ final class ServiceFeed: Sendable {
     case connection(ServiceConnection)
     /// `GET /targets/overview`.
     case overview(JSON)
+    /// `GET /events`: the events before the stream.
+    case past(JSON)
     /// An event of the stream.
     case event(type: String, JSON)
     /// The response for one target.
@@ -111,6 +113,15 @@ final class ServiceFeed: Sendable {
     return document
   }
 
+  /// The newest events; nil if they cannot be read, because the present does not depend on them.
+  private func readPast() -> JSON? {
+    guard
+      let response = try? client.send(
+        "/events?types=status,path,interface,target", accept: "application/json", source), response.status == 200
+    else { return nil }
+    return try? JSON.parse(response.body)
+  }
+
   private struct Refusal: Error, CustomStringConvertible {
     var description: String
   }
@@ -160,6 +171,7 @@ final class ServiceFeed: Sendable {
         feed.mailbox.post(.overview(try feed.readOverview()))
         needsTargets = false
         failure = nil
+        if let past = feed.readPast() { feed.mailbox.post(.past(past), limit: ServiceFeed.messageLimit) }
       } catch {
         failure = "\(error)"
       }

@@ -11,6 +11,8 @@ final class TopDriver {
   private static let frameInterval: Duration = .milliseconds(200)
   /// The longest time between two frames, which show the time since a change.
   private static let clockInterval: Duration = .seconds(1)
+  /// How often the open target is read again: its checks cause no event while its state is the same.
+  private static let documentInterval: Duration = .seconds(5)
   private static let input: Int32 = 0
   private static let output: Int32 = 1
   private static let mailboxToken = UInt64.max
@@ -26,6 +28,7 @@ final class TopDriver {
   private var model = TopModel(connectingAt: ServiceFeed.now)
   private var writer = ScreenWriter()
   private var lastFrame: MonotonicInstant?
+  private var lastLoad = MonotonicInstant.now
   private var mustDraw = true
 
   /// Why the program ends.
@@ -81,7 +84,10 @@ final class TopDriver {
     while end == nil {
       draw()
       let count = poller.wait(atMost: mustDraw ? Self.frameInterval : Self.clockInterval)
-      if count == 0 { mustDraw = true }
+      if count == 0 {
+        mustDraw = true
+        if lastLoad.duration(to: .now) >= Self.documentInterval { _ = perform(model.reload(at: ServiceFeed.now)) }
+      }
       for index in 0..<count where end == nil { end = handle(poller[index]) }
     }
     leave()
@@ -118,7 +124,9 @@ final class TopDriver {
   private func perform(_ action: TopModel.Action?) -> Bool {
     switch action {
     case .quit: return true
-    case .load(let id): feed.load(id: id)
+    case .load(let id):
+      lastLoad = .now
+      feed.load(id: id)
     case .redraw: writer.invalidate()
     case nil: break
     }
@@ -148,6 +156,7 @@ final class TopDriver {
         if !model.service.replaceTargets(document) {
           return .failed(ExitStatus.undetermined, "the response is not an overview of targets")
         }
+      case .past(let document): model.service.addPast(document)
       case .event(let type, let data): _ = perform(model.apply(type: type, data))
       case .document(let document): model.show(document)
       case .failed(let code, let message): return .failed(code, message)

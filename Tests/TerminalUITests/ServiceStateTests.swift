@@ -86,4 +86,36 @@ import Testing
     #expect(state.events.first?.from == "reachable" && state.events.first?.to == "notReachable")
     #expect(state.events.first?.reason == "linkDown, linkDown")
   }
+
+  @Test(
+    "An interface that is enabled and has no carrier is not up",
+    arguments: [
+      ("down", "is down"), ("lowerLayerDown", "is down"), ("up", "is up"), ("unknown", "is up"),
+    ])
+  func interfaces(operationalState: String, text: String) {
+    var state = ServiceState()
+    state.apply(
+      type: "interface",
+      Documents.json(
+        """
+        {"time":"2026-01-01T00:00:00.000000Z","cause":["carrierLost"],"removed":false,
+         "interface":{"name":"eth0","isUp":true,"operationalState":"\(operationalState)"}}
+        """))
+    #expect(state.events.first?.to == text)
+  }
+
+  @Test func pastEventsAreMergedByTimeAndID() {
+    func event(_ number: Int) -> String {
+      """
+      {"id":"a-\(number)","type":"interface","time":"2026-01-01T00:00:0\(number).000000Z","cause":[],"removed":false,
+       "interface":{"name":"eth\(number)","isUp":true,"operationalState":"up"}}
+      """
+    }
+    var state = ServiceState()
+    state.apply(type: "interface", Documents.json(event(3)))
+    state.addPast(Documents.json("[\(event(1)),\(event(2)),\(event(3)),{\"type\":\"gap\"}]"))
+    #expect(state.events.map(\.subject) == ["eth3", "eth2", "eth1"])
+    state.addPast(Documents.json("{}"))
+    #expect(state.events.count == 3)
+  }
 }

@@ -174,6 +174,27 @@ import Testing
     #expect(text.contains("connect      2.00 ms ████████████████████"))
   }
 
+  @Test func narrowDetailWrapsItsSentences() {
+    var model = model
+    _ = model.handle(.enter, rows: 10)
+    let lines = lines(model, 40, 10)
+    #expect(lines[2].hasPrefix("db"))
+    #expect(lines[4] == "A path leads to the target, but it does")
+    #expect(lines[5] == "not answer as expected.")
+  }
+
+  @Test func shortListLeavesItsLinesToEvents() {
+    var model = model
+    for number in 0..<30 {
+      _ = model.apply(
+        type: "target",
+        Documents.event("db", from: number % 2 == 0 ? "up" : "down", to: number % 2 == 0 ? "down" : "up"))
+    }
+    let lines = lines(model, 80, 24)
+    #expect(lines[10] == "Events")
+    #expect(lines[11...22].allSatisfy { $0.contains("ago  db") })
+  }
+
   @Test func namesCannotMoveTheCursor() {
     var model = model
     _ = model.apply(

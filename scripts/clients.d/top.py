@@ -170,10 +170,15 @@ def shows_targets_and_keys(service):
         rows = [line for line in shell.lines if "tcp://" in line or "route://" in line]
         check("closed" in rows[0] and "down" in rows[0], f"the most urgent target is not first: {rows}")
         check(shell.screen.cursor.hidden, "the cursor is visible")
+        # Events of the time before the program was started.
+        shell.shows("ago  closed unknown → down  refused")
         shell.send("j")
         shell.shows("▶ ✖ down")
         shell.send("\r")
         shell.shows("tcp://127.0.0.1:9", "does not answer as expected", "Last check", "connect")
+        # The target stays down, so that its checks cause no event; they come every 2 s and are read every 5 s.
+        shell.shows("Last check 3s ago")
+        shell.wait_until(lambda: re.search(r"Last check [0-2]s ago", shell.text), "the last check is not read again")
         shell.send("\x1b")
         shell.shows("STATE", "FOR")
         shell.send("?")
