@@ -157,6 +157,19 @@ public struct StreamState: Hashable, Sendable {
   }
 }
 
+extension StreamState {
+  /// Whether a message is in the part that the stream drops next, by age or by size, or was dropped already; false while
+  /// the stream has all of its messages.
+  ///
+  /// - Parameters:
+  ///   - sequence: the stream sequence of the message.
+  ///   - rank: 0 for a third of the stream; less for the processes that publish it again if the one before does not.
+  /// - Returns: whether to publish it again.
+  public func dropsSoon(_ sequence: UInt64, rank: Int = 0) -> Bool {
+    first > 1 && last >= first && sequence < first + (last - first) / UInt64(3 * (rank + 1))
+  }
+}
+
 /// A position in one stream.
 public struct StreamPosition: Hashable, Sendable {
   /// The sequence of a message.

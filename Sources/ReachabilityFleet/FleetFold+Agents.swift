@@ -28,6 +28,11 @@ extension FleetFold {
     }
   }
 
+  /// The agents of which the stream has no base any longer, sorted.
+  var agentsWithoutBase: [String] {
+    nodes.filter { $0.value.isAgent && $0.value.state == .present && !$0.value.hasBase }.keys.sorted()
+  }
+
   /// The event that numbers of an agent are missing.
   private mutating func gap(
     of agent: String, after prev: UInt64, before number: UInt64
@@ -51,6 +56,7 @@ extension FleetFold {
       contents.reserveCapacity(contents.count + batch.changes.count)
     }
     for (index, change) in batch.changes.enumerated() where change.number > highWater {
+      guard node.cells.count < FleetLimits.cellsPerAgent || node.cells[change.target] != nil else { continue }
       node.cells[change.target] = change.cell
       markVote(node.vote(change.target)?.state, of: message.agent, on: change.target)
       if !batch.again {
@@ -74,6 +80,7 @@ extension FleetFold {
     node.cells = Dictionary(cells.map { ($0.target, $0.cell) }) { _, last in last }
     let wasAwaited = node.awaitsBase
     node.awaitsBase = false
+    node.hasBase = true
     missingBases.remove(agent)
     nodes[agent] = node
     for id in Set(old.keys).union(node.cells.keys) where wasAwaited || old[id]?.state != node.cells[id]?.state {

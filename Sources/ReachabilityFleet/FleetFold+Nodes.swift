@@ -59,7 +59,12 @@ extension FleetFold {
 
   /// Assigns all targets again after a node has changed.
   private mutating func reassign(concerning node: String) {
-    forgetNodes()
+    reassign()
+    markTargets(of: node)
+  }
+
+  /// Assigns all targets again.
+  mutating func reassign() {
     let candidates = candidates
     var agents: [Placement: [String]] = [:]
     for (id, target) in targets {
@@ -70,7 +75,6 @@ extension FleetFold {
       agents[placement] = assigned
       assign(assigned, to: id)
     }
-    markTargets(of: node)
   }
 
   /// Assigns a target to agents.
@@ -79,21 +83,10 @@ extension FleetFold {
     let until = time + FleetLimits.handOver.nanoseconds
     target.leaving = target.leaving.filter { $0.value > time }
     let removed = target.assign(assigned) { nodes[$0]?.vote(id)?.state }
-    for agent in removed where nodes[agent]?.state != .lost { target.leaving[agent] = until }
+    for agent in removed where nodes[agent].map({ $0.state != .lost }) ?? false { target.leaving[agent] = until }
     if !target.leaving.isEmpty { for agent in assigned { target.leaving[agent] = nil } }
     targets[id] = target
     markChanged(id)
-  }
-
-  /// Removes the nodes that ended long ago: their messages are, or will be, too old for the stream.
-  private mutating func forgetNodes() {
-    for (id, node) in nodes {
-      switch node.state {
-      case .present: break
-      case .left: if node.since + FleetLimits.handOver.nanoseconds < time { nodes[id] = nil }
-      case .lost: if node.since + FleetLimits.streamAge.nanoseconds < time { nodes[id] = nil }
-      }
-    }
   }
 }
 

@@ -3,17 +3,24 @@ internal import ReachabilityModel
 extension FleetFold {
   /// Accepts or ignores a proposed verdict.
   mutating func apply(_ message: VerdictMessage) -> [FleetEvent.Content] {
-    lastProposals[message.target] = sequence
-    guard var target = targets[message.target] else { return [] }
+    lastProposals[message.target] = LastProposal(sequence: sequence, time: time)
+    // The stream has dropped the definition, and gets it again.
+    let isUndefined = targets[message.target] == nil
+    if isUndefined, deleted[message.target] != nil { return [] }
+    let accepted = isUndefined ? undefinedVerdicts[message.target] : targets[message.target]?.verdict
     // A replica that has not noticed the loss of a stream may propose what followed from it.
     let isOfThisStream = message.stream == created && message.basis < sequence
-    let isAccepted = isOfThisStream && accepts(message, target.verdict)
+    let isAccepted = isOfThisStream && accepts(message, accepted)
     if isAccepted {
-      target.verdict = AcceptedVerdict(
+      let verdict = AcceptedVerdict(
         message: message, sequence: sequence, since: message.since.map { $0.microseconds * 1000 } ?? time, time: time)
+      if isUndefined {
+        undefinedVerdicts[message.target] = verdict
+      } else {
+        targets[message.target]?.verdict = verdict
+      }
     }
-    targets[message.target] = target
-    changedTargets.insert(message.target)
+    if !isUndefined { changedTargets.insert(message.target) }
     return isAccepted && message.from != message.to ? [.verdict(message)] : []
   }
 
@@ -36,25 +43,29 @@ extension FleetFold {
 
   /// Applies a version of a target.
   mutating func apply(_ message: DefinitionMessage) -> [FleetEvent.Content] {
-    let known = targets[message.id]?.version ?? deleted[message.id] ?? 0
+    let known = version(of: message.id)
     if message.version == known, let definition = message.definition, targets[message.id]?.definition == definition {
+      targets[message.id]?.definitionSequence = sequence
       targets[message.id]?.definitionTime = time
     }
     guard message.version > known else { return [] }
     // A version that a lost stream had is an event when this one has an earlier one; a fold that began later has none.
     let isEvent = !message.restates || known > 0
+    let verdict = undefinedVerdicts.removeValue(forKey: message.id)
     guard let definition = message.definition else {
       targets[message.id] = nil
-      deleted[message.id] = message.version
+      deleted[message.id] = DeletedTarget(version: message.version, time: time)
       changedTargets.insert(message.id)
       return isEvent ? [.definition(message)] : []
     }
     deleted[message.id] = nil
     if targets[message.id] == nil {
       targets[message.id] = FoldedTarget(definition, version: message.version, sequence: sequence, time: time)
+      if message.restates { targets[message.id]?.verdict = verdict }
     }
     targets[message.id]?.definition = definition
     targets[message.id]?.version = message.version
+    targets[message.id]?.definitionSequence = sequence
     targets[message.id]?.definitionTime = time
     assign(Assignment.agents(for: message.id, definition.placement, among: candidates), to: message.id)
     markChanged(message.id)

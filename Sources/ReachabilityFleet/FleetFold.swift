@@ -19,10 +19,12 @@ public struct FleetFold: Sendable {
   public internal(set) var nodes: [String: FoldedNode] = [:]
   /// The targets.
   public internal(set) var targets: [String: FoldedTarget] = [:]
-  /// The versions of deleted targets.
-  public internal(set) var deleted: [String: UInt64] = [:]
-  /// The stream sequence of the last message on the subject of each target's verdicts, accepted or not.
-  public internal(set) var lastProposals: [String: UInt64] = [:]
+  /// The deleted targets, as long as the stream has their deletion.
+  public internal(set) var deleted: [String: DeletedTarget] = [:]
+  /// The last message on the subject of each target's verdicts, accepted or not, as long as the stream has it.
+  public internal(set) var lastProposals: [String: LastProposal] = [:]
+  /// The accepted verdicts of targets whose definitions the stream has dropped before this fold began.
+  var undefinedVerdicts: [String: AcceptedVerdict] = [:]
   /// The targets whose votes or verdicts have changed since ``takeChangedTargets()``.
   var changedTargets: Set<String> = []
   /// The agents whose base is needed since ``takeMissingBases()``.
@@ -46,8 +48,12 @@ public struct FleetFold: Sendable {
   /// - Returns: the events that follow from it.
   public mutating func apply(_ message: FleetMessage?, sequence: UInt64, time: Int64) -> [FleetEvent] {
     if first == 0 { first = sequence }
+    let before = self.time
     self.sequence = sequence
     self.time = time
+    // At the same message in every fold, whichever its first one was.
+    let period = FleetLimits.expiryInterval.nanoseconds
+    if time / period != before / period { expire() }
     let contents: [(index: UInt64, content: FleetEvent.Content)]
     switch message {
     case .agent(let message): contents = apply(message)

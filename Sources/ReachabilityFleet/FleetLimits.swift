@@ -4,6 +4,10 @@ public enum FleetLimits {
   public static let eventsPerMessage: UInt64 = 256
   /// Changes or base cells of a message: with long names below ``messageBytes``, and one replicated write.
   public static let changesPerMessage = 255
+  /// The parts of a base; more cells of one agent are not kept.
+  static let baseParts = 64
+  /// The cells of an agent: every target of the largest fleet, and the other agents that it checks.
+  static let cellsPerAgent = baseParts * changesPerMessage
   /// Bytes of a message; the engine's own limit is 1 MiB, and short messages delay others less.
   public static let messageBytes = 128 * 1024
   /// Events that wait for the engine; beyond, only the last change of each target is kept.
@@ -21,12 +25,12 @@ public enum FleetLimits {
   /// How often, a second apart, the engine must have no subscription of an agent before it counts as lost.
   static let absences = 2
   /// The time after which a report of a lost node is repeated: its publication may have failed in an election.
-  static let reportRepetition = Duration.seconds(3)
+  public static let reportRepetition = Duration.seconds(3)
   /// The agents that a replica asks at a time; the others count as lost after ``silence``.
   static let questionsPerRound = 16
   /// The time between two heartbeats.
   public static let heartbeatInterval = Duration.seconds(2)
-  /// The time between two bases of an agent, before jitter; longer with many cells.
+  /// The time between two bases of an agent, before jitter.
   public static let baseInterval = Duration.seconds(15 * 60)
   /// The time between two handshakes of an agent that has nothing to publish.
   public static let idleHandshakeInterval = Duration.seconds(60)
@@ -40,8 +44,12 @@ public enum FleetLimits {
   public static let proposalRepetition = Duration.seconds(1)
   /// The maximum age of the stream's messages; a lost node is removed with them.
   public static let streamAge = Duration.seconds(24 * 3600)
+  /// How often a fold discards what is too old for the stream, by the times of its messages.
+  static let expiryInterval = Duration.seconds(60)
   /// The age at which nodes, definitions and verdicts are published again.
   public static let restatementAge = Duration.seconds(8 * 3600)
+  /// The delay of each replica behind the one ranked before it, which publishes them again.
+  static let restatementDelay = Duration.seconds(3600)
   /// The time for which a cell counts at its old agent while the new one has no result.
   public static let handOver = Duration.seconds(15)
 }

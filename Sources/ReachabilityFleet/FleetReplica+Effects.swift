@@ -3,11 +3,16 @@ internal import ReachabilityModel
 extension FleetReplica {
   /// Messages of one check, so that a fleet that began at one time does not delay anything.
   static let restatementsPerCheck = 100
+  /// Messages of one round after the loss of a stream, which must not wait in the engine's queue until the next one.
+  static let restatementsPerRound = 500
 
   /// Requests the state of the stream.
-  mutating func readStreamState() -> Effect {
-    sequenceAtRequest = tail.sequence
-    return .readStreamState
+  var readStreamState: Effect { .readStreamState(since: tail.sequence) }
+
+  /// What the last message on the subject of a target's verdicts must be: none when the stream has dropped it.
+  func lastVerdict(of target: String) -> ExpectedLast {
+    let sequence = fold.lastProposals[target]?.sequence ?? 0
+    return ExpectedLast(after: sequence < stream.first ? 0 : sequence)
   }
 
   /// The reports of the nodes that are lost.
@@ -19,21 +24,25 @@ extension FleetReplica {
   func greet() -> [Effect] {
     let own = fold.nodes[id]
     let isKnown = own?.state == .present && own?.hello == attributes
-    let isOld = fold.time - (own?.helloTime ?? 0) > FleetLimits.restatementAge.nanoseconds
+    let isOld =
+      fold.time - (own?.helloTime ?? 0) > FleetLimits.restatementAge.nanoseconds
+      || stream.dropsSoon(own?.helloSequence ?? 0)
     guard !isKnown || isOld else { return [] }
     return [.publish(.node(NodeMessage(id: id, .hello(attributes, restates: isKnown))), expecting: nil)]
   }
 
-  /// Publishes definitions and verdicts again before the stream drops them; the first-ranked replica does.
+  /// Publishes definitions and verdicts again before the stream drops them; the first-ranked replica does, and the next
+  /// ones later: a replica that began after the loss of a definition does not know it.
   func restatements() -> [Effect] {
-    let oldest = fold.time - FleetLimits.restatementAge.nanoseconds
+    let replicas = fold.presentReplicas
     var effects: [Effect] = []
     for (id, target) in fold.targets {
       guard effects.count < Self.restatementsPerCheck else { break }
-      let isOld = target.definitionTime < oldest
-      let verdict = target.verdict.flatMap { $0.time < oldest ? $0 : nil }
-      guard isOld || verdict != nil, Rendezvous.rank(of: self.id, among: fold.presentReplicas, for: id) == 0 else {
-        continue
+      let rank = Rendezvous.rank(of: self.id, among: replicas, for: id) ?? replicas.count
+      let oldest = fold.time - (FleetLimits.restatementAge + FleetLimits.restatementDelay * rank).nanoseconds
+      let isOld = target.definitionTime < oldest || stream.dropsSoon(target.definitionSequence, rank: rank)
+      let verdict = target.verdict.flatMap { verdict in
+        verdict.time < oldest || stream.dropsSoon(verdict.sequence, rank: rank) ? verdict : nil
       }
       if isOld {
         effects.append(
@@ -46,9 +55,16 @@ extension FleetReplica {
         effects.append(
           .publish(
             .verdict(verdict.restatement(prev: verdict.sequence, basis: verdict.message.basis, in: fold, by: self.id)),
-            expecting: ExpectedLast(after: fold.lastProposals[id] ?? 0)))
+            expecting: lastVerdict(of: id)))
       }
     }
+    return effects
+  }
+
+  /// Publishes what the lost stream had, again until the present one has it: a publication may fail in an election.
+  mutating func restateLost() -> [Effect] {
+    let effects = lostFold.map { restatements(of: $0) } ?? []
+    if effects.isEmpty { lostFold = nil }
     return effects
   }
 
@@ -56,8 +72,9 @@ extension FleetReplica {
   func restatements(of lost: FleetFold) -> [Effect] {
     var effects: [Effect] = []
     for (id, target) in lost.targets.sorted(by: { $0.key < $1.key }) {
+      guard effects.count < Self.restatementsPerRound else { return effects }
       // An older copy of the stream may have an older version.
-      let known = fold.targets[id]?.version ?? fold.deleted[id]
+      let known = fold.targets[id]?.version ?? fold.deleted[id]?.version
       guard known ?? 0 < target.version else { continue }
       let message = DefinitionMessage(
         id: id, version: target.version, definition: target.definition, restates: true)
@@ -68,7 +85,9 @@ extension FleetReplica {
             .verdict(verdict.restatement(prev: 0, basis: 0, in: fold, by: self.id)), expecting: ExpectedLast.none))
       }
     }
-    for (id, version) in lost.deleted.sorted(by: { $0.key < $1.key }) where fold.deleted[id] == nil {
+    for (id, deletion) in lost.deleted.sorted(by: { $0.key < $1.key }) where fold.deleted[id] == nil {
+      guard effects.count < Self.restatementsPerRound else { return effects }
+      let version = deletion.version
       guard fold.targets[id]?.version ?? 0 < version else { continue }
       effects.append(
         .publish(
@@ -76,6 +95,25 @@ extension FleetReplica {
     }
     return effects
   }
+}
+
+extension FleetFold {
+  /// What was lost with the stream of this fold, and with the streams before it that were not restated.
+  func merged(intoLost earlier: FleetFold?) -> FleetFold {
+    guard var lost = earlier else { return self }
+    for (id, target) in targets where target.version > lost.version(of: id) {
+      lost.targets[id] = target
+      lost.deleted[id] = nil
+    }
+    for (id, deletion) in deleted where deletion.version > lost.version(of: id) {
+      lost.targets[id] = nil
+      lost.deleted[id] = deletion
+    }
+    return lost
+  }
+
+  /// The last version of a target or of its deletion; 0 for neither.
+  public func version(of target: String) -> UInt64 { targets[target]?.version ?? deleted[target]?.version ?? 0 }
 }
 
 extension AcceptedVerdict {

@@ -14,10 +14,10 @@ public struct FleetReplica: Sendable {
   private(set) var tail = StreamTail()
   private var proposer: VerdictProposer
   private var isConsuming = false
-  /// The last message that was folded when the stream's state was requested: later ones may be missing in the answer.
-  var sequenceAtRequest: UInt64 = 0
-  /// What the fold before a lost stream had, to restate it.
-  private var lostFold: FleetFold?
+  /// The state of the stream when it was read last.
+  private(set) var stream = StreamState(created: 0, first: 1, last: 0)
+  /// What the fold before a lost stream had, until the present stream has it.
+  var lostFold: FleetFold?
   private var nextCheck = Duration.zero
   private var nextRound = Duration.zero
   private var nextReview = Duration.zero
@@ -57,14 +57,14 @@ public struct FleetReplica: Sendable {
     lastInput = now
     switch input {
     case .connection(let isConnected): return connect(isConnected, at: now)
-    case .streamState(let state): return compare(state, at: now) + [wake]
+    case .streamState(let state, let sequence): return compare(state, since: sequence, at: now) + [wake]
     case .message(let message, let stored, let pending): return take(message, stored, pending, at: now)
     case .interrupted:
       suspend()
       nextCheck = min(nextCheck, now + Self.interruptionPause)
       return [wake]
     case .heartbeat(let node):
-      silence.received(node, at: now)
+      if fold.nodes[node] != nil { silence.received(node, at: now) }
       return []
     case .absent(let agent):
       silence.absent(agent, at: now)
@@ -80,7 +80,7 @@ public struct FleetReplica: Sendable {
     suspend()
     guard isConnected else { return [] }
     nextCheck = now + Self.checkInterval
-    return [readStreamState(), wake]
+    return [readStreamState, wake]
   }
 
   /// Stops reading: until everything is read again, this replica decides nothing and denies no id of a subscriber.
@@ -91,7 +91,7 @@ public struct FleetReplica: Sendable {
     proposer.suspend()
   }
 
-  private mutating func compare(_ state: StreamState?, at now: Duration) -> [Effect] {
+  private mutating func compare(_ state: StreamState?, since requested: UInt64, at now: Duration) -> [Effect] {
     guard isConnected else { return [] }
     guard let state else {
       // During an election the servers do not respond.
@@ -99,7 +99,10 @@ public struct FleetReplica: Sendable {
       return []
     }
     var effects: [Effect] = []
-    if state.created != fold.created || sequenceAtRequest > state.last { effects += restart(created: state.created) }
+    if state.created != fold.created || tail.isBeyond(state, requestedAt: requested) {
+      effects += restart(created: state.created)
+    }
+    stream = state
     if !isConsuming {
       isConsuming = true
       effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
@@ -112,7 +115,7 @@ public struct FleetReplica: Sendable {
   /// Begins the fold again, because the stream is another one.
   private mutating func restart(created: Int64) -> [Effect] {
     let isFirst = fold.created == 0
-    if !isFirst, lostFold == nil { lostFold = fold }
+    if !isFirst { lostFold = fold.merged(intoLost: lostFold) }
     fold = FleetFold(created: created)
     tail = StreamTail()
     isConsuming = false
@@ -128,7 +131,7 @@ public struct FleetReplica: Sendable {
     guard isConsuming else { return [] }
     switch tail.take(stored) {
     case .known: return pending == 0 ? complete(at: now) + [wake] : []
-    case .fork: return restart(created: fold.created) + [readStreamState()]
+    case .fork: return restart(created: fold.created) + [readStreamState]
     case .next: break
     }
     let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
@@ -145,11 +148,11 @@ public struct FleetReplica: Sendable {
     guard !isComplete, isConnected else { return [] }
     isComplete = true
     silence.begin(at: now)
-    let restated = lostFold.map { restatements(of: $0) } ?? []
-    proposer.begin(at: lostFold == nil ? now : now + FleetLimits.foldGrace)
-    lostFold = nil
+    // Votes of agents whose base the stream does not have are missing.
+    let missing = fold.agentsWithoutBase
+    proposer.begin(at: lostFold == nil && missing.isEmpty ? now : now + FleetLimits.foldGrace)
     nextRound = now + Self.roundInterval
-    return restated + greet() + review(at: now)
+    return restateLost() + greet() + missing.map(Effect.requestBase) + review(at: now)
   }
 
   // MARK: - Decisions
@@ -160,8 +163,7 @@ public struct FleetReplica: Sendable {
     proposer.review(fold.takeChangedTargets(), fold, at: now)
     var effects = fold.takeMissingBases().map(Effect.requestBase)
     for message in proposer.proposals(fold, at: now) {
-      let last = fold.lastProposals[message.target] ?? 0
-      effects.append(.publish(.verdict(message), expecting: ExpectedLast(after: last)))
+      effects.append(.publish(.verdict(message), expecting: lastVerdict(of: message.target)))
     }
     return effects
   }
@@ -171,13 +173,13 @@ public struct FleetReplica: Sendable {
     var effects: [Effect] = []
     if nextCheck <= now {
       nextCheck = now + Self.checkInterval
-      effects.append(readStreamState())
+      effects.append(readStreamState)
       if isComplete { effects += restatements() }
     }
     if isComplete {
       if nextRound <= now {
         nextRound = now + Self.roundInterval
-        effects += greet()
+        effects += restateLost() + greet()
         effects += reportLost(at: now)
         effects += silence.doubtful(fold, at: now, replica: id).map(Effect.ask)
       }

@@ -16,6 +16,8 @@ public struct FoldedNode: Sendable {
   public internal(set) var cells: [String: CellState] = [:]
   /// Whether its cells may be out of date: it was lost, or has another store, and its base has not arrived.
   public internal(set) var awaitsBase = false
+  /// Whether this fold has a base of it, so that its cells are complete.
+  var hasBase = false
   /// The identity of its store.
   public internal(set) var epoch: String?
   /// The number up to which its events are known; nil before the first message of its epoch.
@@ -38,7 +40,9 @@ public struct FoldedNode: Sendable {
   /// Collects the parts of a base; returns it when it is complete.
   mutating func add(_ part: BasePart) -> [BaseCell]? {
     if part.part == 1 { parts = [] }
-    guard part.part == parts.count + 1, parts.allSatisfy({ $0.number == part.number && $0.of == part.of }) else {
+    guard part.of <= FleetLimits.baseParts, part.part == parts.count + 1,
+      parts.allSatisfy({ $0.number == part.number && $0.of == part.of })
+    else {
       parts = []
       return nil
     }

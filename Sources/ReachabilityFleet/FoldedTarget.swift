@@ -6,7 +6,9 @@ public struct FoldedTarget: Sendable {
   public internal(set) var definition: FleetTarget
   /// Its version.
   public internal(set) var version: UInt64
-  /// When the engine stored the definition, in nanoseconds since 1970.
+  /// The stream sequence of the definition, or of its last restatement.
+  var definitionSequence: UInt64
+  /// When the engine stored it, in nanoseconds since 1970.
   public internal(set) var definitionTime: Int64
   /// The agents that check it, sorted.
   public private(set) var assigned: [String] = []
@@ -27,6 +29,7 @@ public struct FoldedTarget: Sendable {
   init(_ definition: FleetTarget, version: UInt64, sequence: UInt64, time: Int64) {
     self.definition = definition
     self.version = version
+    definitionSequence = sequence
     definitionTime = time
     changedAt = sequence
     changedTime = time

@@ -3,8 +3,9 @@ extension FleetReplica {
   public enum Input: Sendable {
     /// The engine is connected, or is not any longer.
     case connection(Bool)
-    /// The state of the stream, as ``Effect/readStreamState`` requested it; nil when there is none or it is not known.
-    case streamState(StreamState?)
+    /// The state of the stream, as ``Effect/readStreamState(since:)`` with this sequence requested it; nil when there is
+    /// none or it is not known.
+    case streamState(StreamState?, since: UInt64)
     /// A message of the stream; nil for one that is not understood.
     case message(FleetMessage?, StoredMessage, pending: UInt64)
     /// Deliveries stopped.
@@ -20,7 +21,9 @@ extension FleetReplica {
   /// What the caller has to do.
   public enum Effect: Sendable, Hashable {
     /// Read the state of the stream, and create the stream if there is none.
-    case readStreamState
+    ///
+    /// - Parameter since: the last message that is folded now, to report with the answer.
+    case readStreamState(since: UInt64)
     /// Consume the stream from this sequence on, instead of an earlier consumption.
     case consume(from: UInt64)
     /// Publish a message; what became of it is seen in the stream.

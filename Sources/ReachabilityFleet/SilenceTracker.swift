@@ -88,6 +88,16 @@ public struct SilenceTracker: Sendable {
       messages.append(
         NodeMessage(id: id, .lost(hello: node.helloSequence, attributes: hello, by: excluded)))
     }
+    discardNodes(exceptOf: fold)
     return messages.sorted { $0.id < $1.id }
+  }
+
+  /// Discards what belongs to nodes that the fold does not have any longer.
+  private mutating func discardNodes(exceptOf fold: FleetFold) {
+    guard max(hellos.count, times.count) > fold.nodes.count else { return }
+    hellos = hellos.filter { fold.nodes[$0.key] != nil }
+    times = times.filter { fold.nodes[$0.key] != nil }
+    reported = reported.filter { fold.nodes[$0.key] != nil }
+    absences = absences.filter { fold.nodes[$0.key] != nil }
   }
 }

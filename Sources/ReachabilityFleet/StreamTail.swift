@@ -36,5 +36,12 @@ public struct StreamTail: Hashable, Sendable {
   }
 
   /// Whether the stream cannot contain the tail any longer: its end is before it.
-  public func isBeyond(_ state: StreamState) -> Bool { sequence > state.last }
+  ///
+  /// - Parameters:
+  ///   - state: the engine's answer.
+  ///   - sequence: ``sequence`` at the time of the request: what was read since may be missing in the answer.
+  /// - Returns: whether messages that were read are not in the stream.
+  public func isBeyond(_ state: StreamState, requestedAt sequence: UInt64) -> Bool {
+    min(sequence, self.sequence) > state.last
+  }
 }

@@ -11,16 +11,15 @@ internal import StatusAPI
 ///
 /// It folds nodes and definitions as replicas do. What the stream does not say changes nothing: a target ends when its
 /// deletion or another placement is read, not when the stream is empty. The check of another agent ends when the stream
-/// has not had that agent for some time.
+/// has not had that agent for some time, and that of a target when it has not had its definition for longer than a
+/// deletion is stored.
 final class AgentTargets: Sendable {
   private struct State: Sendable {
     var fold: FleetFold
     var tail = StreamTail()
-    /// Whether everything that the stream had was read.
-    var isComplete = false
+    /// When everything that the stream had was read; nil before that.
+    var completion: ContinuousClock.Instant?
     var isDirty = false
-    /// When the fold began.
-    var start = ContinuousClock.now
     /// The ids of targets whose definitions were refused, with the reason, so that each is logged once.
     var refused: [String: String] = [:]
     var onLost: (@Sendable (UInt64) -> Void)?
@@ -29,9 +28,10 @@ final class AgentTargets: Sendable {
     mutating func restart(created: Int64) {
       fold = FleetFold(created: created)
       tail = StreamTail()
-      isComplete = false
-      start = .now
+      completion = nil
     }
+
+    private mutating func complete() { completion = completion ?? .now }
 
     mutating func take(_ message: FleetMessage?, _ stored: StoredMessage, _ pending: UInt64) -> StreamTail.Step {
       let step = tail.take(stored)
@@ -40,8 +40,8 @@ final class AgentTargets: Sendable {
       case .next:
         _ = fold.apply(message, sequence: stored.sequence, time: stored.time)
         isDirty = true
-        isComplete = isComplete || pending == 0
-      case .known: isComplete = isComplete || pending == 0
+        if pending == 0 { complete() }
+      case .known: if pending == 0 { complete() }
       }
       return step
     }
@@ -68,10 +68,20 @@ final class AgentTargets: Sendable {
   /// Called with the sequence of the `hello` that a replica's `lost` ends.
   func onLost(_ observer: @escaping @Sendable (UInt64) -> Void) { state.withLock { $0.onLost = observer } }
 
+  /// The last message that was read.
+  var sequence: UInt64 { state.withLock(\.tail.sequence) }
+
   /// Whether the stream is another one than was read; then everything is read again.
-  func isOther(_ stream: StreamState) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - stream: the engine's answer.
+  ///   - sequence: ``sequence`` at the time of the request.
+  /// - Returns: whether the fold began again.
+  func isOther(_ stream: StreamState, requestedAt sequence: UInt64) -> Bool {
     state.withLock { state in
-      guard state.fold.created != stream.created || state.tail.isBeyond(stream) else { return false }
+      guard state.fold.created != stream.created || state.tail.isBeyond(stream, requestedAt: sequence) else {
+        return false
+      }
       state.restart(created: stream.created)
       return true
     }
@@ -95,15 +105,14 @@ final class AgentTargets: Sendable {
     return step != .fork
   }
 
-  /// Ends the checks of agents that the stream does not have; it has had the time to get their `hello`.
+  /// Ends the checks that the stream has not had for some time.
   func review() {
     queue.async { [self] in
-      let mesh = state.withLock { state -> [String: String]? in
-        let isSettled = state.isComplete && .now - state.start > FleetLimits.handOver
-        return isSettled ? state.fold.meshTargets(of: id) : nil
+      let checked = schedule.reports(where: { $0.origin == .fleet }).map(\.definition.id)
+      let ended = state.withLock { state in
+        state.completion.map { state.fold.endedChecks(of: id, among: checked, readFor: .now - $0) } ?? []
       }
-      guard let mesh else { return }
-      endChecks { Mesh.agent(of: $0) != nil && mesh[$0] == nil }
+      endChecks(ended.contains)
     }
   }
 
@@ -115,7 +124,7 @@ final class AgentTargets: Sendable {
   /// Registers what is placed here, and removes what is deleted or placed elsewhere.
   private func apply() {
     let change = state.withLock { state -> Change? in
-      guard state.isComplete, state.isDirty else { return nil }
+      guard state.completion != nil, state.isDirty else { return nil }
       state.isDirty = false
       var change = Change()
       for (target, folded) in state.fold.targets.sorted(by: { $0.key < $1.key }) {
@@ -156,6 +165,8 @@ final class AgentTargets: Sendable {
         note(error.faults.first.map { "\($0.field.rawValue): \($0)" } ?? "invalid", of: target)
       }
     }
+    let ids = Set(placed.map(\.id))
+    state.withLock { state in state.refused = state.refused.filter { ids.contains($0.key) } }
     let results = schedule.put(definitions, origin: .fleet)
     for (definition, result) in zip(definitions, results) {
       if case .rejected(let error) = result {

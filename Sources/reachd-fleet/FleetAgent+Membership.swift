@@ -1,4 +1,6 @@
+internal import ArgumentParser
 internal import Dispatch
+internal import Glibc
 internal import Locks
 internal import Logging
 internal import ReachabilityFleet
@@ -77,6 +79,7 @@ extension FleetAgent {
     let isNew = state.withLock { state in
       let isNew = state.standing != .member(hello: sequence)
       state.standing = .member(hello: sequence)
+      if state.hello != sequence { state.helloTime = .now }
       state.hello = sequence
       return isNew
     }
@@ -84,6 +87,18 @@ extension FleetAgent {
     guard isNew else { return }
     chain.handle(.baseRequested)
     compareStream()
+  }
+
+  /// Publishes `hello` again before the stream drops it: a replica or an agent that begins then would not know this agent.
+  func restateHello(in stream: StreamState) {
+    let isDue = state.withLock { state in
+      guard case .member(let sequence) = state.standing else { return false }
+      return stream.dropsSoon(sequence) || .now - state.helloTime > FleetLimits.restatementAge
+    }
+    guard isDue else { return }
+    publish(.hello(hello, restates: true)) { [weak self] result in
+      if case .success(let sequence) = result { self?.becomeMember(sequence) }
+    }
   }
 
   func retryHello() {
@@ -105,5 +120,11 @@ extension FleetAgent {
   ) {
     let message = NodeMessage(id: id, content)
     engine.publish(FleetWire.encode(.node(message)), on: .node(id), expecting: nil, completion: completion)
+  }
+
+  /// Ends the process: of two agents of one id, neither's cells would be right.
+  static func exitAsDuplicate(_ id: String) {
+    Terminal.writeError("reachd-fleet: fleet.id: another agent with the id \(id) is running")
+    exit(ExitStatus.unavailable.rawValue)
   }
 }

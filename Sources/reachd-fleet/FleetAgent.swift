@@ -1,6 +1,4 @@
-internal import ArgumentParser
 internal import Dispatch
-internal import Glibc
 internal import Locks
 internal import Logging
 internal import NetworkReachability
@@ -37,6 +35,8 @@ final class FleetAgent: ServicePart {
     var isStopped = false
     /// The last sequence at which `hello` was published, also by a connection before this one.
     var hello: UInt64 = 0
+    /// When that was.
+    var helloTime = ContinuousClock.now
     var subscriptions: [any FleetSubscription] = []
     var timer: AgentTimer?
     var ticks = 0
@@ -127,9 +127,10 @@ final class FleetAgent: ServicePart {
 
   /// Reads nodes and definitions: where it ended, or from the beginning of a stream that is another one.
   func compareStream() {
-    engine.streamState { [weak self] result in
+    engine.streamState { [weak self, sequence = targets.sequence] result in
       guard let self, case .success(let stream?) = result else { return }
-      if targets.isOther(stream) { endReading() }
+      if targets.isOther(stream, requestedAt: sequence) { endReading() }
+      restateHello(in: stream)
       guard state.withLock({ $0.roster == nil && !$0.isStopped }) else { return }
       let roster = engine.consume(FleetSubject.roster, from: targets.start) { [weak self] delivery in
         guard let self, !targets.receive(delivery) else { return }
@@ -147,12 +148,6 @@ final class FleetAgent: ServicePart {
       return state.roster
     }
     roster?.cancel()
-  }
-
-  /// Ends the process: of two agents of one id, neither's cells would be right.
-  static func exitAsDuplicate(_ id: String) {
-    Terminal.writeError("reachd-fleet: fleet.id: another agent with the id \(id) is running")
-    exit(ExitStatus.unavailable.rawValue)
   }
 
   // MARK: - Reports

@@ -11,8 +11,25 @@ extension JetStreamEngine {
     _ payload: [UInt8], on subject: FleetSubject, expecting expectation: ExpectedLast?,
     completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
   ) {
-    perform(on: publishing, completion) { connection throws(JetStreamError) in
-      try connection.publish(
+    let isAdmitted = state.withLock { state in
+      guard state.publications < Self.waitingPublications else { return false }
+      state.publications += 1
+      return true
+    }
+    guard isAdmitted else { return completion(.failure(.failed("too many publications wait"))) }
+    let lane = publishing[Int(UInt(bitPattern: subject.id.hashValue) % UInt(publishing.count))]
+    let start = ContinuousClock.now
+    perform(
+      on: lane,
+      { [self] result in
+        state.withLock { $0.publications -= 1 }
+        completion(result)
+      }
+    ) { connection throws(JetStreamError) in
+      guard .now - start < Self.publicationPatience else {
+        throw JetStreamError("publish \(subject)", .timedOut, "earlier publications took too long")
+      }
+      return try connection.publish(
         "\(subject)", payload, expecting: expectation.map(LastMessageExpectation.init),
         within: Self.electionTimeLimit)
     }

@@ -26,12 +26,19 @@ final class JetStreamEngine: FleetEngine {
   private static let reopenPause = Duration.seconds(2)
   /// Requests to agents that wait for their replies: each occupies a thread.
   static let concurrentRequests = 32
+  /// Publications that are under way together, each on a thread: the reports of a lost zone need not wait for each other.
+  private static let lanes = 4
+  /// Publications that wait; those of replicas are repeated when the stream does not have them.
+  static let waitingPublications = 4096
+  /// How long a publication may wait: replicas repeat reports after this time.
+  static let publicationPatience = FleetLimits.reportRepetition
 
   struct State: Sendable {
     var connection: NATSConnection?
     var isConnected = false
     var isStopped = false
     var requests = 0
+    var publications = 0
     var observers: [@Sendable (Bool) -> Void] = []
     var consumptions: [Int: Consumption] = [:]
     var subscriptions: [Int: Subscription] = [:]
@@ -44,8 +51,8 @@ final class JetStreamEngine: FleetEngine {
   let state = Locked(State())
   /// Those of consumers; each replaces the one before.
   let attempts = ConsumerAttempts()
-  /// Publications, in their order.
-  let publishing = DispatchQueue(label: "publish")
+  /// Publications; those about one node or target keep their order.
+  let publishing = (0..<lanes).map { DispatchQueue(label: "publish \($0)") }
   let reads = DispatchQueue(label: "read")
   let requests = DispatchQueue(label: "requests", attributes: .concurrent)
 

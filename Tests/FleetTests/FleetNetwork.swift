@@ -187,6 +187,13 @@ final class FleetNetwork {
     agents[index] = try start(.agent(index))
   }
 
+  /// Kills a replica, which loses its state, and starts it again.
+  func restartReplica(_ index: Int) throws {
+    replicas[index].child.kill()
+    _ = try replicas[index].child.wait()
+    replicas[index] = try start(.replica(index))
+  }
+
   /// Changes all targets of every agent twice as often.
   func flap(_ times: Int) throws {
     for _ in 0..<times {

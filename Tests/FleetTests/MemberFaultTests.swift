@@ -168,6 +168,12 @@ struct MemberFaultTests {
     let status = try fleet.connection.stream("RX", within: .seconds(5))
     #expect(status.firstSequence > 1 && status.bytes <= 100_000, "\(status)")
     try fleet.expectNoLoss(since: baselines)
+    // A replica that begins now has everything: definitions, nodes and verdicts are published again, and bases requested.
+    let other = try fleet.replicas[0].get("/fleet/targets")
+    try fleet.restartReplica(1)
+    let isEqual = eventually(within: .seconds(40)) { (try? fleet.replicas[1].get("/fleet/targets")) == other }
+    let found = try fleet.replicas[1].get("/fleet/targets")
+    #expect(isEqual, "\(found) instead of \(other)")
   }
 
   @Test("A replica that the server drops as a slow consumer loses nothing", .enabled(if: FleetFaults.areTested))

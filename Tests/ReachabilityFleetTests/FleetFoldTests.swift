@@ -1,26 +1,27 @@
-import ReachabilityFleet
 import ReachabilityModel
 import Testing
 
+@testable import ReachabilityFleet
+
 @Suite("FleetFold")
 struct FleetFoldTests {
-  private var fold = FleetFold(created: 1)
-  private var sequence: UInt64 = 0
-  private var highWaters: [String: UInt64] = [:]
+  var fold = FleetFold(created: 1)
+  var sequence: UInt64 = 0
+  var highWaters: [String: UInt64] = [:]
 
   @discardableResult
-  private mutating func apply(_ message: FleetMessage) -> [FleetEvent] {
+  mutating func apply(_ message: FleetMessage) -> [FleetEvent] {
     sequence += 1
     return fold.apply(message, sequence: sequence, time: Int64(sequence) * 1_000_000_000)
   }
 
   @discardableResult
-  private mutating func hello(_ id: String, role: NodeHello.Role = .agent, zone: String = "") -> [FleetEvent] {
+  mutating func hello(_ id: String, role: NodeHello.Role = .agent, zone: String = "") -> [FleetEvent] {
     apply(.node(NodeMessage(id: id, .hello(NodeHello(role: role, zone: zone, version: "1"), restates: false))))
   }
 
   @discardableResult
-  private mutating func define(
+  mutating func define(
     _ id: String, version: UInt64 = 1, _ placement: Placement = Placement(), deleted: Bool = false
   ) -> [FleetEvent] {
     var spec = TargetSpec()
@@ -30,10 +31,10 @@ struct FleetFoldTests {
     return apply(.definition(DefinitionMessage(id: id, version: version, definition: target)))
   }
 
-  private static func cell(_ state: TargetState) -> CellState { CellState(state, since: Timestamp(microseconds: 0)) }
+  static func cell(_ state: TargetState) -> CellState { CellState(state, since: Timestamp(microseconds: 0)) }
 
   @discardableResult
-  private mutating func say(
+  mutating func say(
     _ agent: String, _ states: KeyValuePairs<String, TargetState>, epoch: String = "e", skipping: UInt64 = 0,
     again: Bool = false
   ) -> [FleetEvent] {
@@ -53,7 +54,7 @@ struct FleetFoldTests {
   }
 
   @discardableResult
-  private mutating func base(
+  mutating func base(
     _ agent: String, _ states: KeyValuePairs<String, TargetState>, epoch: String = "e", part: Int = 1, of: Int = 1
   ) -> [FleetEvent] {
     let number = highWaters[agent, default: 0]
@@ -67,7 +68,7 @@ struct FleetFoldTests {
               cells: states.map { BaseCell($0.key, Self.cell($0.value)) })))))
   }
 
-  private func verdict(
+  func verdict(
     _ to: FleetVerdict, basis: UInt64, prev: UInt64, from: FleetVerdict? = nil, stream: Int64 = 1
   ) -> FleetMessage {
     .verdict(
@@ -224,22 +225,5 @@ struct FleetFoldTests {
     #expect(apply(verdict(.up, basis: 95, prev: 50)).isEmpty, "made at the same time")
     #expect(apply(verdict(.up, basis: 99, prev: 98, from: .down)).count == 1)
     #expect(fold.targets["db"]?.verdict?.message.to == .up)
-  }
-
-  @Test("The end of the stream is recognized when it was filled again")
-  func tail() {
-    func message(_ sequence: UInt64, _ text: String) -> StoredMessage {
-      StoredMessage(subject: "rx.ev.a", sequence: sequence, time: 5, payload: Array(text.utf8))
-    }
-    var tail = StreamTail()
-    #expect(tail.start == 1)
-    #expect(tail.take(message(1, "a")) == .next)
-    #expect(tail.take(message(3, "b")) == .next)
-    #expect(tail.start == 3)
-    #expect(tail.take(message(3, "b")) == .known)
-    #expect(tail.take(message(2, "x")) == .known)
-    #expect(tail.take(message(3, "c")) == .fork)
-    #expect(tail.isBeyond(StreamState(created: 0, first: 1, last: 2)))
-    #expect(!tail.isBeyond(StreamState(created: 0, first: 1, last: 3)))
   }
 }

@@ -1,25 +1,35 @@
-import ReachabilityFleet
 import ReachabilityModel
 import Testing
 
+@testable import ReachabilityFleet
+
 @Suite("FleetReplica")
 struct FleetReplicaTests {
-  private var replica = FleetReplica(id: "r", attributes: NodeHello(role: .replica, version: "1"))
-  private var now = Duration.zero
+  var replica = FleetReplica(id: "r", attributes: NodeHello(role: .replica, version: "1"))
+  var now = Duration.zero
 
-  private static func definition(_ version: UInt64) -> FleetMessage {
+  static func definition(_ version: UInt64) -> FleetMessage {
     var spec = TargetSpec()
     spec.id = "db"
     spec.target = "tcp://db:\(version)"
     return .definition(DefinitionMessage(id: "db", version: version, definition: FleetTarget(spec: spec)))
   }
 
-  private mutating func connect(_ state: StreamState) -> [FleetReplica.Effect] {
+  mutating func connect(_ state: StreamState) -> [FleetReplica.Effect] {
     _ = replica.handle(.connection(false), at: now)
-    return replica.handle(.connection(true), at: now) + replica.handle(.streamState(state), at: now)
+    return replica.handle(.connection(true), at: now) + answer(state)
   }
 
-  private mutating func deliver(
+  /// The engine answers a request for the stream's state.
+  mutating func answer(_ state: StreamState?) -> [FleetReplica.Effect] {
+    replica.handle(.streamState(state, since: replica.fold.sequence), at: now)
+  }
+
+  static func reads(_ effects: [FleetReplica.Effect]) -> Bool {
+    effects.contains { if case .readStreamState = $0 { true } else { false } }
+  }
+
+  mutating func deliver(
     _ message: FleetMessage?, _ sequence: UInt64, time: Int64, pending: UInt64 = 0
   ) -> [FleetReplica.Effect] {
     let stored = StoredMessage(subject: "", sequence: sequence, time: time, payload: [UInt8(sequence)])
@@ -27,7 +37,7 @@ struct FleetReplicaTests {
   }
 
   /// The number of nodes that it reports as lost within some seconds.
-  private mutating func lost(within seconds: Int) -> Int {
+  mutating func lost(within seconds: Int) -> Int {
     var count = 0
     for _ in 0..<seconds {
       now += .seconds(1)
@@ -65,9 +75,9 @@ struct FleetReplicaTests {
     _ = replica.handle(.interrupted, at: now)
     #expect(!replica.isComplete)
     now += .seconds(2)
-    #expect(replica.handle(.timer, at: now).contains(.readStreamState))
+    #expect(Self.reads(replica.handle(.timer, at: now)))
     let state = StreamState(created: 1, first: 1, last: 2)
-    #expect(replica.handle(.streamState(state), at: now).contains(.consume(from: 1)))
+    #expect(answer(state).contains(.consume(from: 1)))
     _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
     #expect(!replica.isComplete)
     _ = deliver(Self.definition(2), 2, time: 2)
@@ -78,14 +88,14 @@ struct FleetReplicaTests {
   mutating func election() {
     _ = replica.handle(.connection(true), at: now)
     for _ in 0..<5 {
-      #expect(replica.handle(.streamState(nil), at: now).contains(.wake(at: now + .seconds(1))))
+      #expect(answer(nil).contains(.wake(at: now + .seconds(1))))
       now += .seconds(1)
-      #expect(replica.handle(.timer, at: now).contains(.readStreamState))
+      #expect(Self.reads(replica.handle(.timer, at: now)))
     }
     let state = StreamState(created: 1, first: 1, last: 1)
-    #expect(replica.handle(.streamState(state), at: now).contains(.consume(from: 1)))
+    #expect(answer(state).contains(.consume(from: 1)))
     // While it reads, an unknown state changes nothing.
-    #expect(!replica.handle(.streamState(nil), at: now).contains(.wake(at: now + .seconds(1))))
+    #expect(!answer(nil).contains(.wake(at: now + .seconds(1))))
   }
 
   @Test("Restates a newer definition after an older copy of the stream was restored")
@@ -110,7 +120,7 @@ struct FleetReplicaTests {
     _ = deliver(nil, 1, time: 1)
     _ = connect(StreamState(created: 1, first: 1, last: 3))
     let effects = deliver(nil, 1, time: 7, pending: 2)
-    #expect(effects.contains(.restarted) && effects.contains(.readStreamState))
+    #expect(effects.contains(.restarted) && Self.reads(effects))
     #expect(!replica.isComplete)
   }
 
@@ -154,5 +164,26 @@ struct FleetReplicaTests {
     }
     // The time of an agent that is seen for the first time begins with the first round, after a second.
     #expect(asked == [5, 6, 10, 11] && reports == [11], "the heartbeat ended the doubt, and two absences report it")
+  }
+
+  @Test("An answer that the engine gave before later messages is not the loss of them")
+  mutating func lateAnswer() {
+    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = deliver(Self.definition(1), 1, time: 1)
+    _ = deliver(Self.definition(2), 2, time: 2)
+    let late = replica.handle(.streamState(StreamState(created: 1, first: 1, last: 1), since: 1), at: now)
+    #expect(!late.contains(.restarted))
+    let loss = replica.handle(.streamState(StreamState(created: 1, first: 1, last: 1), since: 2), at: now)
+    #expect(loss.contains(.restarted))
+    let earlier = replica.handle(.streamState(StreamState(created: 1, first: 1, last: 1), since: 2), at: now)
+    #expect(!earlier.contains(.restarted), "the fold began again since that request")
+  }
+
+  @Test("Keeps nothing of heartbeats of nodes that the stream does not have")
+  mutating func unknownNodes() {
+    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = deliver(.node(NodeMessage(id: "a", .hello(NodeHello(role: .agent, version: "1"), restates: false))), 1, time: 1)
+    for id in ["a", "b"] { _ = replica.handle(.heartbeat(id), at: now) }
+    #expect(replica.silence.lastReceived("a") != nil && replica.silence.lastReceived("b") == nil)
   }
 }

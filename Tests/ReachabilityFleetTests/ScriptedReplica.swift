@@ -8,7 +8,8 @@ struct ScriptedReplica {
   /// The number of times that it discarded its fold and read the stream from the start.
   private(set) var restarts = 0
   private var cursor: UInt64?
-  private var wantsState = false
+  /// The sequence of a pending request for the stream's state.
+  private var wantsState: UInt64?
   private var wake: Duration?
   /// When it last received messages or a heartbeat of its consumer.
   private var lastReceived = Duration.zero
@@ -26,7 +27,7 @@ struct ScriptedReplica {
   mutating func connect(_ isConnected: Bool, at now: Duration) {
     guard isConnected != replica.isConnected else { return }
     cursor = nil
-    wantsState = false
+    wantsState = nil
     outgoing = []
     run(replica.handle(.connection(isConnected), at: now))
   }
@@ -57,9 +58,9 @@ struct ScriptedReplica {
   mutating func step(_ stream: ScriptedStream, limit: Int, at now: Duration) {
     guard replica.isConnected else { return }
     lastReceived = now
-    if wantsState {
-      wantsState = false
-      run(replica.handle(.streamState(stream.state), at: now))
+    if let sequence = wantsState {
+      wantsState = nil
+      run(replica.handle(.streamState(stream.state, since: sequence), at: now))
     }
     for _ in 0..<limit {
       guard let cursor, let index = stream.index(from: cursor) else { return }
@@ -84,7 +85,7 @@ struct ScriptedReplica {
   private mutating func run(_ effects: [FleetReplica.Effect]) {
     for effect in effects {
       switch effect {
-      case .readStreamState: wantsState = true
+      case .readStreamState(let sequence): wantsState = sequence
       case .consume(let sequence): cursor = sequence
       case .publish(let message, let expecting): outgoing.append((message, expecting))
       case .requestBase(let agent): requestedBases.append(agent)

@@ -28,6 +28,8 @@ public struct CellState: Hashable, Sendable {
 extension Reason {
   /// The agent has been silent for some seconds; its own reports are out of date.
   public static let agentSilent = Reason(rawValue: "agentSilent")
+  /// The agent does not check the target, or this replica could not ask it.
+  public static let notChecked = Reason(rawValue: "notChecked")
   /// No agent is assigned to the target.
   public static let unassigned = Reason(rawValue: "unassigned")
   /// Fewer agents than required have a vote.

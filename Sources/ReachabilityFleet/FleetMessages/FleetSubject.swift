@@ -34,6 +34,13 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The id of the agent, node or target.
+  public var id: String {
+    switch self {
+    case .events(let id), .node(let id), .verdict(let id), .target(let id), .heartbeat(let id), .ask(let id): id
+    }
+  }
+
   /// Parses ``description``; nil for any other text.
   public init?(_ text: String) {
     let tokens = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -132,7 +132,9 @@ enum EventRoutes {
   ) throws(Problem) -> [UInt64]? {
     let names = Set(context.request.query.filter { $0.name == parameter }.map(\.value))
     guard !names.isEmpty else { return nil }
-    if areIDs, let wrong = names.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
+    if areIDs, let wrong = names.first(where: { !TargetSpec.isID($0) }) {
+      throw Problem(invalidID: wrong, of: parameter)
+    }
     guard names.count <= selectionLimit else {
       throw Problem(
         .badRequest,

@@ -20,6 +20,10 @@ enum FleetCheckRoute {
   ) { (context) throws(Problem) in
     let fleet = try context.fleet()
     let body = try RequestBody.json(context.request)
+    if let other = body.members?.first(where: { $0.name != "target" && $0.name != "count" }) {
+      let pointer = FieldError.pointerSegment(other.name)
+      throw Problem(fields: [FieldError(pointer: pointer, detail: "unknown field; expected one of target, count")])
+    }
     let snapshot = fleet.snapshot
     guard let id = body.text("target") else {
       throw Problem(fields: [FieldError(pointer: "/target", detail: "expected the id of a target of the fleet")])
@@ -77,12 +81,16 @@ enum FleetCheckRoute {
     _ agent: String, _ target: String, _ result: Result<[UInt8], FleetEngineError>
   ) -> JSON {
     var cell: CellState?
-    if case .success(let payload) = result, case .results(let cells) = FleetWire.reply(payload) {
-      cell = cells.first { $0.target == target }?.cell
+    var missing = Reason.notChecked
+    switch result {
+    case .success(let payload):
+      if case .results(let cells) = FleetWire.reply(payload) { cell = cells.first { $0.target == target }?.cell }
+    case .failure(.timedOut), .failure(.noResponders): missing = .agentSilent
+    case .failure: break
     }
     return .object([
       .init("agent", text: agent), .init("state", text: (cell?.state ?? .unknown).rawValue),
-      .init("reason", .text(cell == nil ? Reason.agentSilent.rawValue : cell?.reason?.rawValue)),
+      .init("reason", .text(cell == nil ? missing.rawValue : cell?.reason?.rawValue)),
     ])
   }
 

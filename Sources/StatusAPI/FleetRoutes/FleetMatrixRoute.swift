@@ -16,14 +16,25 @@ enum FleetMatrixRoute {
     let snapshot = try context.fleet().snapshot
     let query = try FleetMatrixQuery(context)
     let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
-    if query.isGrouped { return .now(groups(snapshot, query, limit, context)) }
-    let (cells, next) = page(snapshot, query, after: context.query["cursor"], limit)
+    if query.isGrouped { return .now(groups(snapshot, query, after: try cursor(context, parts: 3), limit, context)) }
+    let (cells, next) = page(snapshot, query, after: try cursor(context, parts: 2), limit)
     if context.media == .csv {
       let lines = cells.map { line($0, snapshot) }
       return .now(csv("target,agent,zone,state,reason,since", lines, next, context))
     }
     let documents = cells.map { FleetRepresentation.cell($0.target, $0.agent, snapshot.fold.nodes[$0.agent]) }
     return .now(context.document(.members(["cells": .array(documents), "next": .text(next)])))
+  }
+
+  /// The parts of the parameter `cursor`; nil without it.
+  private static func cursor(_ context: RequestContext, parts count: Int) throws(Problem) -> [String]? {
+    guard let text = context.query["cursor"] else { return nil }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == count else {
+      throw Problem(
+        .badRequest, "invalid cursor \(text.prefix(80).debugDescription); use the member next of the page before")
+    }
+    return parts
   }
 
   private struct Cell {
@@ -35,10 +46,9 @@ enum FleetMatrixRoute {
   }
 
   private static func page(
-    _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: String?, _ limit: Int
+    _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: [String]?, _ limit: Int
   ) -> (cells: [Cell], next: String?) {
-    let parts = cursor?.split(separator: ":", maxSplits: 1).map(String.init) ?? []
-    let last = parts.count == 2 ? Cell(target: parts[0], agent: parts[1]) : nil
+    let last = cursor.map { Cell(target: $0[0], agent: $0[1]) }
     // Only the targets of one page are sorted with their agents: a fleet may have a million cells.
     var agents: [String: [String]] = [:]
     for (id, node) in snapshot.agents where query.includes(id, node) {
@@ -61,13 +71,15 @@ enum FleetMatrixRoute {
   }
 
   private static func groups(
-    _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, _ limit: Int, _ context: RequestContext
+    _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: [String]?, _ limit: Int,
+    _ context: RequestContext
   ) -> HTTPResponse {
     let all = ZoneMatrix(snapshot, subjects: query.subjects) { agent, target in
       (query.target == nil || query.target == target)
         && snapshot.fold.nodes[agent].map { query.includes(agent, $0) } ?? false
     }.groups
-    let rest = context.query["cursor"].map { cursor in all.drop { $0.key != cursor }.dropFirst() } ?? all[...]
+    // The last group of the page before may be gone.
+    let rest = cursor.map { cursor in all.drop { !$0.follows(cursor) } } ?? all[...]
     let page = rest.prefix(limit)
     let next = rest.count > limit ? page.last?.key : nil
     if context.media == .csv {

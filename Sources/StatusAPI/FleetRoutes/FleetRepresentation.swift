@@ -65,7 +65,7 @@ enum FleetRepresentation {
       [.init("id", text: id)] + FleetWire.members(target.definition, visibility) + [
         .init("version", number: target.version),
         .init("verdict", text: (verdict?.message.to ?? .unknown).rawValue),
-        .init("reason", .text(verdict == nil ? Reason.starting.rawValue : verdict?.message.reason?.rawValue)),
+        .init("reason", .text(reason(verdict, decision)?.rawValue)),
         .init("since", text: Timestamp(nanoseconds: verdict?.since ?? target.definitionTime).description),
         .init("votes", FleetWire.encode(decision?.votes ?? VoteCounts())),
         .init(
@@ -80,6 +80,12 @@ enum FleetRepresentation {
         .init("vantages", .array(target.assigned.map { .object(vantage(id, $0, snapshot.fold.nodes[$0])) })))
     }
     return .object(members)
+  }
+
+  /// Why a verdict is what it is; without a decision by votes there is no message, but a reason.
+  private static func reason(_ verdict: AcceptedVerdict?, _ decision: QuorumRules.Decision?) -> Reason? {
+    guard let message = verdict?.message, message.to != .unknown else { return decision?.reason ?? .starting }
+    return message.reason
   }
 
   /// A cell of the matrix.

@@ -9,7 +9,12 @@ extension FleetService {
   private var now: Duration { ContinuousClock.now - Self.start }
 
   func receive(_ heartbeat: Heartbeat) {
-    state.withLock { $0.heartbeats[heartbeat.agent] = heartbeat }
+    state.withLock { state in
+      let nodes = state.replica.fold.nodes
+      if nodes[heartbeat.agent] != nil { state.heartbeats[heartbeat.agent] = heartbeat }
+      guard state.heartbeats.count > nodes.count else { return }
+      state.heartbeats = state.heartbeats.filter { nodes[$0.key] != nil }
+    }
     handle(.heartbeat(heartbeat.agent))
   }
 
@@ -65,7 +70,7 @@ extension FleetService {
 
   private func perform(_ effect: FleetReplica.Effect) {
     switch effect {
-    case .readStreamState: readStreamState(creating: true)
+    case .readStreamState(let sequence): readStreamState(since: sequence, creating: true)
     case .consume(let sequence): consume(from: sequence)
     case .publish(let message, let expectation):
       engine.publish(FleetWire.encode(message), on: message.subject, expecting: expectation) { [logger] result in
@@ -90,15 +95,15 @@ extension FleetService {
     }
   }
 
-  private func readStreamState(creating: Bool) {
+  private func readStreamState(since sequence: UInt64, creating: Bool) {
     engine.streamState { [weak self] result in
       guard let self else { return }
       if case .success(nil) = result, creating {
-        createStream { self.readStreamState(creating: false) }
+        createStream { self.readStreamState(since: sequence, creating: false) }
         return
       }
       let state = (try? result.get()) ?? nil
-      queue.async { self.handle(.streamState(state)) }
+      queue.async { self.handle(.streamState(state, since: sequence)) }
     }
   }
 
@@ -109,13 +114,19 @@ extension FleetService {
       return (state.consumptionNumber, state.consumption)
     }
     old?.cancel()
+    let places = DispatchSemaphore(value: Self.waitingDeliveries)
     let new = engine.consume([], from: sequence) { [weak self] delivery in
       guard let self else { return }
-      switch delivery {
-      case .message(let stored, let pending):
-        let message = FleetWire.decode(stored.payload, subject: stored.subject)
-        queue.async { self.deliver(.message(message, stored, pending: pending), number) }
-      case .interrupted: queue.async { self.deliver(.interrupted, number) }
+      let input: FleetReplica.Input =
+        switch delivery {
+        case .message(let stored, let pending):
+          .message(FleetWire.decode(stored.payload, subject: stored.subject), stored, pending: pending)
+        case .interrupted: .interrupted
+        }
+      places.wait()
+      queue.async {
+        defer { places.signal() }
+        self.deliver(input, number)
       }
     }
     let isObsolete = state.withLock { state in

@@ -13,6 +13,8 @@ public final class FleetService: Sendable {
   static let eventLimit = 16_384
   static let eventBytes = 1024 * 1024
   static let eventBytesLimit = 8 * 1024 * 1024
+  /// Deliveries that are read and not folded yet; the engine's thread then waits, so that the server sends no more.
+  static let waitingDeliveries = 1024
 
   struct State {
     var replica: FleetReplica
@@ -71,7 +73,10 @@ public final class FleetService: Sendable {
   /// Begins to follow the engine.
   public func start() {
     let subscription = engine.subscribe(FleetSubject.heartbeats) { [weak self] message, _ in
-      guard let self, let heartbeat = FleetWire.heartbeat(message.payload) else { return }
+      // The engine's permissions are about subjects: an agent can send heartbeats of no other one.
+      guard let self, let heartbeat = FleetWire.heartbeat(message.payload),
+        message.subject == "\(FleetSubject.heartbeat(heartbeat.agent))"
+      else { return }
       queue.async { self.receive(heartbeat) }
     }
     state.withLock { $0.subscriptions.append(subscription) }

@@ -109,7 +109,8 @@ enum FleetTargetBody {
     do throws(TargetDecoder.InvalidFields) {
       let own = body.members?.filter { !readOnly.contains($0.name) && $0.name != "place" && $0.name != "quorum" }
       let definition = try TargetDecoder.definition(
-        own.map(JSON.object) ?? body, at: "", id: id, modules: context.service.targets.modules)
+        own.map(JSON.object) ?? body, at: "", id: id, modules: context.service.targets.modules,
+        alsoKnown: ["place", "quorum"])
       guard Mesh.agent(of: definition.id) == nil else {
         throw FleetTargetDecoder.invalid("/id", "ids that begin with \(Mesh.prefix) belong to the checks among agents")
       }

@@ -31,7 +31,7 @@ struct FleetTargetWriter {
     if present == nil, fold.targets.count >= Self.targetLimit {
       throw Problem(.quotaExceeded, "a fleet has at most \(Self.targetLimit) targets")
     }
-    let version = (present?.version ?? fold.deleted[id] ?? 0) + 1
+    let version = fold.version(of: id) + 1
     let (context, id) = (context, id)
     return publish(DefinitionMessage(id: id, version: version, definition: definition)) { snapshot in
       guard let winner = snapshot.fold.targets[id], winner.version == version, winner.definition == definition else {
@@ -47,7 +47,7 @@ struct FleetTargetWriter {
     try FleetEntityTag.enforcePreconditions(context.request, id, present)
     let (id, version) = (id, present.version + 1)
     return publish(DefinitionMessage(id: id, version: version, definition: nil)) { snapshot in
-      guard snapshot.fold.deleted[id] == version else { return nil }
+      guard snapshot.fold.deleted[id]?.version == version else { return nil }
       return HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"])
     }
   }

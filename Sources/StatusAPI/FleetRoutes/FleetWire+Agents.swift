@@ -3,6 +3,9 @@ internal import NetworkReachability
 internal import ReachabilityFleet
 
 extension FleetWire {
+  /// The longest reason, which consists of letters.
+  private static let reasonBytes = 64
+
   static func encode(_ message: AgentMessage) -> JSON {
     var members: [JSON.Member] = [
       .init("agent", text: message.agent), .init("epoch", text: message.epoch), .init("after", number: message.after),
@@ -28,7 +31,7 @@ extension FleetWire {
     else { return nil }
     if json["cells"] != nil {
       guard let number = json.number("number"), let part = json.count("part"), let of = json.count("of"),
-        let cells = json.list("cells", baseCell), part >= 1, part <= of
+        let cells = json.list("cells", baseCell), part >= 1, part <= of, cells.count <= FleetLimits.changesPerMessage
       else { return nil }
       return AgentMessage(
         agent: agent, epoch: epoch, after: after,
@@ -55,7 +58,7 @@ extension FleetWire {
   }
 
   private static func change(_ json: JSON) -> CellChange? {
-    guard let number = json.number("number"), let target = json.text("target"),
+    guard let number = json.number("number"), let target = target(json),
       let old = json.text("old").flatMap(TargetState.init(rawValue:)), let time = json.int("time")
     else { return nil }
     let cell = cell(json)
@@ -71,8 +74,13 @@ extension FleetWire {
   }
 
   static func baseCell(_ json: JSON) -> BaseCell? {
-    guard let target = json.text("target"), let cell = cell(json) else { return nil }
+    guard let target = target(json), let cell = cell(json) else { return nil }
     return BaseCell(target, cell)
+  }
+
+  /// The target of a cell: an id, whoever the agent is, because replicas write it into CSV and event streams.
+  private static func target(_ json: JSON) -> String? {
+    json.text("target").flatMap { TargetSpec.isID($0) ? $0 : nil }
   }
 
   private static func members(_ cell: CellState) -> [JSON.Member] {
@@ -87,8 +95,12 @@ extension FleetWire {
     guard let state = json.text("state").flatMap(TargetState.init(rawValue:)), let since = json.int("since") else {
       return nil
     }
+    let reason = json.text("reason")
+    guard reason?.utf8.count ?? 0 <= reasonBytes, reason?.allSatisfy({ $0.isASCII && $0.isLetter }) ?? true else {
+      return nil
+    }
     return CellState(
-      state, json.text("reason").map(Reason.init(rawValue:)), since: Timestamp(microseconds: since),
+      state, reason.map(Reason.init(rawValue:)), since: Timestamp(microseconds: since),
       isFlapping: json.flag("flapping"))
   }
 
@@ -136,7 +148,9 @@ extension FleetWire {
     guard let role = json.text("role").flatMap(NodeHello.Role.init(rawValue:)), let labels = json.texts("labels"),
       let version = json.text("version")
     else { return nil }
+    let zone = json.text("zone") ?? ""
+    guard zone.isEmpty || TargetSpec.isID(zone) else { return nil }
     return NodeHello(
-      role: role, zone: json.text("zone") ?? "", labels: labels, address: json.text("address"), version: version)
+      role: role, zone: zone, labels: labels, address: json.text("address"), version: version)
   }
 }

@@ -27,6 +27,11 @@ struct ZoneMatrix {
     /// The position in the order of all groups; `:` is in no id and in no zone of the settings.
     var key: String { "\(subjects.rawValue):\(to):\(from)" }
 
+    /// Whether it comes after a position that ``key`` describes.
+    func follows(_ position: [String]) -> Bool {
+      (subjects.rawValue, to, from) > (position[0], position[1], position[2])
+    }
+
     var document: JSON {
       .object([
         .init("of", text: subjects.rawValue), .init("from", text: from), .init("to", text: to),

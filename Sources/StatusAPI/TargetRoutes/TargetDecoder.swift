@@ -23,10 +23,11 @@ enum TargetDecoder {
   ///   - pointer: the JSON pointer to it in the body.
   ///   - id: the id in the path, if any; the body may omit it then.
   ///   - modules: the modules that may be named besides the built-in ones.
+  ///   - alsoKnown: members that the caller reads, for the message about an unknown one.
   /// - Returns: a valid definition.
   /// - Throws: all errors.
   static func definition(
-    _ node: JSON, at pointer: String, id: String? = nil, modules: [CheckModule]
+    _ node: JSON, at pointer: String, id: String? = nil, modules: [CheckModule], alsoKnown: [String] = []
   ) throws(InvalidFields) -> TargetDefinition {
     guard let members = node.members else {
       throw InvalidFields(errors: [FieldError(pointer: pointer, detail: "expected an object, got \(node.kind)")])
@@ -35,7 +36,7 @@ enum TargetDecoder {
     var errors: [FieldError] = []
     for member in members where !readOnlyFields.contains(member.name) {
       let location = pointer + FieldError.pointerSegment(member.name)
-      if let problem = decode(member, into: &draft, &errors, location) {
+      if let problem = decode(member, into: &draft, &errors, location, alsoKnown) {
         errors.append(FieldError(pointer: location, detail: problem))
       }
     }
@@ -69,7 +70,8 @@ enum TargetDecoder {
 
   /// Decodes a member into the draft; returns a description of its error.
   private static func decode(
-    _ member: JSON.Member, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String
+    _ member: JSON.Member, into draft: inout TargetSpec, _ errors: inout [FieldError], _ location: String,
+    _ alsoKnown: [String]
   ) -> String? {
     let value = member.value
     for (field, key) in durationFields {
@@ -103,7 +105,7 @@ enum TargetDecoder {
       draft.isPaused = isPaused
       return nil
     case "labels": return decodeLabels(value, into: &draft, &errors, location)
-    default: return unknown(member.name)
+    default: return unknown(alsoKnown)
     }
     return value.string == nil ? "expected a string, got \(describe(value))" : nil
   }
@@ -125,8 +127,8 @@ enum TargetDecoder {
     return nil
   }
 
-  private static func unknown(_ name: String) -> String {
-    let known = TargetSpec.Field.allCases.map(\.rawValue).joined(separator: ", ")
+  private static func unknown(_ alsoKnown: [String]) -> String {
+    let known = (TargetSpec.Field.allCases.map(\.rawValue) + alsoKnown).joined(separator: ", ")
     return "unknown field; expected one of \(known)"
   }
 

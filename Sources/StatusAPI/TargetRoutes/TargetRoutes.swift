@@ -139,11 +139,11 @@ enum TargetRoutes {
 }
 
 extension Problem {
-  /// Creates the problem for an invalid target id.
-  init(invalidID text: String) {
+  /// Creates the problem for an invalid id of a target or an agent.
+  init(invalidID text: String, of kind: String = "target") {
     self.init(
       .badRequest,
-      "invalid target id \(text.prefix(80).debugDescription); "
+      "invalid \(kind) id \(text.prefix(80).debugDescription); "
         + "expected 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen")
   }
 

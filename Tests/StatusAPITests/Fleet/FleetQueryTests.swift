@@ -127,4 +127,55 @@ struct FleetQueryTests {
       #"reachd_fleet_zone_pairs{from="za",to="zb",state="up"} 1"#,
     ] { #expect(text.contains(line + "\n"), "\(line)") }
   }
+
+  @Test("An agent sends heartbeats of itself only, and those of unknown agents are not kept")
+  func foreignHeartbeats() throws {
+    let fleet = try FleetFixture()
+    for agent in ["a", "b"] { fleet.hello(agent) }
+    try fleet.waitUntil { $0.fold.nodes["b"]?.state == .present }
+    func send(_ agent: String, on subject: String) {
+      let heartbeat = Heartbeat(agent: agent, instance: 1, outbox: 7, hello: 0)
+      fleet.engine.send(FleetWire.encode(heartbeat), on: .heartbeat(subject))
+    }
+    send("b", on: "a")
+    send("x", on: "x")
+    send("a", on: "a")
+    try fleet.waitUntil { $0.heartbeats["a"]?.outbox == 7 }
+    for service in fleet.services { #expect(Set(service.snapshot.heartbeats.keys).isDisjoint(with: ["b", "x"])) }
+  }
+
+  @Test("A target without agents, or with too few votes, says so before its first verdict")
+  func reasons() throws {
+    let fleet = try FleetFixture()
+    let body = #"{"target":"tcp://192.0.2.9:5432","place":{"select":{"rack":"7"}}}"#
+    #expect(try fleet.put("db", body).status == 201)
+    #expect(try fleet.ask("/fleet/targets/db").object()["reason"] as? String == "unassigned")
+    fleet.hello("a")
+    #expect(try fleet.put("web", #"{"target":"tcp://192.0.2.9:80"}"#).status == 201)
+    #expect(try fleet.ask("/fleet/targets/web").object()["reason"] as? String == "tooFewVotes")
+  }
+
+  @Test("A page of groups follows a group that is gone, and another cursor is an error")
+  func cursors() throws {
+    let fleet = try FleetFixture()
+    for (number, agent) in ["a", "b", "c"].enumerated() {
+      fleet.hello(agent, zone: "z\(number)")
+      fleet.say(agent, 1, "db", .up)
+    }
+    try fleet.waitUntil { $0.fold.nodes["c"]?.cells["db"] != nil }
+    let page = try fleet.ask("/fleet/matrix?group=zone&limit=1").object()
+    #expect(page["next"] as? String == "targets:db:z0")
+    let rest = try fleet.ask("/fleet/matrix?group=zone&cursor=targets:db:z00").object()
+    #expect((rest["groups"] as? [[String: Any]])?.compactMap { $0["from"] as? String } == ["z1", "z2"])
+    #expect(try fleet.ask("/fleet/matrix?group=zone&cursor=zz").status == 400)
+    #expect(try fleet.ask("/fleet/matrix?cursor=zz").status == 400)
+  }
+
+  @Test("Messages say what is known: members of a target and of a check, and the kind of an id")
+  func messages() throws {
+    let fleet = try FleetFixture()
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:1","nope":1}"#).text.contains("paused, place, quorum"))
+    #expect(try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"db","nope":1}"#).status == 422)
+    #expect(try fleet.ask("/fleet/events?agent=UP").text.contains("invalid agent id"))
+  }
 }

@@ -95,4 +95,21 @@ struct FleetWireTests {
       }
     }
   }
+
+  @Test("Names from an agent are ids, and reasons are words, because replicas write them into lines")
+  func names() {
+    func message(_ target: String, _ reason: String) -> FleetMessage {
+      let cell = BaseCell(target, CellState(.down, Reason(rawValue: reason), since: Timestamp(microseconds: 0)))
+      let part = BasePart(prev: 0, number: 1, part: 1, of: 1, cells: [cell])
+      return .agent(AgentMessage(agent: "a", epoch: "e", after: 0, .base(part)))
+    }
+    func isUnderstood(_ message: FleetMessage) -> Bool {
+      FleetWire.decode(FleetWire.encode(message), subject: "\(message.subject)") == message
+    }
+    #expect(isUnderstood(message("db", "connectTimeout")))
+    for target in ["a,b", "a\nid: 1", ""] { #expect(!isUnderstood(message(target, "connectTimeout"))) }
+    for reason in ["a,b", "a b", "ä"] { #expect(!isUnderstood(message("db", reason))) }
+    let hello = NodeHello(role: .agent, zone: "a:b", version: "1")
+    #expect(!isUnderstood(.node(NodeMessage(id: "a", .hello(hello, restates: false)))))
+  }
 }

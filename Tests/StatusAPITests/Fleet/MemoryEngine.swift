@@ -14,6 +14,7 @@ final class MemoryEngine: FleetEngine {
     var consumers: [Int: Consumer] = [:]
     var next = 0
     var observers: [@Sendable (Bool) -> Void] = []
+    var subscribers: [@Sendable (UnstoredMessage) -> Void] = []
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
   }
 
@@ -117,11 +118,20 @@ final class MemoryEngine: FleetEngine {
     return Subscription { [self] in _ = state.withLock { $0.consumers.removeValue(forKey: number) } }
   }
 
-  func send(_ payload: [UInt8], on subject: FleetSubject) {}
+  func send(_ payload: [UInt8], on subject: FleetSubject) {
+    let subscribers = state.withLock(\.subscribers)
+    queue.async {
+      for receive in subscribers { receive(UnstoredMessage(subject: subject.description, payload: payload)) }
+    }
+  }
 
   func subscribe(
     _ subject: String, receive: @escaping @Sendable (UnstoredMessage, (@Sendable ([UInt8]) -> Void)?) -> Void
-  ) -> any FleetSubscription { Subscription {} }
+  ) -> any FleetSubscription {
+    // Replicas subscribe to heartbeats only.
+    state.withLock { $0.subscribers.append { receive($0, nil) } }
+    return Subscription {}
+  }
 
   func request(
     _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
