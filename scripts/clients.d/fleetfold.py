@@ -10,6 +10,7 @@ import nats
 STATES = ("up", "down", "unreachable", "unknown", "paused")
 MASK = 2**64 - 1
 HAND_OVER = 15 * 10**9
+MINUTE = 60 * 10**9
 
 
 def stable_hash(*texts):
@@ -82,7 +83,9 @@ class Fleet:
         self.decisions, self.accepted, self.failures = {}, [], []
 
     def apply(self, subject, message, sequence, time):
-        self.sequence, self.time = sequence, time
+        before, self.sequence, self.time = self.time, sequence, time
+        if before // MINUTE != time // MINUTE:
+            self.expire()
         kind = subject.split(".")[1]
         getattr(self, {"ev": "events", "node": "node", "verdict": "verdict", "target": "definition"}[kind])(message)
 
@@ -179,11 +182,18 @@ class Fleet:
                     state="lost", since=self.time)
                 self.reassign(name)
 
+    def expire(self):
+        """Forgets the nodes whose messages are, or will be, too old for the stream."""
+        limits = {"left": HAND_OVER, "lost": 24 * 60 * MINUTE}
+        ended = {name for name, each in self.nodes.items()
+                 if each["state"] in limits and each["since"] + limits[each["state"]] <= self.time}
+        has_lost = any(self.nodes[name]["state"] == "lost" for name in ended)
+        for name in ended:
+            del self.nodes[name]
+        for name in self.targets if has_lost else ():
+            self.assign(name)
+
     def reassign(self, node):
-        limits = {"left": HAND_OVER, "lost": 24 * 3600 * 10**9}
-        for name, each in list(self.nodes.items()):
-            if each["state"] in limits and each["since"] + limits[each["state"]] < self.time:
-                del self.nodes[name]
         for name in self.targets:
             self.assign(name)
         self.mark(self.of_agent(node))
