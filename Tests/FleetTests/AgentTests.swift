@@ -22,7 +22,7 @@ struct AgentTests {
     #expect(eventually { record.nodes("node1").contains { if case .hello = $0 { true } else { false } } })
     #expect(eventually { Set(record.changes("node1").filter { $0.cell?.state == .up }.map(\.target)).count == 20 })
     try fixture.flap(5)
-    let last = try agent.lastNumber()
+    let last = try agent.lastChange()
     #expect(eventually { record.published("node1") >= last }, "\(record.published("node1")) of \(last)")
     #expect(record.faults("node1") == [])
     #expect(record.changes("node1").count >= 20 + 2 * 20, "the cable had an effect")
@@ -52,7 +52,7 @@ struct AgentTests {
     try fixture.namespace.run("/usr/bin/curl", ["-sf", "--max-time", "5", "http://\(agent.address)/readyz"])
     try fixture.server.start()
     reader.restart()
-    let last = try agent.lastNumber()
+    let last = try agent.lastChange()
     #expect(eventually(within: .seconds(30)) { first.published("node1") >= last })
     #expect(first.faults("node1") == [])
     reader.cancel()
@@ -67,7 +67,7 @@ struct AgentTests {
     let second = StreamRecord()
     let again = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { second.add($0) }
     defer { again.cancel() }
-    let end = try agent.lastNumber()
+    let end = try agent.lastChange()
     #expect(eventually(within: .seconds(30)) { second.published("node1") >= end })
     #expect(second.faults("node1") == [])
     #expect(Set(before).isSubset(of: Set(second.changes("node1").map(\.number))), "published again")
@@ -101,7 +101,7 @@ struct AgentTests {
     }
     try fixture.namespace.ip("link set d0 up")
     #expect(eventually { (try? agent.get("/targets?state=up").contains("t20")) == true })
-    let last = try agent.lastNumber()
+    let last = try agent.lastChange()
     #expect(eventually { record.published("node1") >= last })
     #expect(record.faults("node1") == [])
   }

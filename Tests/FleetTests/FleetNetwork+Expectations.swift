@@ -12,7 +12,7 @@ extension FleetNetwork {
       let id = "node\(index)"
       #expect(record.faults(id) == [], sourceLocation: location)
       // Not the stream's last message by a direct get, which a server that is behind the others may answer.
-      let last = try lastChange(of: agents[index])
+      let last = try agents[index].lastChange()
       #expect(try reads(id, to: last), "the reader is behind", sourceLocation: location)
       let all = record.changes(id).map(\.number)
       let isAgain = record.agentMessages(id).contains { message in
@@ -52,18 +52,6 @@ extension FleetNetwork {
       }
       #expect(isPublished, "node\(index): \(agent.child.errors.suffix(2_000))", sourceLocation: location)
     }
-  }
-
-  /// The number of the last change of a target in an agent's store.
-  private func lastChange(of agent: Member) throws -> UInt64 {
-    let page = try JSONValue(agent.get("/history?types=target&order=desc&limit=1"))
-    guard
-      let number = page["history"]?.elements?.first?["id"]?.text.flatMap({ UInt64($0.split(separator: "-").last ?? "") }
-      )
-    else {
-      throw TestError("no last change: \(page)")
-    }
-    return number
   }
 
   /// All replicas have the states that the agents have, and all events with one id are one event.

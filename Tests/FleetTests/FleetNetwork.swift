@@ -34,8 +34,8 @@ final class FleetNetwork {
   let record = StreamRecord()
   private var consumer: OrderedConsumer
   private var namespaces: [Node: Namespace] = [:]
-  /// Further variables of agents.
-  private let agentEnvironment: [String: String]
+  /// Further variables of agents and replicas.
+  private let environment: [String: String]
 
   /// Starts everything, and waits until every agent has published the state of every target.
   ///
@@ -46,15 +46,15 @@ final class FleetNetwork {
   ///   - replicas: how many, with twice as many subscribers.
   ///   - configuration: further lines of the servers.
   ///   - disk: where the store of a single server is; nil for its directory.
-  ///   - agentEnvironment: further variables of the agents.
+  ///   - environment: further variables of agents and replicas.
   ///   - otherProgram: another `reachd-fleet` for the first agent and the first replica; nil for the one under test.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
     _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
-    disk: SmallDisk? = nil, agentEnvironment: [String: String] = [:], otherProgram: String? = nil
+    disk: SmallDisk? = nil, environment: [String: String] = [:], otherProgram: String? = nil
   ) throws {
     self.version = version
-    self.agentEnvironment = agentEnvironment
+    self.environment = environment
     let hub = try Namespace()
     let directory = try TemporaryDirectory()
     (self.hub, self.directory) = (hub, directory)
@@ -149,7 +149,7 @@ final class FleetNetwork {
       fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
       """, as: "\(id).yaml")
     return try Member(
-      namespace, role, file, environment: role == "agent" ? agentEnvironment : [:], program: program)
+      namespace, role, file, environment: environment, program: program)
   }
 
   // MARK: - Faults

@@ -41,4 +41,14 @@ final class Member: Sendable {
     }
     return number
   }
+
+  /// The number of the last change of a target in the agent's store; an event of the machine may follow it.
+  func lastChange() throws -> UInt64 {
+    let page = try JSONValue(get("/history?types=target&order=desc&limit=1"))
+    let id = page["history"]?.elements?.first?["id"]?.text
+    guard let number = id.flatMap({ UInt64($0.split(separator: "-").last ?? "") }) else {
+      throw TestError("no last change: \(page)")
+    }
+    return number
+  }
 }

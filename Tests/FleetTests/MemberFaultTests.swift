@@ -61,12 +61,12 @@ struct MemberFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
-  @Test("The wall clock of an agent may be wrong by a day", .enabled(if: FleetFaults.areTested))
+  @Test("The wall clocks of agents and replicas may be wrong by a day", .enabled(if: FleetFaults.areTested))
   func clocks() throws {
     let control = try TemporaryDirectory()
     let library = try PreloadedLibrary.build("clock", in: control)
     let fleet = try FleetNetwork(
-      .latest, servers: 1, agentEnvironment: ["LD_PRELOAD": library, "CLOCK_FILE": "\(control.path)/offset"])
+      .latest, servers: 1, environment: ["LD_PRELOAD": library, "CLOCK_FILE": "\(control.path)/offset"])
     let baselines = fleet.baselines
     for offset in ["86400", "-86400", "0"] {
       _ = try control.write(offset, as: "offset")
@@ -226,7 +226,7 @@ struct MemberFaultTests {
     try fixture.server.reload { $0.replacing(users("other"), with: users("secret")) }
     #expect(eventually { (try? agent.get("/metrics").contains("reachd_fleet_connected 1")) == true })
     try fixture.flap(1)
-    let last = try agent.lastNumber()
+    let last = try agent.lastChange()
     #expect(eventually(within: .seconds(60)) { record.published("node1") >= last })
     #expect(record.faults("node1") == [])
   }

@@ -178,4 +178,18 @@ struct FleetQueryTests {
     #expect(try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"db","nope":1}"#).status == 422)
     #expect(try fleet.ask("/fleet/events?agent=UP").text.contains("invalid agent id"))
   }
+
+  @Test("A subscriber that connects before the stream is found waits, and continues from its first message")
+  func firstMessage() throws {
+    let fleet = try FleetFixture()
+    let service = FleetService(
+      id: "r9", hello: NodeHello(role: .replica, version: "1"), engine: fleet.engine, logger: .silent)
+    #expect(service.subscribe(after: nil).resume == .wait)
+    service.start()
+    #expect(eventually { service.snapshot.isComplete })
+    let start = FleetEventID(epoch: service.snapshot.fold.epoch, number: 0, check: 0)
+    #expect(service.subscribe(after: start).resume == .replay)
+    let other = FleetEventID(epoch: start.epoch &+ 1, number: 0, check: 0)
+    #expect(service.subscribe(after: other).resume == .gap(.otherHistory))
+  }
 }
