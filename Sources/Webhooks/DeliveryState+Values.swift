@@ -24,6 +24,8 @@ extension DeliveryState {
     case record(DeliveryRecord)
     /// Report the result of a client's request; nil when no attempt was made, because there is no route.
     case report(token: Int, DeliveryRecord?)
+    /// Report that the webhook of a client's request was removed.
+    case abandon(token: Int)
   }
 
   /// What is in progress.

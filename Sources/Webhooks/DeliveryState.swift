@@ -159,6 +159,16 @@ struct DeliveryState: Sendable {
     return advance(now)
   }
 
+  /// The webhook is removed: its request is cancelled, and its clients are told.
+  func remove() -> [Effect] {
+    var effects: [Effect] = []
+    if case .sending(let number, _, _, let purpose) = activity {
+      effects.append(.cancel(number: number))
+      if case .requested(let token) = purpose { effects.append(.abandon(token: token)) }
+    }
+    return effects + requested.map { .abandon(token: $0.token) }
+  }
+
   /// The settings have changed: unsent events are read again, because the filter may have changed.
   mutating func reconfigure(maximumAge: Duration, _ now: Moment) -> [Effect] {
     self.maximumAge = maximumAge

@@ -20,6 +20,7 @@ extension WebhookDispatcher {
     case .record(let record):
       writer.append(record, of: id)
       log(record, of: id)
+    case .abandon(let token): replies.reply(token, .missing)
     case .report(let token, let record): replies.reply(token, record.map { .attempted($0) } ?? .noRoute)
     }
   }

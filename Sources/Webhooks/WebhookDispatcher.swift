@@ -168,6 +168,7 @@ public final class WebhookDispatcher: Sendable {
   private func watchRoutes() {
     let hosts = table.withLock(\.hosts)
     guard watch.withLock({ $0.hosts != hosts }) else { return }
+    table.withLock { $0.forgetRoutes(except: hosts) }
     let subscription =
       hosts.isEmpty
       ? nil

@@ -36,8 +36,14 @@ struct WebhookTable: Sendable {
   ///
   /// Also contains the positions of removed webhooks, which continue from there if they are added again.
   private(set) var stored: [String: WebhookPosition]?
+  /// Whether the watched hosts have routes, as reported: the engine reports a host once, and not for each webhook.
+  private var routes: [ReachabilityTarget: Bool] = [:]
   private var epoch = ""
   private var end: UInt64 = 0
+  /// The number of states that were made.
+  ///
+  /// The numbers of their requests differ, because that of a removed webhook may end after the webhook was added again.
+  private var states = 0
 
   init(source: String) { self.source = source }
 
@@ -50,6 +56,9 @@ struct WebhookTable: Sendable {
   /// The next time at which a state must be advanced; nil for none.
   var wakeAt: Duration? { entries.values.compactMap(\.wakeAt).min() }
 
+  /// Forgets the routes to hosts that are not watched any more.
+  mutating func forgetRoutes(except hosts: [ReachabilityTarget]) { routes = routes.filter { hosts.contains($0.key) } }
+
   // MARK: - Inputs
 
   /// Replaces the webhooks; those with the same id continue.
@@ -60,24 +69,31 @@ struct WebhookTable: Sendable {
     var actions: [Action] = []
     for definition in definitions {
       guard var entry = known[definition.id] else {
-        entries[definition.id] = Entry(definition: definition)
+        entries[definition.id] = Entry(definition: definition, hasRoute: routes[definition.url.host])
         actions += start(definition.id, now)
         continue
       }
       let old = entry.definition
+      let isSameHost = old.url.host == definition.url.host
       entry.definition = definition
-      if old.url.host != definition.url.host { entry.hasRoute = nil }
+      if !isSameHost { entry.hasRoute = routes[definition.url.host] }
       entries[definition.id] = entry
       guard old != definition else { continue }
-      actions += change(definition.id) { state in
-        if old.url.host != definition.url.host { state.hasRoute = nil }
+      actions += change(definition.id) { [hasRoute = entry.hasRoute] state in
+        if !isSameHost { state.hasRoute = nil }
         // The failures, the Retry-After and the 410 of the previous URL do not apply to a new one.
         let restart = old.url == definition.url || state.position.pause == .requested ? [] : state.resume(now)
-        return restart + state.reconfigure(maximumAge: definition.maximumAge, now)
+        let effects = restart + state.reconfigure(maximumAge: definition.maximumAge, now)
+        guard !isSameHost, let hasRoute else { return effects }
+        return effects + state.routeChanged(isPresent: hasRoute, now)
       }
     }
     // Keeps the position of a removed webhook, which continues from there if it is added again.
-    for (id, entry) in known where entries[id] == nil { stored?[id] = entry.state?.position }
+    for (id, entry) in known where entries[id] == nil {
+      guard let state = entry.state else { continue }
+      stored?[id] = state.position
+      actions += state.remove().map { Action(webhook: entry.definition, effect: $0) }
+    }
     return actions
   }
 
@@ -95,6 +111,8 @@ struct WebhookTable: Sendable {
     let seed = UInt64.random(in: .min ... .max)
     var state = DeliveryState(
       stored[id], epoch: epoch, end: end, maximumAge: entry.definition.maximumAge, source: source, seed: seed, now)
+    states += 1
+    state.lastNumber = states << 32
     var effects = state.start(now)
     if let hasRoute = entry.hasRoute { effects += state.routeChanged(isPresent: hasRoute, now) }
     entries[id]?.state = state
@@ -109,7 +127,8 @@ struct WebhookTable: Sendable {
 
   /// The route to a host has changed.
   mutating func routeChanged(_ host: ReachabilityTarget, isPresent: Bool, _ now: Moment) -> [Action] {
-    order.filter { entries[$0]?.definition.url.host == host }.flatMap { id in
+    routes[host] = isPresent
+    return order.filter { entries[$0]?.definition.url.host == host }.flatMap { id in
       entries[id]?.hasRoute = isPresent
       return change(id) { $0.routeChanged(isPresent: isPresent, now) }
     }
@@ -157,43 +176,9 @@ struct WebhookTable: Sendable {
       case .wake(let at): entries[id]?.wakeAt = at
       case .cancel(let number): entries[id]?.cancelled = number
       case .record(let record): entries[id]?.totals[record.result, default: 0] += 1
-      case .read, .send, .save, .report: break
+      case .read, .send, .save, .report, .abandon: break
       }
     }
     return effects.map { Action(webhook: definition, effect: $0) }
-  }
-}
-
-extension WebhookTable {
-  /// The state of a webhook; nil for an unknown id.
-  func report(_ id: String, _ now: Moment) -> WebhookReport? {
-    guard let entry = entries[id] else { return nil }
-    guard let state = entry.state else {
-      return WebhookReport(
-        definition: entry.definition, state: .starting, pending: 0, failures: 0, totals: entry.totals)
-    }
-    let position = state.position
-    let next = state.wait.map { wait in
-      let rest = Int64(max(.zero, wait.until - now.uptime) / .microseconds(1))
-      return Timestamp(microseconds: now.time.microseconds + rest)
-    }
-    return WebhookReport(
-      definition: entry.definition, state: state.reportedState, pause: position.pause,
-      position: position.settled == 0 ? nil : "\(position.epoch)-\(position.settled)", pending: state.pending,
-      oldest: state.oldestAge(now), failures: position.failures,
-      nextAttempt: state.reportedState == .retrying ? next : nil, lastDelivery: state.lastDelivery,
-      lastFailure: state.lastFailure, totals: entry.totals)
-  }
-}
-
-extension DeliveryState {
-  /// The state that a ``WebhookReport`` contains.
-  fileprivate var reportedState: WebhookReport.State {
-    if case .sending = activity { return .sending }
-    if position.pause != nil { return .paused }
-    guard let hasRoute else { return .starting }
-    guard hasMessage else { return .idle }
-    if !hasRoute { return .held }
-    return wait == nil ? .sending : .retrying
   }
 }

@@ -174,7 +174,7 @@ struct DeliverySimulation {
       case .record(let record):
         if record.result == .dropped { gaps.append(record.message) }
         if record.result == .deadLetter { deadLetters.append(record.message) }
-      case .report: break
+      case .report, .abandon: break
       }
     }
   }

@@ -1,0 +1,35 @@
+internal import ReachabilityModel
+
+extension WebhookTable {
+  /// The state of a webhook; nil for an unknown id.
+  func report(_ id: String, _ now: Moment) -> WebhookReport? {
+    guard let entry = entries[id] else { return nil }
+    guard let state = entry.state else {
+      return WebhookReport(
+        definition: entry.definition, state: .starting, pending: 0, failures: 0, totals: entry.totals)
+    }
+    let position = state.position
+    let next = state.wait.map { wait in
+      let rest = Int64(max(.zero, wait.until - now.uptime) / .microseconds(1))
+      return Timestamp(microseconds: now.time.microseconds + rest)
+    }
+    return WebhookReport(
+      definition: entry.definition, state: state.reportedState, pause: position.pause,
+      position: position.settled == 0 ? nil : "\(position.epoch)-\(position.settled)", pending: state.pending,
+      oldest: state.oldestAge(now), failures: position.failures,
+      nextAttempt: state.reportedState == .retrying ? next : nil, lastDelivery: state.lastDelivery,
+      lastFailure: state.lastFailure, totals: entry.totals)
+  }
+}
+
+extension DeliveryState {
+  /// The state that a ``WebhookReport`` contains.
+  fileprivate var reportedState: WebhookReport.State {
+    if case .sending = activity { return .sending }
+    if position.pause != nil { return .paused }
+    guard let hasRoute else { return .starting }
+    guard hasMessage else { return .idle }
+    if !hasRoute { return .held }
+    return wait == nil ? .sending : .retrying
+  }
+}
