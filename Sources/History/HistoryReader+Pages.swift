@@ -18,7 +18,7 @@ extension HistoryReader {
     let range = try range(of: filter)
     guard range.first < range.end else { return HistoryPage() }
     return try filter.subjects.isEmpty
-      ? page(of: range, filter) : page(of: try ids(subjects, range, filter), filter)
+      ? page(of: range, filter) : page(of: try candidates(subjects, range, filter), filter)
   }
 
   /// The row numbers that a filter's times and cursor select.
@@ -49,24 +49,35 @@ extension HistoryReader {
   }
 
   /// Some subjects: the numbers of their rows from the index, then these rows.
-  private func page(of ids: [Int64], _ filter: HistoryFilter) throws(DatabaseError) -> HistoryPage {
+  private func page(of candidates: Candidates, _ filter: HistoryFilter) throws(DatabaseError) -> HistoryPage {
     var builder = PageBuilder(filter)
-    for id in ids where !builder.isFull {
+    for id in candidates.ids where !builder.isFull {
       try connection.forEach("SELECT \(Self.columns) FROM transition WHERE id = ?", [.integer(id)]) { row in
         builder.take(row)
       }
     }
+    if candidates.hasMore { builder.endBeforeMoreRows() }
     return try finish(builder)
   }
 
-  private func ids(
+  /// Row numbers of some subjects in the order of a page.
+  private struct Candidates {
+    var ids: [Int64] = []
+    /// Whether there are rows after the last of them.
+    var hasMore = false
+  }
+
+  private func candidates(
     _ subjects: [Int64], _ range: (first: Int64, end: Int64), _ filter: HistoryFilter
-  ) throws(DatabaseError) -> [Int64] {
+  ) throws(DatabaseError) -> Candidates {
     let isAscending = !filter.isDescending
     let isFiltered = filter.types != nil || filter.states != nil
     let each = isFiltered ? max(filter.limit + 1, Limits.scannedRows / subjects.count) : filter.limit + 1
     var found: [Int64] = []
+    /// The first of the rows at which a subject's numbers end although it has more rows.
+    var bound: Int64?
     for subject in subjects {
+      let known = found.count
       try connection.forEach(
         """
         SELECT id FROM transition WHERE subject = ? AND id >= ? AND id < ? ORDER BY id \(isAscending ? "ASC" : "DESC") LIMIT ?
@@ -75,8 +86,11 @@ extension HistoryReader {
         found.append(row.integer(0))
         return true
       }
+      guard found.count - known == each, let last = found.last else { continue }
+      bound = bound.map { isAscending ? min($0, last) : max($0, last) } ?? last
     }
-    return isAscending ? found.sorted() : found.sorted(by: >)
+    if let bound { found.removeAll { isAscending ? $0 > bound : $0 < bound } }
+    return Candidates(ids: isAscending ? found.sorted() : found.sorted(by: >), hasMore: bound != nil)
   }
 
   /// Replaces the numbers of subjects by their names.
@@ -108,6 +122,9 @@ private struct PageBuilder {
   init(_ filter: HistoryFilter) { self.filter = filter }
 
   var isFull: Bool { next != nil }
+
+  /// No row is left of those that were read, but the table has more.
+  mutating func endBeforeMoreRows() { next = next ?? last }
 
   /// Adds the next row; false when the page is full and there are more rows.
   mutating func take(_ row: borrowing DatabaseRow) -> Bool {

@@ -26,6 +26,7 @@ public struct HistoryReader {
   /// - Throws: SQLite's error.
   func timeline(since: Int64, from run: Int64? = nil) throws(DatabaseError) -> Timeline {
     var runs: [RunRecord] = []
+    var boot: (id: String, shift: Int64)?
     try connection.forEach(
       "SELECT id, boot, started_uptime, alive_uptime, alive FROM run ORDER BY id DESC LIMIT \(Limits.runs)"
     ) { row in
@@ -40,7 +41,9 @@ public struct HistoryReader {
         (record.alive, record.shift) = (now.uptime, now.wall - now.uptime)
       }
       runs.append(record)
-      return record.alive + record.shift >= since || run.map { $0 < record.id } ?? false
+      // The last run of a boot places all of them, as in the time line.
+      boot = (record.boot, boot?.id == record.boot ? boot?.shift ?? record.shift : record.shift)
+      return record.alive + (boot?.shift ?? 0) >= since || run.map { $0 < record.id } ?? false
     }
     return Timeline(runs: runs.reversed(), suspensions: [])
   }

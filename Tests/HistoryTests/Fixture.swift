@@ -44,14 +44,21 @@ final class HistoryFixture {
 
   /// Adds a transition.
   func change(_ target: String, to state: StateCode, at uptime: Int64, from old: StateCode = .targetUnknown) throws {
+    try insert(target, state, at: uptime, from: old)
+    try live(until: uptime)
+  }
+
+  /// Adds a transition, and leaves the run's last sign of life as it is.
+  func insert(
+    _ target: String, _ state: StateCode, at uptime: Int64, from old: StateCode = .targetUnknown
+  ) throws(DatabaseError) {
     let subject = try Subject.reference(to: target, in: connection)
     try connection.run(
       """
       INSERT INTO transition(epoch, seq, at, boottime, run, subject, type, old, new, reason, cause, flags)
-      VALUES('6f1c2a90', (SELECT count(*) + 1 FROM transition), ?, ?, ?, ?, 3, ?, ?, NULL, 0, 0)
+      VALUES('6f1c2a90', (SELECT ifnull(max(id), 0) + 1 FROM transition), ?, ?, ?, ?, 3, ?, ?, NULL, 0, 0)
       """, .integer(Self.s(uptime + shift)), .integer(Self.s(uptime)), .integer(run), .integer(subject),
       .integer(Int64(old.rawValue)), .integer(Int64(state.rawValue)))
-    try live(until: uptime)
   }
 
   /// A reader at a moment of the present boot.

@@ -96,6 +96,39 @@ import Testing
     #expect(try reader.page(filter).entries.allSatisfy { $0.subject == "target:a" && $0.transition.new == .targetDown })
   }
 
+  /// The entries that a filter selects are older than all rows that one page examines.
+  @Test(arguments: [true, false], [["target:busy"], ["target:busy", "target:quiet"]])
+  func filteredPagesReachTheEndOfALongHistory(isDescending: Bool, subjects: [String]) throws {
+    let fixture = try HistoryFixture()
+    try fixture.begin(boot: "a", at: 0, shift: 1_000)
+    let rows = Int64(2 * Limits.scannedRows)
+    try fixture.connection.transaction { () throws(DatabaseError) in
+      for second in 0..<rows {
+        let isSelected = second == 3 || second == rows - 3
+        try fixture.insert("target:busy", isSelected ? .targetDown : .targetUp, at: second)
+        if second % 1_000 == 500 { try fixture.insert("target:quiet", .targetDown, at: second) }
+      }
+    }
+    try fixture.live(until: rows)
+    let reader = fixture.reader(at: rows)
+    var filter = HistoryFilter()
+    filter.subjects = subjects
+    filter.states = [.targetDown]
+    filter.isDescending = isDescending
+    var found: [HistoryEntry] = []
+    var pages = 0
+    repeat {
+      let page = try reader.page(filter)
+      found += page.entries
+      filter.cursor = page.next
+      pages += 1
+    } while filter.cursor != nil && pages < 10
+    #expect(found.count == (subjects.count == 1 ? 2 : 2 + Int(rows) / 1_000))
+    let ids = found.map(\.id)
+    #expect(isDescending ? ids == ids.sorted(by: >) : ids == ids.sorted())
+    #expect(pages < 10)
+  }
+
   @Test func anEmptyHistoryHasNoEntries() throws {
     let fixture = try HistoryFixture()
     #expect(try fixture.reader(at: 10).page(HistoryFilter()) == HistoryPage())
@@ -160,6 +193,26 @@ import Testing
     var filter = HistoryFilter()
     filter.since = now - s(900)
     #expect(try reader.page(filter).entries.map(\.transition.new) == [.targetUp, .targetDown])
+  }
+
+  /// As on a machine without a clock of its own, where the service starts before the time is known.
+  @Test func anEarlierRunOfTheBootIsPlacedByTheLastOne() throws {
+    let fixture = try HistoryFixture()
+    let base: Int64 = 1_800_000_000
+    try fixture.begin(boot: "a", at: 0, shift: 0)
+    try fixture.change("target:db", to: .targetUp, at: 10)
+    try fixture.live(until: 100)
+    try fixture.begin(boot: "a", at: 110, shift: base)
+    let reader = fixture.reader(at: 200)
+    let target = try #require(try reader.reference(to: "target:db"))
+    let window = s(base + 50)..<s(base + 200)
+    let uptime = try reader.uptime(of: target, in: window, step: s(150))[0].summary
+    #expect(uptime[.up] == s(140))
+    #expect(uptime[.unmonitored] == s(10))
+    #expect(try reader.uptimes(of: [target], in: window) == [uptime])
+    var filter = HistoryFilter()
+    filter.since = s(base)
+    #expect(try reader.page(filter).entries.count == 1)
   }
 
   @Test func manyTargetsAreTheSameAsEach() throws {
