@@ -11,11 +11,16 @@ extension Limits {
   /// Runs of the service that a query examines, the newest first.
   static let runs = 100_000
 
-  /// Rows that one transaction of retention deletes: about 10 ms.
+  /// Rows that one transaction of retention examines or deletes: about 10 ms.
   static let deletedRows = 2_000
 
   /// Samples that wait for the thread of the store: ten minutes of 10,000 targets that are checked every 30 seconds.
   static let pendingSamples = 200_000
+
+  /// Samples that are written although the minute is not over, which takes about 20 ms.
+  ///
+  /// The default limit of 10,000 checks a second permits 600,000 a minute.
+  static let writtenSamples = 50_000
 
   /// Targets whose samples of an hour are written in one transaction: three rows each, about 10 ms.
   static let closedTargets = 500
@@ -34,6 +39,9 @@ extension Limits {
 
   /// Transactions of retention in one interval: 100,000 rows, so that a full database becomes smaller than it grows.
   static let retentionSteps = 50
+
+  /// The time after which retention examines transitions again that it has kept.
+  static let examination = Duration.seconds(3_600)
 
   /// The interval of a task that runs only at the end.
   static let never = Duration.seconds(100 * 365 * 86_400)

@@ -96,6 +96,31 @@ import Testing
     #expect(try fixture.connection.query("SELECT count(*) FROM hour") { $0.integer(0) } == [Int64(targets)])
   }
 
+  /// The first row after an hour has samples of that hour; a start must not add them to the roll-ups again.
+  @Test(arguments: [1, 2, 3]) func samplesOfTheHourBeforeAreCountedOnceAfterRestarts(restarts: Int) throws {
+    let fixture = try HistoryFixture()
+    var recorder = SampleRecorder()
+    for second in stride(from: Int64(0), to: 3_700, by: 20) {
+      recorder.record(sample(second), of: "target:db")
+      if second % 60 == 20 { try flush(recorder, fixture, at: second + 1) }
+    }
+    try flush(recorder, fixture, at: 3_761)
+    for restart in 0..<restarts {
+      recorder = SampleRecorder()
+      try recorder.recover(fixture.connection)
+      try flush(recorder, fixture, at: 3_800 + Int64(restart) * 60)
+    }
+    for step in LatencyStep.allCases {
+      let found = try rollups(recorder, fixture, "target:db", step).reduce(0) { $0 + $1.count }
+      #expect(found == 185, "\(step)")
+    }
+    try flush(recorder, fixture, at: 7_300)
+    #expect(try rollups(recorder, fixture, "target:db", .hour).map(\.count) == [180, 5])
+    #expect(try rollups(recorder, fixture, "target:db", .day).map(\.count) == [185])
+    try flush(recorder, fixture, at: 7_400)
+    #expect(try fixture.connection.query("SELECT count(*) FROM sample_minute") { $0.integer(0) } == [0])
+  }
+
   @Test func anHourThatComesAgainIsAddedToTheFirst() throws {
     let fixture = try HistoryFixture()
     let recorder = SampleRecorder()
@@ -114,99 +139,17 @@ import Testing
     for _ in 0...Limits.pendingSamples { recorder.record(sample(0), of: "target:db") }
     #expect(recorder.dropped == 1)
   }
-}
 
-@Suite struct RetentionTests {
-  private func retain(_ fixture: HistoryFixture, at time: StoreTime) throws -> Bool {
-    try fixture.connection.transaction { () throws(DatabaseError) in
-      try Retention.apply(fixture.connection, RetentionPolicy(), now: time)
+  /// More than the memory holds in one minute.
+  @Test func manySamplesAreWrittenBeforeTheMinuteIsOver() async throws {
+    let directory = try StoreDirectory()
+    let store = try directory.open()
+    defer { withExtendedLifetime(directory) { _ = store.close(within: .seconds(10)) } }
+    let keeper = HistoryKeeper(store)
+    for _ in 0..<Limits.pendingSamples / Limits.writtenSamples + 1 {
+      for _ in 0..<Limits.writtenSamples { keeper.record(sample(0), of: "target:db") }
+      try await store.commit()
     }
-  }
-
-  @Test func nothingIsDeletedWithinTheLimits() {
-    #expect(RetentionPolicy().steps(StoreContents(), at: 1_800_000_000) == [])
-    var contents = StoreContents()
-    contents.events = 1...1_000
-    contents.meanEventBytes = 500
-    contents.firstRecentEvent = 1
-    contents.transitions = 1...10
-    contents.firstRecentTransition = 1
-    contents.firstSample = SampleKey.first(of: 500_000 - 47)
-    contents.size = 1 << 20
-    #expect(RetentionPolicy().steps(contents, at: 500_000 * 3_600) == [])
-  }
-
-  @Test func eventsAreLimitedByBytes() {
-    var contents = StoreContents()
-    contents.events = 1...1_000_000
-    contents.meanEventBytes = 512
-    contents.firstRecentEvent = 1
-    let kept = Int64(64 << 20) / 512
-    #expect(RetentionPolicy().steps(contents, at: 0) == [.events(before: 1_000_000 - kept + 1)])
-    // A webhook keeps the events that it has not delivered, up to four times as many.
-    for (undelivered, first) in [(1, 1_000_000 - 4 * kept + 1), (700_000, 700_000), (1_000_001, 1_000_000 - kept + 1)] {
-      contents.firstUndelivered = Int64(undelivered)
-      #expect(RetentionPolicy().steps(contents, at: 0) == [.events(before: first)])
-    }
-  }
-
-  @Test func eventsThatAFleetDoesNotHaveStayAtAnyAge() {
-    var contents = StoreContents()
-    contents.events = 1...1_000_000
-    contents.meanEventBytes = 512
-    contents.firstRecentEvent = 999_000
-    #expect(RetentionPolicy().steps(contents, at: 0) == [.events(before: 999_000)])
-    let largest = 1_000_000 - Int64(256 << 20) / 512 + 1
-    for (unpublished, first) in [(1, largest), (700_000, 700_000), (999_500, 999_000)] {
-      contents.firstUnpublished = Int64(unpublished)
-      #expect(RetentionPolicy().steps(contents, at: 0) == [.events(before: first)])
-    }
-  }
-
-  @Test func aLargeDatabaseLosesSamplesFirst() {
-    var contents = StoreContents()
-    contents.size = 2 << 30
-    contents.transitions = 5...50_000
-    contents.firstRecentTransition = 5
-    let now: Int64 = 500_000 * 3_600
-    #expect(RetentionPolicy().steps(contents, at: now) == [.transitions(before: 5 + Int64(Limits.deletedRows))])
-    contents.firstHour = SampleKey.key(499_990, 3)
-    #expect(RetentionPolicy().steps(contents, at: now) == [.hours(before: SampleKey.first(of: 499_991))])
-    contents.firstSample = SampleKey.key(499_999, 3)
-    #expect(RetentionPolicy().steps(contents, at: now) == [.samples(before: SampleKey.first(of: 500_000))])
-  }
-
-  @Test func theLastTransitionOfASubjectStays() throws {
-    let fixture = try HistoryFixture()
-    try fixture.begin(boot: "a", at: 0, shift: 1_800_000_000)
-    try fixture.change("target:old", to: .targetUp, at: 10)
-    for second in 0..<Int64(5_000) { try fixture.change("target:db", to: .targetUp, at: 20 + second) }
-    let late = StoreTime(
-      wall: HistoryFixture.s(1_800_000_000 + 401 * 86_400), uptime: HistoryFixture.s(401 * 86_400))
-    var calls = 0
-    while try retain(fixture, at: late) {
-      calls += 1
-      try #require(calls < 10)
-    }
-    #expect(calls >= 2, "in parts")
-    let left = try fixture.connection.query("SELECT id FROM transition ORDER BY id") { $0.integer(0) }
-    #expect(left == [1, 5_001])
-  }
-
-  @Test func oldRowsOfEveryTableAreDeleted() throws {
-    let fixture = try HistoryFixture()
-    let now = StoreTime(wall: 500_000 * 3_600_000_000, uptime: 1)
-    for (table, period, age) in [
-      ("sample", Int64(500_000), Int64(48)), ("hour", 500_000, 90 * 24), ("day", 500_000 / 24, 800),
-    ] {
-      for back in [0, age - 1, age + 1, age + 50] {
-        try fixture.connection.run(
-          "INSERT INTO \(table)(key, data) VALUES(?, x'00')", .integer(SampleKey.key(period - back, 1)))
-      }
-    }
-    while try Retention.apply(fixture.connection, RetentionPolicy(), now: now) {}
-    for table in ["sample", "hour", "day"] {
-      #expect(try fixture.connection.query("SELECT count(*) FROM \(table)") { $0.integer(0) } == [2], "\(table)")
-    }
+    #expect(keeper.recorder.dropped == 0)
   }
 }

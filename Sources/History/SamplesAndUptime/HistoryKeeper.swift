@@ -37,6 +37,15 @@ public final class HistoryKeeper: Sendable {
     }
   }
 
+  /// Adds the result of a check; it does not block.
+  ///
+  /// - Parameters:
+  ///   - sample: the result.
+  ///   - subject: the name of the target's subject: `target:db`.
+  public func record(_ sample: Sample, of subject: String) {
+    if recorder.record(sample, of: subject) { flush() }
+  }
+
   /// Writes the samples in transactions of their own, so that an event waits for one of them at most.
   private func flush() {
     guard

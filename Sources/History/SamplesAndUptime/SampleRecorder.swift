@@ -31,10 +31,16 @@ public final class SampleRecorder: Sendable {
   /// - Parameters:
   ///   - sample: the result of a check.
   ///   - subject: the name of the target's subject: `target:db`.
-  public func record(_ sample: Sample, of subject: String) {
+  /// - Returns: whether so many samples wait now that they must be written before the minute is over.
+  @discardableResult
+  public func record(_ sample: Sample, of subject: String) -> Bool {
     state.withLock { state in
-      guard state.received.count < Limits.pendingSamples else { return state.dropped += 1 }
+      guard state.received.count < Limits.pendingSamples else {
+        state.dropped += 1
+        return false
+      }
       state.received.append(Received(subject: subject, sample: sample))
+      return state.received.count == Limits.writtenSamples
     }
   }
 
@@ -84,9 +90,17 @@ public final class SampleRecorder: Sendable {
       known[item.subject] = subject
       entries.append(SampleStaging.Entry(subject: subject, sample: item.sample))
     }
-    try SampleTables.stage(entries, minute: time / SampleStaging.minuteLength, connection)
     var flushed = Flushed(count: received.count, references: known, entries: entries, isReplaced: isReplaced)
-    guard let hour = open.closedHour(at: time) else { return flushed }
+    if let hour = open.closedHour(at: time) { try end(hour, of: open, at: time, connection, &flushed) }
+    // After the end of the hour, which deletes the rows of that hour: samples that arrive late are not in it.
+    try SampleTables.stage(entries, at: time, connection)
+    return flushed
+  }
+
+  /// Writes one part of an hour that is over.
+  private func end(
+    _ hour: Int64, of open: OpenHours, at time: Int64, _ connection: DatabaseConnection, _ flushed: inout Flushed
+  ) throws(DatabaseError) {
     let progress = try SampleTables.progress(connection)
     let last = progress.hour == hour ? progress.subject : 0
     let part = open.next(in: hour, after: last, limit: Limits.closedTargets)
@@ -94,8 +108,8 @@ public final class SampleRecorder: Sendable {
     flushed.written = part.map { OpenHours.Key(hour: hour, subject: $0.subject) }
     flushed.hasMore = part.count == Limits.closedTargets
     try SampleTables.setProgress(flushed.hasMore ? (hour, part.last?.subject ?? 0) : nil, connection)
-    if !flushed.hasMore { try SampleTables.unstage(before: OpenHours.hour(of: time), connection) }
-    return flushed
+    guard !flushed.hasMore else { return }
+    try SampleTables.unstage(through: hour, present: OpenHours.hour(of: time), connection)
   }
 
   /// What ``flush(_:at:)`` has written.

@@ -2,11 +2,20 @@ internal import Database
 
 /// The statements for the tables of samples and roll-ups.
 enum SampleTables {
-  /// Adds samples to the row of a minute.
-  static func stage(_ entries: [SampleStaging.Entry], minute: Int64, _ connection: DatabaseConnection)
+  /// Adds samples to the row of a minute, and samples of another hour to a row of that hour, so that the end of an hour
+  /// deletes exactly its samples.
+  static func stage(_ entries: [SampleStaging.Entry], at time: Int64, _ connection: DatabaseConnection)
     throws(DatabaseError)
   {
-    guard !entries.isEmpty else { return }
+    let minute = time / SampleStaging.minuteLength
+    for (hour, entries) in Dictionary(grouping: entries, by: { OpenHours.hour(of: $0.sample.time) }) {
+      try stage(entries, minute: min(max(minute, hour * 60), hour * 60 + 59), connection)
+    }
+  }
+
+  private static func stage(_ entries: [SampleStaging.Entry], minute: Int64, _ connection: DatabaseConnection)
+    throws(DatabaseError)
+  {
     let stored = try connection.query("SELECT data FROM sample_minute WHERE minute = ?", .integer(minute)) {
       $0.blob(0)
     }
@@ -15,9 +24,12 @@ enum SampleTables {
       .blob((stored.first ?? []) + SampleStaging.encode(entries, minute: minute)))
   }
 
-  /// Deletes the rows of the minutes before an hour.
-  static func unstage(before hour: Int64, _ connection: DatabaseConnection) throws(DatabaseError) {
-    try connection.run("DELETE FROM sample_minute WHERE minute < ?", .integer(hour * 60))
+  /// Deletes the rows of an hour that is over, and of all earlier ones but the present one, which is earlier after the
+  /// clock was set back.
+  static func unstage(through hour: Int64, present: Int64, _ connection: DatabaseConnection) throws(DatabaseError) {
+    try connection.run(
+      "DELETE FROM sample_minute WHERE minute < ? AND minute NOT BETWEEN ? AND ?", .integer((hour + 1) * 60),
+      .integer(present * 60), .integer(present * 60 + 59))
   }
 
   /// Writes the samples of a target in an hour that is over, and adds them to its roll-ups.
