@@ -1,5 +1,23 @@
 public import Database
 
+/// The transitions that retention has examined: those that it keeps, because they are the last of their subject, must not
+/// be examined again each minute.
+public struct RetentionProgress: Sendable, Equatable {
+  /// The row number up to which the transitions are examined.
+  var examined: Int64 = 0
+  /// When the first of them was, in microseconds of CLOCK_BOOTTIME; nil if none is.
+  var since: Int64?
+
+  /// No transition is examined.
+  public init() {}
+
+  /// Begins again after some time: examined transitions may not be the last of their subject any more.
+  mutating func expire(at time: Int64) {
+    guard let begun = since, time - begun >= Int64(Limits.examination / .microseconds(1)) else { return }
+    self = RetentionProgress()
+  }
+}
+
 /// Deletes what is older or larger than the policy allows, a limited number of rows in each transaction.
 public enum Retention {
   /// Deletes one part of what the policy does not keep.
@@ -7,48 +25,69 @@ public enum Retention {
   /// - Parameters:
   ///   - connection: the connection that writes, in a transaction.
   ///   - policy: what to keep.
+  ///   - progress: what earlier calls have examined.
   ///   - now: the present time.
-  /// - Returns: whether more is to be deleted.
+  /// - Returns: whether more may have to be deleted.
   /// - Throws: SQLite's error.
   public static func apply(
-    _ connection: DatabaseConnection, _ policy: RetentionPolicy, now: StoreTime = .now
+    _ connection: DatabaseConnection, _ policy: RetentionPolicy, _ progress: inout RetentionProgress,
+    now: StoreTime = .now
   ) throws(DatabaseError) -> Bool {
-    let contents = try contents(connection, policy, now)
-    let steps = policy.steps(contents, at: now.wall / 1_000_000)
-    guard let step = steps.first else { return false }
-    let deleted = try delete(step, connection)
-    // Transitions that stay because they are the last of their subject leave nothing to delete.
-    if deleted == 0, case .transitions = step { return steps.count > 1 }
+    progress.expire(at: now.uptime)
+    let contents = try contents(connection, policy, after: progress.examined, now)
+    guard let step = policy.steps(contents, at: now.wall / 1_000_000).first else { return false }
+    if case .transitions(let first) = step {
+      progress.since = progress.since ?? now.uptime
+      progress.examined = try deleteTransitions(after: progress.examined, before: first, connection)
+    } else {
+      try delete(step, connection)
+    }
     try connection.run("PRAGMA incremental_vacuum(\(Limits.vacuumedPages))")
-    return deleted == Limits.deletedRows || steps.count > 1
+    return true
   }
 
-  private static func delete(_ step: RetentionStep, _ connection: DatabaseConnection) throws(DatabaseError) -> Int {
-    let limit = DatabaseValue.integer(Int64(Limits.deletedRows))
-    func rows(of table: String, _ key: String, below bound: Int64) throws(DatabaseError) -> Int {
-      try connection.run(
-        "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(key) < ? ORDER BY \(key) LIMIT ?)",
-        .integer(bound), limit)
-    }
-    switch step {
-    case .events(let first): return try rows(of: "event", "seq", below: first)
-    case .samples(let first): return try rows(of: "sample", "key", below: first)
-    case .hours(let first): return try rows(of: "hour", "key", below: first)
-    case .days(let first): return try rows(of: "day", "key", below: first)
-    case .transitions(let first):
-      return try connection.run(
-        """
-        DELETE FROM transition WHERE id IN (
-          SELECT id FROM transition AS old WHERE id < ? AND EXISTS (
-            SELECT 1 FROM transition AS later WHERE later.subject = old.subject AND later.id > old.id)
-          ORDER BY id LIMIT ?)
-        """, .integer(first), limit)
-    }
+  private static func delete(_ step: RetentionStep, _ connection: DatabaseConnection) throws(DatabaseError) {
+    let (table, key, bound): (String, String, Int64) =
+      switch step {
+      case .events(let first): ("event", "seq", first)
+      case .samples(let first): ("sample", "key", first)
+      case .hours(let first): ("hour", "key", first)
+      case .days(let first): ("day", "key", first)
+      case .transitions(let first): ("transition", "id", first)
+      }
+    try connection.run(
+      "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(key) < ? ORDER BY \(key) LIMIT ?)",
+      .integer(bound), .integer(Int64(Limits.deletedRows)))
   }
 
-  private static func contents(_ connection: DatabaseConnection, _ policy: RetentionPolicy, _ now: StoreTime)
-    throws(DatabaseError) -> StoreContents
+  /// Deletes those of the next transitions that are not the last of their subject before a row.
+  ///
+  /// The last one stays although a later one follows: it is the state of the subject at the beginning of what is kept.
+  /// The last one of a subject that was removed says nothing that its absence does not say. Without its deletion, names
+  /// that are used once, as those of containers' interfaces, would stay.
+  ///
+  /// - Returns: the last row number that was examined.
+  private static func deleteTransitions(after examined: Int64, before bound: Int64, _ connection: DatabaseConnection)
+    throws(DatabaseError) -> Int64
   {
+    let last = try connection.query(
+      "SELECT max(id) FROM (SELECT id FROM transition WHERE id > ? AND id < ? ORDER BY id LIMIT ?)", .integer(examined),
+      .integer(bound), .integer(Int64(Limits.deletedRows))
+    ) { $0.optionalInteger(0) }
+    guard let last = last.first ?? nil else { return bound - 1 }
+    try connection.run(
+      """
+      DELETE FROM transition WHERE id > ? AND id <= ? AND (new IN (?, ?) OR EXISTS (
+        SELECT 1 FROM transition AS later
+        WHERE later.subject = transition.subject AND later.id > transition.id AND later.id < ?))
+      """, .integer(examined), .integer(last), .integer(Int64(StateCode.interfaceRemoved.rawValue)),
+      .integer(Int64(StateCode.targetRemoved.rawValue)), .integer(bound))
+    return last
+  }
+
+  private static func contents(
+    _ connection: DatabaseConnection, _ policy: RetentionPolicy, after examined: Int64, _ now: StoreTime
+  ) throws(DatabaseError) -> StoreContents {
     func first(_ query: String) throws(DatabaseError) -> Int64? {
       try connection.query(query) { $0.optionalInteger(0) }.first ?? nil
     }
@@ -69,9 +108,10 @@ public enum Retention {
       }
       contents.firstRecentEvent = Int64(bitPattern: try reader.firstEvent(at: oldest) ?? UInt64(highest))
     }
-    if let lowest = try first("SELECT min(id) FROM transition"),
-      let highest = try first("SELECT max(id) FROM transition")
-    {
+    let unexamined = try connection.query("SELECT min(id) FROM transition WHERE id > ?", .integer(examined)) {
+      $0.optionalInteger(0)
+    }
+    if let lowest = unexamined.first ?? nil, let highest = try first("SELECT max(id) FROM transition") {
       contents.transitions = lowest...highest
       let oldest = now.wall - policy.transitions * 1_000_000
       contents.firstRecentTransition = try reader.firstEntry(at: oldest, try reader.timeline(since: oldest))

@@ -7,7 +7,7 @@ public struct RetentionPolicy: Sendable, Equatable {
   /// The bytes of events while a webhook has not delivered them, or a fleet has not stored them: a receiver may be down
   /// for days.
   public var undeliveredEventBytes: Int64 = 256 << 20
-  /// The age of transitions in seconds; the last one of each subject stays.
+  /// The age of transitions in seconds; the last one of each subject before it stays, unless it is a removal.
   public var transitions: Int64 = 400 * day
   /// The age of samples in seconds.
   public var samples: Int64 = 48 * 3600
@@ -29,7 +29,7 @@ public struct RetentionPolicy: Sendable, Equatable {
 public enum RetentionStep: Sendable, Equatable {
   /// Events with a lower number.
   case events(before: Int64)
-  /// Transitions with a lower row number that are not the last one of their subject.
+  /// Transitions with a lower row number that are not the last one of their subject below it, or are its removal.
   case transitions(before: Int64)
   /// Rows of samples with a lower key.
   case samples(before: Int64)
@@ -51,7 +51,7 @@ public struct StoreContents: Sendable, Equatable {
   public var firstUndelivered: Int64?
   /// The first event that the fleet does not have, which is kept at any age; nil without a fleet.
   public var firstUnpublished: Int64?
-  /// The lowest and the highest row number of a transition; nil without transitions.
+  /// The lowest and the highest row number of a transition that is not examined yet; nil without any.
   public var transitions: ClosedRange<Int64>?
   /// The first transition that is not too old.
   public var firstRecentTransition: Int64 = 0
@@ -114,9 +114,7 @@ extension RetentionPolicy {
     if let stored = contents.events, stored.count > 1 {
       return .events(before: min(stored.upperBound, stored.lowerBound + Int64(Limits.deletedRows)))
     }
-    if let stored = contents.transitions, stored.count > 1 {
-      return .transitions(before: min(stored.upperBound, stored.lowerBound + Int64(Limits.deletedRows)))
-    }
+    if let stored = contents.transitions, stored.count > 1 { return .transitions(before: stored.upperBound) }
     return nil
   }
 }

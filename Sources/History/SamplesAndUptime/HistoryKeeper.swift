@@ -11,6 +11,7 @@ public final class HistoryKeeper: Sendable {
   /// next interval must not add another one.
   private let isFlushing = Locked(false)
   private let isRetaining = Locked(false)
+  private let progress = Locked(RetentionProgress())
 
   /// The samples.
   public let recorder = SampleRecorder()
@@ -74,8 +75,11 @@ public final class HistoryKeeper: Sendable {
       })
     else { return }
     let hasMore = Locked(false)
-    store.write { [policy, now] (connection) throws(DatabaseError) in
-      let isUnfinished = try Retention.apply(connection, policy, now: now())
+    store.write { [self] (connection) throws(DatabaseError) in
+      // Without the lock, because the disk may block; only the thread of the store changes the progress.
+      var examined = progress.withLock(\.self)
+      let isUnfinished = try Retention.apply(connection, policy, &examined, now: now())
+      progress.withLock { $0 = examined }
       hasMore.withLock { $0 = isUnfinished }
     } completion: { [self] result in
       isRetaining.withLock { $0 = false }
