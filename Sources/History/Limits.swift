@@ -33,6 +33,9 @@ enum Limits {
   /// events comes soon.
   static let checkpointForcedPages = 6000
 
+  /// Pages by which a database that has reached its limit may grow each time it is opened: 16 MiB, for the events that wait.
+  static let sparePages: Int64 = 4096
+
   /// The time between attempts to open the database after a failure.
   static let reopenDelay = Duration.seconds(5)
 

@@ -34,9 +34,7 @@ struct StoreFiles: Sendable {
       let connection = try DatabaseConnection(databasePath)
       let (version, isUsable) = try Schema.version(of: connection)
       if isUsable {
-        // Retention keeps the file below its size; the rest is for what arrives in between.
-        try Schema.configure(
-          connection, isNew: version == 0, maximumPages: configuration.maximumSize / 4096 * 5 / 4)
+        try Schema.configure(connection, isNew: version == 0, maximumPages: try maximumPages(connection))
         try Schema.migrate(connection, from: version)
         return connection
       }
@@ -45,6 +43,16 @@ struct StoreFiles: Sendable {
       throw .database(error)
     }
     throw .newerSchema(path: databasePath, version: newer, supported: Schema.version)
+  }
+
+  /// The limit of the file's pages.
+  ///
+  /// Retention keeps the file below its size; the rest is for what arrives in between. A file at the limit, as after
+  /// the setting was reduced, needs some pages beyond it: events that cannot be committed would prevent retention, which
+  /// deletes nothing while the database is not open.
+  private func maximumPages(_ connection: DatabaseConnection) throws(DatabaseError) -> Int64 {
+    let present = try connection.query("PRAGMA page_count") { $0.integer(0) }.first ?? 0
+    return max(configuration.maximumSize / 4096 * 5 / 4, present + Limits.sparePages)
   }
 
   /// Renames the files, which stay for examination: they are never deleted.

@@ -126,6 +126,46 @@ struct HistoryStoreTests {
     store.close(within: .seconds(10))
   }
 
+  @Test("A database larger than a reduced limit takes events, and retention makes it smaller", .timeLimit(.minutes(2)))
+  func reducedLimit() async throws {
+    var record = event(1)
+    record.body = [UInt8](repeating: 0x61, count: 10_000)
+    func append(_ numbers: ClosedRange<UInt64>, to store: HistoryStore) async throws {
+      for number in numbers {
+        record.sequence = number
+        _ = store.append([record])
+      }
+      try await store.commit()
+    }
+    var store = try directory.open()
+    try await append(1...500, to: store)
+    #expect(store.close(within: .seconds(30)))
+    var configuration = directory.configuration
+    configuration.maximumSize = 1 << 20
+    store = try HistoryStore.open(configuration)
+    try store.start()
+    try await append(501...700, to: store)
+    #expect(store.state == .keeping)
+    var policy = RetentionPolicy()
+    policy.maximumSize = configuration.maximumSize
+    let hasMore = Locked(true)
+    while hasMore.withLock(\.self) {
+      store.write { [policy] (connection) throws(DatabaseError) in
+        var progress = RetentionProgress()
+        let isUnfinished = try Retention.apply(connection, policy, &progress)
+        hasMore.withLock { $0 = isUnfinished }
+      }
+      try await store.commit()
+    }
+    let pages = try await store.rows { (connection) throws(DatabaseError) in
+      try connection.query("SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count") {
+        $0.integer(0)
+      }
+    }
+    #expect(pages[0] <= 256)
+    #expect(store.close(within: .seconds(30)))
+  }
+
   @Test("A second store in the same directory is refused")
   func oneProcess() throws {
     let first = try directory.open()
