@@ -12,7 +12,7 @@ extension HistoryReader {
   public func page(_ filter: HistoryFilter) throws(DatabaseError) -> HistoryPage {
     var subjects: [Int64] = []
     for name in filter.subjects {
-      if let subject = try reference(to: name) { subjects.append(subject) }
+      if let subject = try reference(to: name), !subjects.contains(subject) { subjects.append(subject) }
     }
     if subjects.isEmpty, !filter.subjects.isEmpty { return HistoryPage() }
     let range = try range(of: filter)
@@ -30,7 +30,7 @@ extension HistoryReader {
       if filter.until != .max { end = try firstEntry(at: filter.until, timeline) }
     }
     if let cursor = filter.cursor {
-      if filter.isDescending { end = min(end, cursor) } else { first = max(first, cursor + 1) }
+      if filter.isDescending { end = min(end, cursor) } else { first = max(first, cursor == .max ? .max : cursor + 1) }
     }
     return (first, end)
   }

@@ -129,6 +129,24 @@ import Testing
     #expect(pages < 10)
   }
 
+  /// A client may send any cursor.
+  @Test(arguments: [true, false], [1, 31, Int64.max])
+  func everyCursorIsAccepted(isDescending: Bool, cursor: Int64) throws {
+    let reader = try filled().reader(at: 200)
+    var filter = HistoryFilter()
+    filter.isDescending = isDescending
+    filter.cursor = cursor
+    let count = isDescending ? min(30, cursor - 1) : max(0, 30 - cursor)
+    #expect(try reader.page(filter).entries.count == Int(count))
+  }
+
+  @Test func aRepeatedSubjectSelectsItsEntriesOnce() throws {
+    let reader = try filled().reader(at: 200)
+    var filter = HistoryFilter()
+    filter.subjects = ["target:b", "target:b"]
+    #expect(try reader.page(filter).entries.count == 10)
+  }
+
   @Test func anEmptyHistoryHasNoEntries() throws {
     let fixture = try HistoryFixture()
     #expect(try fixture.reader(at: 10).page(HistoryFilter()) == HistoryPage())
