@@ -28,6 +28,10 @@ extension HTTPServer {
     public var streamLimit = Limits.streams
     /// The maximum bytes of a request body; a longer one is answered 413.
     public var requestBodyLimit = Limits.requestBody
+    /// The maximum bytes of all incomplete request bodies and unsent responses of the ``servers`` together.
+    ///
+    /// Beyond it, the connections whose bodies are in memory for the longest time are ended.
+    public var transferMemory = Limits.transferMemory
     /// Time for a request's head to be complete; then 408, or no response if no request line was received.
     public var requestHeadTime = Limits.requestHead
     /// Time for a request's body to be complete after its head; then 408.

@@ -31,6 +31,14 @@ enum Limits {
   /// A batch of two thousand targets of 128 bytes fits.
   static let requestBody = 256 * 1024
 
+  /// Bytes of all incomplete request bodies and of all responses that clients have not received yet.
+  ///
+  /// The longest response, the metrics of 10,000 targets, has 2 MiB.
+  static let transferMemory = 64 << 20
+
+  /// Bytes from which a body counts towards ``transferMemory``; libmicrohttpd's buffers for a connection are larger.
+  static let countedTransfer = 8 * 1024
+
   /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets.
   static let descriptorReserve = 256
 

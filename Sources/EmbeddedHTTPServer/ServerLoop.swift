@@ -26,6 +26,7 @@ internal import Synchronization
   private let deferred: DeferredReplies
   private let halfClosed: HalfClosedClients
   private let lingering: LingeringSockets
+  private let memory: TransferMemory
   /// Serves the streams whose sockets are taken over; nil if libmicrohttpd serves them.
   private let takeover: StreamTakeover?
   /// The listening socket until the server stops accepting.
@@ -57,10 +58,12 @@ internal import Synchronization
     deferred = DeferredReplies(context, connections, direct)
     halfClosed = HalfClosedClients(context, streams)
     lingering = LingeringSockets(context)
-    let responses = ResponseSender(context, direct: direct, errors: errors, streams: streams, takeover: takeover)
+    memory = TransferMemory(context, direct)
+    let responses = ResponseSender(
+      context, direct: direct, errors: errors, streams: streams, takeover: takeover, memory: memory)
     requests = RequestProcessor(
       context, connections: connections, responses: responses, direct: direct, deferred: deferred, streams: streams,
-      halfClosed: halfClosed, errors: errors, handler: handler)
+      halfClosed: halfClosed, errors: errors, memory: memory, handler: handler)
     self.socket = socket
     do throws(HTTPServerError) {
       guard let daemon = MHDDaemon(loop: self, listener: socket.descriptor) else {
@@ -244,6 +247,7 @@ internal import Synchronization
   func closed(_ connection: Connection) {
     hadActivity = true
     connections.remove(connection)
+    memory.release(connection)
     errors.headEnded(connection)
     connection.cancelTimers()
     connection.unwatch()

@@ -14,12 +14,13 @@ final class RequestProcessor {
   private let streams: CallbackStreams
   private let halfClosed: HalfClosedClients
   private let errors: LibraryErrorMatcher
+  private let memory: TransferMemory
   private let handler: HTTPHandler
 
   init(
     _ context: LoopContext, connections: ConnectionTable, responses: ResponseSender, direct: DirectResponder,
     deferred: DeferredReplies, streams: CallbackStreams, halfClosed: HalfClosedClients, errors: LibraryErrorMatcher,
-    handler: @escaping HTTPHandler
+    memory: TransferMemory, handler: @escaping HTTPHandler
   ) {
     self.context = context
     self.connections = connections
@@ -29,6 +30,7 @@ final class RequestProcessor {
     self.streams = streams
     self.halfClosed = halfClosed
     self.errors = errors
+    self.memory = memory
     self.handler = handler
   }
 
@@ -111,6 +113,7 @@ final class RequestProcessor {
   func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     if connection.isAborted { return false }
     unsafe connection.request?.body.append(contentsOf: bytes)
+    memory.hold(connection.request?.body.count ?? 0, for: connection)
     return true
   }
 
@@ -123,6 +126,7 @@ final class RequestProcessor {
     }
     connection.setRequestDeadline(nil)
     connections.setAwaitsBody(connection, false)
+    memory.release(connection)
     if connection.reusesCachedHead, let cachedHead = connection.cachedHead {
       connection.reusesCachedHead = false
       let mayStay = !context.stop.isDraining && !context.stop.announcesClose
@@ -132,6 +136,8 @@ final class RequestProcessor {
       connection.request = cachedHead.request
     }
     guard let request = connection.request else { return false }
+    // The handler has the body; a promised response may take minutes.
+    if !request.body.isEmpty { connection.request?.body = [] }
     switch handler(request) {
     case .now(let response):
       responses.keep(response, for: connection)
@@ -156,6 +162,7 @@ final class RequestProcessor {
     deferred.end(connection)
     halfClosed.ended(connection)
     connections.finishRequest(connection)
+    memory.release(connection)
     connections.setAwaitsBody(connection, false)
     // The library has added the socket of a suspended connection to its epoll set again, which reports an end.
     let wasSuspended = connection.isWatched

@@ -8,16 +8,18 @@ final class ResponseSender {
   private let errors: LibraryErrorMatcher
   private let streams: CallbackStreams
   private let takeover: StreamTakeover?
+  private let memory: TransferMemory
 
   init(
     _ context: LoopContext, direct: DirectResponder, errors: LibraryErrorMatcher, streams: CallbackStreams,
-    takeover: StreamTakeover?
+    takeover: StreamTakeover?, memory: TransferMemory
   ) {
     self.context = context
     self.direct = direct
     self.errors = errors
     self.streams = streams
     self.takeover = takeover
+    self.memory = memory
   }
 
   /// Answers the current request; false closes the connection.
@@ -30,14 +32,15 @@ final class ResponseSender {
       response.headers["Strict-Transport-Security"] = strictTransport
     }
     switch response.body {
+    case .shared(let body) where isBare:
+      return queue(connection, response, body.response(strictTransport: context.strictTransport))
     case .shared(let body):
-      return queue(
-        connection, response,
-        isBare
-          ? body.response(strictTransport: context.strictTransport)
-          : ResponseHandle(bytes: body.bytes, headers: response.headers))
+      memory.hold(body.bytes.count, for: connection)
+      return queue(connection, response, ResponseHandle(bytes: body.bytes, headers: response.headers))
     case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
-    case .bytes(let bytes): return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
+    case .bytes(let bytes):
+      memory.hold(bytes.count, for: connection)
+      return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
     }
   }
