@@ -129,6 +129,12 @@ final class CallbackStreams {
   /// Sends a heartbeat if one is due, and sets the timer of the next one.
   func checkHeartbeat(_ token: UInt64) {
     guard let connection = streaming[token], let state = connection.stream else { return }
+    if let isPermitted = state.stream.isPermitted, !isPermitted() {
+      connection.ending = .gone
+      // libmicrohttpd does not see the end of a suspended connection.
+      connection.shutDownConnection()
+      return connection.resume()
+    }
     let interval = state.stream.heartbeat.interval.nanoseconds
     let due = state.lastWrite.advanced(byNanoseconds: interval)
     guard due <= context.now else { return planHeartbeat(connection, due) }

@@ -73,6 +73,11 @@ public struct HTTPStream: Sendable {
   public var endsAfter: UInt64?
   /// An object that is retained while the stream is open, and released on a thread of the server when it has ended.
   public var attachment: (any AnyObject & Sendable)?
+  /// Whether the client may still receive the stream; nil if it always may.
+  ///
+  /// It is called after every ``Heartbeat/interval`` at the latest, on a thread of the server, and must not block. If
+  /// it returns false, the connection is closed without the end of the body.
+  public var isPermitted: (@Sendable () -> Bool)?
   /// Reports the abandonment of the stream; settled when the stream has reached its own end.
   package let abandonment: StreamAbandonment?
 

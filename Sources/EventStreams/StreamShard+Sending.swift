@@ -85,6 +85,7 @@ extension StreamShard {
 
   /// Handles a stream whose timer has expired: sends a heartbeat if one is due, and schedules the next check.
   func checkHeartbeat(_ number: Int32) {
+    if let isPermitted = permissions[number], !isPermitted() { return drop(number) }
     let interval = interval(number)
     let due = slots[number].lastWrite + interval
     // Few histories are read at a time: a client that takes nothing must not delay the others.

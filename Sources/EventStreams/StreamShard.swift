@@ -26,6 +26,8 @@ internal import Glibc
   var slots = StreamSlots()
   var backlogs: [Int32: StreamBacklog] = [:]
   private var attachments: [Int32: [any AnyObject & Sendable]] = [:]
+  /// ``HTTPStream/isPermitted`` of the streams that have one.
+  var permissions: [Int32: @Sendable () -> Bool] = [:]
   let channels: StreamChannels
   var batch = EventLogBatch(fill: Limits.streamBatch)
   private(set) var closeEvent: [UInt8]?
@@ -134,6 +136,7 @@ internal import Glibc
     let kept: [any AnyObject & Sendable] = [stream.attachment, stream.abandonment, handoff.slotAddress].compactMap(
       \.self)
     if !kept.isEmpty { attachments[number] = kept }
+    permissions[number] = stream.isPermitted
     guard watch(number) else { return drop(number) }
     slots.plan(number, tick + interval(number))
     let lag = stream.feeds.reduce(0) { $0 + ($1.log.lag(of: $1.cursor) ?? 0) }
@@ -172,7 +175,7 @@ internal import Glibc
     channels.unfollow(slot.second)
     counters.open.decrement()
     onClose()
-    attachments[number] = nil
+    (attachments[number], permissions[number]) = (nil, nil)
     if closeEvent != nil, slots.count == 0 { onIdle() }
   }
 

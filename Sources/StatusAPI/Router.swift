@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import EventStreams
 internal import NetworkReachability
 
 /// Finds the route of a request and converts every refusal into a problem document; it uses no sockets.
@@ -29,8 +30,9 @@ struct Router: Sendable {
     // Requests are counted by route: clients choose the paths, so their number is unbounded.
     let label = matches.first?.route.pattern ?? ""
     do throws(Problem) {
-      let (reply, isCacheable) = try dispatch(request, to: matches, listener, requestID)
-      let finish = self.finish(request, label, requestID, cacheValidity: isCacheable ? number : nil)
+      let (reply, isCacheable, isPermitted) = try dispatch(request, to: matches, listener, requestID)
+      let finish = self.finish(
+        request, label, requestID, cacheValidity: isCacheable ? number : nil, isPermitted: isPermitted)
       switch reply {
       case .now(let response): return .now(finish(response))
       case .later(let start): return .later { promise in start(promise.map(finish)) }
@@ -44,7 +46,8 @@ struct Router: Sendable {
   /// Adds to a response what every response carries: the label for its counter, the request id, and the headers that
   /// let pages of an allowed origin read it.
   private func finish(
-    _ request: HTTPRequest, _ label: String, _ requestID: String, cacheValidity number: UInt64? = nil
+    _ request: HTTPRequest, _ label: String, _ requestID: String, cacheValidity number: UInt64? = nil,
+    isPermitted: (@Sendable () -> Bool)? = nil
   ) -> @Sendable (HTTPResponse) -> HTTPResponse {
     let settings = service.settings.current
     let origin = settings.origins.headers(request)
@@ -64,19 +67,23 @@ struct Router: Sendable {
       }
       if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
       for field in origin { response.headers[field.name] = field.value }
+      if let isPermitted, case .stream(var stream) = response.body {
+        stream.isPermitted = isPermitted
+        response.body = .stream(stream)
+      }
       return response
     }
   }
 
   private func dispatch(
     _ request: HTTPRequest, to matches: [RouteIndex.Match], _ listener: Int, _ requestID: String
-  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool) {
-    if request.path == "*" { return (options(RouteTable.routes(of: service), request), false) }
+  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool, isPermitted: (@Sendable () -> Bool)?) {
+    if request.path == "*" { return (options(RouteTable.routes(of: service), request), false, nil) }
     guard !matches.isEmpty else {
       throw Problem(
         .notFound, "no resource at \(Redaction.redacted(request.path).debugDescription); GET / lists all resources")
     }
-    if request.method == "OPTIONS" { return (options(matches.map(\.route), request), false) }
+    if request.method == "OPTIONS" { return (options(matches.map(\.route), request), false, nil) }
     let method = request.method == "HEAD" ? "GET" : request.method
     guard let (route, raw) = matches.first(where: { $0.route.method == method }) else {
       let allow = Self.allow(matches.map(\.route))
@@ -97,9 +104,10 @@ struct Router: Sendable {
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
     let reply = try route.handle(context)
     if route.scope == .targetsWrite, let store = service.events.store {
-      return (DurableReply.afterCommit(reply, in: store, context), isCacheable)
+      return (DurableReply.afterCommit(reply, in: store, context), isCacheable, nil)
     }
-    return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable)
+    let isPermitted = RequestAuthorization.permission(request, scope, listener: listener, service.access)
+    return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable, isPermitted)
   }
 
   private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {

@@ -109,7 +109,7 @@ public final class StatusService: Sendable {
     router.handle(request, listener: listener)
   }
 
-  /// Replaces the access rules; open streams stay open.
+  /// Replaces the access rules; streams are closed only if their tokens are not valid any more.
   public func replaceAccess(_ policy: AccessPolicy) { context.access.replace(policy) }
 
   /// Adds the routes of a replica of a fleet, before the first request.
@@ -134,7 +134,7 @@ public final class StatusService: Sendable {
     if let log = settings.current.accessLog { AccessLog.write(answer, to: log) }
   }
 
-  /// Applies access rules, limits and all other settings that can change at run time; open streams stay open.
+  /// Applies access rules, limits and all other settings that can change at run time; see ``replaceAccess(_:)``.
   public func change(to configuration: Configuration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)

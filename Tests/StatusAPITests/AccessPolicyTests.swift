@@ -1,5 +1,6 @@
 import Credentials
 import EmbeddedHTTPServer
+import EventStreams
 import NetworkReachability
 import Testing
 
@@ -89,6 +90,8 @@ import Testing
     }
     #expect(try status(good) == 200)
     #expect(try status("bEARER" + good.dropFirst(6)) == 200)
+    // RFC 9110, section 11.4: one or more spaces.
+    #expect(try status("Bearer  " + good.dropFirst(7)) == 200)
     let last = good.hasSuffix("0") ? "1" : "0"
     let wrong: [String?] = [
       nil, "", "Bearer", "Bearer ", good + "0", String(good.dropLast()), good.dropLast() + last,
@@ -125,6 +128,33 @@ import Testing
     service.service.replaceAccess(AccessPolicy(listeners: [.init(reads: .token)], tokens: [new.configured]))
     #expect(try service.ask("/status", old.headers).status == 401)
     #expect(try service.ask("/status", new.headers).status == 200)
+  }
+
+  @Test func streamsArePermittedByTheirToken() throws {
+    let (old, new) = (try Self.token("a", [.read]), try Self.token("a", [.read]))
+    let service = try Self.service(.init(reads: .token), [old.configured, new.configured])
+    func permission(_ headers: HTTPHeaders) throws -> (@Sendable () -> Bool)? {
+      guard case .stream(let stream) = try service.ask("/events", headers).body else {
+        Issue.record("no stream")
+        return nil
+      }
+      return stream.isPermitted
+    }
+    let streams = try [old, new].map { try #require(try permission($0.headers)) }
+    #expect(streams.map { $0() } == [true, true])
+    let now = Timestamp.now.microseconds
+    var expired = new.configured
+    expired.expires = Timestamp(microseconds: now - 1)
+    for (tokens, expected) in [
+      ([new.configured], [false, true]), ([expired], [false, false]),
+      ([old.configured, new.configured], [true, true]),
+    ] {
+      service.service.replaceAccess(AccessPolicy(listeners: [.init(reads: .token)], tokens: tokens))
+      #expect(streams.map { $0() } == expected)
+    }
+    service.service.replaceAccess(AccessPolicy(listeners: [.init(reads: .open)]))
+    #expect(streams.map { $0() } == [true, true])
+    #expect(try permission([:]) == nil)
   }
 
   @Test func scopeGrantsItselfAndAdminGrantsAll() throws {

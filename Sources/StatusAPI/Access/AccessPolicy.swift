@@ -112,7 +112,7 @@ public struct AccessPolicy: Sendable, Equatable {
 
 /// The current policy.
 ///
-/// It can be replaced while requests are handled; open streams stay open.
+/// It can be replaced while requests are handled. A stream is closed when its token does not permit it any more.
 final class AccessControl: Sendable {
   private let current: Locked<AccessPolicy>
 

@@ -47,12 +47,27 @@ enum RequestAuthorization {
     return policy.rules(of: listener).rule(for: scope, isLocal: request.isLoopbackListener) == .token
   }
 
+  /// Returns whether the token of an authorized request still permits it, for a stream; nil where none is required.
+  static func permission(
+    _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ access: AccessControl
+  ) -> (@Sendable () -> Bool)? {
+    guard let scope, requiresToken(request, scope, listener, access.policy),
+      let token = bearer(request).flatMap({ BearerToken($0) })
+    else { return nil }
+    let isLocal = request.isLoopbackListener
+    return {
+      let policy = access.policy
+      return policy.rules(of: listener).rule(for: scope, isLocal: isLocal) == .open
+        || policy.token(for: token, at: .now)?.grants(scope) == true
+    }
+  }
+
   /// Returns the credentials of `Authorization` with the scheme `Bearer`; nil without them (RFC 6750 §2.1).
   private static func bearer(_ request: HTTPRequest) -> String? {
     guard let field = request.headers["Authorization"] else { return nil }
     let parts = field.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    return String(parts[1])
+    return String(parts[1].drop { $0 == " " })
   }
 
   /// Refuses a request when no configured token could authorize it: a challenge would be misleading.
