@@ -128,7 +128,8 @@ struct DiagnosisText {
   private func peerAdvice(_ reason: Reason) -> String? {
     switch reason {
     case .policyDenied:
-      "The policy does not let callers contact this target; policy.allow in the configuration can allow it."
+      "The policy does not let callers contact this target. policy.allow can permit it, unless policy.deny lists it or it is "
+        + "reachd's own port."
     case .hostUnreachable: "No host answers for the address on its link: is the host up, and in this network?"
     case .refused: "The host is up but no process listens on the port, or a firewall rejects: see ss -ltn on the host."
     case .connectTimeout: "No answer: the host is down, or a firewall drops the packets; does icmp:// answer?"

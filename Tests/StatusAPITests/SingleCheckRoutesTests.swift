@@ -58,6 +58,9 @@ import Testing
     #expect(results.map { $0["state"] as? String } == ["up", "unreachable"])
     #expect(try service.ask("/check?target=tcp://localhost:1&count=3").object()["results"] is [Any])
     #expect(service.prober.requests.count == 5)
+    // An address has one family.
+    #expect(try service.ask("/check?target=tcp://10.0.0.9:1&ip=both").object()["state"] as? String == "up")
+    #expect(service.prober.requests.count == 6)
   }
 
   @Test(
@@ -108,7 +111,8 @@ import Testing
     ("/check?target=icmp://a&count=101", "badRequest"), ("/check?target=icmp://a&count=51", "badRequest"),
     ("/check?target=tcp://a:1&timeout=0s", "badRequest"),
     ("/check?target=tcp://a:1&timeout=61s", "badRequest"), ("/check?target=tcp://a:1&timeout=1e9s", "badRequest"),
-    ("/check?target=tcp://a:1&ip=5", "badRequest"), ("/check?target=tcp://a:1&module=icmp", "badRequest"),
+    ("/check?target=tcp://a:1&ip=5", "badRequest"), ("/check?target=tcp://10.0.0.9:1&ip=6", "badRequest"),
+    ("/check?target=tcp://[2001:db8::1]:1&ip=4", "badRequest"), ("/check?target=tcp://a:1&module=icmp", "badRequest"),
     ("/check?target=tcp://a:1&module=none", "badRequest"), ("/check?target=tcp://a:1&maxAge=2h", "badRequest"),
     ("/check?target=tcp://a:1&require=down", "badRequest"), ("/check?target=tcp://a:1&x=1", "unknownParameter"),
     ("/check?target=tcp://a:1&source=x", "badTarget"), ("/check?target=tcp://a:1&interface=a/b", "badTarget"),

@@ -1,4 +1,5 @@
 package import NetworkReachability
+internal import ReachabilityModel
 
 /// A valid request for checks: one check for each requested family, repeated `count` times.
 package struct CheckPlan: Sendable {
@@ -44,7 +45,7 @@ package struct CheckPlan: Sendable {
         "\(options.count) echo requests, one every \(DurationFormat.shortest(options.spacing)), exceed the timeout of "
           + "\(DurationFormat.shortest(timeout)); reduce count, or increase timeout")
     }
-    let families = try Self.families(parameters.ip, module, from: binding.source)
+    let families = try Self.families(parameters.ip, module, of: target, from: binding.source)
     guard timeout * (repetitions * families.count) <= Self.totalTimeLimit else {
       throw InvalidParameters(
         "\(repetitions * families.count) checks of \(parameters.timeout ?? "5s") exceed the total of "
@@ -122,20 +123,29 @@ package struct CheckPlan: Sendable {
     return (1, module)
   }
 
+  private static func family(of address: IPAddress) -> CheckAddressFamily {
+    address.unmapped.family == .ipv4 ? .ipv4 : .ipv6
+  }
+
   private static func families(
-    _ text: String?, _ module: CheckModule, from source: IPAddress?
+    _ text: String?, _ module: CheckModule, of target: CheckTarget, from source: IPAddress?
   ) throws(InvalidParameters) -> [CheckAddressFamily] {
     // A source address determines the family, too.
-    let sources = source.map { $0.unmapped.family == .ipv4 ? CheckAddressFamily.ipv4 : .ipv6 }
+    let sources = source.map(Self.family)
+    var address: IPAddress?
+    if case .address(let literal) = target.host.remote { address = literal }
     switch text {
     case nil: return [module.family]
-    case "both": return sources.map { [$0] } ?? [.ipv4, .ipv6]
+    case "both": return (sources ?? address.map(Self.family)).map { [$0] } ?? [.ipv4, .ipv6]
     case .some(let text):
       guard let family = CheckAddressFamily(rawValue: text) else {
         throw InvalidParameters("ip must be any, 4, 6 or both, got \(text.debugDescription)")
       }
       if let source, let sources, family != .any, family != sources {
         throw InvalidParameters("ip=\(text) and the source \(source) are of different families; omit one of them")
+      }
+      if let address, family != .any, family != Self.family(of: address) {
+        throw InvalidParameters("ip=\(text) does not fit the address \(address); omit ip")
       }
       return [family]
     }

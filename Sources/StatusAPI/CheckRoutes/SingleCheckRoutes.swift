@@ -111,7 +111,9 @@ enum SingleCheckRoutes {
 extension Problem {
   /// Contains nothing about the target's name or addresses.
   static let policyDenied = Problem(
-    .policyDenied, "the contact policy denies this target; add it to policy.allow in the configuration to allow it")
+    .policyDenied,
+    "the contact policy denies this target; policy.allow can permit it, unless policy.deny lists it or it is reachd's "
+      + "own port")
 
   /// Creates the problem for invalid parameters.
   init(_ refusal: CheckPlan.InvalidParameters) {
