@@ -170,10 +170,10 @@ package struct Daemon {
     // The service manager's stop timeout may be shorter than the configured one.
     let timeLimit = (configuration.grace + .seconds(5)).components.seconds * 1_000_000
     manager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(timeLimit)\nSTATUS=Draining.")
-    logger.notice("draining", metadata: ["delay": "\(configuration.drainDelay)"])
+    logger.notice("draining", metadata: ["delay": "\(configuration.limitedDrainDelay)"])
     service.beginDrain()
     for server in servers { server.announceClose() }
-    await Self.waitForInterrupt(atMost: min(configuration.drainDelay, configuration.grace))
+    await Self.waitForInterrupt(atMost: configuration.limitedDrainDelay)
     for server in servers { server.stopAccepting() }
     for server in servers { server.endStreams(closeEvent: StatusService.closeEvent) }
     for server in servers {

@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import ReachabilityModel
 internal import TextSyntax
 
 /// `?wait=30s` and `Prefer: wait=30` (RFC 7240): delays the response until the state that the client has changes.

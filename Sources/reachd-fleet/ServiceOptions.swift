@@ -58,8 +58,9 @@ struct AgentCommand: FleetServingCommand {
     commandName: "agent",
     abstract: "Serve this machine's state, publish it to the fleet, and check the fleet's targets.",
     discussion: """
-      Takes every setting of `reachd serve`, and the settings fleet.*. While the engine is
-      away, checks and all routes work, and /readyz warns; what happens is published later.
+      Takes every setting of `reachd serve`, and the settings fleet.*. While the
+      engine is away, checks and all routes work, and /readyz warns; what happens is
+      published later.
       """)
 
   @OptionGroup var options: ServiceOptions
@@ -73,8 +74,8 @@ struct ReplicaCommand: FleetServingCommand {
     commandName: "replica",
     abstract: "Read the fleet's stream, and serve the state of all agents and targets.",
     discussion: """
-      Takes every setting of `reachd serve`, and the settings fleet.*. It creates the stream
-      when there is none, and serves the routes under /fleet.
+      Takes every setting of `reachd serve`, and the settings fleet.*. It creates the
+      stream when there is none, and serves the routes under /fleet.
       """)
 
   @OptionGroup var options: ServiceOptions

@@ -15,7 +15,7 @@ extension ClientOptions {
     let answer = try sendOrExit("GET", path, source)
     let document = try? JSON.parse(answer.body)
     guard answer.status == 200, let document, document[member]?.elements != nil else {
-      throw Self.undetermined("the service responded with \(answer.status): \(answer.problem)")
+      throw Self.unexpected(answer)
     }
     return document
   }

@@ -30,6 +30,8 @@ struct ClientOptions: ParsableArguments {
 
   /// In bytes: the overview of half a million targets, and the status of thousands of interfaces.
   private static let responseByteLimit = 64 << 20
+  /// In bytes: the authorities of a system have 200 KiB.
+  private static let authorityByteLimit = 16 << 20
   private static let timeoutRange = Duration.milliseconds(1) ... .seconds(3600)
 
   func validate() throws {
@@ -118,6 +120,8 @@ struct ClientOptions: ParsableArguments {
     request.headers = ["Accept": accept]
     if !isOwn, let token = try token(environment) { request.headers["Authorization"] = "Bearer \(token)" }
     request.authorities = cacert ?? environment["REACHD_CACERT"]
+    // libcurl does not name the file.
+    if let file = request.authorities { _ = try FileReader.bytes(of: file, limit: Self.authorityByteLimit) }
     request.unixSocket = base.socket
     request.allowsUntrusted = isOwn
     return request

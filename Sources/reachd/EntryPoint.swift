@@ -100,9 +100,12 @@ enum EntryPoint {
   /// Exits with an error's code after its message, in which control characters of quoted arguments are escaped.
   private static func end(_ error: any Error) -> Never {
     let code = Reachd.exitCode(for: error)
-    // Help, the version and completions go to standard output.
-    guard !code.isSuccess else { Reachd.exit(withError: error) }
     var message = Reachd.fullMessage(for: error)
+    // Help, the version and completions go to standard output.
+    guard !code.isSuccess else {
+      if !message.isEmpty { Terminal.line(message) }
+      Reachd.exit()
+    }
     for argument in CommandLine.arguments where argument.withoutControls != argument {
       message = message.replacing(argument, with: argument.withoutControls)
     }

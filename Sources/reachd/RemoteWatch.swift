@@ -44,7 +44,7 @@ struct RemoteWatch: Sendable {
         let isStream = response.status == 200 && response.contentType?.hasPrefix("text/event-stream") == true
         // Overload and shutdown end; other responses do not change without a change of the command.
         guard isStream || [429, 503].contains(response.status) else {
-          return ClientOptions.undetermined("the service responded with \(response.status): \(response.problem)")
+          return ClientOptions.unexpected(response)
         }
         failure = isStream ? "the service closed the stream" : response.problem
       } catch let code as ExitCode {

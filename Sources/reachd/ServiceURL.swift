@@ -37,6 +37,17 @@ struct ServiceURL {
         description: "\(origin): unknown scheme \(scheme.debugDescription); expected http://, https:// or unix:/PATH")
     }
     let authority = text[separator.upperBound...].prefix { !"/?#".contains($0) }
+    // The text may contain a password, so it is not quoted.
+    guard !authority.contains("@") else {
+      throw Invalid(description: "\(origin): the URL has user information; a token is sent with --token-file")
+    }
+    guard text[separator.upperBound...].allSatisfy({ !"?#".contains($0) }) else {
+      throw Invalid(
+        description: "\(origin): \(quoted) has a query or a fragment; expected for example http://host:8080")
+    }
+    guard authority.contains("[") == authority.contains("]") else {
+      throw Invalid(description: "\(origin): no pair of brackets in \(quoted); expected for example http://[::1]:8080")
+    }
     let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
     let colon = authority[bracket...].firstIndex(of: ":")
     guard !authority[..<(colon ?? authority.endIndex)].isEmpty else {

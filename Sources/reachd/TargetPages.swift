@@ -26,7 +26,7 @@ extension ClientOptions {
       let answer = try sendOrExit("GET", "/targets?" + query.joined(separator: "&"), source)
       let document = try? JSON.parse(answer.body)
       guard answer.status == 200, let document, document["targets"]?.elements != nil else {
-        throw Self.undetermined("the service responded with \(answer.status): \(answer.problem)")
+        throw Self.unexpected(answer)
       }
       let text = String(decoding: answer.body, as: UTF8.self)
       try body(document, text.hasSuffix("\n") ? String(text.dropLast()) : text)
@@ -58,6 +58,20 @@ extension ClientOptions {
     "reachd: no target has the id \(Terminal.displayText(id.debugDescription)); see reachd targets"
   }
 
+  /// Prints an unexpected response and returns the exit code: 64 if the service refused a value of the command line.
+  static func unexpected(_ response: HTTPClient.Response) -> ExitCode {
+    guard let detail = response.detail else {
+      let text = String(decoding: response.body, as: UTF8.self)
+      let media = response.contentType.map { " \($0)" } ?? ""
+      let body = text.isEmpty ? "" : ": \(Terminal.displayText(text))"
+      Terminal.writeError("reachd: the response is not from reachd: status \(response.status)\(media)\(body)")
+      Terminal.writeError("reachd: --url or REACHD_URL names another address")
+      return ExitStatus.undetermined
+    }
+    Terminal.writeError("reachd: the service responded with \(response.status): \(Terminal.displayText(detail))")
+    return response.status == 400 ? ExitCode.validationFailure : ExitStatus.undetermined
+  }
+
   /// Prints a problem and returns the exit code 2.
   static func undetermined(_ problem: String) -> ExitCode {
     Terminal.writeError("reachd: \(problem)")
@@ -71,17 +85,19 @@ extension HTTPClientError {
     switch reason {
     case .notConnected: "is the service running there? --url or REACHD_URL names another address"
     case .notResolved: "check the name in --url or REACHD_URL"
-    case .tls: "a certificate of your own authority needs --cacert or REACHD_CACERT"
-    case .failed where url.hasPrefix("http://"): "if the service uses TLS, its address begins with https://"
+    case .tls:
+      "a certificate of your own authority needs --cacert or REACHD_CACERT; without TLS, the address begins with http://"
+    case .failed where url.hasPrefix("http://"):
+      "if the service uses TLS, its address begins with https://; --url or REACHD_URL names another address"
     default: nil
     }
   }
 }
 
 extension HTTPClient.Response {
+  /// The detail of a problem document; nil for another body.
+  var detail: String? { (try? JSON.parse(body))?["detail"]?.string }
+
   /// The detail of a problem document, else the body, shortened.
-  var problem: String {
-    let detail = (try? JSON.parse(body))?["detail"]?.string
-    return Terminal.displayText(detail ?? String(decoding: body, as: UTF8.self))
-  }
+  var problem: String { Terminal.displayText(detail ?? String(decoding: body, as: UTF8.self)) }
 }

@@ -68,7 +68,7 @@ import Testing
     ("targets:\n- id: a\n  target: tcp://a:1\n  interval: 1ms", "FILE:4:13: targets[0].interval: interval cannot be"),
     (
       "targets:\n- id: a\n  target: tcp://a:1\n  interval: 5s\n  timeout: 5s",
-      "FILE:5:12: targets[0].timeout: a timeout of 5.0 seconds does not end before the interval of 5.0 seconds"
+      "FILE:5:12: targets[0].timeout: a timeout of 5s does not end before the interval of 5s"
     ),
     ("targets:\n- id: a\n  target: tcp://a:1\n  fastInterval: 1m", "FILE:4:17: targets[0].fastInterval: a fast"),
     (

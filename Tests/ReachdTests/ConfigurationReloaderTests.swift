@@ -91,7 +91,7 @@ import Testing
     try text.write(toFile: path, atomically: true, encoding: .utf8)
     child.kill(SIGHUP)
     for warning in [
-      "drainDelay is longer than grace and is reduced to it",
+      "drainDelay is 2s and is reduced to 500ms, so that requests are completed within the grace of 1s",
       "no client can read: every token with the scope read has expired",
     ] {
       #expect(eventually { child.errors.contains(warning) }, "\(child.errors)")

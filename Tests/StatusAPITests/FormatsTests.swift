@@ -2,6 +2,7 @@ import JSONFormat
 import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityModel
 import Testing
 
 @testable import StatusAPI

@@ -116,18 +116,21 @@ public struct TargetSpec: Hashable, Sendable {
     guard timeout < interval else {
       return .failure(
         Fault(
-          .timeout, "a timeout of \(timeout) does not end before the interval of \(interval)",
+          .timeout, "a timeout of \(Self.text(timeout)) does not end before the interval of \(Self.text(interval))",
           hint: "a check must be over before the next begins"))
     }
     let fastInterval = fastInterval ?? min(TargetDefinition.Default.fastInterval, interval)
     guard Bounds.interval.contains(fastInterval), fastInterval <= interval else {
       return .failure(
         Fault(
-          .fastInterval, "a fast interval of \(fastInterval) is not possible",
-          hint: "from \(Bounds.interval.lowerBound) to the interval of \(interval)"))
+          .fastInterval, "a fast interval of \(Self.text(fastInterval)) is not possible",
+          hint: "from \(Self.text(Bounds.interval.lowerBound)) to the interval of \(Self.text(interval))"))
     }
     return .success((timeout, fastInterval))
   }
+
+  /// A duration as a user writes it.
+  private static func text(_ duration: Duration) -> String { DurationFormat.shortest(duration) }
 
   private static func within(
     _ field: Field, _ value: Duration, _ range: ClosedRange<Duration>
@@ -136,8 +139,8 @@ public struct TargetSpec: Hashable, Sendable {
       ? .success(value)
       : .failure(
         Fault(
-          field, "\(field.rawValue) cannot be \(value)",
-          hint: "from \(range.lowerBound) to \(range.upperBound)"))
+          field, "\(field.rawValue) cannot be \(text(value))",
+          hint: "from \(text(range.lowerBound)) to \(text(range.upperBound))"))
   }
 
   private static func counted(_ field: Field, _ value: Int) -> Result<Int, Fault> {

@@ -7,10 +7,21 @@ internal import StatusAPI
 internal import Webhooks
 
 extension Configuration {
+  /// The time for the completion of requests after ``drainDelay``, unless half of ``grace`` is shorter.
+  private static let completionTime = Duration.seconds(1)
+
+  /// How long new connections are accepted after SIGTERM.
+  var limitedDrainDelay: Duration { min(drainDelay, grace - min(Self.completionTime, grace / 2)) }
+
   /// The settings that are valid but may be mistakes.
   package func warnings(_ environment: [String: String]) -> [String] {
     var warnings = expiredCertificateWarnings
-    if drainDelay > grace { warnings.append("drainDelay is longer than grace and is reduced to it") }
+    if limitedDrainDelay < drainDelay {
+      let times = [drainDelay, limitedDrainDelay, grace].map(DurationFormat.shortest)
+      warnings.append(
+        "drainDelay is \(times[0]) and is reduced to \(times[1]), so that requests are completed within the grace of "
+          + times[2])
+    }
     let readers = tokens.filter { !$0.scopes.isDisjoint(with: [.read, .admin]) }
     if requiresTokens, !readers.isEmpty, readers.allSatisfy({ $0.expires.map { $0 <= .now } ?? false }) {
       warnings.append("no client can read: every token with the scope read has expired")

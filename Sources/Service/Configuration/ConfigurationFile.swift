@@ -43,7 +43,7 @@ struct ConfigurationFile {
   }
 
   /// The sections with readers of their own.
-  private static let sections = CheckConfiguration.keys + [WebhookConfiguration.key]
+  static let sections = CheckConfiguration.keys + [WebhookConfiguration.key]
 
   private struct Context {
     var name: String
@@ -172,14 +172,21 @@ struct ConfigurationFile {
     for member in setting.flattened(members) {
       let key = "\(path).\(member.name)"
       guard let field = setting.fields.first(where: { $0.name == member.name }) else {
-        let known = setting.fields.map(\.name).joined(separator: ", ")
-        errors.append(makeError(member.key, ConfigurationError.truncated(key), "unknown key", "there are \(known)"))
+        let known = setting.fields.map(\.name)
+        let hint =
+          EditDistance.suggestion(for: member.name, among: known) ?? "there are \(known.joined(separator: ", "))"
+        errors.append(makeError(member.key, ConfigurationError.truncated(key), "unknown key", hint))
         continue
       }
       guard let texts = texts(member.value, isList: field.isList, key, field.expectation, context) else { continue }
       guard field.isValid(texts) else {
-        // The message omits the text: it may be a secret in place of its digest.
-        errors.append(makeError(member.value, key, "the value is invalid", "expected \(field.expectation)"))
+        // As written, so that the values of variables stay secret.
+        let shown = (field.isList ? member.value.elements ?? [member.value] : [member.value]).compactMap(\.scalar)
+        let value = field.isSecret ? "the value" : shown.map(ConfigurationError.quoted).joined(separator: ", ")
+        errors.append(
+          makeError(
+            member.value, key, value.isEmpty ? "an empty list is invalid" : "\(value) is invalid",
+            "expected \(field.expectation)"))
         continue
       }
       record.fields[field.name] = texts
@@ -188,13 +195,5 @@ struct ConfigurationFile {
       errors.append(makeError(node, path, "\(field.name) is missing", "expected \(field.expectation)"))
     }
     return errors.count == before ? record : nil
-  }
-
-  /// Suggests the known key nearest to an unknown one, or lists the keys of the same section.
-  private static func suggestion(for key: String) -> String {
-    let known = Set(Setting.all.map(\.path) + ListSetting.all.map(\.path) + sections).sorted()
-    let section = key.split(separator: ".").dropLast().joined(separator: ".")
-    let near = section.isEmpty ? known : known.filter { $0.hasPrefix(section + ".") }
-    return EditDistance.suggestion(for: key, among: known) ?? "there are \(near.joined(separator: ", "))"
   }
 }

@@ -12,6 +12,8 @@ struct ListSetting: Sendable {
     var name: String
     var isList = false
     var isRequired = false
+    /// Messages omit the value: it may be a secret in place of its digest.
+    var isSecret = false
     /// The expected value, for error messages.
     var expectation: String
     /// Whether the texts are valid.
@@ -63,7 +65,7 @@ struct ListSetting: Sendable {
         BearerToken.isID($0.first ?? "")
       },
       Field(
-        name: "sha256", isRequired: true,
+        name: "sha256", isRequired: true, isSecret: true,
         expectation: "the digest that `reachd token create` prints: 64 hexadecimal digits, never the token itself"
       ) { SHA256Digest(hexadecimal: $0.first ?? "") != nil },
       Field(

@@ -1,5 +1,6 @@
 internal import NetworkReachability
 internal import Probers
+internal import ReachabilityModel
 internal import StatusAPI
 internal import YAMLTree
 

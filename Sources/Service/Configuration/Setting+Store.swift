@@ -1,3 +1,4 @@
+internal import ReachabilityModel
 internal import StatusAPI
 
 extension Setting {

@@ -1,5 +1,6 @@
 internal import NetworkReachability
 public import ReachabilityChecks
+internal import ReachabilityModel
 
 extension QuotaExcess: CustomStringConvertible {
   /// The limit, and the setting that raises it.

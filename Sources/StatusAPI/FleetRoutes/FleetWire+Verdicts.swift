@@ -1,6 +1,7 @@
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import ReachabilityModel
 
 extension FleetWire {
   static func encode(_ message: VerdictMessage) -> JSON {

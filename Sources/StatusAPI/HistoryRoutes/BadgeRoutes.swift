@@ -3,6 +3,7 @@ internal import EmbeddedHTTPServer
 internal import History
 internal import NetworkReachability
 internal import ReachabilityChecks
+internal import ReachabilityModel
 
 /// `/targets/{id}/badge.svg`: the state of a target for web pages.
 enum BadgeRoutes {

@@ -1,4 +1,5 @@
 internal import NetworkReachability
+internal import ReachabilityModel
 
 /// Moments and windows in query parameters.
 enum TimeParameter {

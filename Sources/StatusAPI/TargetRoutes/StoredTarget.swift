@@ -3,6 +3,7 @@ internal import JSONFormat
 internal import Logging
 internal import NetworkReachability
 internal import ReachabilityChecks
+internal import ReachabilityModel
 
 /// A registered target in the store: its definition as the JSON document that registers it, and its status.
 enum StoredTarget {

@@ -1,5 +1,6 @@
 internal import JSONFormat
 internal import NetworkReachability
+internal import ReachabilityModel
 
 /// Decodes a request body into a target's definition, or into the errors of its fields.
 enum TargetDecoder {

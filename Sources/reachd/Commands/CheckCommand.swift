@@ -13,9 +13,9 @@ struct CheckCommand: AsyncParsableCommand {
     usage: "reachd check TARGET ... [OPTIONS]",
     discussion: """
       A target is tcp://HOST:PORT, icmp://HOST, http:// or https://HOST/PATH,
-      tls://HOST:PORT, dns://SERVER/NAME?type=A, or route://HOST, which sends no packet.
-      HOST:PORT alone is tcp://HOST:PORT, HOST alone is icmp://HOST. Several targets are
-      checked concurrently, and printed in order of completion.
+      tls://HOST:PORT, dns://SERVER/NAME?type=A, or route://HOST, which sends no
+      packet. HOST:PORT alone is tcp://HOST:PORT, HOST alone is icmp://HOST. Several
+      targets are checked concurrently, and printed in order of completion.
 
       EXAMPLES
         reachd check db:5432
@@ -65,9 +65,7 @@ struct CheckCommand: AsyncParsableCommand {
     let configuration = try source.sources().loadOrExit()
     let own = Dictionary(configuration.modules.map { ($0.name, $0) }) { $1 }
     let modules = CheckPlan.builtInModules.merging(own) { $1 }
-    let plans = try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in
-      try CheckPlan(parameters, modules: modules, policy: nil)
-    }
+    let plans = try makePlans(modules)
     let monitor = try configuration.makeStartedMonitor()
     defer { monitor.stop() }
     let checker = Checker(monitor: monitor)
@@ -84,6 +82,19 @@ struct CheckCommand: AsyncParsableCommand {
     }
     if states.contains(where: { $0 == .down || $0 == .unreachable }) { throw ExitStatus.negative }
     if !states.allSatisfy({ $0 == .up }) { throw ExitStatus.undetermined }
+  }
+
+  /// Makes the plans with the modules of the configuration; an error names the help of this command, not of the program.
+  private func makePlans(_ modules: [String: CheckModule]) throws -> [CheckPlan] {
+    do {
+      return try forEachTarget { parameters throws(CheckPlan.InvalidParameters) in
+        try CheckPlan(parameters, modules: modules, policy: nil)
+      }
+    } catch let error as ValidationError {
+      Terminal.writeError("Error: \(error)\nUsage: \(Self.configuration.usage ?? "")")
+      Terminal.writeError("  See 'reachd check --help' for more information.")
+      throw ExitCode.validationFailure
+    }
   }
 
   /// Adds the default scheme to a host, or to a host with a port.

@@ -32,10 +32,12 @@ struct HealthcheckCommand: AsyncParsableCommand {
       let answer = try client.send("/readyz", accept: media, source, isAnonymous: true)
       let body = String(decoding: answer.body, as: UTF8.self)
       let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
-      let isDocument = json && (try? JSON.parse(answer.body))?["status"]?.string != nil
-      if isDocument { Terminal.line(text) }
-      if answer.status == 200, isDocument || !json { return }
-      if !isDocument { report("not ready (\(answer.status)): \(Terminal.displayText(text))") }
+      // Another server at this address is not ready, whatever it responds.
+      let isOwn =
+        json ? (try? JSON.parse(answer.body))?["status"]?.string != nil : answer.status != 200 || text == "ok"
+      if json, isOwn { Terminal.line(text) }
+      if answer.status == 200, isOwn { return }
+      if !json || !isOwn { report("not ready (\(answer.status)): \(text)") }
     } catch let error where !(error is ExitCode) {
       report("\(error)")
     } catch {
@@ -48,7 +50,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
   /// Reports why the service returned no result; with `--json`, in the format of its results.
   private func report(_ problem: String) {
     guard json else {
-      Terminal.writeError("reachd: \(problem)")
+      Terminal.writeError("reachd: \(Terminal.displayText(problem))")
       return
     }
     let document = JSON.members(["status": "fail", "output": .string(problem)])

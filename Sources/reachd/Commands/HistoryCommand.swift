@@ -12,14 +12,15 @@ struct HistoryCommand: AsyncParsableCommand {
     abstract: "Print the transitions of the past, oldest first.",
     usage: "reachd history [OPTIONS]",
     discussion: """
-      One line per transition: its time, subject, states, reason and causes. Starts and stops of the service are listed,
-      too. On a terminal the lines are a table, with times in whole seconds. Exits with 0 when the history could be
-      read, also if it is empty.
+      One line per transition: its time, subject, states, reason and causes. Starts
+      and stops of the service are listed, too. On a terminal the lines are a table,
+      with times in whole seconds. Exits with 0 when the history could be read, also
+      if it is empty.
 
       EXAMPLES
         reachd history --since 1h
         reachd history --since 7d --subject target:db --states down
-        reachd history --since 2026-01-01T00:00:00Z --until 2026-01-02T00:00:00Z --json | jq .subject
+        reachd history --since 2026-01-01T00:00:00Z --json | jq .subject
       """)
 
   @Option(help: "How far back, such as 1h or 30d, or a time in RFC 3339.")

@@ -10,17 +10,17 @@ struct ServeCommand: AsyncParsableCommand {
     abstract: "Serve the state of this machine over HTTP, and every change as a stream.",
     usage: "reachd serve [OPTIONS]",
     discussion: """
-      A flag takes precedence over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL ...),
-      the environment over the file. The first line on standard error contains the
-      address; port 0 is a free port. SIGTERM and SIGINT drain: /readyz returns 503,
-      streams end with `bye`, requests are completed, exit 0. SIGHUP reloads the
+      A flag takes precedence over the environment (REACHD_LISTEN, REACHD_LOG_LEVEL
+      ...), the environment over the file. The first line on standard error contains
+      the address; port 0 is a free port. SIGTERM and SIGINT drain: /readyz returns
+      503, streams end with `bye`, requests are completed, exit 0. SIGHUP reloads the
       configuration; if it is invalid, the errors are logged and nothing changes.
 
       After binding its addresses, the service drops every capability and sets
-      no_new_privs. It notifies a service manager that it is ready or stopping and sends
-      watchdog heartbeats (sd_notify). Sockets of a service manager (LISTEN_FDS) replace
-      all configured addresses, and have the rules of the configured address that is
-      equal.
+      no_new_privs. It notifies a service manager that it is ready or stopping and
+      sends watchdog heartbeats (sd_notify). Sockets of a service manager
+      (LISTEN_FDS) replace all configured addresses, and have the rules of the
+      configured address that is equal.
 
       EXAMPLES
         reachd serve

@@ -66,8 +66,7 @@ struct StatusCommand: AsyncParsableCommand {
       let status = answer.contentType?.hasPrefix(media) == true ? Self.status(in: text, isDocument: json) : nil
       // A proxy may have sent the response instead of the service; it is not a verdict.
       guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
-        Terminal.writeError("reachd: the service responded with \(answer.status): \(answer.problem)")
-        return ExitStatus.undetermined
+        return ClientOptions.unexpected(answer)
       }
       // The control characters of a document are escaped as JSON requires.
       Terminal.line(json ? text : color.colored(text.withoutControls))

@@ -10,7 +10,7 @@ struct StoreCommand: ParsableCommand {
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check the database of a data directory that no service uses.",
-      discussion: "Exit code: 0 sound, 1 damaged, 69 in use by a process, 78 not a usable directory.")
+      discussion: "Exit code: 0 sound, 1 damaged, 69 in use, 78 not a usable directory.")
 
     @Option(help: "The data directory.")
     var data: String

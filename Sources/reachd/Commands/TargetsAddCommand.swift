@@ -63,7 +63,7 @@ struct TargetsAddCommand: AsyncParsableCommand {
     do throws(TargetSpec.Faults) {
       _ = try spec.definition()
     } catch {
-      throw ValidationError(error.faults.map { "\($0.field.rawValue): \($0)" }.joined(separator: "\n"))
+      throw ValidationError(error.faults.map { "\(Self.argument($0.field)): \($0)" }.joined(separator: "\n"))
     }
   }
 
@@ -83,7 +83,18 @@ struct TargetsAddCommand: AsyncParsableCommand {
     case 400..<500:
       Terminal.writeError("reachd: \(answer.problem)")
       throw ExitStatus.negative
-    default: throw ClientOptions.undetermined("the service responded with \(answer.status): \(answer.problem)")
+    default: throw ClientOptions.unexpected(answer)
+    }
+  }
+
+  /// The argument or option with a field of the definition.
+  private static func argument(_ field: TargetSpec.Field) -> String {
+    switch field {
+    case .id, .target: field.rawValue
+    case .timeout: "--check-timeout"
+    case .fastInterval: "--fast-interval"
+    case .labels: "--label"
+    case .module, .interval, .fall, .rise, .paused: "--\(field.rawValue)"
     }
   }
 
@@ -103,7 +114,9 @@ struct TargetsAddCommand: AsyncParsableCommand {
       guard parts.count == 2 else {
         throw ValidationError("--label must be NAME=VALUE, got \(text.debugDescription)")
       }
-      spec.labels[String(parts[0])] = String(parts[1])
+      guard spec.labels.updateValue(String(parts[1]), forKey: String(parts[0])) == nil else {
+        throw ValidationError("--label \(String(parts[0]).debugDescription) is given more than once")
+      }
     }
     return spec
   }

@@ -26,6 +26,12 @@ struct TargetsExplainCommand: AsyncParsableCommand {
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
+  func validate() throws {
+    guard TargetSpec.isID(id) else {
+      throw ValidationError("\(id.debugDescription) is not the id of a target; reachd targets lists them")
+    }
+  }
+
   mutating func run() async throws {
     let accept = json ? "application/json" : "text/plain"
     let answer = try client.sendOrExit("GET", "/targets/\(PercentEncoding.encoded(id))/explain", accept: accept, source)
@@ -39,7 +45,7 @@ struct TargetsExplainCommand: AsyncParsableCommand {
     case 400..<500:
       Terminal.writeError("reachd: \(answer.problem)")
       throw ExitStatus.negative
-    default: throw ClientOptions.undetermined("the service responded with \(answer.status): \(answer.problem)")
+    default: throw ClientOptions.unexpected(answer)
     }
   }
 }

@@ -10,8 +10,8 @@ struct TargetsListCommand: AsyncParsableCommand {
     abstract: "List targets: exit 0 all are up, 1 at least one is not, 2 undetermined.",
     usage: "reachd targets [list] [OPTIONS]",
     discussion: """
-      One line per target: its state, id and target, why it is not up, and since when.
-      Paused targets are listed, and do not affect the exit code.
+      One line per target: its state, id and target, why it is not up, and since
+      when. Paused targets are listed, and do not affect the exit code.
 
       EXAMPLES
         reachd targets list

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Probers
+internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd targets rm`.
@@ -22,6 +23,14 @@ struct TargetsRemoveCommand: AsyncParsableCommand {
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
+  func validate() throws {
+    for id in id {
+      guard TargetSpec.isID(id) else {
+        throw ValidationError("\(id.debugDescription) is not the id of a target; reachd targets lists them")
+      }
+    }
+  }
+
   mutating func run() async throws {
     var isRefused = false
     for id in id {
@@ -34,7 +43,7 @@ struct TargetsRemoveCommand: AsyncParsableCommand {
       case 400..<500:
         Terminal.writeError("reachd: \(answer.problem)")
         isRefused = true
-      default: throw ClientOptions.undetermined("the service responded with \(answer.status): \(answer.problem)")
+      default: throw ClientOptions.unexpected(answer)
       }
     }
     if isRefused { throw ExitStatus.negative }

@@ -19,9 +19,9 @@ struct TokenCommand: AsyncParsableCommand {
         Prints the token to standard output, and to standard error the line for the
         configuration, under `tokens:` or in the file that `tokensFile` names. With
         --output it writes the token to a file, and prints the line to standard output.
-        Clients send the token as `Authorization: Bearer TOKEN`;
-        reachd's commands read it from REACHD_TOKEN or --token-file. To replace a token,
-        add a second one with the same id, change the clients, and remove the first one.
+        Clients send the token as `Authorization: Bearer TOKEN`; reachd's commands read
+        it from REACHD_TOKEN or --token-file. To replace a token, add a second one with
+        the same id, change the clients, and remove the first one.
 
         EXAMPLES
           reachd token create --scope read

@@ -12,12 +12,12 @@ struct TopCommand: AsyncParsableCommand {
     abstract: "Show this machine and all targets of a service, live.",
     usage: "reachd top [OPTIONS]",
     discussion: """
-      The most urgent targets are first: down, unreachable, unknown, up, paused; within a
-      state the longest first. Keys: j k or arrows select, Enter shows details, Esc goes
-      back, ? lists the keys and signs, q quits.
+      The most urgent targets are first: down, unreachable, unknown, up, paused;
+      within a state the longest first. Keys: j k or arrows select, Enter shows
+      details, Esc goes back, ? lists the keys and signs, q quits.
 
-      With --once, or if input or output is no terminal, it prints the state once: the
-      verdict, the path of each family, and one line per target.
+      With --once, or if input or output is no terminal, it prints the state once:
+      the verdict, the path of each family, and one line per target.
 
       EXAMPLES
         reachd top
@@ -57,7 +57,7 @@ struct TopCommand: AsyncParsableCommand {
   private func answer(_ path: String) throws -> JSON {
     let response = try client.sendOrExit("GET", path, source)
     guard response.status == 200, let document = try? JSON.parse(response.body) else {
-      throw ClientOptions.undetermined("the service responded with \(response.status): \(response.problem)")
+      throw ClientOptions.unexpected(response)
     }
     return document
   }

@@ -17,9 +17,9 @@ struct WaitCommand: AsyncParsableCommand {
       local-link. The verdict follows from the kernel's routes and events, without a
       service and without a packet to the host. A name must be resolved.
 
-      Or it is a target of reachd check: tcp://HOST:PORT, https://HOST/PATH, icmp://HOST
-      and others. These are checked every second, and immediately when the route to them
-      changes.
+      Or it is a target of reachd check: tcp://HOST:PORT, https://HOST/PATH,
+      icmp://HOST and others. These are checked every second, and immediately when
+      the route to them changes.
 
       EXAMPLES
         reachd wait default
@@ -55,11 +55,12 @@ struct WaitCommand: AsyncParsableCommand {
     }
     guard let timeLimit = DurationFormat.parse(timeout), timeLimit > .zero else {
       throw ValidationError(
-        "--timeout must be a duration above zero, such as 30s or 2m, got \(timeout.debugDescription)")
+        "--timeout must be a duration above zero of at most 8760h, such as 30s or 2m, got \(timeout.debugDescription)")
     }
     guard let longest = DurationFormat.parse(checkTimeout), longest > .zero else {
       throw ValidationError(
-        "--check-timeout must be a duration above zero, such as 5s, got \(checkTimeout.debugDescription)")
+        "--check-timeout must be a duration above zero of at most 8760h, such as 5s, got \(checkTimeout.debugDescription)"
+      )
     }
     for text in targets { _ = try Self.target(text) }
   }

@@ -12,15 +12,16 @@ struct WatchCommand: AsyncParsableCommand {
     abstract: "Print a line for the present state, and one for every change.",
     usage: "reachd watch [HOST ...] [OPTIONS]",
     discussion: """
-      Without hosts it watches the default path of this machine; with hosts, the path to
-      each of them. It reads the kernel directly and needs no service. With --url it
-      prints the state and the changes of the machine of that service, and reconnects
-      when the connection is lost. It runs until it is interrupted.
+      Without hosts it watches the default path of this machine; with hosts, the path
+      to each of them. It reads the kernel directly and needs no service. With --url
+      it prints the state and the changes of the machine of that service, and
+      reconnects when the connection is lost. It runs until it is interrupted.
 
-      --exec runs a command by /bin/sh for every line, one at a time and in order, with
-      REACHD_HOST (empty for the machine), REACHD_STATUS, REACHD_CONNECTION_TYPE,
-      REACHD_REASON, REACHD_INTERFACE, REACHD_GATEWAY, REACHD_SOURCE, REACHD_CAUSE,
-      REACHD_INITIAL (0 or 1) and REACHD_TIME in its environment.
+      --exec runs a command by /bin/sh for every line, one at a time and in order,
+      with REACHD_HOST (empty for the machine), REACHD_STATUS,
+      REACHD_CONNECTION_TYPE, REACHD_REASON, REACHD_INTERFACE, REACHD_GATEWAY,
+      REACHD_SOURCE, REACHD_CAUSE, REACHD_INITIAL (0 or 1) and REACHD_TIME in its
+      environment.
 
       EXAMPLES
         reachd watch
@@ -46,6 +47,9 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
+    _ = try targets()
+    // An empty value comes from an unset variable of a script.
+    if exec == "" { throw ValidationError("--exec is empty; expected a shell command") }
     guard client.url != nil else {
       if client.cacert != nil || client.tokenFile != nil {
         throw ValidationError("--cacert and --token-file require --url")
@@ -58,15 +62,18 @@ struct WatchCommand: AsyncParsableCommand {
   /// The maximum number of words before the status in a line: the time, and the host if there is one.
   static let wordsBeforeStatus = 2
 
-  mutating func run() async throws {
-    var targets: [ReachabilityTarget] = []
-    for host in hosts {
+  private func targets() throws -> [ReachabilityTarget] {
+    try hosts.map { host in
       do throws(TargetError) {
-        targets.append(try ReachabilityTarget(host: host))
+        return try ReachabilityTarget(host: host)
       } catch {
         throw ValidationError("\(error)")
       }
     }
+  }
+
+  mutating func run() async throws {
+    let targets = try targets()
     let hook = exec.map(ChangeHook.init)
     guard client.url == nil else {
       throw await RemoteWatch(client: client, source: source, hosts: hosts, isJSON: json, color: color, hook: hook)

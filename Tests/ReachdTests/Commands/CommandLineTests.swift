@@ -1,3 +1,4 @@
+import EmbeddedHTTPServer
 import Foundation
 import TestSupport
 import Testing
@@ -87,7 +88,13 @@ import Testing
   func helpFits80Columns(command: [String]) throws {
     let (end, output, _) = try Program.run(command + ["--help"], environment: ["COLUMNS": "80"])
     #expect(end == .exited(0))
-    for line in output.split(separator: "\n") where line.count > 80 { Issue.record("\(line)") }
+    let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
+    for line in lines where line.count > 80 { Issue.record("\(line)") }
+    // A longer line of a paragraph is continued on a line of its own.
+    for (line, next) in zip(lines, lines.dropFirst())
+    where line.count < 20 && line.first?.isLowercase == true && next.first?.isLetter == true {
+      Issue.record("\(line)")
+    }
   }
 
   @Test(arguments: [
@@ -96,16 +103,67 @@ import Testing
     ("http://host:99999", "--url: the port must be an integer between 1 and 65535, got \"99999\""),
     ("http://[::1]:x/", "--url: the port must be an integer between 1 and 65535, got \"x\""),
     ("http://", "--url: no host in \"http://\""), ("unix:", "--url: no path in \"unix:\""),
+    ("http://user:secret@host", "--url: the URL has user information; a token is sent with --token-file"),
+    ("http://[::1", "--url: no pair of brackets in \"http://[::1\"; expected for example http://[::1]:8080"),
+    ("http://host?x=1", "--url: \"http://host?x=1\" has a query or a fragment; expected for example http://host:8080"),
   ])
   func invalidURLIsNamed(url: String, message: String) throws {
     for command in ["status", "targets", "healthcheck", "watch"] {
       let (end, output, errors) = try Program.run([command, "--url", url])
       #expect(end == .exited(64) && output.isEmpty)
-      #expect(errors.contains(message), "\(command): \(errors)")
+      #expect(errors.contains(message) && !errors.contains("secret"), "\(command): \(errors)")
     }
     let variable = try Program.run(["status"], environment: ["REACHD_URL": url])
     #expect(variable.end == .exited(2))
     #expect(variable.errors.contains(message.replacing("--url", with: "REACHD_URL")), "\(variable.errors)")
+  }
+
+  @Test func otherServerIsReported() throws {
+    let server = HTTPServer(configuration: .init(address: .init(host: "127.0.0.1", port: 0))) { _ in
+      .now(HTTPResponse(headers: ["Content-Type": "text/html"], body: .bytes(Array("<html>".utf8))))
+    }
+    try server.start()
+    defer { server.stop() }
+    let url = "http://\(server.boundAddress)"
+    for command in [["status"], ["targets"], ["history"], ["top", "--once"], ["watch"]] {
+      let (end, output, errors) = try Program.run(command + ["--url", url])
+      #expect(end == .exited(2) && output.isEmpty)
+      #expect(
+        errors == """
+          reachd: the response is not from reachd: status 200 text/html: <html>
+          reachd: --url or REACHD_URL names another address
+
+          """, "\(command)")
+    }
+    let (end, _, errors) = try Program.run(["healthcheck", "--url", url])
+    #expect(end == .exited(1) && errors == "reachd: not ready (200): <html>\n")
+    #expect(try Program.run(["healthcheck", "--json", "--url", url]).end == .exited(1))
+  }
+
+  @Test(arguments: [
+    (["targets", "--since", "24x"], "window must be a duration"),
+    (["history", "--since", "x"], "since must be a time"),
+    (["history", "--types", "x"], "unknown type \"x\""), (["targets", "rm", "overview"], "is not the id of a target"),
+    (["targets", "explain", "../status"], "is not the id of a target"),
+    (["targets", "add", "a", "b:1", "--fall", "0"], "--fall: fall cannot be 0; from 1 to 100"),
+    (["targets", "add", "a", "b:1", "--interval", "99ms"], "--interval: interval cannot be 99ms; from 100ms to 24h"),
+    (["targets", "add", "a", "b:1", "--label", "x=1", "--label", "x=2"], "--label \"x\" is given more than once"),
+  ])
+  func refusedValuesExit64(arguments: [String], message: String) throws {
+    let directory = try TemporaryDirectory()
+    let service = try RunningService(["--data", directory.path])
+    let (end, output, errors) = try Program.run(arguments + ["--url", service.url])
+    #expect(end == .exited(64) && output.isEmpty)
+    #expect(errors.contains(message), "\(errors)")
+  }
+
+  @Test(arguments: [
+    ["check", "127.0.0.1", "--count", "0"], ["check", "127.0.0.1", "--module", "x"], ["watch", "a..b"],
+  ])
+  func usageIsThatOfTheCommand(arguments: [String]) throws {
+    let (end, _, errors) = try Program.run(arguments)
+    #expect(end == .exited(64))
+    #expect(errors.contains("See 'reachd \(arguments[0]) --help'"), "\(errors)")
   }
 
   @Test(arguments: ["", "# only a comment\n"])

@@ -133,6 +133,19 @@ import Testing
     #expect(try service.terminate() == .exited(0))
   }
 
+  @Test func waitingRequestsAreAnsweredWithinTheGrace() throws {
+    let service = try RunningService(["--drain-delay", "600s", "--grace", "2s"])
+    let script = """
+      tag=$(curl -sI '\(service.url)/interfaces' | tr -d '\\r' | sed -n 's/^ETag: //p')
+      exec curl -s -o /dev/null -w '%{http_code}' -H "If-None-Match: $tag" '\(service.url)/interfaces?wait=10m'
+      """
+    let curl = try Child("/bin/sh", ["-c", script])
+    #expect(try eventually { try get(service.url + "/metrics").text.contains(/reachd_http_waiting_requests.* 1\n/) })
+    #expect(try service.terminate() == .exited(0))
+    #expect(try curl.wait() == .exited(0), "\(curl.errors)")
+    #expect(["200", "304"].contains(curl.output))
+  }
+
   @Test func environmentSettingsAreApplied() throws {
     let child = try Program.start(
       ["serve"], environment: ["REACHD_LISTEN": "127.0.0.1:0", "REACHD_LOG_FORMAT": "json"])

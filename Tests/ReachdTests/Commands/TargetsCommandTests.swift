@@ -62,7 +62,7 @@ import Testing
   @Test func serviceErrorIsPrinted() throws {
     let service = try RunningService()
     let (end, lines, errors) = try list(service.url, "--state", "gone")
-    #expect(end == .exited(2) && lines.isEmpty)
+    #expect(end == .exited(64) && lines.isEmpty)
     #expect(errors.hasPrefix("reachd: the service responded with 400: unknown state \"gone\""))
   }
 

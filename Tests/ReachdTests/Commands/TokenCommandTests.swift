@@ -37,16 +37,18 @@ import Testing
     (
       "tokens:\n - { id: a, sha256: \(digest) }", "FILE:2:4: tokens[0]: scopes is missing; expected one or more of read"
     ),
-    ("tokens:\n - { id: A, sha256: \(digest), scopes: [read] }", "FILE:2:10: tokens[0].id: the value is invalid"),
+    ("tokens:\n - { id: A, sha256: \(digest), scopes: [read] }", "FILE:2:10: tokens[0].id: \"A\" is invalid"),
     (
       "tokens:\n - { id: a, sha256: rx_a_b, scopes: [read] }",
       "FILE:2:21: tokens[0].sha256: the value is invalid; expect"
     ),
-    ("tokens:\n - { id: a, sha256: \(digest), scopes: [all] }", "tokens[0].scopes: the value is invalid; expected one"),
-    ("tokens:\n - { id: a, sha256: \(digest), scopes: [] }", "tokens[0].scopes: the value is invalid; expected one"),
+    ("tokens:\n - { id: a, sha256: \(digest), scopes: [all] }", "tokens[0].scopes: \"all\" is invalid; expected one"),
+    (
+      "tokens:\n - { id: a, sha256: \(digest), scopes: [] }", "tokens[0].scopes: an empty list is invalid; expected one"
+    ),
     (
       "tokens:\n - { id: a, sha256: \(digest), scopes: [read], expires: soon }",
-      "tokens[0].expires: the value is invalid"
+      "tokens[0].expires: \"soon\" is invalid"
     ),
     (
       "tokens:\n - { id: a, secret: x, sha256: \(digest), scopes: [read] }",
