@@ -91,7 +91,8 @@ struct CheckCommand: AsyncParsableCommand {
         try CheckPlan(parameters, modules: modules, policy: nil)
       }
     } catch let error as ValidationError {
-      Terminal.writeError("Error: \(error)\nUsage: \(Self.configuration.usage ?? "")")
+      Terminal.writeError("Error: \(error)")
+      Terminal.writeError("Usage: \(Self.configuration.usage ?? "")")
       Terminal.writeError("  See 'reachd check --help' for more information.")
       throw ExitCode.validationFailure
     }
