@@ -6,6 +6,8 @@ internal import ReachabilityModel
 struct KernelEventBatch {
   /// The causes that the tables do not show.
   var causes: Set<Cause> = []
+  /// The causes that count only if nothing else explains a change.
+  private(set) var minorCauses: Set<Cause> = []
   /// All links and addresses must be read again.
   var needsTables = false
   /// The links that must be read again, when not all must.
@@ -92,6 +94,7 @@ struct KernelEventBatch {
   /// Adds an earlier batch for which no reading was made yet.
   mutating func merge(_ other: KernelEventBatch) {
     causes.formUnion(other.causes)
+    minorCauses.formUnion(other.minorCauses)
     needsTables = needsTables || other.needsTables
     needsAddresses = needsAddresses || other.needsAddresses
     for link in other.links { addLink(link) }
@@ -116,13 +119,13 @@ struct KernelEventBatch {
     case RTM_NEWADDR, RTM_DELADDR:
       needsAddresses = true
       addUnannouncedChange()
-    case RTM_NEWNETCONF, RTM_DELNETCONF: addUnannouncedChange()
+    case RTM_NEWNETCONF, RTM_DELNETCONF:
+      minorCauses.insert(.configuration)
+      addUnannouncedChange()
     case RTM_NEWROUTE:
-      if addRoute(message.body) {
-        causes.insert(message.flags & Int32(NLM_F_REPLACE) != 0 ? .routeReplaced : .routeAdded)
-      }
+      addRoute(message.body, message.flags & Int32(NLM_F_REPLACE) != 0 ? .routeReplaced : .routeAdded)
     case RTM_DELROUTE:
-      if addRoute(message.body) { causes.insert(.routeRemoved) }
+      addRoute(message.body, .routeRemoved)
       // IPv4 sends the event first and then unlinks the route (fib_table_delete in net/ipv4/fib_trie.c); IPv6 does not.
       if message.body.load(0) == UInt8(AF_INET) { needsBarrier = true }
     case RTM_NEWRULE, RTM_DELRULE:
@@ -156,20 +159,18 @@ struct KernelEventBatch {
 
   /// Records the block of a route.
   ///
-  /// - Returns: whether the event is a cause to report. Routes that are added and removed with every link and address
-  ///   are not: table local, multicast groups, link-local blocks.
-  private mutating func addRoute(_ body: NetlinkBytes) -> Bool {
-    guard let block = NetlinkDecoder.routeBlock(body) else {
-      // An event that cannot be read may concern any route.
-      addLoss()
-      return false
-    }
+  /// Routes that are added and removed with every link and address are minor causes: table local, multicast groups,
+  /// link-local blocks. The kernel may announce them before the link or the address.
+  private mutating func addRoute(_ body: NetlinkBytes, _ cause: Cause) {
+    // An event that cannot be read may concern any route.
+    guard let block = NetlinkDecoder.routeBlock(body) else { return addLoss() }
     blocks.insert(block)
     // struct rtmsg: the sixth byte is the protocol; routes with RTPROT_KERNEL are added and removed with addresses.
     let isKernels = body.load(5) == UInt8(RTPROT_KERNEL)
-    if block.table == UInt32(RT_TABLE_LOCAL.rawValue), isKernels { return false }
     let (first, length) = (block.prefix.address, block.prefix.length)
-    guard first.family == .ipv6 else { return true }
-    return !(first.isMulticast && length >= 8 || first.isLinkLocal && length >= 10)
+    let isMinor =
+      block.table == UInt32(RT_TABLE_LOCAL.rawValue) && isKernels
+      || first.family == .ipv6 && (first.isMulticast && length >= 8 || first.isLinkLocal && length >= 10)
+    if isMinor { minorCauses.insert(cause) } else { causes.insert(cause) }
   }
 }

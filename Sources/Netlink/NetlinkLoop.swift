@@ -138,8 +138,8 @@ final class NetlinkLoop {
     count(batch, uptime)
     guard !shared.isStopping else { return nil }
     var reading = KernelReading(
-      tables: reader.tables, answers: answers, causes: batch.causes, uptime: uptime, time: KernelClock.time,
-      receivedAt: batch.receivedAt)
+      tables: reader.tables, answers: answers, causes: batch.causes, minorCauses: batch.minorCauses, uptime: uptime,
+      time: KernelClock.time, receivedAt: batch.receivedAt)
     // The reading of an audit corrects the differences, because everything was read.
     if isAudit, try hasDifferences(reading) { reading.causes.insert(.resync) }
     let next = observer.ingest(reading)

@@ -102,6 +102,8 @@ package struct KernelReading: Sendable {
   package var answers: [RouteQuery: RouteAnswer]
   /// Causes from the kernel's events that the tables do not show: routes, rules, nexthops, lost events.
   package var causes: Set<Cause>
+  /// Causes that are named only when there is no other: routes that come and go with links and addresses, sysctls.
+  package var minorCauses: Set<Cause>
   /// When it was read, on CLOCK_MONOTONIC.
   package var uptime: Duration
   /// When it was read, on CLOCK_REALTIME.
@@ -111,12 +113,13 @@ package struct KernelReading: Sendable {
 
   /// Creates a reading.
   package init(
-    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [], uptime: Duration,
-    time: Timestamp, receivedAt: Duration? = nil
+    tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [],
+    minorCauses: Set<Cause> = [], uptime: Duration, time: Timestamp, receivedAt: Duration? = nil
   ) {
     self.tables = tables
     self.answers = answers
     self.causes = causes
+    self.minorCauses = minorCauses
     self.uptime = uptime
     self.time = time
     self.receivedAt = receivedAt

@@ -150,7 +150,7 @@ public struct Cause: RawRepresentable, Hashable, Sendable, CustomStringConvertib
   public static let resync = Cause(rawValue: "resync")
   /// The machine resumed from suspend.
   public static let resume = Cause(rawValue: "resume")
-  /// The service's own configuration changed.
+  /// The service's own configuration changed, or a setting of the kernel for an interface (sysctl).
   public static let configuration = Cause(rawValue: "configuration")
   /// An active check changed the verdict.
   public static let check = Cause(rawValue: "check")

@@ -34,9 +34,16 @@ import Testing
   @Test func manualLocalRouteIsACause() {
     var byHand = CapturedDatagrams.localRoute
     #expect(batch([byHand]).causes.isEmpty)
+    #expect(batch([byHand]).minorCauses == [.routeAdded])
     // struct nlmsghdr has 16 bytes, and rtm_protocol is the sixth of struct rtmsg; 4 is RTPROT_STATIC.
     byHand[21] = 4
-    #expect(batch([byHand]).causes == [.routeAdded])
+    #expect(batch([byHand]).causes == [.routeAdded] && batch([byHand]).minorCauses.isEmpty)
+  }
+
+  @Test func sysctlIsAMinorCause() {
+    let bytes: [UInt8] = [24, 0, 0, 0, UInt8(RTM_NEWNETCONF), 0] + [UInt8](repeating: 0, count: 18)
+    let all = batch([bytes])
+    #expect(all.causes.isEmpty && all.minorCauses == [.configuration] && all.changes.isAny)
   }
 
   @Test func manyLinkEventsReadAllLinks() {

@@ -31,7 +31,7 @@ struct EngineState {
   /// The number of watches that belong to a schedule.
   private var scheduledWatches = 0
   /// The causes since the first pending loss, so that a delayed verdict names what started it.
-  private var pendingCauses: Set<Cause> = []
+  private var pendingCauses = PendingCauses()
   private var lifetimes = RouteLifetimes()
   /// The state that an earlier process published last; nil after the first reading.
   private var restored: RestoredState?
@@ -118,7 +118,7 @@ struct EngineState {
       difference = InterfaceDifference(from: before, to: states)
     }
     let causes = reading.causes.union(difference.causes).union(lifetimes.causes(of: reading))
-    pendingCauses.formUnion(isFirst ? [] : causes)
+    if !isFirst { pendingCauses.add(causes, minor: reading.minorCauses) }
     lastReading = reading.time
     lastUptime = reading.uptime
     // An interface changed by way of its tunnel, without an event that affects every target.
@@ -138,9 +138,9 @@ struct EngineState {
     restored = nil
     let watched = targets.evaluate(reading, settle: settle)
     if hasOtherTunnels { markEverythingAffected() }
-    let outcome = Outcome(machine: transitions, watched: watched, time: reading.time, causes: pendingCauses)
+    let outcome = Outcome(machine: transitions, watched: watched, time: reading.time, causes: pendingCauses.all)
     // Lookups that were missing follow in another reading, which has no event of its own.
-    if !hasPendingLoss, !targets.needsAnotherReading { pendingCauses = [] }
+    if !hasPendingLoss, !targets.needsAnotherReading { pendingCauses = PendingCauses() }
     return outcome
   }
 
@@ -161,7 +161,7 @@ struct EngineState {
     ipv4.replace(with: unknown)
     ipv6.replace(with: unknown)
     lifetimes.removeAll()
-    pendingCauses = []
+    pendingCauses = PendingCauses()
     // What is published now follows the stored state, too.
     affectedFamilies = Set(IPAddress.Family.allCases)
     let machine = publishMachine(at: time, causes: [], isFirst: !hasReading)
@@ -183,7 +183,7 @@ struct EngineState {
     ipv6 = DebouncedVerdict(.unknown(.starting))
     targets.reset()
     lastReading = nil
-    pendingCauses = []
+    pendingCauses = PendingCauses()
     lifetimes.removeAll()
     affectedFamilies = Set(IPAddress.Family.allCases)
     return unknown
@@ -219,7 +219,7 @@ struct EngineState {
       case .ipv6: ipv6.update(to: path, at: reading.uptime, settle: settle, isLoss: NetworkPath.isLoss)
       }
     }
-    return publishMachine(at: reading.time, causes: pendingCauses, isFirst: isFirst)
+    return publishMachine(at: reading.time, causes: pendingCauses.all, isFirst: isFirst)
   }
 
   /// The default path of a family; nil when a lookup has no answer.
