@@ -28,6 +28,20 @@ import Testing
     Frame.parse(try service.ask(target, headers).text)
   }
 
+  @Test func streamBeforeTheFirstReadingWaitsForIt() throws {
+    let service = try ScriptedService(started: false)
+    let request = HTTPRequest(
+      method: "GET", target: "/events", headers: ["Host": "127.0.0.1:8080"], body: [], peer: "127.0.0.1:50000",
+      isLoopbackListener: true)
+    guard case .wait = service.service.handle(request) else {
+      Issue.record("it did not wait")
+      return
+    }
+    try service.monitor.start()
+    let first = try #require(try frames(service).first)
+    #expect(first.event == "snapshot" && first.data?.contains("\"name\":\"eth0\"") == true)
+  }
+
   @Test func newStreamStartsWithASnapshotThenEvents() throws {
     let service = try ScriptedService()
     let response = try service.ask("/events")

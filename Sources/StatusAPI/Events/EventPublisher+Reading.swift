@@ -37,14 +37,16 @@ extension EventPublisher {
     return EventReplay(self, store, after: sequence, selection, replays)
   }
 
-  /// Whether the state before a restart is known and the present one is not.
-  var awaitsFirstReading: Bool { isRestored && documents.snapshot.machine.reason == .starting }
+  /// Whether the present state is not known yet.
+  var awaitsFirstReading: Bool { documents.snapshot.machine.reason == .starting }
 
   /// The longest wait for the first reading; it takes a few milliseconds unless the kernel is not available.
   private static let firstReadingLimit = Duration.seconds(2)
 
-  /// Makes a response after the first reading: a snapshot before it would report an unknown state, as if the restart had
-  /// changed it.
+  /// Makes a response after the first reading.
+  ///
+  /// A snapshot before it would report an unknown state, as if a restart had changed it, and no interfaces, for which the
+  /// first reading has no events.
   func afterFirstReading(_ response: @escaping @Sendable () -> HTTPResponse) -> HTTPReply {
     .wait(
       HTTPWait(limit: Self.firstReadingLimit, expired: response) { [self] promise in

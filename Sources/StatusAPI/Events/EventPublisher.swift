@@ -60,8 +60,6 @@ final class EventPublisher: TransitionSink {
   let generation = CacheGeneration()
   /// Commits events before they are published; nil without a data directory.
   let store: HistoryStore?
-  /// Whether the store has the machine's state before the restart.
-  let isRestored: Bool
   /// Limits what is read from the store for streams at a time.
   let replays = ReplayLimiter()
   let guarded: Locked<State>
@@ -112,7 +110,6 @@ final class EventPublisher: TransitionSink {
     let recovered = store?.recovered
     let last = recovered?.lastSequence ?? 0
     self.store = store
-    isRestored = recovered?.subjects[Subject.machine] != nil
     self.epoch = recovered?.epoch ?? epoch
     // A tag of an earlier process describes another document.
     tagEpoch = store == nil ? epoch : EventID.newEpoch()
