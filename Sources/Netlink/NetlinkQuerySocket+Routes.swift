@@ -29,8 +29,7 @@ extension NetlinkQuerySocket {
     guard !again.isEmpty else { return answers }
     let second = try lookUp(Array(Set(again.values)), sendsBoundSources: true)
     for (query, asked) in again {
-      guard let answer = second[asked], isFinal(answer, to: query) else { continue }
-      answers[query] = answer
+      if let answer = second[asked], try isFinal(answer, to: query) { answers[query] = answer }
     }
     return answers
   }
@@ -71,16 +70,18 @@ extension NetlinkQuerySocket {
 
   /// Whether the answer to a second lookup replaces the first.
   ///
-  /// With a source, IPv6 treats the interface as a preference. A connection that is bound to an interface has the route
-  /// of this answer only if it uses that interface; otherwise it has that of the first answer. A refusal counts, because
-  /// a rule causes it: the kernel finds no route that rejects packets when it looks for one of an interface.
-  private func isFinal(_ answer: RouteAnswer, to query: RouteQuery) -> Bool {
+  /// With a source, IPv6 treats the interface as a preference. A bound connection has the route of this answer only if it
+  /// uses the interface, and its refusal only if a rule causes it: it passes over routes that reject packets.
+  private func isFinal(_ answer: RouteAnswer, to query: RouteQuery) throws(KernelError) -> Bool {
+    let isBound = query.destination.family == .ipv6 && query.interfaceIndex != nil
     switch answer {
     case .refused(.failed): return false
-    case .refused: return true
-    case .route(let route):
-      guard query.destination.family == .ipv6, let index = query.interfaceIndex else { return true }
-      return route.hops.indices.contains(route.taken) && route.hops[route.taken].interfaceIndex == index
+    case .route(let route) where isBound:
+      return route.hops.indices.contains(route.taken) && route.hops[route.taken].interfaceIndex == query.interfaceIndex
+    // Rules refuse with other errors.
+    case .refused(.unreachable) where isBound: return false
+    case .refused(.prohibited) where isBound, .refused(.blackhole) where isBound: return try hasRejectingRules()
+    default: return true
     }
   }
 
@@ -170,6 +171,14 @@ extension NetlinkQuerySocket {
     var isFound = false
     // struct fib_rule_hdr: family, dst_len, src_len.
     try rules(.ipv4) { body in isFound = isFound || body.load(2) ?? UInt8(0) > 0 }
+    return isFound
+  }
+
+  /// Whether an IPv6 policy rule that rejects packets exists.
+  func hasRejectingRules() throws(KernelError) -> Bool {
+    var isFound = false
+    // The eighth byte of struct fib_rule_hdr is the action: 6 FR_ACT_BLACKHOLE, 7 unreachable, 8 FR_ACT_PROHIBIT.
+    try rules(.ipv6) { body in isFound = isFound || [6, 8].contains(body.load(7) ?? UInt8(0)) }
     return isFound
   }
 

@@ -96,7 +96,11 @@ struct RouteLookup {
     default: break
     }
     // The kernel sends to groups directly, even if their addresses match a route with a gateway.
-    if let plain, [.multicast, .broadcast].contains(plain.type) { return multicastAnswer(plain) }
+    if var plain, [.multicast, .broadcast].contains(plain.type) {
+      // The plain answer has the destination for its block.
+      (plain.prefix, plain.table) = (match.prefix, match.table)
+      return multicastAnswer(plain)
+    }
     var route = match
     // A route without next hops uses a nexthop object, which may be a group.
     route.selectsByDestination = match.type == .unicast && match.hops.count != 1

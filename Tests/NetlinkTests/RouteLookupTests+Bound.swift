@@ -59,6 +59,22 @@ extension RouteLookupTests {
     #expect(try (look("2001:db8:1::1").route != nil) == attempt.isPossible)
   }
 
+  @Test(arguments: ["unreachable", "prohibit", "blackhole"])
+  func boundConnectionsPassOverRoutesThatReject(type: String) throws {
+    try client.ip("-6 route add default via fd09::1 dev c0")
+    try client.ip("-6 route add \(type) 2001:db8:5::/48")
+    let attempt = try client.connect(to: "2001:db8:5::1", from: "fd09::2", interface: "c0")
+    #expect(attempt == .source("fd09::2"))
+    #expect(try look("2001:db8:5::1", from: "fd09::2", on: "c0").route?.hops.first?.gateway == "fd09::1")
+    #expect(try look("2001:db8:5::1", from: "fd09::2").route == nil)
+  }
+
+  @Test func multicastRouteHasItsBlock() throws {
+    try client.ip("route add multicast 198.18.0.0/16 dev c0")
+    let route = try look("198.18.0.7").route
+    #expect(route?.type == .multicast && route?.prefix == "198.18.0.0/16")
+  }
+
   @Test func aRefusalThatConnectionsDoNotHaveStaysTheFirst() throws {
     // No address to send from: connect(2) says EADDRNOTAVAIL, which is no fact about routes.
     try client.ip("-6 addr flush dev c0")
