@@ -25,6 +25,8 @@ struct InterfaceClassifier {
       var interface = link.interface
       var visited: Set<UInt32> = []
       interface.type = type(of: link, in: table, &visited)
+      let vrf = [link, link.masterIndex.flatMap { table[$0] }].compactMap(\.self).first { $0.interface.kind == "vrf" }
+      interface.vrfIndex = vrf?.interface.index
       let said = overrides.combined(for: interface.name)
       interface.isExpensive = said.isExpensive ?? interface.isExpensive
       interface.isConstrained = said.isConstrained ?? false

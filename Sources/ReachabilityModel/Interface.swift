@@ -19,6 +19,8 @@ public struct Interface: Hashable, Sendable {
   public var mtu: UInt32
   /// The index of the lower device (VLAN, MACVLAN …); nil when there is none or it is in another namespace.
   public var lowerIndex: UInt32?
+  /// The index of the VRF that the interface is, or is a member of (ip-vrf(8)); nil for the default VRF.
+  package var vrfIndex: UInt32?
   /// `IFLA_INFO_KIND`: `veth`, `bridge`, `tun` …; nil for a physical device.
   public var kind: String?
   /// The ARPHRD hardware type number (`linux/if_arp.h`).

@@ -41,7 +41,7 @@ import Testing
       "route add blackhole 2001:db8:1::/48", "route add unreachable 2001:db8:2::/48",
       "route add prohibit 2001:db8:3::/48", "route add 203.0.113.0/24 via 10.8.0.1 dev d0 src 10.9.0.3",
       "route add 203.0.114.0/24 via inet6 fd09::1 dev c0", "route add 203.0.113.128/25 via 10.9.0.1 dev c0 table 100",
-      "rule add from 10.9.0.3 lookup 100",
+      "rule add from 10.9.0.3 lookup 100", "route add local 198.18.0.0/24 dev lo",
     ])
     daemon = try DaemonUnderTest(in: pair.client)
   }
@@ -58,6 +58,7 @@ import Testing
       Question("192.0.2.1", from: "10.8.0.2"), Question("2001:db8::1", from: "fd08::2"),
       Question("192.0.2.1", on: "c0"), Question("2001:db8::1", on: "c0"), Question("10.8.0.9", on: "d0"),
       Question("203.0.113.200", from: "10.9.0.3", on: "c0"), Question("192.0.2.1", from: "203.0.113.9"),
+      Question("192.0.2.1", from: "198.18.0.7"),
     ] { try compare(question) }
   }
 

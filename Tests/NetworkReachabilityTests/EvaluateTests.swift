@@ -56,7 +56,7 @@ struct EvaluateTests {
       try bench.monitor.evaluate(ReachabilityTarget(host: "10.0.0.9", interface: "eth9")).path
         == .none(.unknownInterface))
     #expect(
-      try bench.monitor.evaluate(ReachabilityTarget(host: "10.0.0.9", source: "9.9.9.9")).path == .none(.noSource))
+      try bench.monitor.evaluate(ReachabilityTarget(host: "fd00::9", source: "fd00::99")).path == .none(.noSource))
     #expect(bench.kernel.lookUpCount == 0)
   }
 

@@ -65,13 +65,42 @@ struct TargetRulesTests {
   func foreignSource() throws {
     for host in ["10.0.0.9", "default", "db.internal", "local-link"] {
       let target = try ReachabilityTarget(host: host, source: "9.9.9.9")
-      #expect(TargetRules.queries(for: target, in: try tables()).isEmpty)
+      #expect(TargetRules.queries(for: target, in: try tables()).first == RouteQuery(try ip("9.9.9.9")))
       #expect(try verdict(target, answer: wayOut).path == .none(.noSource), "\(host)")
     }
     #expect(
       try verdict(ReachabilityTarget(host: "fd00::9", source: "fd00::6"), answer: wayOut).path == .none(.noSource))
     #expect(
       try verdict(ReachabilityTarget(host: "10.0.0.9", source: "0.0.0.0"), answer: wayOut).path == .none(.noSource))
+  }
+
+  @Test("An IPv4 source in a block of local addresses is ours, although no interface has it")
+  func sourceInLocalBlock() throws {
+    let source = try ip("192.0.2.9")
+    func answer(_ query: RouteQuery) throws -> RouteAnswer {
+      guard query.destination == source else { return try wayOut(query) }
+      return .route(
+        Route(type: .local, prefix: try block("192.0.2.0/24"), table: 255, hops: [.init(interfaceIndex: 1)]))
+    }
+    let found = try verdict(ReachabilityTarget(host: "10.9.9.9", source: "192.0.2.9"), answer: answer)
+    #expect(found.path.status.isReachable && found.path.source == source)
+    let missing = try verdict(ReachabilityTarget(host: "10.9.9.9", source: "192.0.2.9")) { _ in .refused(.noRoute) }
+    #expect(missing.path == .none(.noSource))
+  }
+
+  @Test("The address of a member of a VRF is a source only within that VRF")
+  func sourceInVRF() throws {
+    var (vrf, member) = (Interface.sample(5, "vrf0"), Interface.sample(3, "eth1"))
+    (vrf.vrfIndex, member.vrfIndex) = (5, 5)
+    let tables = try KernelTables.sample([.sample(2, "eth0"), member, vrf], [(2, "10.0.0.5/24"), (3, "10.0.1.5/24")])
+    for (source, interface, isOurs) in [
+      ("10.0.1.5", nil, false), ("10.0.1.5", "eth0", false), ("10.0.1.5", "vrf0", true), ("10.0.1.5", "eth1", true),
+      ("10.0.0.5", nil, true), ("10.0.0.5", "eth0", true), ("10.0.0.5", "vrf0", false), ("10.0.0.5", "eth1", false),
+    ] as [(String, String?, Bool)] {
+      let target = try ReachabilityTarget(host: "10.9.9.9", source: source, interface: interface)
+      let found = try verdict(target, in: tables, answer: wayOut).path
+      #expect((found.reason != .noSource) == isOurs, "\(source) \(interface ?? "")")
+    }
   }
 
   @Test("E4-6 neither is one whose local address is unusable, or an IPv6 address on an interface that is down")

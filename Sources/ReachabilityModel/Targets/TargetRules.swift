@@ -13,14 +13,16 @@ package enum TargetRules {
     in tables: KernelTables
   ) -> [RouteQuery] {
     guard case .scopes(let indexes) = scopes(of: target, requirement, in: tables) else { return [] }
-    return parts(of: target, resolution).flatMap { part -> [RouteQuery] in
-      indexes.flatMap { index -> [RouteQuery] in
-        switch part {
-        case .address(let address): [query(for: address, target, index)].filter { sourceFits($0) }
-        case .family(let family): defaultQueries(family, target, index)
+    let ownership = target.sourceQuery(in: tables).map { [$0] } ?? []
+    return ownership
+      + parts(of: target, resolution).flatMap { part -> [RouteQuery] in
+        indexes.flatMap { index -> [RouteQuery] in
+          switch part {
+          case .address(let address): [query(for: address, target, index)].filter { sourceFits($0) }
+          case .family(let family): defaultQueries(family, target, index)
+          }
         }
       }
-    }
   }
 
   /// The verdict for a target.
@@ -45,6 +47,10 @@ package enum TargetRules {
     switch scopes(of: target, requirement, in: tables) {
     case .refused(let reason): return HostVerdict(target: target, path: .none(reason), phase: phase)
     case .scopes(let found): indexes = found
+    }
+    if let query = target.sourceQuery(in: tables), answers[query]?.found?.type != .local {
+      let path = answers[query] == nil ? NetworkPath.unknown(.starting) : .none(.noSource)
+      return HostVerdict(target: target, path: path, phase: phase)
     }
     if target.remote == .localLink {
       let path = StatusRules.localLink(interface: target.interface, permitting: requirement, in: tables)
@@ -150,22 +156,11 @@ package enum TargetRules {
   private static func scopes(
     of target: ReachabilityTarget, _ requirement: InterfaceRequirement, in tables: KernelTables
   ) -> Scopes {
-    if let source = target.source, !isOwn(source, in: tables) { return .refused(.noSource) }
-    guard let name = target.interface else { return .scopes(requirement.scopes(in: tables)) }
-    guard let interface = tables.interface(scope: name) else { return .refused(.unknownInterface) }
+    let interface = target.interface.flatMap { tables.interface(scope: $0) }
+    if target.interface != nil, interface == nil { return .refused(.unknownInterface) }
+    guard target.hasOwnSource(in: tables) || target.sourceQuery(in: tables) != nil else { return .refused(.noSource) }
+    guard let interface else { return .scopes(requirement.scopes(in: tables)) }
     return requirement.permits(interface.type) ? .scopes([interface.index]) : .refused(.noRoute)
-  }
-
-  /// Whether an address is usable on this machine; the kernel checks the source of IPv4 lookups only.
-  ///
-  /// IPv4 keeps the addresses of an interface that is down, and the routes by which answers reach them (the weak host model,
-  /// RFC 1122 §3.3.4.2). IPv6 removes both, or with `keep_addr_on_down` only the routes.
-  private static func isOwn(_ source: IPAddress, in tables: KernelTables) -> Bool {
-    if source.isLoopback { return true }
-    return tables.owners(of: source).contains { entry in
-      entry.isUsable
-        && (source.family == .ipv4 || tables.interface(entry.interfaceIndex)?.flags.contains(.up) == true)
-    }
   }
 
   private static func sourceFits(_ query: RouteQuery) -> Bool {

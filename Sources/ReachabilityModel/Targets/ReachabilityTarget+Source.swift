@@ -1,0 +1,33 @@
+// Whether the source of a target is an address of this machine.
+extension ReachabilityTarget {
+  /// Whether an interface has the source, as an address that a socket can be bound to; the kernel checks the source of
+  /// IPv4 lookups only.
+  ///
+  /// IPv4 keeps the addresses of an interface that is down, and the routes by which answers reach them (the weak host model,
+  /// RFC 1122 §3.3.4.2). IPv6 removes both, or with `keep_addr_on_down` only the routes. The addresses of a VRF belong to
+  /// sockets that are bound to it or to a member (ip-vrf(8)).
+  func hasOwnSource(in tables: KernelTables) -> Bool {
+    guard let source, !source.isLoopback else { return true }
+    let vrf = vrfIndex(in: tables)
+    return tables.owners(of: source).contains { entry in
+      let interface = tables.interface(entry.interfaceIndex)
+      return entry.isUsable && interface?.vrfIndex == vrf
+        && (source.family == .ipv4 || interface?.flags.contains(.up) == true)
+    }
+  }
+
+  /// The lookup that determines whether a source that no interface has is an address of this machine all the same; nil
+  /// when it is not needed.
+  ///
+  /// An IPv4 socket can also be bound to the addresses of a block with a route of type `local`
+  /// (`ip route add local 192.0.2.0/24 dev lo`); an IPv6 socket cannot.
+  func sourceQuery(in tables: KernelTables) -> RouteQuery? {
+    guard let source, source.family == .ipv4, !source.isUnspecified, !hasOwnSource(in: tables) else { return nil }
+    return RouteQuery(source, interfaceIndex: vrfIndex(in: tables))
+  }
+
+  /// The VRF of the requested interface.
+  private func vrfIndex(in tables: KernelTables) -> UInt32? {
+    interface.flatMap { tables.interface(scope: $0) }?.vrfIndex
+  }
+}
