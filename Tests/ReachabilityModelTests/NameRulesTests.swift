@@ -90,6 +90,18 @@ struct NameRulesTests {
     #expect(found.path.status.isReachable)
   }
 
+  @Test("A link-local address of a name is reachable only through a requested interface")
+  func linkLocal() throws {
+    let resolution = NameResolution.addresses([try ip("fe80::9")])
+    for (interface, reason) in [(nil, .noRoute), ("eth0", nil)] as [(String?, Reason?)] {
+      let target = try ReachabilityTarget(host: "db.internal", interface: interface)
+      let found = try rules.verdict(target, resolution) { _ in
+        .route(try .onLink("fe80::/64", on: 2, source: "fe80::5"))
+      }
+      #expect(found.path.reason == reason)
+    }
+  }
+
   @Test("E3-7 without a default route a resolved name is judged by its address")
   func withoutDefault() throws {
     let found = try verdict(.addresses([try ip("127.0.0.1")])) { query in

@@ -141,6 +141,9 @@ package enum TargetRules {
     case .address(let address):
       let query = query(for: address, target, index)
       guard sourceFits(query) else { return .none(.noSource) }
+      // Every link has these addresses, so that connect(2) refuses them without an interface (RFC 4007 §6).
+      let isAmbiguous = query.destination.family == .ipv6 && query.destination.isLinkLocal
+      if isAmbiguous, query.interfaceIndex == nil { return .none(.noRoute) }
       return answers[query].map { StatusRules.evaluate($0, to: query, in: tables) } ?? .unknown(.starting)
     }
   }
