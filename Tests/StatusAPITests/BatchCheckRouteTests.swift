@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func tooManyChecksAreRejected() throws {
-    let wish = #"{"target": "tcp://10.0.0.9:2", "count": "10", "ip": "both"}"#
+    let wish = #"{"target": "tcp://db:2", "count": "10", "ip": "both"}"#
     let body = "[" + Array(repeating: wish, count: 51).joined(separator: ",") + "]"
     let answer = try post(body)
     #expect(answer.status == 400 && answer.headers["Retry-After"] == nil)
@@ -115,7 +115,7 @@ import Testing
 
   @Test func checksOfOneElementTakeTenMinutesAtMost() throws {
     #expect(try post(#"[{"target": "tcp://10.0.0.9:2", "count": "10", "timeout": "60s"}]"#).status == 200)
-    let tooLong = #"[{"target": "tcp://10.0.0.9:2", "count": "10", "timeout": "60s", "ip": "both"}]"#
+    let tooLong = #"[{"target": "tcp://db:2", "count": "10", "timeout": "60s", "ip": "both"}]"#
     #expect(try post(tooLong).status == 422)
   }
 
