@@ -117,7 +117,8 @@ import Testing
     for (own, table) in [("10.9.0.2", UInt32(254)), ("fd09::2", 255)] {
       let route = try #require(try sendBatch(own).route)
       #expect(
-        route.type == .local && route.table == table && route.source == IPAddress(stringLiteral: own), "\(own): \(route)")
+        route.type == .local && route.table == table && route.source == IPAddress(stringLiteral: own),
+        "\(own): \(route)")
       #expect(route.hops.map(\.interfaceIndex) == [c0])
     }
     let loopback = try #require(try sendBatch("127.0.0.1").route)
