@@ -61,11 +61,6 @@ package final class MailboxThread<Message: Sendable>: Sendable {
     mailbox?.post(message)
   }
 
-  /// Whether this is the calling thread.
-  package var isCurrent: Bool {
-    phase.withLock { if case .running(_, let thread) = $0 { thread.isCurrent } else { false } }
-  }
-
   /// Closes the mailbox and waits for the thread to end, except when called on the thread itself.
   ///
   /// Only the first call waits.

@@ -44,11 +44,7 @@ public struct MonotonicInstant: InstantProtocol {
 extension Duration {
   /// The duration in nanoseconds, rounded towards zero; saturates at 292 years.
   @inlinable public var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, productOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !productOverflow else { return seconds < 0 ? .min : .max }
-    let (sum, sumOverflow) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return sumOverflow ? (seconds < 0 ? .min : .max) : sum
+    Int64(clamping: attoseconds / 1_000_000_000)
   }
 
   /// The duration in nanoseconds, not negative and at most a century, so that sums with it do not overflow.

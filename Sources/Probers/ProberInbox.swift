@@ -29,6 +29,7 @@ final class ProberInbox: Sendable {
   private let thread: MailboxThread<Command>
   private let state: Locked<State>
   private let timers = Locked<[WeakTimer]>([])
+  let commands = ProberCommands()
 
   /// Makes the inbox of a thread that starts with the first check.
   ///
@@ -66,17 +67,24 @@ final class ProberInbox: Sendable {
   ///
   /// - Returns: nil, or why the check was not accepted and will not be completed.
   func submit(_ check: RunningCheck) -> String? {
+    if commands.isOwn {
+      guard commands.queue.count < Limits.checksWaiting else { return Self.isFull }
+      commands.queue.append(.check(check))
+      return nil
+    }
     do throws(MailboxThread<Command>.PostError) {
       try post(.check(check), limit: Limits.checksWaiting)
       return nil
     } catch {
       switch error {
       case .stopped: return "the prober is stopped"
-      case .full: return "too many checks are queued"
+      case .full: return Self.isFull
       case .unavailable(let cause): return "\(cause)"
       }
     }
   }
+
+  private static let isFull = "too many checks are queued"
 
   private func post(_ command: Command, limit: Int = .max) throws(MailboxThread<Command>.PostError) {
     // The thread owns its loop and this object, so that the prober may be released while the last completions run.
@@ -101,7 +109,7 @@ final class ProberInbox: Sendable {
   /// - Returns: false if it is stopped or cannot be started.
   func wake() -> Bool {
     // The thread reads them before each wait.
-    if thread.isCurrent { return true }
+    if commands.isOwn { return true }
     return (try? post(.timerSet)) != nil
   }
 

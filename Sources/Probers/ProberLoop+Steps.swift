@@ -97,21 +97,19 @@ extension ProberLoop {
 
   // MARK: Addresses
 
-  private func selectPeers(_ check: RunningCheck, _ peers: [Peer]) {
+  private func selectPeers(_ check: RunningCheck, _ peers: consuming [Peer]) {
     check.isResolved = true
-    let message = "no route to any of its addresses"
-    let verdict = check.request.moduleVerdict
-    let permitted = peers.filter { verdict.allows($0.address) }
-    guard !permitted.isEmpty || peers.isEmpty else { return conclude(check, .denied) }
-    switch check.request.choose(permitted).flatMap({ check.open($0, otherwise: message) }) {
-    case .failure(let finding): conclude(check, finding)
-    case .success(let chosen):
+    do throws(Finding) {
+      let chosen = try check.permitted(
+        peers, by: check.request.moduleVerdict, else: .denied, "no route to any of its addresses")
       check.candidates = chosen[...]
       check.limitedAddress = chosen.first?.address
-      let address = check.limitedAddress
-      let admission = isEcho(check) ? echoLimiter.acquire(check.id, address) : socketLimiter.acquire(check.id, address)
-      proceed(check, admission) { startExchange(check) }
+    } catch {
+      return conclude(check, error)
     }
+    let address = check.limitedAddress
+    let admission = isEcho(check) ? echoLimiter.acquire(check.id, address) : socketLimiter.acquire(check.id, address)
+    proceed(check, admission) { startExchange(check) }
   }
 
   private func isEcho(_ check: RunningCheck) -> Bool { check.request.target.scheme == .icmp }
@@ -119,8 +117,9 @@ extension ProberLoop {
   /// Starts the exchange after the limiter of its protocol has admitted the check.
   private func startExchange(_ check: RunningCheck) {
     check.enter(.asking, now)
-    setTimer(check)
     tryNextAddress(check)
+    // A connection to this machine is complete here, and needs no timer.
+    if check.exchange != nil { setTimer(check) }
   }
 
   private func tryNextAddress(_ check: RunningCheck) {
@@ -158,42 +157,5 @@ extension ProberLoop {
         admit(socketLimiter.release(check.limitedAddress) { checks[$0] != nil })
       }
     }
-  }
-}
-
-extension RunningCheck {
-  /// The peers that the policy allows now, never none; a finding if it allows none.
-  func open(_ peers: ArraySlice<Peer>, otherwise message: String) -> Result<[Peer], Finding> {
-    let judged = peers.map { (peer: $0, decision: decision($0.address, $0.port == 0 ? nil : $0.port)) }
-    let allowed = judged.filter { $0.decision != .denied }
-    guard let first = allowed.first else { return .failure(.denied) }
-    let open = allowed.filter { $0.decision == .allowed }.map(\.peer)
-    guard open.isEmpty else { return .success(open) }
-    // The finding concerns this address.
-    peer = first.peer
-    return .failure(Finding(.unreachable, .noRoute, detail: message))
-  }
-}
-
-extension CheckRequest {
-  /// The addresses that the policy, the family and the source allow, in the resolver's order; never none.
-  func choose(_ peers: [Peer]) -> Result<ArraySlice<Peer>, Finding> {
-    let allowed = policy.map { policy in
-      peers.filter { policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
-    }
-    if allowed?.isEmpty == true { return .failure(.denied) }
-    // The kernel would call the packet invalid, with the same error as for a blackhole.
-    if let source, source.isLoopback, !peers.contains(where: \.address.isLoopback) {
-      return .failure(Finding(.unreachable, .noSource, detail: "\(source) can send to this machine only"))
-    }
-    let fitting = (allowed ?? peers).filter { peer in
-      let its = peer.address.unmapped.family
-      // The configured source address also determines the family.
-      if let source, source.unmapped.family != its { return false }
-      return family == .any || (family == .ipv4) == (its == .ipv4)
-    }
-    guard fitting.isEmpty else { return .success(fitting.prefix(Limits.addressesTried)) }
-    let missing = source?.unmapped.family ?? (family == .ipv4 ? .ipv4 : .ipv6)
-    return .failure(Finding(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address"))
   }
 }

@@ -33,8 +33,8 @@ final class ProberLoop {
     capacity: SocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
   var echoLimiter = ConcurrencyLimiter(
     capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
-  /// Received commands that are not handled yet.
-  private var commands: Deque<ProberInbox.Command> = []
+  /// Commands that are not handled yet.
+  private let commands: ProberCommands
   /// Checks that a limiter has admitted and that have not continued: processed in sequence, without recursion.
   private var admitted: Deque<UInt64> = []
   var timers = TimerQueue<TimerID>()
@@ -53,10 +53,12 @@ final class ProberLoop {
     self.inbox = inbox
     self.poller = poller
     self.mailbox = mailbox
+    commands = inbox.commands
   }
 
   /// Runs until the mailbox is closed.
   func run() {
+    commands.open()
     while true {
       let mayBeMore = wait()
       guard begin() else { return cancelAll() }
@@ -72,7 +74,7 @@ final class ProberLoop {
   /// Waits and handles what is ready; true if there may be more.
   private func wait() -> Bool {
     let before = now
-    let isBusy = !commands.isEmpty || !admitted.isEmpty || mailbox.hasWork
+    let isBusy = !commands.queue.isEmpty || !admitted.isEmpty || mailbox.hasWork
     let earliest = isBusy ? nil : ([timers.earliest] + inbox.setTimers.map(\.earliest)).compactMap(\.self).min()
     let timeout =
       isBusy ? .zero : earliest.map { min(max(.zero, MonotonicInstant.now.duration(to: $0)), Limits.heartbeat) }
@@ -100,9 +102,9 @@ final class ProberLoop {
     if admitted.isEmpty { admitted = [] }
     guard !mailbox.isClosed else { return false }
     // Remaining messages stay in the mailbox, which has a limit.
-    if commands.isEmpty { commands = mailbox.take().messages }
+    if mailbox.hasWork, commands.queue.count < Limits.startsPerTurn { commands.queue += mailbox.take().messages }
     for _ in 0..<Limits.startsPerTurn {
-      guard let command = commands.popFirst() else { break }
+      guard let command = commands.queue.popFirst() else { break }
       handle(command)
     }
     return true
@@ -110,7 +112,8 @@ final class ProberLoop {
 
   /// Cancels all checks, including those that are not started.
   private func cancelAll() {
-    for case .check(let check) in commands + mailbox.take().messages { checks[check.id] = check }
+    commands.close()
+    for case .check(let check) in commands.queue + mailbox.take().messages { checks[check.id] = check }
     for check in Array(checks.values) { conclude(check, .cancelled) }
     runCompletions()
   }

@@ -11,6 +11,12 @@ package enum CheckRules {
     return target
   }
 
+  /// Whether a check of a target sends packets to a known address.
+  static func isRoutable(_ target: CheckTarget) -> Bool {
+    guard case .address = target.host.remote else { return false }
+    return target.scheme != .route
+  }
+
   /// The result of a check without a route, for which nothing is sent; nil when there is a route, or that is unknown.
   ///
   /// A name without addresses is a failure of the target, not of the route. A name that is not resolved is evaluated by the

@@ -25,22 +25,44 @@ extension Checker {
   }
 
   /// The verdict for the route to an address with which a check may start without waiting for the kernel; nil otherwise.
-  ///
-  /// The published verdict for a watched host follows every event, but reports a loss only after the settle time. For a check
-  /// that nobody waits for it suffices when it is reachable: a packet without a route fails in the kernel, which is then asked
-  /// for the reason. With a policy the lookup is made, because the policy is about the route at this moment.
   func verdictBefore(
-    _ check: SharedCheck, _ address: IPAddress, _ route: ReachabilityTarget, _ start: StartTime
+    _ request: CheckRequest, _ address: IPAddress, _ route: ReachabilityTarget, _ start: StartTime
   ) -> HostVerdict? {
-    if !check.isShared, check.request.policy == nil, let watched = monitor.verdict(of: route),
-      watched.path.status.isReachable
-    {
-      return watched
-    }
     guard let provisional = monitor.provisionalVerdict(of: route), !provisional.isStale,
-      rejection(of: check.request, address, provisional.verdict, start) == nil
+      rejection(of: request, address, provisional.verdict, start) == nil
     else { return nil }
     return provisional.verdict
+  }
+
+  /// The verdict for the route to a target that is up; nil when it would have to wait for the kernel.
+  ///
+  /// A route that existed before the check is not looked up again, unless another address has answered.
+  func verdictWithoutWaiting(
+    _ result: CheckResult, _ route: ReachabilityTarget, _ before: HostVerdict?
+  ) -> HostVerdict? {
+    guard let address = result.address else { return nil }
+    if route.remote == .address(address), let before { return before }
+    return provisionalVerdict(for: address, on: route).flatMap { $0.isStale ? nil : $0.verdict }
+  }
+
+  /// The result of a check of an address that is not performed: it has no route, the policy denies it, or its route is
+  /// unknown; nil when it is performed.
+  func rejection(
+    of request: CheckRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: StartTime
+  ) -> CheckResult? {
+    switch CheckRules.contactDecision(request, for: address, request.target.port, verdict) {
+    case .allowed: nil
+    case .noRoute: verdict.flatMap { CheckRules.unreachableResult($0, startedAt: start.time, duration: start.elapsed) }
+    case .denied where verdict.map { $0.path.status == .unknown } ?? true:
+      CheckResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
+    case .denied: Self.denial(start)
+    }
+  }
+
+  static func denial(_ start: StartTime) -> CheckResult {
+    CheckResult(
+      .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
+      duration: .zero)
   }
 
   /// The route of a packet that is sent now; on the prober's thread, which does not wait while the monitor is started.
@@ -64,6 +86,14 @@ extension Checker {
     guard case .name(let name) = route.remote else { return evaluate(.pending) }
     monitor.nameResolver.resolve(name, with: resolver, timeout: check.request.timeout, evaluate)
   }
+}
+
+/// When a check began, on two clocks.
+struct StartTime {
+  let time = Timestamp.now
+  private let instant = ContinuousClock.now
+
+  var elapsed: Duration { .now - instant }
 }
 
 extension ReachabilityTarget {

@@ -63,21 +63,6 @@ public final class Checker: Sendable {
     }
   }
 
-  /// Makes a timer on the thread that performs checks; nil with another prober.
-  func makeTimer(_ body: @escaping @Sendable () -> Void) -> ProberTimer? { (prober as? SocketProber)?.makeTimer(body) }
-
-  /// Performs a check of a watched target for its state alone: no other caller joins it, its outcome is not cached, and the
-  /// path of a target that is up is the published one.
-  ///
-  /// Targets are seldom equal, and hashing and storing requests takes a tenth of the time of a check.
-  func checkAlone(
-    _ request: CheckRequest, _ completion: @escaping @Sendable (CheckOutcome) -> Void
-  ) -> any CheckCancellation {
-    let (check, cancellation) = coalescer.begin(request, completion)
-    begin(check)
-    return cancellation
-  }
-
   /// Performs a check and waits for its outcome; cancelling the task ends it with `unknown` and `cancelled`.
   public func check(_ request: CheckRequest, maximumAge: Duration = .zero) async -> CheckOutcome {
     let cancellation = DeferredCancellation()
@@ -90,6 +75,54 @@ public final class Checker: Sendable {
     }
   }
 
+  // MARK: - Scheduled checks
+
+  // For the state of a target alone: no other caller joins them, and their outcomes are not cached. Targets are seldom equal,
+  // and hashing and storing requests takes a tenth of the time of a check.
+
+  /// Makes a timer on the thread that performs checks; nil with another prober.
+  func makeTimer(_ body: @escaping @Sendable () -> Void) -> ProberTimer? { (prober as? SocketProber)?.makeTimer(body) }
+
+  /// Performs a check.
+  func checkAlone(
+    _ request: CheckRequest, _ completion: @escaping @Sendable (CheckOutcome) -> Void
+  ) -> any CheckCancellation {
+    let (check, cancellation) = coalescer.begin(request, completion)
+    begin(check)
+    return cancellation
+  }
+
+  /// Performs a check, without a policy, of an address to which there is a route (``CheckRules/isRoutable(_:)``).
+  ///
+  /// The route may be gone, because its loss is reported after the settle time. That delays no report: the kernel refuses the
+  /// packet or the check fails, and after each failure the kernel is asked for the reason (``explain(_:of:_:)``).
+  func checkRouted(
+    _ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void
+  ) -> any CheckCancellation {
+    switch request.target.scheme {
+    case .http, .https:
+      let route = CheckRules.routeTarget(request)
+      return prober.start(
+        request,
+        where: { [self] address, port in
+          // A redirect leads to another address.
+          if route.remote == .address(address) { return .allowed }
+          return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
+        }, completion)
+    default: return prober.start(request, where: { _, _ in .allowed }, completion)
+    }
+  }
+
+  /// Determines whether a check failed because of the target, or because of this machine's route.
+  func explain(
+    _ result: CheckResult, of request: CheckRequest, _ completion: @escaping @Sendable (CheckOutcome) -> Void
+  ) {
+    let (check, _) = coalescer.begin(request, completion)
+    attribute(result, of: check, CheckRules.routeTarget(request), isRetry: false)
+  }
+
+  // MARK: - Steps
+
   private func begin(_ check: SharedCheck) {
     let request = check.request
     let start = StartTime()
@@ -98,7 +131,7 @@ public final class Checker: Sendable {
     if request.target.scheme == .route { return evaluate(route, for: check, start) }
     // A name may have local addresses even without a default route.
     guard case .address(let address) = route.remote else { return probe(check, route, nil) }
-    if let verdict = verdictBefore(check, address, route, start) { return probe(check, route, verdict) }
+    if let verdict = verdictBefore(request, address, route, start) { return probe(check, route, verdict) }
     // A missing route may be a transient state, so it is confirmed by a lookup that waits for the kernel.
     monitor.evaluate(route) { [self] answer in
       let verdict = try? answer.get()
@@ -129,27 +162,21 @@ public final class Checker: Sendable {
         if result.state == .up, let verdict = verdictWithoutWaiting(result, route, before) {
           return end(check, result, verdict)
         }
-        let finished = ContinuousClock.now
-        // The lookup that follows concerns the past; later callers need a new check.
-        coalescer.close(check)
-        evaluate(route, after: result) { [self] verdict in
-          // Nothing was sent for lack of a route that exists once the kernel has carried out its changes.
-          let isMistaken = result.reason == .noRoute && verdict?.path.status.isReachable == true
-          if isMistaken, !isRetry { return probe(check, route, verdict, isRetry: true) }
-          end(check, result, verdict, at: finished)
-        }
+        attribute(result, of: check, route, isRetry: isRetry)
       })
   }
 
-  /// The verdict for the route to a target that is up; nil when it would have to wait for the kernel.
-  ///
-  /// A route that existed before the check is not looked up again, unless another address has answered.
-  private func verdictWithoutWaiting(
-    _ result: CheckResult, _ route: ReachabilityTarget, _ before: HostVerdict?
-  ) -> HostVerdict? {
-    guard let address = result.address else { return nil }
-    if route.remote == .address(address), let before { return before }
-    return provisionalVerdict(for: address, on: route).flatMap { $0.isStale ? nil : $0.verdict }
+  /// Looks up the route of a check, which may be the cause of its result, and ends it.
+  private func attribute(_ result: CheckResult, of check: SharedCheck, _ route: ReachabilityTarget, isRetry: Bool) {
+    let finished = ContinuousClock.now
+    // The lookup concerns the past; later callers need a new check.
+    coalescer.close(check)
+    evaluate(route, after: result) { [self] verdict in
+      // Nothing was sent for lack of a route that exists once the kernel has carried out its changes.
+      let isMistaken = result.reason == .noRoute && verdict?.path.status.isReachable == true
+      if isMistaken, !isRetry { return probe(check, route, verdict, isRetry: true) }
+      end(check, result, verdict, at: finished)
+    }
   }
 
   private func end(
@@ -159,39 +186,11 @@ public final class Checker: Sendable {
       check, CheckRules.attributed(result, verdict), result.address == nil ? nil : verdict?.path, at: instant)
   }
 
-  /// The result of a check of an address that is not performed: it has no route, the policy denies it, or its route is
-  /// unknown; nil when it is performed.
-  func rejection(
-    of request: CheckRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: StartTime
-  ) -> CheckResult? {
-    switch CheckRules.contactDecision(request, for: address, request.target.port, verdict) {
-    case .allowed: nil
-    case .noRoute: verdict.flatMap { CheckRules.unreachableResult($0, startedAt: start.time, duration: start.elapsed) }
-    case .denied where verdict.map { $0.path.status == .unknown } ?? true:
-      CheckResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
-    case .denied: Self.denial(start)
-    }
-  }
-
-  private static func denial(_ start: StartTime) -> CheckResult {
-    CheckResult(
-      .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
-      duration: .zero)
-  }
-
   func finish(
     _ check: SharedCheck, _ result: CheckResult, _ path: NetworkPath?, at instant: ContinuousClock.Instant = .now
   ) {
     coalescer.finish(check, CheckOutcome(request: check.request, result: result, path: path), at: instant)
   }
-}
-
-/// When a check began, on two clocks.
-struct StartTime {
-  let time = Timestamp.now
-  private let instant = ContinuousClock.now
-
-  var elapsed: Duration { .now - instant }
 }
 
 private struct NothingToCancel: CheckCancellation {

@@ -70,7 +70,7 @@ struct TargetRegistry {
     }
     return TargetChangeEffects(
       result: old == nil ? .created(report) : .replaced(report),
-      cancellation: cancelled.flatMap { cancellations.removeValue(forKey: $0) },
+      cancellation: cancelled.flatMap { cancellations.removeValue(forKey: $0.number) },
       waiting: definition.isPaused ? waiting.removeValue(forKey: definition.id) ?? [] : [],
       // Numbered under the lock, so that the changes of a target are published in order.
       publish: monitor.record(
@@ -93,7 +93,7 @@ struct TargetRegistry {
     sortedIDs = nil
     let change = TargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
     return TargetChangeEffects(
-      result: .replaced(old), cancellation: run.flatMap { cancellations.removeValue(forKey: $0) },
+      result: .replaced(old), cancellation: run.flatMap { cancellations.removeValue(forKey: $0.number) },
       waiting: waiting.removeValue(forKey: id) ?? [], publish: monitor.record([change], at: now.time))
   }
 

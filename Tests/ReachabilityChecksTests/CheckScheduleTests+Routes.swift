@@ -87,7 +87,7 @@ extension CheckScheduleTests {
     let checker = Checker(monitor: bench.monitor, prober: prober)
     let request = CheckRequest(try CheckTarget("tcp://192.0.2.1:1"))
     bench.loseDefault()
-    let waits = [checker.checkAlone(request) { _ in }, checker.checkAlone(request) { _ in }]
+    let waits = [checker.checkRouted(request) { _ in }, checker.checkRouted(request) { _ in }]
     #expect(prober.open.count == 2, "the kernel refuses the packet, which causes the lookup")
     for wait in waits { wait.cancel() }
     let policy = ContactPolicy(allow: [IPPrefix(IPAddress(ipv4: 0xc000_0201), length: 32)])

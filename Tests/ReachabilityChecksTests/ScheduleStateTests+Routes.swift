@@ -54,7 +54,7 @@ extension ScheduleStateTests {
     var launch = try #require(nextLaunches().first)
     _ = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
     // A requested check does not shorten the delay.
-    state.enqueue("db", due: uptime)
+    state.enqueue(launch.run.entry, due: uptime)
     launch = try #require(state.takeStarts(at: now).first)
     let early = state.finish(launch.run, result(.unreachable, .prohibited), settle: .milliseconds(10), at: now)
     #expect(early == .settling)

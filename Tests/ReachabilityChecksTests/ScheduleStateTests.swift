@@ -31,7 +31,7 @@ struct ScheduleStateTests {
   }
 
   /// Advances to the next wake-ups until one starts a check, at most by the limit.
-  mutating func nextLaunches(within limit: Duration = .seconds(60)) -> [ScheduleState.CheckStart] {
+  mutating func nextLaunches(within limit: Duration = .seconds(60)) -> [CheckStart] {
     let end = uptime + limit
     for _ in 0..<100_000 {
       let launches = state.takeStarts(at: now)

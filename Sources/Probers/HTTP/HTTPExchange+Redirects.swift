@@ -58,22 +58,17 @@ extension HTTPExchange {
   }
 
   private func connect(_ peers: [Peer]) {
-    let verdict = check.request.moduleVerdict(on: target)
-    let permitted = peers.filter { verdict.allows($0.address) }
-    guard !permitted.isEmpty || peers.isEmpty else { return loop.conclude(check, .redirectOutsideHosts) }
-    switch check.request.choose(permitted) {
-    case .failure(let finding): loop.conclude(check, finding)
-    case .success(let allowed):
-      let message = "no route to any address of the redirect's host"
-      switch check.open(allowed, otherwise: message) {
-      case .failure(let finding): loop.conclude(check, finding)
-      case .success(let open):
-        guard let first = open.first else { return }
-        peer = first
-        check.peer = first
-        begin()
-      }
+    do throws(Finding) {
+      let permitted = try check.permitted(
+        peers, by: check.request.moduleVerdict(on: target), else: .redirectOutsideHosts,
+        "no route to any address of the redirect's host")
+      guard let first = permitted.first else { return }
+      peer = first
+      check.peer = first
+    } catch {
+      return loop.conclude(check, error)
     }
+    begin()
   }
 }
 

@@ -120,7 +120,7 @@ extension CheckSchedule {
       guard let entry = guarded.state.entries[id], !entry.definition.isPaused, !guarded.hasStopped else { return false }
       guarded.waiting[id, default: []].append(completion)
       let now = now()
-      guarded.state.enqueue(id, due: now.uptime)
+      guarded.state.enqueue(entry, due: now.uptime)
       rearm(&guarded, now)
       return true
     }

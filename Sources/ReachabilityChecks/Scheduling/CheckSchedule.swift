@@ -94,7 +94,7 @@ public final class CheckSchedule: Sendable {
   func reschedule() { timer.fire() }
 
   private func startChecks(limit: Int = Limits.checkBurst) {
-    let (starts, awaited) = guarded.withLock { guarded -> ([ScheduleState.CheckStart], Set<String>) in
+    let (starts, awaited) = guarded.withLock { guarded -> ([CheckStart], Set<String>) in
       guard !guarded.hasStopped else { return ([], []) }
       let now = now()
       guarded.wakeTime = nil
@@ -107,39 +107,64 @@ public final class CheckSchedule: Sendable {
     for start in starts { begin(start, policy, isAwaited: awaited.contains(start.id)) }
   }
 
-  private func begin(_ start: ScheduleState.CheckStart, _ policy: ContactPolicy?, isAwaited: Bool) {
-    let definition = start.definition
-    var module = definition.module
-    if start.origin != .configuration { module.access = configuration.moduleAccess(module) }
-    let request = CheckRequest(
-      definition.target, module: module, timeout: definition.timeout,
-      policy: start.origin == .configuration ? nil : policy)
-    let completion: @Sendable (CheckOutcome) -> Void = { [weak self] outcome in self?.end(start, outcome) }
-    // A caller receives the route, too, which is looked up then.
-    let cancellation = isAwaited ? checker.check(request, completion) : checker.checkAlone(request, completion)
+  private func begin(_ start: CheckStart, _ policy: ContactPolicy?, isAwaited: Bool) {
+    let request = request(start, start.origin == .configuration ? nil : policy)
+    let cancellation: any CheckCancellation
+    if isAwaited {
+      // A caller receives the route, too, which is looked up then.
+      cancellation = checker.check(request) { [weak self] outcome in self?.end(start, outcome.result, outcome) }
+    } else if start.hasRoute, request.policy == nil, CheckRules.isRoutable(request.target) {
+      cancellation = checker.checkRouted(request) { [weak self] result in
+        guard let self else { return }
+        if result.state == .up { end(start, result) } else { explain(result, of: start) }
+      }
+    } else {
+      cancellation = checker.checkAlone(request) { [weak self] outcome in self?.end(start, outcome.result, outcome) }
+    }
     let isOver = guarded.withLock { guarded in
-      let isOver = guarded.hasStopped || guarded.state.runs[start.run] == nil
-      if !isOver { guarded.cancellations[start.run] = cancellation }
+      let isOver = guarded.hasStopped || !start.run.isRunning
+      if !isOver { guarded.cancellations[start.run.number] = cancellation }
       return isOver
     }
     // No effect when the check has ended.
     if isOver { cancellation.cancel() }
   }
 
-  private func end(_ start: ScheduleState.CheckStart, _ outcome: CheckOutcome) {
+  private func request(_ start: CheckStart, _ policy: ContactPolicy?) -> CheckRequest {
+    let definition = start.definition
+    var module = definition.module
+    if start.origin != .configuration { module.access = configuration.moduleAccess(module) }
+    return CheckRequest(definition.target, module: module, timeout: definition.timeout, policy: policy)
+  }
+
+  private func explain(_ result: CheckResult, of start: CheckStart) {
+    let request = request(start, nil)
+    checker.explain(result, of: request) { [weak self] outcome in self?.end(start, outcome.result, outcome) }
+  }
+
+  /// Applies a result; without an outcome, that of a target that is up has the published path.
+  private func end(_ start: CheckStart, _ result: CheckResult, _ outcome: CheckOutcome? = nil) {
     let (publish, waiting, isCounted) = guarded.withLock { guarded in
       let now = now()
-      guarded.cancellations[start.run] = nil
+      guarded.cancellations[start.run.number] = nil
       defer { rearm(&guarded, now) }
-      let effect = guarded.state.finish(start.run, outcome.result, settle: monitor.settle, at: now)
-      if effect == .contradicted { guarded.routes.report(start.definition.target.host, to: start.id) }
-      let waiting = effect.changes == nil ? [] : guarded.waiting.removeValue(forKey: start.id) ?? []
+      let effect = guarded.state.finish(start.run, result, settle: monitor.settle, at: now)
+      if case .contradicted = effect { guarded.routes.report(start.definition.target.host, to: start.id) }
+      let isAwaited = effect.changes != nil && !guarded.waiting.isEmpty
+      let waiting = isAwaited ? guarded.waiting.removeValue(forKey: start.id) ?? [] : []
       // Numbered under this lock, so that the changes of a target are published in order.
       return (monitor.record(effect.changes ?? [], at: now.time), waiting, effect.isCounted)
     }
     publish()
-    if isCounted, outcome.result.reason != .cancelled { configuration.record?(start.id, outcome.result) }
+    if isCounted, result.reason != .cancelled { configuration.record?(start.id, result) }
+    guard !waiting.isEmpty else { return }
+    let outcome = outcome ?? publishedOutcome(start, result)
     for completion in waiting { completion(outcome) }
+  }
+
+  private func publishedOutcome(_ start: CheckStart, _ result: CheckResult) -> CheckOutcome {
+    let path = monitor.verdict(of: start.definition.target.host)?.path
+    return CheckOutcome(request: request(start, nil), result: result, path: path)
   }
 
   // MARK: - Routes

@@ -3,7 +3,15 @@ public struct DurationHistogram: Hashable, Sendable {
   /// The upper bounds of the buckets, ascending; longer durations count in ``count`` only.
   public let bounds: [Duration]
   /// For each bound, the number of durations that do not exceed it.
-  public private(set) var counts: [UInt64]
+  public var counts: [UInt64] {
+    var sum: UInt64 = 0
+    return buckets.map { count in
+      sum += count
+      return sum
+    }
+  }
+  /// For each bound, the number of durations that do not exceed it, but exceed the previous one.
+  private var buckets: [UInt64]
   /// The number of durations.
   public private(set) var count: UInt64 = 0
   /// The sum of the durations.
@@ -19,16 +27,13 @@ public struct DurationHistogram: Hashable, Sendable {
   /// An empty histogram.
   public init(bounds: [Duration] = defaultBounds) {
     self.bounds = bounds
-    counts = Array(repeating: 0, count: bounds.count)
+    buckets = Array(repeating: 0, count: bounds.count)
   }
 
   /// Adds a duration.
   public mutating func observe(_ duration: Duration) {
     count += 1
     sum += duration
-    for index in bounds.indices.reversed() {
-      guard duration <= bounds[index] else { return }
-      counts[index] += 1
-    }
+    if let bucket = bounds.firstIndex(where: { duration <= $0 }) { buckets[bucket] += 1 }
   }
 }

@@ -10,8 +10,10 @@ extension ScheduleState {
     var reason: ReasonDebouncer
     /// When the next check is due.
     var due = Duration.zero
-    /// The tick of its entry in the timing wheel.
-    var tick = 0
+    /// The tick of its entry in the timing wheel, or ``unplanned``.
+    var tick = unplanned
+    /// No tick: the first is 1.
+    static let unplanned = 0
     var activity = Activity.idle
     /// The route changed during the running check, whose result may be that of the old route.
     var isUnreliable = false
@@ -19,6 +21,8 @@ extension ScheduleState {
     var retries = 0
     /// The state of the route in the kernel.
     var route = RouteState.available
+    /// Whether the last verdict for its host was that it is reachable.
+    var hasRoute = false
     /// The last addresses of its name.
     var addresses: [IPAddress] = []
     /// The state of the last event, if the present one was not published because the target flaps.

@@ -41,22 +41,22 @@ extension ScheduleState {
   ///   - now: when the run ended.
   /// - Returns: the effect of the result.
   mutating func finish(
-    _ run: Int, _ result: CheckResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
+    _ run: CheckRun, _ result: CheckResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
   ) -> Effect {
     stalls.heartbeat(at: now.uptime)
-    guard let id = runs.removeValue(forKey: run), let entry = entries[id],
-      case .running(_, let start) = entry.activity
-    else { return .ignored }
+    let entry = run.entry
+    guard case .running(run.number, let start) = entry.activity else { return .ignored }
     limiter.finish(entry.host)
     if limiter.running == 0 { stalls.pause() }
     entry.activity = .idle
     let isUnreliable = result.state != .up && (entry.isUnreliable || stalls.overlaps(start))
     entry.isUnreliable = false
-    statistics.modules[entry.definition.module.name, default: .init()].record(result)
+    let definition = entry.report.sharedDefinition.value
+    statistics.modules[definition.module.name, default: .init()].record(result)
     if isUnreliable, entry.route == .available, entry.retries < Limits.retries {
       entry.retries += 1
       statistics.retries += 1
-      enqueue(id, due: now.uptime)
+      enqueue(entry, due: now.uptime)
       return .retried
     }
     entry.retries = 0
@@ -64,11 +64,11 @@ extension ScheduleState {
     // The kernel's report about the route is newer than the result of a check that began before it.
     if entry.route == .missing, result.state != .unreachable { return .contradicted }
     if isSettling(entry, result, settle: settle(), at: now) { return .settling }
-    let targetChange = change(entry, [.check], at: now) { $0.take(result, entry.definition, at: now.time) }
+    let targetChange = change(entry, Self.byCheck, at: now) { $0.take(result, definition, at: now.time) }
     if entry.needsFastCheck {
-      let next = max(now.uptime, start + ledger.fastInterval(entry.definition, entry.account))
+      let next = max(now.uptime, start + ledger.fastInterval(definition, entry.account))
       // Not a reserved check: without credit, the next check is the regular one.
-      if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(id, at: next) }
+      if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(entry, at: next) }
     }
     return .accepted(targetChange)
   }
@@ -76,19 +76,22 @@ extension ScheduleState {
   /// Whether only checks have found the route missing, for less than the settle time; the target is checked again at its end.
   ///
   /// A replaced route is not an outage, and the kernel reports a real one within that time.
-  private mutating func isSettling(_ entry: Entry, _ result: CheckResult, settle: Duration, at now: Moment) -> Bool {
+  private mutating func isSettling(
+    _ entry: Entry, _ result: CheckResult, settle: @autoclosure () -> Duration, at now: Moment
+  ) -> Bool {
     guard result.state == .unreachable, entry.route == .available, entry.report.status.state != .unreachable else {
       entry.missingSince = nil
       return false
     }
     let since = entry.missingSince ?? now.uptime
-    guard now.uptime < since + settle else {
+    let end = since + settle()
+    guard now.uptime < end else {
       entry.missingSince = nil
       return false
     }
     entry.missingSince = since
     statistics.retries += 1
-    if since + settle < entry.due { plan(entry.definition.id, at: since + settle) }
+    if end < entry.due { plan(entry, at: end) }
     return true
   }
 
@@ -113,6 +116,7 @@ extension ScheduleState {
       isMissing ? verdict.phase == .resolved ? .missing : .unresolvable : .available
     let (wasAvailable, addresses) = (entry.route == .available, entry.addresses)
     entry.route = route
+    entry.hasRoute = verdict.path.status.isReachable
     entry.missingSince = nil
     if case .name = verdict.target.remote { entry.addresses = verdict.addresses.map(\.address) }
     guard !entry.definition.isPaused else { return nil }
@@ -125,22 +129,23 @@ extension ScheduleState {
     // the new addresses may end an outage.
     let isSameHost = verdict.addresses.contains { addresses.contains($0.address) }
     if causes == [.dnsChanged], wasAvailable, isSameHost {
-      if entry.report.status.state != .up { enqueue(id, due: now.uptime) }
+      if entry.report.status.state != .up { enqueue(entry, due: now.uptime) }
       return nil
     }
     if case .running = entry.activity { entry.isUnreliable = true }
-    enqueue(id, due: now.uptime)
+    enqueue(entry, due: now.uptime)
     return nil
   }
+
+  /// The causes of a change by a result.
+  private static let byCheck: Set<Cause> = [.check]
 
   private func change(
     _ entry: Entry, _ causes: Set<Cause>, at now: Moment, _ body: (inout TargetStatus) -> Void
   ) -> TargetChange? {
     let (state, wasFlapping) = (entry.report.status.state, entry.report.status.isFlapping)
-    // A copy, because the body may read the entry.
-    var status = entry.report.status
-    body(&status)
-    entry.report.status = status
+    body(&entry.report.status)
+    let status = entry.report.status
     if status.state != state {
       entry.reason = ReasonDebouncer(status.reason)
     } else {
@@ -148,7 +153,7 @@ extension ScheduleState {
       let isOther = status.isFlapping != wasFlapping || entry.unpublishedFrom != nil
       guard isNewReason || isOther else { return nil }
     }
-    let isFlapping = wasFlapping && status.isFlapping && causes == [.check]
+    let isFlapping = wasFlapping && status.isFlapping && causes == Self.byCheck
     return publishedChange(entry, from: entry.unpublishedFrom ?? state, isFlapping: isFlapping, causes, at: now)
   }
 
@@ -180,7 +185,7 @@ extension ScheduleState {
       if entry.report.status.isFlapping { statistics.flapping += 1 }
     }
     statistics.running = limiter.running
-    statistics.waiting = runs.count - limiter.running
+    statistics.waiting = waiting
     return statistics
   }
 }

@@ -6,14 +6,6 @@ internal import ReachabilityModel
 /// It takes times and returns checks to start and changes to publish, which ``CheckSchedule`` carries out. It is not to be
 /// copied, because its entries are objects.
 struct ScheduleState {
-  /// A check to start.
-  struct CheckStart {
-    var run: Int
-    var id: String
-    var definition: TargetDefinition
-    var origin: TargetOrigin
-  }
-
   /// The time of a decision on two clocks.
   struct Moment {
     /// The time since the schedule began, including sleep.
@@ -23,18 +15,18 @@ struct ScheduleState {
   }
 
   var entries: [String: Entry] = [:]
-  /// The targets whose checks are queued or running, by the number of the run.
-  var runs: [Int: String] = [:]
-  var limiter: CheckConcurrencyLimiter
+  /// The number of queued checks.
+  var waiting = 0
+  var limiter: CheckConcurrencyLimiter<CheckRun>
   var stalls = StallDetector()
   var statistics = CheckStatistics()
-  private var nextRun = 0
+  private var lastRun = 0
   private var revision: UInt64 = 0
   /// The targets of an earlier process that are not registered yet.
   var restored: [String: RestoredTarget] = [:]
   /// Whether the configuration pauses each of its targets.
   var configuredPauses: [String: Bool] = [:]
-  var wheel = TimingWheel<String>(slots: Limits.wheelSlots, at: 0)
+  var wheel = TimingWheel<Entry>(slots: Limits.wheelSlots, at: 0)
   /// The use of each limit by each account.
   var ledger: QuotaLedger
   private let seed: UInt64
@@ -54,7 +46,7 @@ struct ScheduleState {
   /// - Returns: the change to publish, if any, and the run to cancel.
   mutating func put(
     _ definition: TargetDefinition, _ origin: TargetOrigin, by account: TargetAccount? = nil, at now: Moment
-  ) -> (change: TargetChange?, cancelled: Int?) {
+  ) -> (change: TargetChange?, cancelled: CheckRun?) {
     let id = definition.id
     let account = self.account(account, of: id, origin)
     guard let old = entries[id] else {
@@ -74,7 +66,7 @@ struct ScheduleState {
     guard old.definition != definition || old.report.origin != origin else { return (nil, nil) }
     var status = old.report.status
     let from = old.unpublishedFrom ?? status.state
-    var cancelled: Int?
+    var cancelled: CheckRun?
     if definition.isSameCheck(as: old.definition), definition.interval == old.definition.interval,
       definition.isPaused == old.definition.isPaused
     {
@@ -91,7 +83,10 @@ struct ScheduleState {
       cancelled = remove(id)
       add(definition, origin, account, status, at: now)
       // For a new host, the route state follows from the first check until the kernel reports it.
-      if old.host == definition.target.host.remote { entries[id]?.route = old.route }
+      if old.host == definition.target.host.remote {
+        entries[id]?.route = old.route
+        entries[id]?.hasRoute = old.hasRoute
+      }
     }
     return (entries[id].map { TargetChange(from: from, report: $0.report, causes: [.configuration]) }, cancelled)
   }
@@ -103,12 +98,13 @@ struct ScheduleState {
   ) {
     revision += 1
     ledger.charge(definition, to: account)
-    entries[definition.id] = Entry(report(definition, origin, account, status))
+    let entry = Entry(report(definition, origin, account, status))
+    entries[definition.id] = entry
     let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
     // A client that changes a target repeatedly must not get a check for each change.
     let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
-    plan(definition.id, at: nextRegularTime(definition, after: earliest, now))
-    if !definition.isPaused, isAdmitted { enqueue(definition.id, due: now.uptime) }
+    plan(entry, at: nextRegularTime(definition, after: earliest, now))
+    if !definition.isPaused, isAdmitted { enqueue(entry, due: now.uptime) }
   }
 
   private func report(
@@ -123,19 +119,20 @@ struct ScheduleState {
   /// Removes a target.
   ///
   /// - Returns: the run to cancel.
-  mutating func remove(_ id: String) -> Int? {
+  mutating func remove(_ id: String) -> CheckRun? {
     guard let entry = entries.removeValue(forKey: id) else { return nil }
     ledger.refund(entry.definition, to: entry.account)
+    // Its entries in the wheel and in the queue are ignored when they are reached.
+    entry.tick = Entry.unplanned
+    defer { entry.activity = .idle }
     switch entry.activity {
     case .idle: return nil
-    case .queued(let run, _):
-      // Its entry in the queue is ignored when it is reached.
-      runs[run] = nil
+    case .queued:
+      waiting -= 1
       return nil
     case .running(let run, _):
-      runs[run] = nil
       limiter.finish(entry.host)
-      return run
+      return CheckRun(entry: entry, number: run)
     }
   }
 
@@ -153,25 +150,24 @@ struct ScheduleState {
     return earliest + .nanoseconds(interval - ((wall - phase) % interval + interval) % interval)
   }
 
-  mutating func plan(_ id: String, at due: Duration) {
-    guard let entry = entries[id] else { return }
+  mutating func plan(_ entry: Entry, at due: Duration) {
     entry.due = due
     // Rounded up, so that no check starts before it is due.
-    entry.tick = wheel.insert(id, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
+    entry.tick = wheel.insert(entry, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
     // Many targets were changed or removed long before they were due.
     if wheel.count > 2 * entries.count + Limits.staleWheelEntries {
       // A target that was changed back has two entries with the same tick.
-      var kept: Set<String> = []
-      wheel.sweep { [entries] id, tick in entries[id]?.tick == tick && kept.insert(id).inserted }
+      var kept: Set<ObjectIdentifier> = []
+      wheel.sweep { entry, tick in entry.tick == tick && kept.insert(ObjectIdentifier(entry)).inserted }
     }
   }
 
   /// Queues a check of a target, unless one is queued or running.
-  mutating func enqueue(_ id: String, due: Duration) {
-    guard let entry = entries[id], entry.activity == .idle else { return }
-    nextRun += 1
-    runs[nextRun] = id
-    entry.activity = .queued(run: nextRun, due: due)
-    limiter.enqueue(nextRun, to: entry.host)
+  mutating func enqueue(_ entry: Entry, due: Duration) {
+    guard entry.activity == .idle else { return }
+    lastRun += 1
+    waiting += 1
+    entry.activity = .queued(run: lastRun, due: due)
+    limiter.enqueue(CheckRun(entry: entry, number: lastRun), to: entry.host)
   }
 }

@@ -46,7 +46,7 @@ struct TimingWheel<Key> {
     let first = max(now + 1, tick - slots.count + 1)
     var due: [(key: Key, tick: Int)] = []
     for slot in (first...tick).map({ $0 % slots.count }) where !slots[slot].isEmpty {
-      due += slots[slot].lazy.filter { $0.tick <= tick }.map { ($0.key, $0.tick) }
+      for entry in slots[slot] where entry.tick <= tick { due.append((entry.key, entry.tick)) }
       slots[slot].removeAll { $0.tick <= tick }
     }
     now = tick

@@ -90,7 +90,12 @@ public enum TargetOrigin: String, Hashable, Sendable {
 /// A registered target with its state.
 public struct TargetReport: Hashable, Sendable {
   /// What is checked.
-  public var definition: TargetDefinition
+  public var definition: TargetDefinition {
+    get { sharedDefinition.value }
+    set { sharedDefinition = SharedValue(newValue) }
+  }
+  /// The definition by reference, because it has 257 bytes, and every check and every change needs it.
+  package private(set) var sharedDefinition: SharedValue<TargetDefinition>
   /// The origin of its registration.
   public var origin: TargetOrigin
   /// The revision of its definition, from a counter over all targets: never the same for two definitions.
@@ -108,7 +113,7 @@ public struct TargetReport: Hashable, Sendable {
   public init(
     definition: TargetDefinition, origin: TargetOrigin, revision: UInt64, changes: UInt64 = 0, status: TargetStatus
   ) {
-    self.definition = definition
+    sharedDefinition = SharedValue(definition)
     self.origin = origin
     self.revision = revision
     self.changes = changes

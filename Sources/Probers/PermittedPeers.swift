@@ -1,0 +1,63 @@
+internal import ReachabilityModel
+
+extension RunningCheck {
+  /// The peers that may be contacted now, in the resolver's order; never none.
+  ///
+  /// - Parameters:
+  ///   - peers: the addresses of a host; changed in place, because every check executes this code.
+  ///   - verdict: the addresses for which the module may be used.
+  ///   - refusal: the finding if it may be used for none of them.
+  ///   - message: the detail of the finding if none has a route.
+  /// - Returns: the peers.
+  /// - Throws: the finding if there is none.
+  func permitted(
+    _ peers: consuming [Peer], by verdict: ModuleAccess.Verdict, else refusal: Finding, _ message: String
+  ) throws(Finding) -> [Peer] {
+    if !peers.isEmpty {
+      peers.removeAll { !verdict.allows($0.address) }
+      guard !peers.isEmpty else { throw refusal }
+    }
+    try request.choose(from: &peers)
+    try open(&peers, otherwise: message)
+    return peers
+  }
+
+  /// Keeps the peers that the policy allows now.
+  private func open(_ peers: inout [Peer], otherwise message: String) throws(Finding) {
+    var first: Peer?
+    peers.removeAll { peer in
+      let decision = decision(peer.address, peer.port == 0 ? nil : peer.port)
+      if decision != .denied, first == nil { first = peer }
+      return decision != .allowed
+    }
+    guard peers.isEmpty else { return }
+    guard let first else { throw .denied }
+    // The finding concerns this address.
+    peer = first
+    throw Finding(.unreachable, .noRoute, detail: message)
+  }
+}
+
+extension CheckRequest {
+  /// Keeps the addresses that the policy, the family and the source allow, at most those that are tried.
+  fileprivate func choose(from peers: inout [Peer]) throws(Finding) {
+    let hasLoopback = peers.contains { $0.address.isLoopback }
+    if let policy {
+      peers.removeAll { !policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
+      guard !peers.isEmpty else { throw .denied }
+    }
+    // The kernel would call the packet invalid, with the same error as for a blackhole.
+    if let source, source.isLoopback, !hasLoopback {
+      throw Finding(.unreachable, .noSource, detail: "\(source) can send to this machine only")
+    }
+    peers.removeAll { peer in
+      let its = peer.address.unmapped.family
+      // The configured source address also determines the family.
+      if let source, source.unmapped.family != its { return true }
+      return family != .any && (family == .ipv4) != (its == .ipv4)
+    }
+    guard peers.isEmpty else { return peers.removeLast(max(0, peers.count - Limits.addressesTried)) }
+    let missing = source?.unmapped.family ?? (family == .ipv4 ? .ipv4 : .ipv6)
+    throw Finding(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address")
+  }
+}
