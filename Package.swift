@@ -122,7 +122,7 @@ let package = Package(
     module("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
     module(
       "ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", deque]),
-    module("History", ["Database", "EventLoop", "ReachabilityModel", "Locks", deque, logging]),
+    module("History", ["Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", deque, logging]),
     module("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     module(
       "Webhooks",
@@ -162,7 +162,7 @@ let package = Package(
       dependencies: [
         "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
         "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", "TerminalUI", "EventLoop",
-        "Locks", arguments, deque, logging, system, subprocess,
+        "Locks", "TextSyntax", arguments, deque, logging, system, subprocess,
       ],
       swiftSettings: strict),
 
@@ -190,6 +190,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Locks", "CNetlink"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel", "TestSupport"]),
+    tests("TextSyntaxTests", ["TextSyntax"]),
     tests("EventLoopTests", ["EventLoop", "Locks", "TestSupport", "CNetlink"]),
     tests("NetlinkTests", ["Netlink", "EventLoop", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("HostResolverTests", ["HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),

@@ -11,16 +11,16 @@ internal import Glibc
   ///
   /// - Returns: nil when another process has locked it.
   /// - Throws: the failed system call.
-  public init?(locking path: String) throws(FileError) {
-    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError("mkdir", path) }
+  public init?(locking path: String) throws(DatabaseFileError) {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw DatabaseFileError("mkdir", path) }
     let lockPath = path + "/lock"
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-    guard descriptor >= 0 else { throw FileError("open", errno == ENOTDIR ? path : lockPath) }
+    guard descriptor >= 0 else { throw DatabaseFileError("open", errno == ENOTDIR ? path : lockPath) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       close(descriptor)
       if code == EWOULDBLOCK { return nil }
-      throw FileError(operation: "flock", path: lockPath, errno: code)
+      throw DatabaseFileError(operation: "flock", path: lockPath, errno: code)
     }
     self.path = path
     lock = descriptor
@@ -40,21 +40,21 @@ internal import Glibc
   /// Creates an empty file with mode 0600 unless it exists; SQLite gives its other files the same mode.
   ///
   /// - Throws: the failed system call.
-  public func create(_ name: String) throws(FileError) {
+  public func create(_ name: String) throws(DatabaseFileError) {
     let path = path + "/" + name
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
     guard descriptor >= 0 else {
       if errno == EEXIST { return }
-      throw FileError("open", path)
+      throw DatabaseFileError("open", path)
     }
     // Before SQLite opens it: closing a file that SQLite has open would drop SQLite's locks (POSIX record locks).
     close(descriptor)
   }
 
   /// Renames a file, if it exists; the new name replaces a file of that name.
-  public func rename(_ name: String, to new: String) throws(FileError) {
+  public func rename(_ name: String, to new: String) throws(DatabaseFileError) {
     guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(new)") != 0, errno != ENOENT else { return }
-    throw FileError("rename", "\(path)/\(name)")
+    throw DatabaseFileError("rename", "\(path)/\(name)")
   }
 
   /// Removes a file, if it exists.

@@ -17,7 +17,7 @@ internal import CSQLite
   private let handle: OpaquePointer
   private var statements: [String: OpaquePointer] = unsafe [:]
   private let deadline: DatabaseDeadline
-  private let log: LogPages
+  private let log: DatabaseLogPages
 
   /// Opens a file, by default with a write-ahead log that closing does not checkpoint.
   ///
@@ -37,7 +37,7 @@ internal import CSQLite
     self.path = path
     unsafe handle = unsafe opened
     deadline = DatabaseDeadline()
-    log = LogPages()
+    log = DatabaseLogPages()
     _ = unsafe CSQLite_disable_checkpoint_on_close(opened)
     unsafe deadline.install(on: opened)
     unsafe log.install(on: opened)

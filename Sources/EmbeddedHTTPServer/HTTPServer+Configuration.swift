@@ -11,7 +11,7 @@ extension HTTPServer {
     /// The mode of a Unix-domain socket's file (chmod(2)): clients with write permission can connect.
     public var socketMode: UInt32 = 0o660
     /// The certificate and key under TLS; nil for plain HTTP.
-    public var identity: TLSIdentity?
+    public var identity: ServerTLSIdentity?
     /// How long clients must use TLS only, in Strict-Transport-Security (RFC 6797); nil to omit the field.
     public var strictTransport: Duration?
     /// The number of servers among which this process's descriptors are divided.
@@ -41,7 +41,7 @@ extension HTTPServer {
     /// Time until a promised response must be given; then 500.
     public var replyTime = Limits.reply
     /// How streams reach their clients.
-    public var streams = StreamMode.auto
+    public var streams = HTTPStreamMode.auto
     /// Bytes of the log that a stream may be behind while its socket accepts nothing.
     public var streamLag = Limits.streamLag
     /// Milliseconds of the pause while the server waits only for handshakes and bodies; tests lengthen it.
@@ -91,7 +91,7 @@ extension HTTPServer {
 }
 
 /// The counters that the server's thread writes and other threads read.
-final class ServerCounters: Sendable {
+final class HTTPServerCounters: Sendable {
   let connections = Atomic(0)
   let accepted = Atomic(0)
   let requests = Atomic(0)

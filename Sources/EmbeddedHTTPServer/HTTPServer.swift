@@ -13,7 +13,7 @@ public final class HTTPServer: Sendable {
     /// The bound socket, until the thread owns it.
     var bound: ListeningSocket?
     /// The bound address and the thread's inbox, once started.
-    var started: (address: ListenAddress, inbox: ServerInbox)?
+    var started: (address: ListenAddress, inbox: HTTPServerInbox)?
     /// The thread, once started.
     var thread: LoopThread?
     var isStopped = false
@@ -24,8 +24,8 @@ public final class HTTPServer: Sendable {
   private let refusal: HTTPRefusalRenderer
   private let answered: HTTPAccessObserver?
   private let logger: Logger
-  private let counts = ServerCounters()
-  private let identity: CurrentIdentity?
+  private let counts = HTTPServerCounters()
+  private let identity: CurrentTLSIdentity?
   private let state = Locked(State())
   /// Held while `stop` waits for the thread: a second caller of `stop` then waits, and other methods do not.
   private let joining = Locked(())
@@ -45,7 +45,7 @@ public final class HTTPServer: Sendable {
     logger: Logger = Logger(label: "http")
   ) {
     self.configuration = configuration
-    identity = configuration.identity.map(CurrentIdentity.init)
+    identity = configuration.identity.map(CurrentTLSIdentity.init)
     self.handler = handler
     self.refusal = refusal
     self.answered = answered
@@ -70,9 +70,9 @@ public final class HTTPServer: Sendable {
     return try ListeningSocket(inherited: descriptor)
   }
 
-  private func makeInbox(_ socket: ListeningSocket) throws(HTTPServerError) -> ServerInbox {
+  private func makeInbox(_ socket: ListeningSocket) throws(HTTPServerError) -> HTTPServerInbox {
     do throws(EventLoopError) {
-      return try ServerInbox()
+      return try HTTPServerInbox()
     } catch {
       socket.closeAndUnlink()
       throw HTTPServerError(operation: error.operation, object: socket.address.description, errno: error.errno)
@@ -95,7 +95,7 @@ public final class HTTPServer: Sendable {
       state.bound = nil
       let inbox = try makeInbox(socket)
       // The loop belongs to its thread, or to this function if the thread cannot be started.
-      nonisolated(unsafe) let loop = try ServerLoop(
+      nonisolated(unsafe) let loop = try HTTPServerLoop(
         configuration: configuration, socket: socket, identity: identity, inbox: inbox, counters: counts,
         handler: handler, refusal: refusal, answered: answered, logger: logger)
       let mode = unsafe loop.streamMode
@@ -116,7 +116,7 @@ public final class HTTPServer: Sendable {
   /// Replaces the identity under TLS for new connections; open connections are not affected.
   ///
   /// A server that was started for plain HTTP ignores it.
-  public func replaceIdentity(_ new: TLSIdentity) { identity?.replace(new) }
+  public func replaceIdentity(_ new: ServerTLSIdentity) { identity?.replace(new) }
 
   /// The address with the bound port; the configured address before the bind.
   public var boundAddress: ListenAddress {
@@ -192,7 +192,7 @@ public final class HTTPServer: Sendable {
 
   private var isOwnThread: Bool { state.withLock { $0.thread?.isCurrent ?? false } }
 
-  private var inbox: ServerInbox? {
+  private var inbox: HTTPServerInbox? {
     state.withLock { $0.started?.inbox }
   }
 

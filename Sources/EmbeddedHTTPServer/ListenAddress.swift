@@ -36,7 +36,9 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
       guard path.hasPrefix("/"), !path.hasSuffix("/") else {
         throw refused("the path must be absolute; write it like unix:/run/reachd.sock")
       }
-      guard UnixAddress(path) != nil else { throw refused("the path is longer than \(UnixAddress.longestPath) bytes") }
+      guard UnixSocketAddress(path) != nil else {
+        throw refused("the path is longer than \(UnixSocketAddress.longestPath) bytes")
+      }
       self.init(path: path)
       return
     }
@@ -58,7 +60,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
       throw refused("an IPv6 address needs brackets, like [::1]:8080")
     }
     // The interface of a zone may be created before this address is bound.
-    guard let address = SocketAddress(host: host, port: port, isZoneKnown: false) else {
+    guard let address = ListenSocketAddress(host: host, port: port, isZoneKnown: false) else {
       throw refused("the host must be an IPv4 or IPv6 address, or localhost")
     }
     // Each address has one canonical spelling, because rules are looked up by it.
@@ -76,12 +78,12 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   ///
   /// RFC 1122, section 3.2.1.3, and RFC 4291, section 2.5.3, define the loopback addresses.
   public var isLoopback: Bool {
-    path != nil || SocketAddress(host: host, port: port, isZoneKnown: false)?.isLoopback ?? false
+    path != nil || ListenSocketAddress(host: host, port: port, isZoneKnown: false)?.isLoopback ?? false
   }
 }
 
 /// A socket address of either family.
-enum SocketAddress {
+enum ListenSocketAddress {
   case ipv4(sockaddr_in)
   case ipv6(sockaddr_in6)
 

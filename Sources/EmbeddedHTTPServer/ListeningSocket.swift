@@ -8,7 +8,7 @@ struct ListeningSocket {
   let descriptor: Int32
   let address: ListenAddress
   /// The file of a Unix-domain socket that this process must remove.
-  let file: UnixSocketFile?
+  let file: ListeningSocketFile?
   /// Whether this process bound the socket.
   let isOwn: Bool
 
@@ -20,7 +20,7 @@ struct ListeningSocket {
       let descriptor = socket(AF_UNIX, kind, 0)
       guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
       do throws(HTTPServerError) {
-        file = try UnixSocketFile(binding: descriptor, to: path, mode: mode)
+        file = try ListeningSocketFile(binding: descriptor, to: path, mode: mode)
       } catch {
         close(descriptor)
         throw error
@@ -29,8 +29,8 @@ struct ListeningSocket {
       self.address = address
       return
     }
-    guard let target = SocketAddress(host: address.host, port: address.port) else {
-      if SocketAddress(host: address.host, port: address.port, isZoneKnown: false) != nil {
+    guard let target = ListenSocketAddress(host: address.host, port: address.port) else {
+      if ListenSocketAddress(host: address.host, port: address.port, isZoneKnown: false) != nil {
         throw HTTPServerError(operation: "bind", object: address.description, errno: ENODEV)
       }
       throw HTTPServerError(
@@ -108,7 +108,8 @@ struct ListeningSocket {
   /// Returns the bound address; nil for other families and for Unix-domain sockets without a path.
   static func address(of descriptor: Int32) -> ListenAddress? {
     if let bound = bound(descriptor) { return ListenAddress(host: bound.host, port: bound.port) }
-    return unsafe withName(descriptor) { unsafe UnixAddress.path(of: $0, size: $1) }.map(ListenAddress.init(path:))
+    return unsafe withName(descriptor) { unsafe UnixSocketAddress.path(of: $0, size: $1) }.map(
+      ListenAddress.init(path:))
   }
 
   private static func get(_ descriptor: Int32, _ option: Int32) -> Int32? {
@@ -124,8 +125,8 @@ struct ListeningSocket {
     return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  private static func bound(_ descriptor: Int32) -> SocketAddress? {
-    unsafe withName(descriptor) { address, _ in unsafe SocketAddress(reading: address) }
+  private static func bound(_ descriptor: Int32) -> ListenSocketAddress? {
+    unsafe withName(descriptor) { address, _ in unsafe ListenSocketAddress(reading: address) }
   }
 
   private static func withName<Result>(
@@ -143,7 +144,7 @@ struct ListeningSocket {
 }
 
 /// The number of descriptors this process may open.
-enum DescriptorLimit {
+enum ServerDescriptorLimit {
   /// Raises the soft limit as far as the hard one allows and returns it (getrlimit(2)).
   static func raise() -> Int {
     var limit = rlimit()

@@ -10,27 +10,27 @@ internal import EventStreams
 final class TransferMemory {
   /// A body of a connection that is in memory.
   private struct Transfer {
-    let connection: Connection
+    let connection: HTTPConnection
     /// The place in the order of beginnings.
     let number: UInt64
     var bytes: Int
   }
 
-  private let context: LoopContext
+  private let context: HTTPServerContext
   private let direct: DirectResponder
   private let limit: Int
   private var transfers: [UInt64: Transfer] = [:]
   private var total = 0
   private var lastNumber: UInt64 = 0
 
-  init(_ context: LoopContext, _ direct: DirectResponder) {
+  init(_ context: HTTPServerContext, _ direct: DirectResponder) {
     self.context = context
     self.direct = direct
     limit = context.configuration.transferMemory / max(1, context.configuration.servers)
   }
 
   /// A body of this size is in memory for a connection; ends other connections if all bodies exceed the limit.
-  func hold(_ bytes: Int, for connection: Connection) {
+  func hold(_ bytes: Int, for connection: HTTPConnection) {
     guard bytes >= Limits.countedTransfer else { return }
     if transfers[connection.token] == nil {
       lastNumber += 1
@@ -42,17 +42,17 @@ final class TransferMemory {
   }
 
   /// The body of a connection is complete or sent, or the connection is closed.
-  func release(_ connection: Connection) {
+  func release(_ connection: HTTPConnection) {
     // Most requests and responses are short.
     guard !transfers.isEmpty, let transfer = transfers.removeValue(forKey: connection.token) else { return }
     total -= transfer.bytes
   }
 
-  private func oldest(except connection: Connection) -> Connection? {
+  private func oldest(except connection: HTTPConnection) -> HTTPConnection? {
     transfers.values.lazy.filter { $0.connection !== connection }.min { $0.number < $1.number }?.connection
   }
 
-  private func end(_ connection: Connection) {
+  private func end(_ connection: HTTPConnection) {
     release(connection)
     if connection.awaitsBody {
       direct.refuseDirectly(connection, .overloaded("too many request bodies are incomplete; send this one faster"))

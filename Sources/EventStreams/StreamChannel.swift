@@ -8,7 +8,7 @@ internal import EventLoop
     let log: ObjectIdentifier
     let selection: EventLog.Selection
     /// The heartbeat of a stream's first feed; nil for the second feed, which sends none.
-    let heartbeat: HTTPStream.Heartbeat?
+    let heartbeat: EventStreamResponse.Heartbeat?
   }
 
   let key: Key

@@ -19,7 +19,7 @@
   var allSources: [StreamSource] { Array(sources.values) }
 
   /// Adds a follower to the channel for a feed, and returns the channel's number.
-  func follow(_ feed: HTTPStream.Feed, _ heartbeat: HTTPStream.Heartbeat?) -> Int32 {
+  func follow(_ feed: EventStreamResponse.Feed, _ heartbeat: EventStreamResponse.Heartbeat?) -> Int32 {
     let key = StreamChannel.Key(log: ObjectIdentifier(feed.log), selection: feed.selection, heartbeat: heartbeat)
     if let number = numbers[key] {
       channels[Int(number)]?.members += 1

@@ -1,7 +1,7 @@
 /// A stream that the server's thread transfers to the shard.
 package struct StreamHandoff: Sendable {
   let descriptor: Int32
-  let stream: HTTPStream
+  let stream: EventStreamResponse
   /// The bytes of the head and the preamble that are not sent yet.
   let unsent: [UInt8]
   /// Retained until the stream ends.
@@ -14,7 +14,9 @@ package struct StreamHandoff: Sendable {
   ///   - stream: What the stream sends, without its preamble.
   ///   - unsent: Bytes to send first.
   ///   - slotAddress: An object that is retained until the stream ends.
-  package init(descriptor: Int32, stream: HTTPStream, unsent: [UInt8], slotAddress: (any AnyObject & Sendable)?) {
+  package init(
+    descriptor: Int32, stream: EventStreamResponse, unsent: [UInt8], slotAddress: (any AnyObject & Sendable)?
+  ) {
     self.descriptor = descriptor
     self.stream = stream
     self.unsent = unsent

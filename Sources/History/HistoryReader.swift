@@ -24,13 +24,13 @@ public struct HistoryReader {
   ///   - run: the earliest run that is needed; nil for that of `since`.
   /// - Returns: the time line.
   /// - Throws: SQLite's error.
-  func timeline(since: Int64, from run: Int64? = nil) throws(DatabaseError) -> Timeline {
-    var runs: [RunRecord] = []
+  func timeline(since: Int64, from run: Int64? = nil) throws(DatabaseError) -> UptimeTimeline {
+    var runs: [UptimeRun] = []
     var boot: (id: String, shift: Int64)?
     try connection.forEach(
       "SELECT id, boot, started_uptime, alive_uptime, alive FROM run ORDER BY id DESC LIMIT \(Limits.runs)"
     ) { row in
-      var record = RunRecord(
+      var record = UptimeRun(
         id: row.integer(0), boot: row.text(1) ?? "", started: row.integer(2), alive: row.integer(3),
         shift: row.integer(4) - row.integer(3))
       // A damaged file must not end the process: sums of such times do not overflow.
@@ -45,13 +45,13 @@ public struct HistoryReader {
       boot = (record.boot, boot?.id == record.boot ? boot?.shift ?? record.shift : record.shift)
       return record.alive + (boot?.shift ?? 0) >= since || run.map { $0 < record.id } ?? false
     }
-    return Timeline(runs: runs.reversed(), suspensions: [])
+    return UptimeTimeline(runs: runs.reversed(), suspensions: [])
   }
 
   /// Returns the first entry at or after a moment, as the number of its row; one above the last when there is none.
   ///
   /// The row numbers rise with the run and its CLOCK_BOOTTIME, so that a binary search finds it without an index.
-  func firstEntry(at time: Int64, _ timeline: Timeline) throws(DatabaseError) -> Int64 {
+  func firstEntry(at time: Int64, _ timeline: UptimeTimeline) throws(DatabaseError) -> Int64 {
     let bounds = try connection.query(Self.bounds(of: "id", in: "transition")) { ($0.integer(0), $0.integer(1)) }
     guard let (lowest, highest) = bounds.first, highest > 0 else { return 1 }
     if time == .min { return lowest }

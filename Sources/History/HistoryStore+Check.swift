@@ -9,7 +9,7 @@ extension HistoryStore {
     // Locking would create it, and a wrong name would count as a sound database.
     guard DataDirectory.exists(at: path) else { throw .directory(path: path, reason: "there is no such directory") }
     let directory: DataDirectory?
-    do throws(FileError) {
+    do throws(DatabaseFileError) {
       directory = try DataDirectory(locking: path)
     } catch {
       throw .directory(path: path, reason: "\(error)")

@@ -9,19 +9,19 @@ internal import Logging
 /// delays an event by 50 ms, events become visible without their commit, and a kill in that state begins a new epoch.
 public final class HistoryStore: Sendable {
   let queue: WriteQueue
-  let readers: ReaderPool
+  let readers: HistoryReaderPool
   let files: StoreFiles
   private let sync: SyncThread
   private let stall: StallThread
   private let thread: WriterThread
   private let waker: Waker
-  private let tasks: MaintenanceTasks
-  private let verifier = Verifier()
+  private let tasks: WriterMaintenanceTasks
+  private let verifier = StoreVerifier()
   let observers: Observers
   private let threads = Locked<[LoopThread]>([])
   private let hasEnded = Latch()
 
-  private let opened: Locked<RecoveredState>
+  private let opened: Locked<RecoveredStoreState>
   /// Counters for metrics.
   public let statistics: StoreStatistics
   /// The settings.
@@ -33,7 +33,7 @@ public final class HistoryStore: Sendable {
   ///
   /// - Throws: a ``StoreError`` when the directory cannot be used by this process.
   public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> HistoryStore {
-    let opened = try OpenedFiles(configuration)
+    let opened = try OpenedStoreFiles(configuration)
     do throws(EventLoopError) {
       return try HistoryStore(configuration, opened)
     } catch {
@@ -41,7 +41,7 @@ public final class HistoryStore: Sendable {
     }
   }
 
-  private init(_ configuration: StoreConfiguration, _ opened: OpenedFiles) throws(EventLoopError) {
+  private init(_ configuration: StoreConfiguration, _ opened: OpenedStoreFiles) throws(EventLoopError) {
     self.configuration = configuration
     files = opened.files
     self.opened = Locked(opened.state)
@@ -49,12 +49,12 @@ public final class HistoryStore: Sendable {
     let observers = Observers()
     let waker = try Waker()
     let stallTimer = try OneShotTimer()
-    let isStallTimerSet = Flag()
+    let isStallTimerSet = WriterFlag()
     let queue = WriteQueue(
       last: opened.state.lastSequence, page: opened.page, waker: waker, stallTimer: stallTimer)
-    let readers = ReaderPool(opened.files.databasePath)
-    let tasks = MaintenanceTasks()
-    let hasSyncFailed = Flag()
+    let readers = HistoryReaderPool(opened.files.databasePath)
+    let tasks = WriterMaintenanceTasks()
+    let hasSyncFailed = WriterFlag()
     let logger = configuration.logger
     let onVisible: @Sendable () -> Void = { observers.notify(queue.lastVisible) }
     sync = try SyncThread(statistics) { error in
@@ -89,7 +89,7 @@ public final class HistoryStore: Sendable {
   }
 
   /// What the store had when it was opened.
-  public var recovered: RecoveredState { opened.withLock(\.self) }
+  public var recovered: RecoveredStoreState { opened.withLock(\.self) }
 
   /// Frees the memory of the recovered events, states and targets, which are in use elsewhere now.
   public func releaseRecovered() {
@@ -160,7 +160,7 @@ public final class HistoryStore: Sendable {
     every interval: Duration, runsAtEnd: Bool = false,
     _ statement: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Void
   ) {
-    tasks.add(MaintenanceTasks.Entry(interval: interval, runsAtEnd: runsAtEnd, body: statement))
+    tasks.add(WriterMaintenanceTasks.Entry(interval: interval, runsAtEnd: runsAtEnd, body: statement))
     waker.wake()
   }
 

@@ -40,7 +40,7 @@ public enum RetentionStep: Sendable, Equatable {
 }
 
 /// What the database holds, as far as the retention needs it.
-public struct StoreContents: Sendable, Equatable {
+public struct RetentionContents: Sendable, Equatable {
   /// The lowest and the highest number of an event; nil without events.
   public var events: ClosedRange<Int64>?
   /// The mean size of an event in bytes.
@@ -75,7 +75,7 @@ extension RetentionPolicy {
   ///   - contents: what the database holds.
   ///   - time: the present time in seconds since 1970.
   /// - Returns: the steps in order; none when everything is within the limits.
-  public func steps(_ contents: StoreContents, at time: Int64) -> [RetentionStep] {
+  public func steps(_ contents: RetentionContents, at time: Int64) -> [RetentionStep] {
     var steps: [RetentionStep] = []
     if let stored = contents.events {
       // The newest event stays: it has the last number of the epoch.
@@ -108,7 +108,7 @@ extension RetentionPolicy {
   }
 
   /// The oldest part of what may go first, when the database is too large.
-  private func largest(_ contents: StoreContents) -> RetentionStep? {
+  private func largest(_ contents: RetentionContents) -> RetentionStep? {
     if let first = contents.firstSample { return .samples(before: SampleKey.end(of: first)) }
     if let first = contents.firstHour { return .hours(before: SampleKey.end(of: first)) }
     if let stored = contents.events, stored.count > 1 {

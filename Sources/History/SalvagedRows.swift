@@ -15,8 +15,8 @@ struct SalvagedRows: Sendable {
 
   /// Reads what can be read from the tables of a damaged file.
   init(from connection: DatabaseConnection) {
-    subjects = (try? Recovery.subjects(in: connection)) ?? [:]
-    targets = (try? Recovery.targets(in: connection)) ?? []
+    subjects = (try? StoreRecovery.subjects(in: connection)) ?? [:]
+    targets = (try? StoreRecovery.targets(in: connection)) ?? []
     let query = "SELECT id, epoch, cursor, attempt, next, state FROM webhook"
     let rows = try? connection.query(query) { row -> Webhook in
       [
@@ -32,11 +32,11 @@ struct SalvagedRows: Sendable {
   /// - Throws: SQLite's error; the connection must be in a transaction.
   func insert(into connection: DatabaseConnection, at time: StoreTime) throws(DatabaseError) {
     for (name, state) in subjects {
-      let reference = try Subject.reference(to: name, in: connection)
+      let reference = try HistorySubject.reference(to: name, in: connection)
       try connection.run("UPDATE subject SET state = ? WHERE ref = ?", .blob(state), .integer(reference))
     }
     for target in targets {
-      let reference = try Subject.reference(to: Subject.target(target.id), in: connection)
+      let reference = try HistorySubject.reference(to: HistorySubject.target(target.id), in: connection)
       try connection.run(
         "INSERT OR REPLACE INTO target(ref, definition, origin, revision, state, token) VALUES(?, ?, ?, ?, ?, ?)",
         .integer(reference), .text(target.definition), .text(target.origin), .bits(target.revision),

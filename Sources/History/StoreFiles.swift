@@ -24,7 +24,7 @@ struct StoreFiles: Sendable {
   /// - Throws: why that is not possible; a later version's file is not changed.
   func open() throws(StoreError) -> DatabaseConnection {
     let newer: Int
-    do throws(FileError) {
+    do throws(DatabaseFileError) {
       try directory.create(Self.database)
     } catch {
       guard error.isDiskFailure else { throw .directory(path: directory.path, reason: "\(error)") }
@@ -32,17 +32,17 @@ struct StoreFiles: Sendable {
     }
     do throws(DatabaseError) {
       let connection = try DatabaseConnection(databasePath)
-      let (version, isUsable) = try Schema.version(of: connection)
+      let (version, isUsable) = try StoreSchema.version(of: connection)
       if isUsable {
-        try Schema.configure(connection, isNew: version == 0, maximumPages: try maximumPages(connection))
-        try Schema.migrate(connection, from: version)
+        try StoreSchema.configure(connection, isNew: version == 0, maximumPages: try maximumPages(connection))
+        try StoreSchema.migrate(connection, from: version)
         return connection
       }
       newer = version
     } catch {
       throw .database(error)
     }
-    throw .newerSchema(path: databasePath, version: newer, supported: Schema.version)
+    throw .newerSchema(path: databasePath, version: newer, supported: StoreSchema.version)
   }
 
   /// The limit of the file's pages.
@@ -56,7 +56,7 @@ struct StoreFiles: Sendable {
   }
 
   /// Renames the files, which stay for examination: they are never deleted.
-  func setAside(_ time: StoreTime) throws(FileError) -> String {
+  func setAside(_ time: StoreTime) throws(DatabaseFileError) -> String {
     let name = "\(Self.database).damaged-\(time.wall / 1_000_000)"
     for suffix in Self.suffixes { try directory.rename(Self.database + suffix, to: name + suffix) }
     return name

@@ -11,7 +11,7 @@ public enum StoreState: Hashable, Sendable {
 }
 
 /// What a store had when it was opened.
-public struct RecoveredState: Sendable {
+public struct RecoveredStoreState: Sendable {
   /// The epoch of the ids: the stored one, or a new one.
   public var epoch: String
   /// The number of the last event of the epoch; 0 for none.
@@ -23,12 +23,12 @@ public struct RecoveredState: Sendable {
   /// The registered targets.
   public var targets: [TargetRecord]
   /// How the last run ended.
-  public var lastEnd: RunEnd
+  public var lastEnd: HistoryRunEnd
   /// The number of this run, from 1.
   public var run: Int64
 
   /// Makes the state of an empty store.
-  public init(epoch: String, lastEnd: RunEnd = .none, run: Int64 = 0) {
+  public init(epoch: String, lastEnd: HistoryRunEnd = .none, run: Int64 = 0) {
     self.epoch = epoch
     self.lastEnd = lastEnd
     self.run = run

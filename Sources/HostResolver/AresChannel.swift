@@ -42,7 +42,7 @@ internal import Glibc
 
   /// Opens a channel; `serverTimeout` is the first timeout for a server, which c-ares doubles in later rounds.
   init(_ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, poller: Poller)
-    throws(ResolutionFailure)
+    throws(HostResolutionFailure)
   {
     self.poller = poller
     guard Self.libraryCode == ARES_SUCCESS else { throw .serverFailure("c-ares cannot be initialized") }
@@ -110,18 +110,18 @@ internal import Glibc
   }
 
   /// The search list and `ndots` that c-ares read from resolv.conf(5).
-  var searchList: SearchList {
-    guard let channel = unsafe channel else { return SearchList() }
+  var searchList: ResolverSearchList {
+    guard let channel = unsafe channel else { return ResolverSearchList() }
     var options = unsafe ares_options()
     var mask: Int32 = 0
     // After a failure there may also be memory to free.
     defer { unsafe ares_destroy_options(&options) }
-    guard unsafe ares_save_options(channel, &options, &mask) == ARES_SUCCESS else { return SearchList() }
+    guard unsafe ares_save_options(channel, &options, &mask) == ARES_SUCCESS else { return ResolverSearchList() }
     var domains: [String] = []
     for index in unsafe 0..<min(Int(options.ndomains), Limits.searchDomains) {
       if let domain = unsafe options.domains?[index] { domains.append(unsafe String(cString: domain)) }
     }
-    return unsafe SearchList(domains: domains, dots: Int(options.ndots))
+    return unsafe ResolverSearchList(domains: domains, dots: Int(options.ndots))
   }
 
   /// Starts a query; the answer is added to ``answers``, possibly before this returns.

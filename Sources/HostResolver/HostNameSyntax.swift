@@ -9,7 +9,7 @@ enum HostNameSyntax {
   }
 
   /// Classifies the host of a request or a command; throws `invalidName` with the problem and the correction.
-  static func classify(_ text: String) throws(ResolutionFailure) -> Verdict {
+  static func classify(_ text: String) throws(HostResolutionFailure) -> Verdict {
     if text.isEmpty { throw .invalidName("the name is empty") }
     // No literal is longer than the longest name with its final dot, so a longer text is neither.
     guard text.utf8.count <= Limits.nameBytes + 1 else {
@@ -28,7 +28,7 @@ enum HostNameSyntax {
     return .name(try name(text))
   }
 
-  private static func name(_ text: String) throws(ResolutionFailure) -> String {
+  private static func name(_ text: String) throws(HostResolutionFailure) -> String {
     let lowercased = text.lowercased()
     var labels = lowercased.split(separator: ".", omittingEmptySubsequences: false)
     if labels.last?.isEmpty == true { labels.removeLast() }  // the final dot
@@ -65,7 +65,7 @@ enum HostNameSyntax {
   }
 
   /// An IPv4 or IPv6 literal as inet_pton(3) reads it, the latter with a zone (RFC 4007 section 11) if link-local.
-  private static func literal(_ text: String) throws(ResolutionFailure) -> ResolvedAddress? {
+  private static func literal(_ text: String) throws(HostResolutionFailure) -> ResolvedAddress? {
     let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let digits = parts.first else { return nil }
     guard parts.count == 2 else { return bytes(of: digits).map { ResolvedAddress(bytes: $0) } }

@@ -38,7 +38,7 @@ public final class Resolver: Sendable {
   @discardableResult
   public func resolve(
     _ name: String, timeout: Duration,
-    _ completion: @escaping @Sendable (Result<ResolvedAddresses, ResolutionFailure>) -> Void
+    _ completion: @escaping @Sendable (Result<ResolvedAddresses, HostResolutionFailure>) -> Void
   ) -> Cancellation {
     let id = inbox.nextID()
     submit(name, timeout: timeout, id: id, completion)
@@ -52,7 +52,7 @@ public final class Resolver: Sendable {
   ///   - timeout: the deadline for the request.
   /// - Returns: the addresses, never empty.
   /// - Throws: ``ResolutionFailure``.
-  public func resolve(_ name: String, timeout: Duration) async throws(ResolutionFailure) -> ResolvedAddresses {
+  public func resolve(_ name: String, timeout: Duration) async throws(HostResolutionFailure) -> ResolvedAddresses {
     let id = inbox.nextID()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -82,9 +82,9 @@ public final class Resolver: Sendable {
 
   private func submit(
     _ name: String, timeout: Duration, id: UInt64,
-    _ completion: @escaping @Sendable (Result<ResolvedAddresses, ResolutionFailure>) -> Void
+    _ completion: @escaping @Sendable (Result<ResolvedAddresses, HostResolutionFailure>) -> Void
   ) {
-    do throws(ResolutionFailure) {
+    do throws(HostResolutionFailure) {
       switch try HostNameSyntax.classify(name) {
       case .address(let address): completion(.success([address]))
       case .name(let name):

@@ -14,7 +14,7 @@ struct ResolverChannels {
   }
 
   /// Returns the channels.
-  mutating func opened() throws(ResolutionFailure) -> (hosts: AresChannel, dns: AresChannel) {
+  mutating func opened() throws(HostResolutionFailure) -> (hosts: AresChannel, dns: AresChannel) {
     if let open { return open }
     let hosts = try AresChannel(
       .hosts, configuration, serverTimeout: Limits.dnsServerTimeout.lowerBound, poller: poller)

@@ -6,7 +6,7 @@ struct ResolverRequest: Sendable {
   let id: UInt64
   let name: String
   let deadline: MonotonicInstant
-  let completion: @Sendable (Result<ResolvedAddresses, ResolutionFailure>) -> Void
+  let completion: @Sendable (Result<ResolvedAddresses, HostResolutionFailure>) -> Void
 }
 
 /// The state that callers on any thread share with the resolver's thread.
@@ -38,8 +38,8 @@ final class ResolverInbox: Sendable {
   }
 
   /// Sends a request to the thread, which calls its completion; not called if this method throws.
-  func submit(_ request: ResolverRequest) throws(ResolutionFailure) {
-    try state.withLock { (state) throws(ResolutionFailure) in
+  func submit(_ request: ResolverRequest) throws(HostResolutionFailure) {
+    try state.withLock { (state) throws(HostResolutionFailure) in
       if state.openRequests >= Limits.requestsOpen { throw .tooManyQueries }
       state.openRequests += 1
     }

@@ -22,7 +22,7 @@ extension ResolverLoop {
     guard var query = queries[id] else { return }
     // Cancelled or expired before its turn.
     if query.waiters.isEmpty { return drop(id) }
-    do throws(ResolutionFailure) {
+    do throws(HostResolutionFailure) {
       let (hosts, dns) = try channels.opened()
       if query.candidates == nil {
         // The hosts file contains names without final dots.
@@ -95,7 +95,7 @@ extension ResolverLoop {
   /// Handles the result of a query.
   ///
   /// - Returns: whether new sockets are needed, because no server has responded since the query was sent.
-  private func handleResult(_ id: UInt64, _ verdict: NameQuery.Verdict) -> Bool {
+  private func handleResult(_ id: UInt64, _ verdict: ResolverNameQuery.Verdict) -> Bool {
     guard let query = queries[id] else { return false }
     switch verdict {
     case .found(let addresses, let isComplete):

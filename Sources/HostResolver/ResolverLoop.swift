@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// Confined to that thread.
 final class ResolverLoop {
-  typealias Outcome = Result<ResolvedAddresses, ResolutionFailure>
+  typealias Outcome = Result<ResolvedAddresses, HostResolutionFailure>
 
   struct Waiter {
     let request: ResolverRequest
@@ -21,13 +21,13 @@ final class ResolverLoop {
   }
 
   let inbox: ResolverInbox
-  var queries = QueryTable()
+  var queries = ResolverQueryTable()
   var channels: ResolverChannels
-  var cache: AddressCache
+  var cache: ResolverAddressCache
   var timers = TimerQueue<TimerID>()
   private let poller: Poller
   private let mailbox: Mailbox<ResolverInbox.Command>
-  private let files: FileWatcher
+  private let files: ResolverFileWatcher
   private var waiters: [UInt64: Waiter] = [:]
   /// Completed requests; their completions run when the state is consistent, because they may call the resolver.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
@@ -37,8 +37,8 @@ final class ResolverLoop {
     self.poller = poller
     self.mailbox = mailbox
     channels = ResolverChannels(inbox.configuration, poller)
-    cache = AddressCache(inbox.configuration)
-    files = FileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
+    cache = ResolverAddressCache(inbox.configuration)
+    files = ResolverFileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
 
   /// c-ares 1.18 has no option for another path.

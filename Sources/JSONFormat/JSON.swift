@@ -73,5 +73,5 @@ extension JSON {
   /// - Parameter bytes: the text, UTF-8; the caller limits its length.
   /// - Returns: the tree.
   /// - Throws: ``JSONError`` for the first error.
-  public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON { try DocumentReader.read(bytes) }
+  public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON { try JSONDocumentReader.read(bytes) }
 }

@@ -9,8 +9,8 @@ extension NATSConnection {
   /// - Returns: its status.
   /// - Throws: `otherConfiguration` when a stream of this name has other settings.
   @discardableResult
-  public func createStream(_ wanted: StreamConfiguration, within timeLimit: Duration) throws(JetStreamError)
-    -> StreamStatus
+  public func createStream(_ wanted: JetStreamConfiguration, within timeLimit: Duration) throws(JetStreamError)
+    -> JetStreamStatus
   {
     let operation = "create stream \(wanted.name)"
     try checkConnected(operation)
@@ -43,13 +43,13 @@ extension NATSConnection {
       throw JetStreamError.last(operation, status, code: code)
     }
     defer { unsafe jsStreamInfo_Destroy(found) }
-    return unsafe StreamStatus(found.pointee)
+    return unsafe JetStreamStatus(found.pointee)
   }
 
   /// Reads the status of a stream.
   ///
   /// - Throws: `notFound` when there is none.
-  public func stream(_ name: String, within timeLimit: Duration) throws(JetStreamError) -> StreamStatus {
+  public func stream(_ name: String, within timeLimit: Duration) throws(JetStreamError) -> JetStreamStatus {
     try checkConnected("status of stream \(name)")
     var found: UnsafeMutablePointer<jsStreamInfo>?
     var code = jsErrCode(0)
@@ -59,7 +59,7 @@ extension NATSConnection {
       throw JetStreamError.last("status of stream \(name)", status, code: code)
     }
     defer { unsafe jsStreamInfo_Destroy(found) }
-    return unsafe StreamStatus(found.pointee)
+    return unsafe JetStreamStatus(found.pointee)
   }
 
   /// Deletes a stream with its messages.
@@ -85,7 +85,8 @@ extension NATSConnection {
   /// - Returns: the number in the stream.
   /// - Throws: `wrongLastSequence`, `publishInProgress`, `timedOut` (it may be stored), or another error.
   public func publish(
-    _ subject: String, _ payload: [UInt8], expecting expected: LastMessageExpectation?, within timeLimit: Duration
+    _ subject: String, _ payload: [UInt8], expecting expected: JetStreamLastMessageExpectation?,
+    within timeLimit: Duration
   ) throws(JetStreamError) -> UInt64 {
     let operation = "publish \(subject)"
     try checkConnected(operation)
@@ -119,7 +120,7 @@ extension NATSConnection {
   /// - Returns: the message; nil when the stream has none.
   /// - Throws: `noResponders` when there is no stream (`timedOut` before nats-server 2.10), or another error.
   public func lastMessage(of subject: String, in stream: String, within timeLimit: Duration) throws(JetStreamError)
-    -> StreamMessage?
+    -> JetStreamMessage?
   {
     try directMessage("\(stream).\(subject)", [], within: timeLimit)
   }
@@ -131,13 +132,13 @@ extension NATSConnection {
   /// - Throws: `noResponders` when there is no stream (`timedOut` before nats-server 2.10), or another error.
   public func nextMessage(
     of subject: String, in stream: String, from sequence: UInt64, within timeLimit: Duration
-  ) throws(JetStreamError) -> StreamMessage? {
+  ) throws(JetStreamError) -> JetStreamMessage? {
     try directMessage(
       stream, Array("{\"seq\":\(max(1, sequence)),\"next_by_subj\":\"\(subject)\"}".utf8), within: timeLimit)
   }
 
   private func directMessage(_ target: String, _ request: [UInt8], within timeLimit: Duration) throws(JetStreamError)
-    -> StreamMessage?
+    -> JetStreamMessage?
   {
     let reply = try self.request(
       "$JS.API.DIRECT.GET.\(target)", request, within: timeLimit,
@@ -150,9 +151,9 @@ extension NATSConnection {
       throw JetStreamError(
         "read \(target)", .refused(code: reply.status ?? 0), "the response has no sequence number")
     }
-    return StreamMessage(
+    return JetStreamMessage(
       subject: subject, sequence: sequence,
-      time: reply.headers["Nats-Time-Stamp"]?.last.flatMap { RFC3339Time.nanoseconds($0) } ?? 0,
+      time: reply.headers["Nats-Time-Stamp"]?.last.flatMap { NATSTime.nanoseconds($0) } ?? 0,
       payload: reply.payload, isCopy: (reply.headers["Nats-Stream"]?.count ?? 0) > 1)
   }
 
@@ -164,7 +165,7 @@ extension NATSConnection {
   }
 }
 
-extension StreamStatus {
+extension JetStreamStatus {
   fileprivate init(_ info: jsStreamInfo) {
     let state = unsafe info.State
     self.init(

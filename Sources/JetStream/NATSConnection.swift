@@ -160,7 +160,7 @@ internal import Glibc
 }
 
 /// The observers of connections.
-let connectionCallbacks = CallbackTable<@Sendable (NATSConnection.Event) -> Void>()
+let connectionCallbacks = NATSCallbackTable<@Sendable (NATSConnection.Event) -> Void>()
 
 extension Duration {
   /// Milliseconds, at least 1: the library rejects 0.

@@ -24,7 +24,7 @@ public struct NATSMessage: Sendable, Hashable {
 }
 
 /// A message of a stream.
-public struct StreamMessage: Sendable, Hashable {
+public struct JetStreamMessage: Sendable, Hashable {
   /// The subject.
   public var subject: String
   /// The number in the stream.
@@ -50,9 +50,9 @@ public struct StreamMessage: Sendable, Hashable {
 }
 
 /// What a reader or a consumer of a stream delivers.
-public enum StreamDelivery: Sendable, Hashable {
+public enum JetStreamDelivery: Sendable, Hashable {
   /// The next message, and how many follow that are stored already; a reader by direct gets says 1 for any number.
-  case message(StreamMessage, pending: UInt64)
+  case message(JetStreamMessage, pending: UInt64)
   /// Deliveries stopped; they are tried again.
   case interrupted(JetStreamError)
 }

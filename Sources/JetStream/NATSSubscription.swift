@@ -65,7 +65,7 @@ private struct MessageHandler: Sendable {
   var body: @Sendable (NATSMessage) -> Void
 }
 
-private let messageCallbacks = CallbackTable<MessageHandler>()
+private let messageCallbacks = NATSCallbackTable<MessageHandler>()
 
 /// A message has arrived for a subscription.
 private func natsReceived(

@@ -1,6 +1,6 @@
 /// The settings of a stream that this package creates: a file on each replica, the oldest messages deleted first, no
 /// deletion by clients.
-public struct StreamConfiguration: Sendable, Hashable {
+public struct JetStreamConfiguration: Sendable, Hashable {
   /// The name.
   public var name: String
   /// The subjects whose messages it stores, with wildcards.
@@ -23,7 +23,7 @@ public struct StreamConfiguration: Sendable, Hashable {
 }
 
 /// What a server reports about a stream.
-public struct StreamStatus: Sendable, Hashable {
+public struct JetStreamStatus: Sendable, Hashable {
   /// When it was created, in nanoseconds since 1970: another value is another stream.
   public var created: Int64
   /// The number of the first message; one above the last one when there is none.
@@ -51,7 +51,7 @@ public struct StreamStatus: Sendable, Hashable {
 }
 
 /// The expectation of a publish about the last message of its subject.
-public enum LastMessageExpectation: Sendable, Hashable {
+public enum JetStreamLastMessageExpectation: Sendable, Hashable {
   /// There is none.
   case none
   /// It has this number in the stream.

@@ -18,7 +18,7 @@ struct InterfaceClassifier {
   }
 
   /// The interfaces with their types.
-  mutating func classify(_ links: [LinkMessage]) -> [Interface] {
+  mutating func classify(_ links: [NetlinkLinkMessage]) -> [Interface] {
     sysfs.removeAll(except: links)
     let table = Dictionary(links.map { ($0.interface.index, $0) }, uniquingKeysWith: { first, _ in first })
     return links.map { link in
@@ -36,7 +36,7 @@ struct InterfaceClassifier {
   }
 
   private mutating func type(
-    of link: LinkMessage, in table: [UInt32: LinkMessage], _ visited: inout Set<UInt32>
+    of link: NetlinkLinkMessage, in table: [UInt32: NetlinkLinkMessage], _ visited: inout Set<UInt32>
   ) -> InterfaceType {
     if let type = ownType(of: link) { return type }
     let interface = link.interface
@@ -53,7 +53,7 @@ struct InterfaceClassifier {
   }
 
   /// The type that the device itself indicates; nil for Ethernet, stacked and unknown devices.
-  private mutating func ownType(of link: LinkMessage) -> InterfaceType? {
+  private mutating func ownType(of link: NetlinkLinkMessage) -> InterfaceType? {
     let interface = link.interface
     if let type = overrides.combined(for: interface.name).type { return type }
     if interface.flags.contains(.loopback) || interface.hardwareType == Hardware.loopback { return .loopback }
@@ -76,7 +76,7 @@ struct InterfaceClassifier {
   ///
   /// A bridge has the uplink and many taps and veths of guests as members; only the uplink carries packets off the
   /// host.
-  private func lowerLinks(of link: LinkMessage, in table: [UInt32: LinkMessage]) -> [LinkMessage] {
+  private func lowerLinks(of link: NetlinkLinkMessage, in table: [UInt32: NetlinkLinkMessage]) -> [NetlinkLinkMessage] {
     if let lower = link.interface.lowerIndex.flatMap({ table[$0] }) { return [lower] }
     let members = table.values.filter { member in
       member.masterIndex == link.interface.index && !Self.tunnelKinds.contains(member.interface.kind ?? "")
@@ -112,7 +112,7 @@ struct InterfaceClassifier {
   private static let cellularPrefixes = ["wwan", "wwp", "wws", "rmnet", "ccmni"]
 }
 
-extension LinkMessage {
+extension NetlinkLinkMessage {
   /// True for devices without hardware.
   fileprivate var isVirtual: Bool { parentDevice == nil && interface.kind != nil }
 }

@@ -19,7 +19,7 @@ extension NetlinkDecoder {
   }
 
   /// Decodes the body of `RTM_NEWROUTE` and `RTM_DELROUTE`; nil when it is malformed or of another family.
-  static func route(_ body: NetlinkBytes) -> RouteMessage? {
+  static func route(_ body: NetlinkBytes) -> NetlinkRouteMessage? {
     guard let family = body.load(0).flatMap(IPAddress.Family.init), let length: UInt8 = body.load(1),
       let table: UInt8 = body.load(4), let `protocol`: UInt8 = body.load(5), let type: UInt8 = body.load(7),
       let flags: UInt32 = body.load(8)
@@ -37,7 +37,7 @@ extension NetlinkDecoder {
       type: RouteType(rawValue: type), prefix: IPPrefix(destination, length: length), table: parts.table,
       metric: parts.metric, protocol: `protocol`, hops: parts.hops,
       source: parts.source.flatMap { $0.isUnspecified ? nil : $0 }, expiresIn: parts.expiresIn)
-    return RouteMessage(route: route, nexthopObject: parts.nexthopObject)
+    return NetlinkRouteMessage(route: route, nexthopObject: parts.nexthopObject)
   }
 
   private static func read(_ type: Int, _ value: NetlinkBytes, into parts: inout RouteParts) {

@@ -69,7 +69,7 @@ enum NetlinkDecoder {
 // Links and addresses: struct ifinfomsg and struct ifaddrmsg of rtnetlink(7).
 extension NetlinkDecoder {
   /// Decodes the body of `RTM_NEWLINK`; nil when it is malformed.
-  static func link(_ body: NetlinkBytes) -> LinkMessage? {
+  static func link(_ body: NetlinkBytes) -> NetlinkLinkMessage? {
     guard let hardwareType: UInt16 = body.load(2), let index: UInt32 = body.load(4), let flags: UInt32 = body.load(8),
       body.count >= 16
     else { return nil }
@@ -97,7 +97,7 @@ extension NetlinkDecoder {
     guard isComplete else { return nil }
     // Tunnels without a lower device report 0; some devices report their own index.
     if lowerIsElsewhere || interface.lowerIndex == 0 || interface.lowerIndex == index { interface.lowerIndex = nil }
-    return LinkMessage(interface: interface, masterIndex: master, parentDevice: parent)
+    return NetlinkLinkMessage(interface: interface, masterIndex: master, parentDevice: parent)
   }
 
   private static func kind(_ linkInfo: NetlinkBytes) -> String? {

@@ -14,7 +14,7 @@ struct NetlinkEventReceiver {
   private let shared: NetlinkShared
   /// Nil before the first ``open(in:token:)``, after an error, and where the kernel provides no events.
   private var socket: NetlinkSocket?
-  private var neighbours = NeighbourTracker()
+  private var neighbours = NetlinkNeighbourTracker()
   /// The filter passes the events of all IPv6 neighbours, not only of those that failed.
   private var receivesAllNeighbours = false
   /// When the failed neighbours are read again, as an uptime; nil while none has failed.
@@ -76,8 +76,8 @@ struct NetlinkEventReceiver {
   /// - Parameter hasError: epoll has reported an error of the socket.
   /// - Returns: what the events mean for the next reading.
   /// - Throws: a ``KernelError`` for a broken socket, which ``open(in:token:)`` replaces.
-  mutating func receive(hasError: Bool = false) throws(KernelError) -> KernelEventBatch {
-    var batch = KernelEventBatch()
+  mutating func receive(hasError: Bool = false) throws(KernelError) -> NetlinkEventBatch {
+    var batch = NetlinkEventBatch()
     guard let socket else { return batch }
     if isOverrunning { batch.addLoss() }
     receiving: for _ in 0..<Limits.datagramsPerBatch {
@@ -101,13 +101,13 @@ struct NetlinkEventReceiver {
     return batch
   }
 
-  private mutating func addOverrun(to batch: inout KernelEventBatch) {
+  private mutating func addOverrun(to batch: inout NetlinkEventBatch) {
     isOverrunning = true
     batch.overruns += 1
     batch.addLoss()
   }
 
-  private mutating func count(_ batch: KernelEventBatch) {
+  private mutating func count(_ batch: NetlinkEventBatch) {
     shared.counters.withLock { counters in
       counters.events += batch.events
       counters.datagrams += batch.datagrams

@@ -21,10 +21,10 @@ final class NetlinkLoop {
   private let observer: any KernelObserver
   private let poller: Poller
   private let waker: Waker
-  private let clockChanges: ClockChangeTimer
+  private let clockChanges: KernelClockChangeTimer
   private var receiver: NetlinkEventReceiver
-  private var policy: ResyncPolicy
-  private var reader: TableReader
+  private var policy: NetlinkResyncPolicy
+  private var reader: NetlinkTableReader
   /// Nil after a failure, until it is opened again.
   private var queries: NetlinkQuerySocket?
   private var sleep: SleepDetector
@@ -40,11 +40,11 @@ final class NetlinkLoop {
     self.shared = shared
     self.observer = observer
     receiver = NetlinkEventReceiver(settings: settings, logger: logger, shared: shared)
-    policy = ResyncPolicy(auditInterval: settings.auditInterval)
-    reader = TableReader(
+    policy = NetlinkResyncPolicy(auditInterval: settings.auditInterval)
+    reader = NetlinkTableReader(
       InterfaceClassifier(sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides))
     sleep = SleepDetector(at: settings.clock())
-    clockChanges = try ClockChangeTimer()
+    clockChanges = try KernelClockChangeTimer()
     do throws(EventLoopError) {
       poller = try Poller(capacity: Limits.polledEvents)
       waker = try Waker()
@@ -123,7 +123,7 @@ final class NetlinkLoop {
   /// Reads what a batch may have changed and reports it to the observer.
   ///
   /// - Returns: when to read again if no event arrives.
-  private func read(_ receivedAt: KernelEventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
+  private func read(_ receivedAt: NetlinkEventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
     var batch = receivedAt
     try reader.read(batch, queries)
@@ -152,7 +152,7 @@ final class NetlinkLoop {
   /// Reads again for the events that the holder of the RTNL lock sent before it released the lock.
   ///
   /// They are part of the same change.
-  private func readWhatFollowed(_ queries: NetlinkQuerySocket) throws(KernelError) -> KernelEventBatch {
+  private func readWhatFollowed(_ queries: NetlinkQuerySocket) throws(KernelError) -> NetlinkEventBatch {
     let batch = try receiver.receive()
     guard !batch.isIdle else { return batch }
     // If the reading fails, the next one includes them.
@@ -163,7 +163,7 @@ final class NetlinkLoop {
 
   /// Makes the lookups that the observer requires after a change.
   private func lookUpRoutes(
-    _ batch: KernelEventBatch, isAudit: Bool, _ queries: NetlinkQuerySocket
+    _ batch: NetlinkEventBatch, isAudit: Bool, _ queries: NetlinkQuerySocket
   ) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let isAll = batch.isAfterLoss || isAudit
     var survey = KernelSurvey(
@@ -197,7 +197,7 @@ final class NetlinkLoop {
     return true
   }
 
-  private func count(_ batch: KernelEventBatch, _ uptime: Duration) {
+  private func count(_ batch: NetlinkEventBatch, _ uptime: Duration) {
     shared.counters.withLock { counters in
       counters.readings += 1
       counters.barriers += batch.needsBarrier ? 1 : 0

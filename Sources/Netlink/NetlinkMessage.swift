@@ -29,7 +29,7 @@ struct NetlinkAck: Equatable {
 }
 
 /// A link as rtnetlink describes it (`struct ifinfomsg`), with the fields that only the classifier needs.
-struct LinkMessage: Hashable {
+struct NetlinkLinkMessage: Hashable {
   /// The model's view; its type is not set yet.
   var interface: Interface
   /// The bridge, bond or VRF that the link belongs to.
@@ -39,7 +39,7 @@ struct LinkMessage: Hashable {
 }
 
 /// A route as rtnetlink describes it (`struct rtmsg`).
-struct RouteMessage: Hashable {
+struct NetlinkRouteMessage: Hashable {
   /// The model's view.
   var route: Route
   /// The nexthop object that the route uses; nil when the route has next hops of its own.
@@ -48,9 +48,9 @@ struct RouteMessage: Hashable {
 
 /// The decoded content of a message.
 enum NetlinkContent: Equatable {
-  case link(LinkMessage)
+  case link(NetlinkLinkMessage)
   case address(InterfaceAddress)
-  case route(RouteMessage)
+  case route(NetlinkRouteMessage)
   /// A response without an object, including success.
   case ack(NetlinkAck)
   /// The end of a dump.

@@ -102,13 +102,13 @@ extension NetlinkQuerySocket {
     while !rest.isEmpty {
       let part = rest.prefix(Limits.requestsPerSend / 2)
       rest = rest.dropFirst(part.count)
-      var lookups: [RouteLookup] = []
+      var lookups: [NetlinkRouteLookup] = []
       lookups.reserveCapacity(part.count)
       for query in part {
         if let source = query.source, source.family != query.destination.family {
           answers[query] = .refused(.failed(errno: EAFNOSUPPORT))
         } else {
-          lookups.append(RouteLookup(query: query, sendsBoundSource: sendsBoundSources))
+          lookups.append(NetlinkRouteLookup(query: query, sendsBoundSource: sendsBoundSources))
         }
       }
       for lookup in try answered(lookups) { answers[lookup.query] = lookup.answer }
@@ -117,7 +117,7 @@ extension NetlinkQuerySocket {
   }
 
   /// Sends lookups together, and returns them with the kernel's answers.
-  private func answered(_ unanswered: consuming [RouteLookup]) throws(KernelError) -> [RouteLookup] {
+  private func answered(_ unanswered: consuming [NetlinkRouteLookup]) throws(KernelError) -> [NetlinkRouteLookup] {
     var lookups = unanswered
     guard !lookups.isEmpty else { return lookups }
     let first = takeSequences(lookups.count * 2)
@@ -129,7 +129,7 @@ extension NetlinkQuerySocket {
       let isComplete = try receive("RTM_GETROUTE") { message in
         // Responses to an earlier, abandoned request have a lower number.
         guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
-        let answer: RouteLookup.Answer
+        let answer: NetlinkRouteLookup.Answer
         switch NetlinkDecoder.content(of: message) {
         case .route(let route): answer = .route(route)
         case .ack(let ack): answer = .refused(ack)

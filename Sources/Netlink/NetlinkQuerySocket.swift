@@ -8,7 +8,7 @@ internal import ReachabilityModel
 final class NetlinkQuerySocket {
   let socket: NetlinkSocket
   /// Nil for a socket that makes no route lookups.
-  let sources: SourceAddressLookup?
+  let sources: NetlinkSourceAddressLookup?
   /// Stored between requests to reuse its memory.
   var request = NetlinkRequest()
   private var sequence: UInt32 = 0
@@ -20,7 +20,7 @@ final class NetlinkQuerySocket {
   /// - Throws: a ``KernelError`` when the kernel refuses.
   init(forBarriers: Bool = false) throws(KernelError) {
     socket = try NetlinkSocket(bufferBytes: Limits.queryBuffer, timeout: Limits.queryTimeout)
-    sources = forBarriers ? nil : try SourceAddressLookup()
+    sources = forBarriers ? nil : try NetlinkSourceAddressLookup()
   }
 
   /// Reserves `count` sequence numbers, never 0, which the kernel's events carry.
@@ -50,7 +50,7 @@ final class NetlinkQuerySocket {
   }
 
   /// Reads one link, under the lock that the barrier waits for; nil when it does not exist.
-  func link(_ index: UInt32) throws(KernelError) -> LinkMessage? {
+  func link(_ index: UInt32) throws(KernelError) -> NetlinkLinkMessage? {
     let sequence = takeSequences(1)
     request.removeAll()
     request.message(RTM_GETLINK, sequence: sequence) {
@@ -71,8 +71,8 @@ final class NetlinkQuerySocket {
   }
 
   /// Reads all links, by their indexes.
-  func links() throws(KernelError) -> [UInt32: LinkMessage] {
-    var links: [UInt32: LinkMessage] = [:]
+  func links() throws(KernelError) -> [UInt32: NetlinkLinkMessage] {
+    var links: [UInt32: NetlinkLinkMessage] = [:]
     try dump("dump RTM_GETLINK", RTM_GETLINK) { (request) in
       Self.appendLinkHeader(index: 0, to: &request)
       // The statistics would be two thirds of the response.

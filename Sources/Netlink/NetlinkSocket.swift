@@ -14,7 +14,7 @@ internal import ReachabilityModel
     case lost
   }
 
-  private let descriptor: Descriptor
+  private let descriptor: NetlinkDescriptor
   private var buffer: UnsafeMutableRawBufferPointer
 
   /// The descriptor's number, for epoll.
@@ -27,10 +27,10 @@ internal import ReachabilityModel
   ///   - timeout: how long a blocking receive may take; nil for no limit.
   /// - Throws: a ``KernelError`` when the kernel refuses.
   init(bufferBytes: Int, timeout: Duration? = nil) throws(KernelError) {
-    let opened = try Syscall.check("socket NETLINK_ROUTE") {
+    let opened = try NetlinkSyscall.check("socket NETLINK_ROUTE") {
       socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), NETLINK_ROUTE)
     }
-    descriptor = Descriptor(Int32(opened))
+    descriptor = NetlinkDescriptor(Int32(opened))
     unsafe buffer = .allocate(byteCount: Limits.datagram, alignment: 16)
     // Without strict checking the kernel silently ignores filters and unknown fields; without extended acks EINVAL has
     // no text, and an invalid request looks like a blackhole route.
@@ -48,7 +48,7 @@ internal import ReachabilityModel
     }
     var address = sockaddr_nl()
     address.nl_family = sa_family_t(AF_NETLINK)
-    try Syscall.check("bind") {
+    try NetlinkSyscall.check("bind") {
       unsafe withUnsafeBytes(of: &address) { raw in
         unsafe raw.withMemoryRebound(to: sockaddr.self) { unsafe bind(number, $0.baseAddress, socklen_t(raw.count)) }
       }
@@ -62,7 +62,7 @@ internal import ReachabilityModel
     throws(KernelError)
   {
     var value = value
-    try Syscall.check(operation) {
+    try NetlinkSyscall.check(operation) {
       unsafe withUnsafeBytes(of: &value) {
         unsafe setsockopt(number, level, option, $0.baseAddress, socklen_t($0.count))
       }
@@ -89,7 +89,7 @@ internal import ReachabilityModel
 
   /// Sends one or more requests to the kernel.
   func send(_ request: NetlinkRequest) throws(KernelError) {
-    let sent = Syscall.raw { () -> Int in
+    let sent = NetlinkSyscall.raw { () -> Int in
       unsafe request.bytes.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, 0) }
     }
     guard sent >= 0 else { throw KernelError("send", errno: Int32(-sent)) }
@@ -124,7 +124,7 @@ internal import ReachabilityModel
 
   private func receive(flags: Int32, _ sender: inout sockaddr_nl) -> Int {
     var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
-    return Syscall.raw { () -> Int in
+    return NetlinkSyscall.raw { () -> Int in
       unsafe withUnsafeMutableBytes(of: &sender) { raw in
         unsafe raw.withMemoryRebound(to: sockaddr.self) {
           unsafe recvfrom(number, buffer.baseAddress, buffer.count, flags, $0.baseAddress, &length)
@@ -143,7 +143,7 @@ internal import ReachabilityModel
   func takeError() -> Int32 {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
-    let result = Syscall.raw { unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
+    let result = NetlinkSyscall.raw { unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
     return result < 0 ? Int32(-result) : code
   }
 }

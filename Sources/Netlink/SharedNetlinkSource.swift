@@ -14,8 +14,8 @@ package final class SharedNetlinkSource: KernelSource {
   private enum Phase: Sendable {
     case idle
     /// The first reading is not complete; lookups are possible while it is being delivered.
-    case starting(CountedSource?)
-    case started(CountedSource, ObserverMultiplexer.Member)
+    case starting(CountedNetlinkSource?)
+    case started(CountedNetlinkSource, NetlinkObserverMultiplexer.Member)
     case stopped
   }
 
@@ -44,9 +44,9 @@ package final class SharedNetlinkSource: KernelSource {
     guard isIdle else {
       throw KernelError(operation: "start", errno: ECANCELED, message: "the source was stopped or started before")
     }
-    let (source, isNew) = CountedSource.acquire(overrides)
+    let (source, isNew) = CountedNetlinkSource.acquire(overrides)
     phase.withLock { if case .starting = $0 { $0 = .starting(source) } }
-    let member: ObserverMultiplexer.Member
+    let member: NetlinkObserverMultiplexer.Member
     do throws(KernelError) {
       member = try source.add(observer, isNew: isNew)
     } catch {
@@ -84,7 +84,7 @@ package final class SharedNetlinkSource: KernelSource {
 
   /// Ends this use, and the source with its last use; may be called any number of times, from any thread.
   package func stop() {
-    let used = phase.withLock { phase -> (CountedSource, ObserverMultiplexer.Member)? in
+    let used = phase.withLock { phase -> (CountedNetlinkSource, NetlinkObserverMultiplexer.Member)? in
       defer { phase = .stopped }
       if case .started(let source, let member) = phase { return (source, member) }
       return nil

@@ -32,7 +32,7 @@ struct SysfsReader {
   }
 
   /// Removes what is stored about devices that no longer exist.
-  mutating func removeAll(except links: [LinkMessage]) {
+  mutating func removeAll(except links: [NetlinkLinkMessage]) {
     guard entries.count > links.count else { return }
     let indexes = Set(links.map(\.interface.index))
     entries = entries.filter { indexes.contains($0.key) }
@@ -53,11 +53,11 @@ struct SysfsReader {
   private func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   private func lines(of path: String) -> [Substring]? {
-    let opened = Syscall.raw { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+    let opened = NetlinkSyscall.raw { unsafe open(path, O_RDONLY | O_CLOEXEC) }
     guard opened >= 0 else { return nil }
-    let descriptor = Descriptor(Int32(opened))
+    let descriptor = NetlinkDescriptor(Int32(opened))
     var bytes = [UInt8](repeating: 0, count: Limits.sysfsFile)
-    let count = Syscall.raw { () -> Int in
+    let count = NetlinkSyscall.raw { () -> Int in
       unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor.number, $0.baseAddress, $0.count) }
     }
     guard count >= 0 else { return nil }

@@ -16,12 +16,12 @@ struct NameWatch {
   /// Waits for the answer, or for the end of its time to live.
   var task: Task<Void, Never>?
   /// The queue that contains the name.
-  var queued: NameQueue.Kind?
+  var queued: NameWatchQueue.Kind?
   /// The queue that must contain it.
-  var kind: NameQueue.Kind { subscriptions.isEmpty ? .ephemeral : .regular }
+  var kind: NameWatchQueue.Kind { subscriptions.isEmpty ? .ephemeral : .regular }
 
   /// How long an answer is used.
-  static func timeToLive(of answer: Result<ResolvedAddresses, ResolutionFailure>) -> Duration {
+  static func timeToLive(of answer: Result<ResolvedAddresses, HostResolutionFailure>) -> Duration {
     guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
     // Addresses of the hosts file have no time to live.
     let timeToLive = addresses.compactMap(\.timeToLive).min() ?? Limits.longestTimeToLive
@@ -30,7 +30,7 @@ struct NameWatch {
 }
 
 /// Names that wait for a lookup.
-struct NameQueue {
+struct NameWatchQueue {
   enum Kind { case regular, ephemeral }
 
   var waiting: Deque<ReachabilityTarget> = []

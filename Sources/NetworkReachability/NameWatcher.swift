@@ -13,7 +13,7 @@ internal import ReachabilityModel
 /// A ``NameSource`` replaces all lookups: its answer is applied when a name is first watched and when the source reports a
 /// change.
 final class NameWatcher: Sendable {
-  private let pool: ResolverPool
+  private let pool: NameResolverPool
   private let source: (any NameSource)?
   private let guarded: Locked<State>
   /// The receiver of the answers.
@@ -28,13 +28,13 @@ final class NameWatcher: Sendable {
     var watches: [ReachabilityTarget: NameWatch] = [:]
     /// The generation of the last lookup, over all watches.
     var generation = 0
-    var queues: [NameQueue.Kind: NameQueue] = [:]
+    var queues: [NameWatchQueue.Kind: NameWatchQueue] = [:]
     /// When all names were last renewed.
     var renewed: ContinuousClock.Instant?
     var isRenewalDue = false
   }
 
-  init(_ resolver: NameResolver, timeout: Duration) {
+  init(_ resolver: WatchedNameResolver, timeout: Duration) {
     pool = resolver.pool
     source = resolver.source
     guarded = Locked(State(timeout: timeout))
@@ -127,12 +127,12 @@ final class NameWatcher: Sendable {
     let special = target.specialAddresses
     guard special == .pending else { return apply(special, to: target, &state) }
     state.watches[target]?.queued = watch.kind
-    state.queues[watch.kind, default: NameQueue()].waiting.append(target)
+    state.queues[watch.kind, default: NameWatchQueue()].waiting.append(target)
     startNext(watch.kind, &state)
   }
 
-  private func startNext(_ kind: NameQueue.Kind, _ state: inout State) {
-    var queue = state.queues[kind] ?? NameQueue()
+  private func startNext(_ kind: NameWatchQueue.Kind, _ state: inout State) {
+    var queue = state.queues[kind] ?? NameWatchQueue()
     state.queues[kind] = nil
     defer { state.queues[kind] = queue }
     while queue.running < Limits.concurrentNames, let target = queue.waiting.popFirst() {
@@ -147,8 +147,8 @@ final class NameWatcher: Sendable {
       watch.task?.cancel()
       let resolver = kind == .ephemeral ? pool.ephemeralWatches : pool.watches
       watch.task = Task { [weak self, timeout = state.timeout, generation = watch.generation] in
-        let answer: Result<ResolvedAddresses, ResolutionFailure>
-        do throws(ResolutionFailure) {
+        let answer: Result<ResolvedAddresses, HostResolutionFailure>
+        do throws(HostResolutionFailure) {
           answer = .success(try await resolver.resolve(name, timeout: timeout))
         } catch {
           answer = .failure(error)
@@ -167,8 +167,8 @@ final class NameWatcher: Sendable {
   ///
   /// - Returns: false when its lookup was superseded.
   private func take(
-    _ answer: Result<ResolvedAddresses, ResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
-    from kind: NameQueue.Kind
+    _ answer: Result<ResolvedAddresses, HostResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
+    from kind: NameWatchQueue.Kind
   ) -> Bool {
     guarded.withLock { state in
       state.queues[kind]?.running -= 1

@@ -20,7 +20,7 @@ struct OnDemandEvaluator: Sendable {
   let source: ActiveKernelSource
   let makeSource: @Sendable () -> any KernelSource
   let requirement: InterfaceRequirement
-  private let queue = LookupQueue()
+  private let queue = OnDemandLookupQueue()
 
   init(
     engine: Engine, source: ActiveKernelSource, permitting requirement: InterfaceRequirement,
@@ -33,13 +33,13 @@ struct OnDemandEvaluator: Sendable {
   }
 
   /// Evaluates a request; may block.
-  func verdict(for request: EvaluationRequest) throws(KernelError) -> HostVerdict {
+  func verdict(for request: OnDemandEvaluationRequest) throws(KernelError) -> HostVerdict {
     try verdicts(for: [request])[0].get()
   }
 
   /// Evaluates a request on the queue's thread, or on the caller's when the source does not block.
   func verdict(
-    for request: EvaluationRequest, completion: @escaping @Sendable (Result<HostVerdict, KernelError>) -> Void
+    for request: OnDemandEvaluationRequest, completion: @escaping @Sendable (Result<HostVerdict, KernelError>) -> Void
   ) {
     if source.current?.answersImmediately == true { return completion(verdicts(for: [request])[0]) }
     queue.add(.init(request: request, completion: completion)) { [self] in
@@ -54,7 +54,7 @@ struct OnDemandEvaluator: Sendable {
   }
 
   /// Evaluates a request without blocking; nil when the monitor is not started or the lookup fails.
-  func provisionalVerdict(for request: EvaluationRequest) -> ProvisionalVerdict? {
+  func provisionalVerdict(for request: OnDemandEvaluationRequest) -> ProvisionalVerdict? {
     guard let source = source.current, let tables = engine.tables,
       let answers = try? lookUp(queries(request, in: tables), source.nonblockingLookup)
     else { return nil }
@@ -63,7 +63,7 @@ struct OnDemandEvaluator: Sendable {
 
   // MARK: - Lookups
 
-  private func verdicts(for requests: [EvaluationRequest]) -> [LookupQueue.Answer] {
+  private func verdicts(for requests: [OnDemandEvaluationRequest]) -> [OnDemandLookupQueue.Answer] {
     var verdicts = [HostVerdict?](repeating: nil, count: requests.count)
     do throws(KernelError) {
       if let source = source.current, let tables = engine.tables {
@@ -90,7 +90,7 @@ struct OnDemandEvaluator: Sendable {
     }
   }
 
-  private func queries(_ request: EvaluationRequest, in tables: KernelTables) -> [RouteQuery] {
+  private func queries(_ request: OnDemandEvaluationRequest, in tables: KernelTables) -> [RouteQuery] {
     TargetRules.queries(for: request.target, resolution: request.resolution, permitting: requirement, in: tables)
   }
 
@@ -102,7 +102,7 @@ struct OnDemandEvaluator: Sendable {
 
   /// A verdict by the kernel's answers, which may include those of other requests.
   private func provisionalVerdict(
-    for request: EvaluationRequest, _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
+    for request: OnDemandEvaluationRequest, _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> ProvisionalVerdict {
     let verdict = TargetRules.verdict(
       for: request.target, resolution: request.resolution, permitting: requirement, answers: answers, in: tables)

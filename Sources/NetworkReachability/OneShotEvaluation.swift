@@ -3,18 +3,19 @@ internal import ReachabilityModel
 
 /// Verdicts without a running monitor: starts a source, takes its first reading for some targets, and stops it.
 final class OneShotEvaluation: KernelObserver {
-  private let requests: [EvaluationRequest]
+  private let requests: [OnDemandEvaluationRequest]
   private let requirement: InterfaceRequirement
   private let reading = Locked<KernelReading?>(nil)
 
-  private init(_ requests: [EvaluationRequest], _ requirement: InterfaceRequirement) {
+  private init(_ requests: [OnDemandEvaluationRequest], _ requirement: InterfaceRequirement) {
     self.requests = requests
     self.requirement = requirement
   }
 
   /// A verdict for each request, in their order.
   static func verdicts(
-    for requests: [EvaluationRequest], from source: any KernelSource, permitting requirement: InterfaceRequirement
+    for requests: [OnDemandEvaluationRequest], from source: any KernelSource,
+    permitting requirement: InterfaceRequirement
   ) throws(KernelError) -> [HostVerdict] {
     let observer = OneShotEvaluation(requests, requirement)
     try source.start(observer)

@@ -25,12 +25,12 @@ extension ReachabilityMonitor {
   package func refresh() { engine.refreshSource() }
 
   /// Continues the sequence of an earlier process, before ``start()``.
-  package func restore(_ state: RestoredState) { engine.restore(state) }
+  package func restore(_ state: RestoredEngineState) { engine.restore(state) }
 
   /// Numbers changes of registered targets in one sequence with those of this machine, and publishes them.
   ///
   /// - Returns: the effects that remain, for the caller to run without a lock.
-  package func record(_ changes: [TargetChange], at time: Timestamp) -> @Sendable () -> Void {
+  package func record(_ changes: [EngineTargetChange], at time: Timestamp) -> @Sendable () -> Void {
     engine.record(changes, at: time)
   }
 }

@@ -36,7 +36,7 @@ extension ReachabilityMonitor {
     to kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = [],
     on context: DeliveryContext = .main, _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    let listener = Listener(context: context, waitsAtEnd: true, hostCount: targets.count, body: body)
+    let listener = ListeningSubscriber(context: context, waitsAtEnd: true, hostCount: targets.count, body: body)
     return subscribe(listener, to: kinds, watching: targets)
   }
 
@@ -48,7 +48,7 @@ extension ReachabilityMonitor {
     to kinds: Transition.Kinds, watching targets: [ReachabilityTarget], on context: DeliveryContext,
     _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    let listener = Listener(context: context, waitsAtEnd: false, hostCount: targets.count, body: body)
+    let listener = ListeningSubscriber(context: context, waitsAtEnd: false, hostCount: targets.count, body: body)
     return subscribe(listener, to: kinds, watching: targets)
   }
 
@@ -58,7 +58,7 @@ extension ReachabilityMonitor {
     forClientOf target: ReachabilityTarget, on context: DeliveryContext,
     _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
-    let listener = Listener(context: context, waitsAtEnd: true, hostCount: 1, body: body)
+    let listener = ListeningSubscriber(context: context, waitsAtEnd: true, hostCount: 1, body: body)
     return subscribe(listener, to: [], watching: [target], isEphemeral: true)
   }
 

@@ -22,7 +22,7 @@ internal import Netlink
 public final class ReachabilityMonitor: Sendable {
   let engine: Engine
   /// Resolves names, also those of checked targets.
-  package let nameResolver: NameResolver
+  package let nameResolver: WatchedNameResolver
   private let source: ActiveKernelSource
   private let makeSource: @Sendable () -> any KernelSource
   private let evaluator: OnDemandEvaluator
@@ -50,8 +50,8 @@ public final class ReachabilityMonitor: Sendable {
     let logger = configuration.logger
     let makeSource = kernel ?? Self.defaultSource(configuration)
     let source = ActiveKernelSource()
-    nameResolver = NameResolver(
-      pool: ResolverPool(
+    nameResolver = WatchedNameResolver(
+      pool: NameResolverPool(
         Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)),
       source: names)
     engine = Engine(
@@ -163,7 +163,7 @@ public final class ReachabilityMonitor: Sendable {
   public func evaluate(
     _ target: ReachabilityTarget, resolution: NameResolution = .pending
   ) throws(KernelError) -> HostVerdict {
-    try evaluator.verdict(for: EvaluationRequest(target: target, resolution: resolution))
+    try evaluator.verdict(for: OnDemandEvaluationRequest(target: target, resolution: resolution))
   }
 
   /// Evaluates a target without blocking the caller; after two seconds, by ``provisionalVerdict(of:resolution:)``.
@@ -177,7 +177,7 @@ public final class ReachabilityMonitor: Sendable {
     _ target: ReachabilityTarget, resolution: NameResolution = .pending,
     completion: @escaping @Sendable (Result<HostVerdict, KernelError>) -> Void
   ) {
-    evaluator.verdict(for: EvaluationRequest(target: target, resolution: resolution)) { [self] result in
+    evaluator.verdict(for: OnDemandEvaluationRequest(target: target, resolution: resolution)) { [self] result in
       // Retains the monitor until the evaluation has ended.
       withExtendedLifetime(self) { completion(result) }
     }
@@ -187,6 +187,6 @@ public final class ReachabilityMonitor: Sendable {
   package func provisionalVerdict(
     of target: ReachabilityTarget, resolution: NameResolution = .pending
   ) -> ProvisionalVerdict? {
-    evaluator.provisionalVerdict(for: EvaluationRequest(target: target, resolution: resolution))
+    evaluator.provisionalVerdict(for: OnDemandEvaluationRequest(target: target, resolution: resolution))
   }
 }

@@ -17,7 +17,7 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
 
   /// Begins a subscription; updates are kept for the iterator from now on.
   public func makeAsyncIterator() -> Iterator {
-    let storage = UpdateStorage(hostCount: hostCount)
+    let storage = ReachabilityUpdateStorage(hostCount: hostCount)
     let subscription = subscribe(storage)
     if subscription == nil { storage.end() }
     return Iterator(storage: storage, subscription: subscription)
@@ -25,7 +25,7 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
 
   /// Delivers the updates of one subscription; it ends with the iterator.
   public struct Iterator: AsyncIteratorProtocol {
-    let storage: UpdateStorage
+    let storage: ReachabilityUpdateStorage
     let subscription: ReachabilityMonitor.Subscription?
 
     /// The next update; nil when the monitor has stopped or the task is cancelled.
@@ -41,18 +41,18 @@ public struct ReachabilityUpdates: AsyncSequence, Sendable {
 }
 
 /// The mailbox of one iteration, and its waiting consumer.
-final class UpdateStorage: Subscriber {
+final class ReachabilityUpdateStorage: Subscriber {
   private typealias Consumer = CheckedContinuation<ReachabilityUpdate?, Never>
 
   private let guarded: Locked<Guarded>
 
   private struct Guarded {
-    var mailbox: Mailbox
+    var mailbox: SubscriberMailbox
     var consumer: Consumer?
     var hasEnded = false
   }
 
-  init(hostCount: Int) { guarded = Locked(Guarded(mailbox: Mailbox(hostCount: hostCount))) }
+  init(hostCount: Int) { guarded = Locked(Guarded(mailbox: SubscriberMailbox(hostCount: hostCount))) }
 
   func offer(_ updates: [ReachabilityUpdate]) {
     guarded.withLock { if !$0.hasEnded { $0.mailbox.append(updates) } }

@@ -7,7 +7,7 @@ struct TargetSubscribers {
   private var numbers: [Set<Int>] = []
 
   /// The subscriptions to a target.
-  subscript(target: TargetID) -> Set<Int> { Int(target) < numbers.count ? numbers[Int(target)] : [] }
+  subscript(target: EngineTargetID) -> Set<Int> { Int(target) < numbers.count ? numbers[Int(target)] : [] }
 
   /// Adds a subscription to watched targets.
   mutating func insert(_ number: Int, for targets: [ReachabilityTarget], _ state: EngineState) {

@@ -1,6 +1,6 @@
 internal import ReachabilityModel
 
-extension RunningCheck {
+extension ProberCheck {
   /// The peers that may be contacted now, in the resolver's order; never none.
   ///
   /// - Parameters:
@@ -11,8 +11,8 @@ extension RunningCheck {
   /// - Returns: the peers.
   /// - Throws: the finding if there is none.
   func permitted(
-    _ peers: consuming [Peer], by verdict: ModuleAccess.Verdict, else refusal: Finding, _ message: String
-  ) throws(Finding) -> [Peer] {
+    _ peers: consuming [SocketPeer], by verdict: ModuleAccess.Verdict, else refusal: ProberResult, _ message: String
+  ) throws(ProberResult) -> [SocketPeer] {
     if !peers.isEmpty {
       peers.removeAll { !verdict.allows($0.address) }
       guard !peers.isEmpty else { throw refusal }
@@ -23,8 +23,8 @@ extension RunningCheck {
   }
 
   /// Keeps the peers that the policy allows now.
-  private func open(_ peers: inout [Peer], otherwise message: String) throws(Finding) {
-    var first: Peer?
+  private func open(_ peers: inout [SocketPeer], otherwise message: String) throws(ProberResult) {
+    var first: SocketPeer?
     peers.removeAll { peer in
       let decision = decision(peer.address, peer.port == 0 ? nil : peer.port)
       if decision != .denied, first == nil { first = peer }
@@ -34,13 +34,13 @@ extension RunningCheck {
     guard let first else { throw .denied }
     // The finding concerns this address.
     peer = first
-    throw Finding(.unreachable, .noRoute, detail: message)
+    throw ProberResult(.unreachable, .noRoute, detail: message)
   }
 }
 
 extension CheckRequest {
   /// Keeps the addresses that the policy, the family and the source allow, at most those that are tried.
-  fileprivate func choose(from peers: inout [Peer]) throws(Finding) {
+  fileprivate func choose(from peers: inout [SocketPeer]) throws(ProberResult) {
     let hasLoopback = peers.contains { $0.address.isLoopback }
     if let policy {
       peers.removeAll { !policy.allows($0.address, port: $0.port == 0 ? nil : $0.port) }
@@ -48,7 +48,7 @@ extension CheckRequest {
     }
     // The kernel would call the packet invalid, with the same error as for a blackhole.
     if let source, source.isLoopback, !hasLoopback {
-      throw Finding(.unreachable, .noSource, detail: "\(source) can send to this machine only")
+      throw ProberResult(.unreachable, .noSource, detail: "\(source) can send to this machine only")
     }
     peers.removeAll { peer in
       let its = peer.address.unmapped.family
@@ -58,6 +58,6 @@ extension CheckRequest {
     }
     guard peers.isEmpty else { return peers.removeLast(max(0, peers.count - Limits.addressesTried)) }
     let missing = source?.unmapped.family ?? (family == .ipv4 ? .ipv4 : .ipv6)
-    throw Finding(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address")
+    throw ProberResult(.down, .dnsNotFound, detail: "it has no \(missing == .ipv4 ? "IPv4" : "IPv6") address")
   }
 }

@@ -8,9 +8,9 @@ internal import ReachabilityModel
 /// The state that callers on any thread share with a prober's thread.
 final class ProberInbox: Sendable {
   enum Command: Sendable {
-    case check(RunningCheck)
+    case check(ProberCheck)
     case cancel(UInt64)
-    case resolved(UInt64, Result<ResolvedAddresses, ResolutionFailure>)
+    case resolved(UInt64, Result<ResolvedAddresses, HostResolutionFailure>)
     /// A timer was set by another thread.
     case timerSet
   }
@@ -22,7 +22,7 @@ final class ProberInbox: Sendable {
   private struct State {
     var lastID: UInt64 = 0
     /// Opened with the prober, because the process may drop the privilege; the thread takes ownership.
-    var echoSockets: [EchoSocket.Opened]
+    var echoSockets: [ICMPEchoSocket.Opened]
   }
 
   let resolver: Resolver
@@ -40,7 +40,7 @@ final class ProberInbox: Sendable {
   init(_ name: String, resolver: Resolver, opensEchoSockets: Bool) {
     self.resolver = resolver
     thread = MailboxThread(name, eventCapacity: Limits.proberEvents)
-    let sockets = [false, true].map { opensEchoSockets ? EchoSocket.open(ipv6: $0) : .refused(EBADF) }
+    let sockets = [false, true].map { opensEchoSockets ? ICMPEchoSocket.open(ipv6: $0) : .refused(EBADF) }
     state = Locked(State(echoSockets: sockets))
   }
 
@@ -49,7 +49,7 @@ final class ProberInbox: Sendable {
   }
 
   /// Called by the thread, which owns the socket from then on.
-  func takeEchoSocket(ipv6: Bool) -> EchoSocket.Opened {
+  func takeEchoSocket(ipv6: Bool) -> ICMPEchoSocket.Opened {
     state.withLock { state in
       defer { state.echoSockets[ipv6 ? 1 : 0] = .refused(EBADF) }
       return state.echoSockets[ipv6 ? 1 : 0]
@@ -66,7 +66,7 @@ final class ProberInbox: Sendable {
   /// Sends a check to the thread, which completes it.
   ///
   /// - Returns: nil, or why the check was not accepted and will not be completed.
-  func submit(_ check: RunningCheck) -> String? {
+  func submit(_ check: ProberCheck) -> String? {
     if commands.isOwn {
       guard commands.queue.count < Limits.checksWaiting else { return Self.isFull }
       commands.queue.append(.check(check))
@@ -116,7 +116,7 @@ final class ProberInbox: Sendable {
   func cancel(_ id: UInt64) { thread.postIfRunning(.cancel(id)) }
 
   /// Called by the resolver's completion, on its thread or, for a refused request, on the prober's.
-  func resolved(_ id: UInt64, _ outcome: Result<ResolvedAddresses, ResolutionFailure>) {
+  func resolved(_ id: UInt64, _ outcome: Result<ResolvedAddresses, HostResolutionFailure>) {
     thread.postIfRunning(.resolved(id, outcome))
   }
 

@@ -3,10 +3,10 @@ internal import ReachabilityModel
 
 extension ProberLoop {
   /// The exchange for a check's protocol; nil for a protocol without a prober.
-  func exchange(_ check: RunningCheck, _ peer: Peer) -> (any Exchange)? {
+  func exchange(_ check: ProberCheck, _ peer: SocketPeer) -> (any ProberExchange)? {
     switch check.request.module.options {
     case .tcp(let options): TCPExchange(check, peer, options, self)
-    case .icmp(let options): EchoExchange(check, peer, options, self)
+    case .icmp(let options): ICMPEchoExchange(check, peer, options, self)
     case .http(let options): HTTPExchange(check, peer, options, self)
     case .tls(let options): credentials.map { TLSExchange(check, peer, options, $0, self) }
     case .dns(let options): DNSExchange(check, peer, options, self)
@@ -15,11 +15,11 @@ extension ProberLoop {
   }
 
   /// The ICMP socket of a family: the one that was opened with the prober, or a new one.
-  func echoSocket(ipv6: Bool) throws(SocketFailure) -> EchoSocket {
+  func echoSocket(ipv6: Bool) throws(SocketFailure) -> ICMPEchoSocket {
     if let known = ipv6 ? echoSocket6 : echoSocket4 { return known }
     var opened = inbox.takeEchoSocket(ipv6: ipv6)
-    if opened.descriptor == nil { opened = EchoSocket.open(ipv6: ipv6) }
-    guard let socket = EchoSocket(opened, ipv6: ipv6, self) else {
+    if opened.descriptor == nil { opened = ICMPEchoSocket.open(ipv6: ipv6) }
+    guard let socket = ICMPEchoSocket(opened, ipv6: ipv6, self) else {
       if case .refused(let code) = opened { throw .immediate(code) }
       throw .immediate(EMFILE)
     }

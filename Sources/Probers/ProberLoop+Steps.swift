@@ -4,7 +4,7 @@ internal import ReachabilityModel
 
 // The steps of a check: its name, its addresses, the limiter, its exchange.
 extension ProberLoop {
-  func accept(_ check: RunningCheck) {
+  func accept(_ check: ProberCheck) {
     if case .address(let address) = check.request.target.host.remote {
       selectPeers(check, [check.request.peer(address)])
     } else {
@@ -13,7 +13,7 @@ extension ProberLoop {
   }
 
   /// Continues, queues or refuses a check, according to a limiter's decision.
-  private func proceed(_ check: RunningCheck, _ admission: ConcurrencyLimiter.Admission, _ onward: () -> Void) {
+  private func proceed(_ check: ProberCheck, _ admission: ProberConcurrencyLimiter.Admission, _ onward: () -> Void) {
     switch admission {
     case .granted: onward()
     case .queued:
@@ -21,18 +21,18 @@ extension ProberLoop {
       setTimer(check)
     case .refused:
       check.enqueue(now)
-      conclude(check, Finding(.unknown, .cancelled, detail: "too many checks are queued"))
+      conclude(check, ProberResult(.unknown, .cancelled, detail: "too many checks are queued"))
     }
   }
 
   /// Continues a check that a limiter has admitted.
-  func enter(_ check: RunningCheck) {
+  func enter(_ check: ProberCheck) {
     if check.isResolved { startExchange(check) } else { resolve(check) }
   }
 
   // MARK: Names
 
-  private func resolve(_ check: RunningCheck) {
+  private func resolve(_ check: ProberCheck) {
     guard case .name(let name) = check.request.target.host.remote else { return }
     check.enter(.resolving, now)
     setTimer(check)
@@ -40,14 +40,14 @@ extension ProberLoop {
   }
 
   /// Requests the addresses of a name; the answer arrives through the mailbox.
-  func resolve(_ name: String, for check: RunningCheck) -> Resolver.Cancellation {
+  func resolve(_ name: String, for check: ProberCheck) -> Resolver.Cancellation {
     let id = check.id
     return inbox.resolver.resolve(name, timeout: check.request.boundedTimeout) { [inbox] outcome in
       inbox.resolved(id, outcome)
     }
   }
 
-  func resolved(_ check: RunningCheck, _ outcome: Result<ResolvedAddresses, ResolutionFailure>) {
+  func resolved(_ check: ProberCheck, _ outcome: Result<ResolvedAddresses, HostResolutionFailure>) {
     check.resolution = nil
     check.note(.resolve, since: check.begun, now)
     releaseResolver()
@@ -55,7 +55,7 @@ extension ProberLoop {
     // Some addresses may have arrived at the last moment: no time is left that could count as the target's.
     if case .success = outcome, check.deadline <= now {
       let message = "the DNS servers used the whole timeout"
-      return conclude(check, Finding(.unknown, .dnsTimeout, detail: message))
+      return conclude(check, ProberResult(.unknown, .dnsTimeout, detail: message))
     }
     switch Self.peers(outcome, check.request) {
     case .failure(let finding): conclude(check, finding)
@@ -65,8 +65,8 @@ extension ProberLoop {
 
   /// The peers of a name's addresses, or the finding if there are none.
   static func peers(
-    _ outcome: Result<ResolvedAddresses, ResolutionFailure>, _ request: CheckRequest
-  ) -> Result<[Peer], Finding> {
+    _ outcome: Result<ResolvedAddresses, HostResolutionFailure>, _ request: CheckRequest
+  ) -> Result<[SocketPeer], ProberResult> {
     switch outcome {
     case .failure(let failure): return .failure(finding(failure))
     case .success(let found):
@@ -83,23 +83,23 @@ extension ProberLoop {
     admit(resolverLimiter.release { checks[$0] != nil })
   }
 
-  private static func finding(_ failure: ResolutionFailure) -> Finding {
+  private static func finding(_ failure: HostResolutionFailure) -> ProberResult {
     switch failure {
-    case .notFound: Finding(.down, .dnsNotFound, detail: "the name does not exist, or has no address")
-    case .serverFailure(let message): Finding(.unknown, .dnsServerFailure, detail: message)
-    case .systemFailure(let error): Finding(.unknown, .resolverUnavailable, detail: "\(error)")
-    case .timeout: Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
-    case .invalidName(let message): Finding(.down, .dnsNotFound, detail: message)
+    case .notFound: ProberResult(.down, .dnsNotFound, detail: "the name does not exist, or has no address")
+    case .serverFailure(let message): ProberResult(.unknown, .dnsServerFailure, detail: message)
+    case .systemFailure(let error): ProberResult(.unknown, .resolverUnavailable, detail: "\(error)")
+    case .timeout: ProberResult(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
+    case .invalidName(let message): ProberResult(.down, .dnsNotFound, detail: message)
     case .cancelled: .cancelled
-    case .tooManyQueries: Finding(.unknown, .cancelled, detail: "too many names are being resolved")
+    case .tooManyQueries: ProberResult(.unknown, .cancelled, detail: "too many names are being resolved")
     }
   }
 
   // MARK: Addresses
 
-  private func selectPeers(_ check: RunningCheck, _ peers: consuming [Peer]) {
+  private func selectPeers(_ check: ProberCheck, _ peers: consuming [SocketPeer]) {
     check.isResolved = true
-    do throws(Finding) {
+    do throws(ProberResult) {
       let chosen = try check.permitted(
         peers, by: check.request.moduleVerdict, else: .denied, "no route to any of its addresses")
       check.candidates = chosen[...]
@@ -112,28 +112,28 @@ extension ProberLoop {
     proceed(check, admission) { startExchange(check) }
   }
 
-  private func isEcho(_ check: RunningCheck) -> Bool { check.request.target.scheme == .icmp }
+  private func isEcho(_ check: ProberCheck) -> Bool { check.request.target.scheme == .icmp }
 
   /// Starts the exchange after the limiter of its protocol has admitted the check.
-  private func startExchange(_ check: RunningCheck) {
+  private func startExchange(_ check: ProberCheck) {
     check.enter(.asking, now)
     tryNextAddress(check)
     // A connection to this machine is complete here, and needs no timer.
     if check.exchange != nil { setTimer(check) }
   }
 
-  private func tryNextAddress(_ check: RunningCheck) {
+  private func tryNextAddress(_ check: ProberCheck) {
     guard let peer = check.candidates.popFirst() else { return }
     check.peer = peer
     guard let exchange = exchange(check, peer) else {
-      return conclude(check, Finding(.unknown, .cancelled, detail: "no memory for a check"))
+      return conclude(check, ProberResult(.unknown, .cancelled, detail: "no memory for a check"))
     }
     check.exchange = exchange
     exchange.begin()
   }
 
   /// Handles an exchange's finding: it is the result, or the next address is tried.
-  func found(_ check: RunningCheck, _ finding: Finding) {
+  func found(_ check: ProberCheck, _ finding: ProberResult) {
     guard finding.allowsNextAddress, !check.candidates.isEmpty else { return conclude(check, finding) }
     check.exchange?.end()
     wake(check, at: nil)
@@ -141,7 +141,7 @@ extension ProberLoop {
   }
 
   /// Releases what a check holds, and admits the checks that waited for it.
-  func release(_ check: RunningCheck) {
+  func release(_ check: ProberCheck) {
     check.exchange?.end()
     check.exchange = nil
     switch check.step {

@@ -4,14 +4,14 @@ internal import ReachabilityModel
 // Timers: the deadlines of checks, the wake times of exchanges, libcurl's timers.
 extension ProberLoop {
   /// Calls the check's exchange at `moment`; nil for never.
-  func wake(_ check: RunningCheck, at moment: MonotonicInstant?) {
+  func wake(_ check: ProberCheck, at moment: MonotonicInstant?) {
     guard check.wakeTime != moment else { return }
     check.wakeTime = moment
     setTimer(check)
   }
 
   /// Sets the timer of a check to the next time at which it must be handled.
-  func setTimer(_ check: RunningCheck) { timers.set(.check(check.id), at: check.nextMoment) }
+  func setTimer(_ check: ProberCheck) { timers.set(.check(check.id), at: check.nextMoment) }
 
   /// Sets the timer of a group of libcurl's transfers; nil for none.
   func setTimer(_ group: CurlGroup, at moment: MonotonicInstant?) {
@@ -31,7 +31,7 @@ extension ProberLoop {
     }
   }
 
-  private func timerExpired(_ check: RunningCheck) {
+  private func timerExpired(_ check: ProberCheck) {
     if check.due <= now {
       overdue(check)
     } else if let wake = check.wakeTime, wake <= now {
@@ -41,13 +41,14 @@ extension ProberLoop {
     }
   }
 
-  private func overdue(_ check: RunningCheck) {
+  private func overdue(_ check: ProberCheck) {
     switch check.step {
     case .waiting, .admitted:
       let seconds = Limits.longestTurn.components.seconds
       let message = "too many checks are running: the check did not start within \(seconds) s"
-      conclude(check, Finding(.unknown, .cancelled, detail: message))
-    case .resolving: conclude(check, Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
+      conclude(check, ProberResult(.unknown, .cancelled, detail: message))
+    case .resolving:
+      conclude(check, ProberResult(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
     case .resolved: break
     case .asking: conclude(check, check.exchange?.overdue() ?? .cancelled)
     }

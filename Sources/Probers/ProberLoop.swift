@@ -20,18 +20,18 @@ final class ProberLoop {
 
   let poller: Poller
   private let mailbox: Mailbox<ProberInbox.Command>
-  let patterns = PatternCache()
-  let trust = TrustStores()
+  let patterns = ProberPatternCache()
+  let trust = TLSTrustStores()
   let credentials = TLSCredentials()
   private(set) lazy var transfers = CurlTransfers(self)
-  var echoSocket4: EchoSocket?
-  var echoSocket6: EchoSocket?
-  var checks: [UInt64: RunningCheck] = [:]
-  var resolverLimiter = ConcurrencyLimiter(
+  var echoSocket4: ICMPEchoSocket?
+  var echoSocket6: ICMPEchoSocket?
+  var checks: [UInt64: ProberCheck] = [:]
+  var resolverLimiter = ProberConcurrencyLimiter(
     capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
-  var socketLimiter = ConcurrencyLimiter(
-    capacity: SocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
-  var echoLimiter = ConcurrencyLimiter(
+  var socketLimiter = ProberConcurrencyLimiter(
+    capacity: ProberSocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  var echoLimiter = ProberConcurrencyLimiter(
     capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
   /// Commands that are not handled yet.
   private let commands: ProberCommands
@@ -39,7 +39,7 @@ final class ProberLoop {
   private var admitted: Deque<UInt64> = []
   var timers = TimerQueue<TimerID>()
   /// The owners of descriptors, by descriptor.
-  private var handlers: [(any DescriptorHandler)?] = []
+  private var handlers: [(any ProberDescriptorHandler)?] = []
   /// Results whose completions run when the state is consistent, because they may call the prober.
   private var completed: [Completed] = []
   private(set) var now = MonotonicInstant.now
@@ -151,7 +151,7 @@ final class ProberLoop {
   }
 
   /// Ends a check with a finding, and admits others.
-  func conclude(_ check: RunningCheck, _ finding: Finding) {
+  func conclude(_ check: ProberCheck, _ finding: ProberResult) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
     timers.cancel(.check(check.id))
     completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))
@@ -162,7 +162,7 @@ final class ProberLoop {
 // Descriptors.
 extension ProberLoop {
   /// Watches all changes of a new descriptor for `handler`, until ``close(_:)``.
-  func watch(_ descriptor: Int32, _ handler: any DescriptorHandler) throws(SocketFailure) {
+  func watch(_ descriptor: Int32, _ handler: any ProberDescriptorHandler) throws(SocketFailure) {
     register(descriptor, handler)
     do throws(EventLoopError) {
       try poller.add(descriptor, [.readable, .writable, .peerClosed, .edgeTriggered])
@@ -172,7 +172,7 @@ extension ProberLoop {
   }
 
   /// Sets the owner of a descriptor that is added to the poller elsewhere; nil for none.
-  func register(_ descriptor: Int32, _ handler: (any DescriptorHandler)?) {
+  func register(_ descriptor: Int32, _ handler: (any ProberDescriptorHandler)?) {
     while handlers.count <= Int(descriptor) { handlers.append(nil) }
     handlers[Int(descriptor)] = handler
   }

@@ -78,7 +78,7 @@ struct SocketFailure: Error, Equatable {
 
   static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
-  var finding: Finding {
-    Finding(state, reason, detail: detail, allowsNextAddress: allowsNextAddress)
+  var finding: ProberResult {
+    ProberResult(state, reason, detail: detail, allowsNextAddress: allowsNextAddress)
   }
 }

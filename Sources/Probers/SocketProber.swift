@@ -54,9 +54,9 @@ public final class SocketProber: SelectiveProber {
   ) -> any CheckCancellation {
     let inbox = inbox(request.target)
     let id = inbox.nextID()
-    if let refusal = RequestValidation.refusal(of: request) {
+    if let refusal = ProberRequestValidation.refusal(of: request) {
       completion(CheckResult(.unknown, .cancelled, detail: refusal, startedAt: .now, duration: .zero))
-    } else if let failure = inbox.submit(RunningCheck(id, request, where: decision, completion)) {
+    } else if let failure = inbox.submit(ProberCheck(id, request, where: decision, completion)) {
       completion(CheckResult(.unknown, .cancelled, detail: failure, startedAt: .now, duration: .zero))
     }
     return Cancellation(inbox: inbox, id: id)

@@ -8,7 +8,7 @@ final class CheckCoalescer: Sendable {
 
   private struct State {
     var running: [CheckRequest: SharedCheck] = [:]
-    var cache = ResultCache()
+    var cache = CheckResultCache()
   }
 
   private let state = Locked(State())

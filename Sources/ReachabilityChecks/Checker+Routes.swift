@@ -26,7 +26,7 @@ extension Checker {
 
   /// The verdict for the route to an address with which a check may start without waiting for the kernel; nil otherwise.
   func verdictBefore(
-    _ request: CheckRequest, _ address: IPAddress, _ route: ReachabilityTarget, _ start: StartTime
+    _ request: CheckRequest, _ address: IPAddress, _ route: ReachabilityTarget, _ start: CheckStartTime
   ) -> HostVerdict? {
     guard let provisional = monitor.provisionalVerdict(of: route), !provisional.isStale,
       rejection(of: request, address, provisional.verdict, start) == nil
@@ -48,7 +48,7 @@ extension Checker {
   /// The result of a check of an address that is not performed: it has no route, the policy denies it, or its route is
   /// unknown; nil when it is performed.
   func rejection(
-    of request: CheckRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: StartTime
+    of request: CheckRequest, _ address: IPAddress, _ verdict: HostVerdict?, _ start: CheckStartTime
   ) -> CheckResult? {
     switch CheckRules.contactDecision(request, for: address, request.target.port, verdict) {
     case .allowed: nil
@@ -59,7 +59,7 @@ extension Checker {
     }
   }
 
-  static func denial(_ start: StartTime) -> CheckResult {
+  static func denial(_ start: CheckStartTime) -> CheckResult {
     CheckResult(
       .unknown, .policyDenied, detail: "the policy does not allow to contact this target", startedAt: start.time,
       duration: .zero)
@@ -73,7 +73,7 @@ extension Checker {
   }
 
   /// Checks a `route` target, by a lookup alone.
-  func evaluate(_ route: ReachabilityTarget, for check: SharedCheck, _ start: StartTime) {
+  func evaluate(_ route: ReachabilityTarget, for check: SharedCheck, _ start: CheckStartTime) {
     let evaluate: @Sendable (NameResolution) -> Void = { [self] resolution in
       monitor.evaluate(route, resolution: resolution) { [self] answer in
         guard let verdict = try? answer.get() else {
@@ -89,7 +89,7 @@ extension Checker {
 }
 
 /// When a check began, on two clocks.
-struct StartTime {
+struct CheckStartTime {
   let time = Timestamp.now
   private let instant = ContinuousClock.now
 

@@ -65,7 +65,7 @@ public final class Checker: Sendable {
 
   /// Performs a check and waits for its outcome; cancelling the task ends it with `unknown` and `cancelled`.
   public func check(_ request: CheckRequest, maximumAge: Duration = .zero) async -> CheckOutcome {
-    let cancellation = DeferredCancellation()
+    let cancellation = DeferredCheckCancellation()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         cancellation.set(check(request, maximumAge: maximumAge) { continuation.resume(returning: $0) })
@@ -125,7 +125,7 @@ public final class Checker: Sendable {
 
   private func begin(_ check: SharedCheck) {
     let request = check.request
-    let start = StartTime()
+    let start = CheckStartTime()
     let route = CheckRules.routeTarget(request)
     if request.moduleVerdict == .denied { return finish(check, Self.denial(start), nil) }
     if request.target.scheme == .route { return evaluate(route, for: check, start) }

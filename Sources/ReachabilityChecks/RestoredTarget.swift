@@ -75,7 +75,7 @@ extension ScheduleState.Entry {
     report.revision = target.revision
     report.changes = target.changes
     report.status = TargetStatus(restoring: target.status)
-    reason = ReasonDebouncer(report.status.reason)
+    reason = ScheduleReasonDebouncer(report.status.reason)
     return nil
   }
 }

@@ -8,7 +8,7 @@ struct TargetRegistry {
   typealias Waiter = @Sendable (CheckOutcome?) -> Void
 
   var state: ScheduleState
-  var routes: RouteWatches
+  var routes: ScheduleRouteWatches
   /// The cancellations of running checks, by their runs.
   var cancellations: [Int: any CheckCancellation] = [:]
   /// Callers that wait for a target's next result.
@@ -22,10 +22,10 @@ struct TargetRegistry {
   private var sortedIDs: [String]?
   private let monitor: ReachabilityMonitor
 
-  init(_ state: ScheduleState, _ monitor: ReachabilityMonitor, reportingTo observer: RouteObserver) {
+  init(_ state: ScheduleState, _ monitor: ReachabilityMonitor, reportingTo observer: ScheduleRouteObserver) {
     self.state = state
     self.monitor = monitor
-    routes = RouteWatches(monitor, reportingTo: observer)
+    routes = ScheduleRouteWatches(monitor, reportingTo: observer)
   }
 
   // MARK: - Changes
@@ -91,7 +91,7 @@ struct TargetRegistry {
     let run = state.remove(id)
     routes.remove(old.definition)
     sortedIDs = nil
-    let change = TargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
+    let change = EngineTargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
     return TargetChangeEffects(
       result: .replaced(old), cancellation: run.flatMap { cancellations.removeValue(forKey: $0.number) },
       waiting: waiting.removeValue(forKey: id) ?? [], publish: monitor.record([change], at: now.time))

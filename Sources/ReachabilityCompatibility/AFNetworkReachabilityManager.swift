@@ -14,13 +14,13 @@ internal import NetworkReachability
 open class AFNetworkReachabilityManager: @unchecked Sendable {
   private struct State: Sendable {
     var status = AFNetworkReachabilityStatus.unknown
-    var block: Callback<AFNetworkReachabilityStatus>?
+    var block: CompatibilityCallback<AFNetworkReachabilityStatus>?
   }
 
   private static let sharedInstance = AFNetworkReachabilityManager.manager()
 
   private let state = Locked(State())
-  private let watched: SharedTarget
+  private let watched: CompatibilityTarget
   private let context: DeliveryContext
 
   /// The process-wide manager for the default path, with one block.
@@ -39,7 +39,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// - Parameter domain: the host alone. Any other text, such as a URL, is unreachable once monitoring has begun.
   public init(forDomain domain: String) {
-    watched = SharedTarget(ReachabilityTarget(anyHost: domain) ?? ReachabilityTarget(.name("")), on: .standard)
+    watched = CompatibilityTarget(ReachabilityTarget(anyHost: domain) ?? ReachabilityTarget(.name("")), on: .standard)
     context = .named(.main)
   }
 
@@ -47,13 +47,14 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// For an IPv6 address, pass its text to ``init(forDomain:)``.
   public init(forAddress address: sockaddr_in) {
-    watched = SharedTarget(ReachabilityTarget(address), on: .standard)
+    watched = CompatibilityTarget(ReachabilityTarget(address), on: .standard)
     context = .named(.main)
   }
 
   /// A manager for a target on a shared monitor, with updates in the given context.
-  package init(_ target: ReachabilityTarget, on shared: SharedMonitor, context: DeliveryContext = .named(.main)) {
-    watched = SharedTarget(target, on: shared)
+  package init(_ target: ReachabilityTarget, on shared: CompatibilityMonitor, context: DeliveryContext = .named(.main))
+  {
+    watched = CompatibilityTarget(target, on: shared)
     self.context = context
   }
 
@@ -87,7 +88,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
   ///
   /// Monitoring in progress is restarted. When the kernel cannot be read, nothing is delivered.
   open func startMonitoring() {
-    let last = LastDelivered<AFNetworkReachabilityStatus>()
+    let last = LastDeliveredStatus<AFNetworkReachabilityStatus>()
     try? watched.start(on: context) { [weak self] path in
       let status = AFNetworkReachabilityStatus(path.status)
       if last.replace(with: status) { self?.deliver(status) }
@@ -102,7 +103,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
 
   /// Sets the block that is called with each new status; nil for none.
   open func setReachabilityStatusChange(_ block: ((AFNetworkReachabilityStatus) -> Void)?) {
-    let callback = Callback(block)
+    let callback = CompatibilityCallback(block)
     state.withLock { $0.block = callback }
   }
 

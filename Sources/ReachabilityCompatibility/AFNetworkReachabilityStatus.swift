@@ -33,5 +33,5 @@ public let AFNetworkingReachabilityNotificationStatusItem = "AFNetworkingReachab
 
 /// The description of a status in the language of this process's environment.
 public func AFStringFromNetworkReachabilityStatus(_ status: AFNetworkReachabilityStatus) -> String {
-  StatusLanguage(environment: ProcessInfo.processInfo.environment).description(of: status)
+  AFNetworkReachabilityLanguage(environment: ProcessInfo.processInfo.environment).description(of: status)
 }

@@ -8,7 +8,7 @@ extension NetworkReachabilityManager {
 
   /// The properties of Alamofire 4.
   struct Alamofire4: Sendable {
-    var listener: Callback<NetworkReachabilityStatus>?
+    var listener: CompatibilityCallback<NetworkReachabilityStatus>?
     var queue = DispatchQueue.main
   }
 
@@ -17,7 +17,7 @@ extension NetworkReachabilityManager {
   public var listener: ((NetworkReachabilityStatus) -> Void)? {
     get { alamofire4.withLock(\.listener)?.body }
     set {
-      let callback = Callback(newValue)
+      let callback = CompatibilityCallback(newValue)
       alamofire4.withLock { $0.listener = callback }
     }
   }

@@ -25,7 +25,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// managers.
   public let reachabilityQueue = DispatchQueue(label: "reachability", target: .global())
 
-  private let watched: SharedTarget
+  private let watched: CompatibilityTarget
   let alamofire4 = Locked(Alamofire4())
 
   /// A manager for a host name or an address.
@@ -34,17 +34,17 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   ///   a URL or a host with a port, the manager reports that it is not reachable.
   public init?(host: String) {
     guard let target = ReachabilityTarget(anyHost: host) else { return nil }
-    watched = SharedTarget(target, on: .standard)
+    watched = CompatibilityTarget(target, on: .standard)
   }
 
   /// A manager for the default path, IPv4 or IPv6; never nil on Linux.
   public init?() {
-    watched = SharedTarget(.default, on: .standard)
+    watched = CompatibilityTarget(.default, on: .standard)
   }
 
   /// A manager for a target on a shared monitor.
-  package init(_ target: ReachabilityTarget, on shared: SharedMonitor) {
-    watched = SharedTarget(target, on: shared)
+  package init(_ target: ReachabilityTarget, on shared: CompatibilityMonitor) {
+    watched = CompatibilityTarget(target, on: shared)
   }
 
   deinit { stopListening() }
@@ -93,7 +93,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   open func stopListening() { watched.stop() }
 
   func listen(on queue: @escaping @Sendable () -> DispatchQueue, _ listener: @escaping Listener) -> Bool {
-    let last = LastDelivered<NetworkReachabilityStatus>()
+    let last = LastDeliveredStatus<NetworkReachabilityStatus>()
     let context = DeliveryContext { [reachabilityQueue] work in
       reachabilityQueue.async { queue().enter(work) }
     }

@@ -6,7 +6,7 @@ extension Reachability {
   public var whenReachable: NetworkReachable? {
     get { settings.withLock(\.whenReachable)?.body }
     set {
-      let callback = Callback(newValue)
+      let callback = CompatibilityCallback(newValue)
       settings.withLock { $0.whenReachable = callback }
     }
   }
@@ -15,7 +15,7 @@ extension Reachability {
   public var whenUnreachable: NetworkUnreachable? {
     get { settings.withLock(\.whenUnreachable)?.body }
     set {
-      let callback = Callback(newValue)
+      let callback = CompatibilityCallback(newValue)
       settings.withLock { $0.whenUnreachable = callback }
     }
   }
@@ -43,7 +43,7 @@ extension Reachability {
   public var reachableBlock: ((Reachability?) -> Void)? {
     get { settings.withLock(\.reachableBlock)?.body }
     set {
-      let callback = Callback(newValue)
+      let callback = CompatibilityCallback(newValue)
       settings.withLock { $0.reachableBlock = callback }
     }
   }
@@ -52,7 +52,7 @@ extension Reachability {
   public var unreachableBlock: ((Reachability?) -> Void)? {
     get { settings.withLock(\.unreachableBlock)?.body }
     set {
-      let callback = Callback(newValue)
+      let callback = CompatibilityCallback(newValue)
       settings.withLock { $0.unreachableBlock = callback }
     }
   }

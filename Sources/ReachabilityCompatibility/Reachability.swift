@@ -22,16 +22,16 @@ public final class Reachability: @unchecked Sendable {
 
   /// The settable properties; they may be set at any time and on any thread.
   struct Settings: Sendable {
-    var whenReachable: Callback<Reachability>?
-    var whenUnreachable: Callback<Reachability>?
-    var reachableBlock: Callback<Reachability?>?
-    var unreachableBlock: Callback<Reachability?>?
+    var whenReachable: CompatibilityCallback<Reachability>?
+    var whenUnreachable: CompatibilityCallback<Reachability>?
+    var reachableBlock: CompatibilityCallback<Reachability?>?
+    var unreachableBlock: CompatibilityCallback<Reachability?>?
     var allowsCellularConnection = true
     var notificationCenter = NotificationCenter.default
   }
 
   let settings = Locked(Settings())
-  let watched: SharedTarget
+  let watched: CompatibilityTarget
   private let isLocalWiFi: Bool
   private let context: DeliveryContext
 
@@ -69,9 +69,10 @@ public final class Reachability: @unchecked Sendable {
   }
 
   /// A reachability of a target on a shared monitor, with updates in the given context.
-  package init(_ target: ReachabilityTarget, on shared: SharedMonitor? = nil, context: DeliveryContext = .named(.main))
-  {
-    watched = SharedTarget(target, on: shared ?? .standard)
+  package init(
+    _ target: ReachabilityTarget, on shared: CompatibilityMonitor? = nil, context: DeliveryContext = .named(.main)
+  ) {
+    watched = CompatibilityTarget(target, on: shared ?? .standard)
     isLocalWiFi = target == .localLink
     self.context = context
   }
@@ -109,7 +110,7 @@ public final class Reachability: @unchecked Sendable {
   /// - Throws: ``ReachabilityError/unableToGetFlags(_:)`` when the kernel cannot be read.
   public func startNotifier() throws {
     guard !watched.isWatched else { return }
-    let last = LastDelivered<SCNetworkReachabilityFlags>()
+    let last = LastDeliveredStatus<SCNetworkReachabilityFlags>()
     do throws(KernelError) {
       try watched.start(on: context) { [weak self] path in
         let flags = path.isKnown ? path.flags : []

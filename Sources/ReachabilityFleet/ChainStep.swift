@@ -1,4 +1,4 @@
-extension AgentChain {
+extension FleetAgentChain {
   /// What the chain has to react to.
   public enum Input: Hashable, Sendable {
     /// The engine is connected, or is not any longer.
@@ -18,7 +18,7 @@ extension AgentChain {
     /// Perform this, and report ``Input/completed(_:operation:)`` with the number.
     case perform(Action, operation: UInt64)
     /// Keep this in the store.
-    case save(Acknowledgement)
+    case save(FleetAcknowledgement)
     /// Report ``Input/timer`` at this time; it replaces earlier ones.
     case wake(at: Duration)
     /// Another process publishes as this agent; the chain publishes nothing any longer.
@@ -34,7 +34,7 @@ extension AgentChain {
     /// Read all cells.
     case readBase
     /// Publish a message on the agent's subject.
-    case publish(AgentMessage, ExpectedLast)
+    case publish(AgentMessage, FleetEngineExpectedLast)
   }
 
   /// How an action ended.
@@ -42,9 +42,9 @@ extension AgentChain {
     /// The last message on the agent's subject.
     case lastMessage(Result<OwnMessage?, FleetEngineError>)
     /// A page of the outbox.
-    case changes(Result<OutboxPage, FleetStoreError>)
+    case changes(Result<FleetOutboxPage, FleetStoreError>)
     /// All cells.
-    case base(Result<AgentBase, FleetStoreError>)
+    case base(Result<FleetAgentBase, FleetStoreError>)
     /// The stream sequence of the published message.
     case published(Result<UInt64, FleetEngineError>)
   }

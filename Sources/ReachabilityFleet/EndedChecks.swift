@@ -12,7 +12,7 @@ extension FleetFold {
     let mesh = meshTargets(of: agent)
     return Set(
       checked.filter { id in
-        Mesh.agent(of: id) != nil ? mesh[id] == nil : age > FleetLimits.streamAge && targets[id] == nil
+        FleetMesh.agent(of: id) != nil ? mesh[id] == nil : age > FleetLimits.streamAge && targets[id] == nil
       })
   }
 }

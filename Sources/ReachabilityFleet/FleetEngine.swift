@@ -14,15 +14,16 @@ public protocol FleetEngine: AnyObject, Sendable {
   ///   - completion: receives the stream sequence of the message. After ``FleetEngineError/timedOut`` and
   ///     ``FleetEngineError/disconnected`` the message may be stored nevertheless.
   func publish(
-    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: ExpectedLast?,
+    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: FleetEngineExpectedLast?,
     completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void)
 
   /// Reads the last stored message of a subject; nil when there is none.
   func lastMessage(
-    on subject: FleetSubject, completion: @escaping @Sendable (Result<StoredMessage?, FleetEngineError>) -> Void)
+    on subject: FleetSubject,
+    completion: @escaping @Sendable (Result<FleetEngineStoredMessage?, FleetEngineError>) -> Void)
 
   /// Reads the state of the stream; nil when it does not exist.
-  func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void)
+  func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void)
 
   /// Delivers the stored messages of some subjects, in the order of the stream and each once.
   ///
@@ -35,7 +36,7 @@ public protocol FleetEngine: AnyObject, Sendable {
   ///   - receive: called for each delivery, never concurrently.
   /// - Returns: the consumption; it ends when it is cancelled.
   func consume(
-    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (Delivery) -> Void
+    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
   ) -> any FleetSubscription
 
   /// Publishes a message that is not stored; without effect while the engine is not connected.
@@ -49,7 +50,8 @@ public protocol FleetEngine: AnyObject, Sendable {
   /// - Returns: the subscription; it ends when it is cancelled.
   func subscribe(
     _ subject: String,
-    receive: @escaping @Sendable (_ message: UnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
+    receive:
+      @escaping @Sendable (_ message: FleetEngineUnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
   ) -> any FleetSubscription
 
   /// Sends a request that is not stored, and waits for its first reply.
@@ -62,7 +64,7 @@ public protocol FleetEngine: AnyObject, Sendable {
 }
 
 /// What the last message of a subject must be for a message to be stored.
-public enum ExpectedLast: Hashable, Sendable {
+public enum FleetEngineExpectedLast: Hashable, Sendable {
   /// The subject has no message.
   case none
   /// The last message has this stream sequence.
@@ -91,7 +93,7 @@ public enum FleetEngineError: Error, Hashable, Sendable {
 }
 
 /// A message of the stream as the engine delivers it.
-public struct StoredMessage: Hashable, Sendable {
+public struct FleetEngineStoredMessage: Hashable, Sendable {
   /// The subject.
   public var subject: String
   /// The stream sequence, from 1.
@@ -111,7 +113,7 @@ public struct StoredMessage: Hashable, Sendable {
 }
 
 /// A message that is not stored.
-public struct UnstoredMessage: Hashable, Sendable {
+public struct FleetEngineUnstoredMessage: Hashable, Sendable {
   /// The subject.
   public var subject: String
   /// The message.
@@ -125,11 +127,11 @@ public struct UnstoredMessage: Hashable, Sendable {
 }
 
 /// What a consumption delivers.
-public enum Delivery: Hashable, Sendable {
+public enum FleetEngineDelivery: Hashable, Sendable {
   /// The next message.
   ///
   /// - Parameter pending: the number of messages that follow and are stored already.
-  case message(StoredMessage, pending: UInt64)
+  case message(FleetEngineStoredMessage, pending: UInt64)
   /// Deliveries stopped, and the engine tries again; the caller compares ``FleetEngine/streamState(completion:)``.
   case interrupted(FleetEngineError)
 }
@@ -141,7 +143,7 @@ public protocol FleetSubscription: AnyObject, Sendable {
 }
 
 /// The state of the stream.
-public struct StreamState: Hashable, Sendable {
+public struct FleetEngineStreamState: Hashable, Sendable {
   /// When the stream was created, in nanoseconds since 1970: its identity.
   public var created: Int64
   /// The sequence of the first stored message; ``last`` + 1 when it is empty.
@@ -157,7 +159,7 @@ public struct StreamState: Hashable, Sendable {
   }
 }
 
-extension StreamState {
+extension FleetEngineStreamState {
   /// Whether a message is in the part that the stream drops next, by age or by size, or was dropped already; false while
   /// the stream has all of its messages.
   ///
@@ -171,7 +173,7 @@ extension StreamState {
 }
 
 /// A position in one stream.
-public struct StreamPosition: Hashable, Sendable {
+public struct FleetEngineStreamPosition: Hashable, Sendable {
   /// The sequence of a message.
   public var sequence: UInt64
   /// When the stream was created, in nanoseconds since 1970.

@@ -15,7 +15,7 @@ extension FleetFold {
 
   /// Makes the epoch of a message the current one of its agent.
   private mutating func begin(_ epoch: String, of agent: String) {
-    var node = nodes[agent] ?? FoldedNode()
+    var node = nodes[agent] ?? FleetFoldedNode()
     if node.epoch != epoch {
       // A new store does not contain the cells of the previous one.
       if node.epoch != nil { node.awaitsBase = true }
@@ -68,7 +68,7 @@ extension FleetFold {
     return contents
   }
 
-  private mutating func apply(_ part: BasePart, _ agent: String) {
+  private mutating func apply(_ part: FleetBasePart, _ agent: String) {
     guard var node = nodes.removeValue(forKey: agent) else { return }
     node.highWater = max(node.highWater ?? 0, part.number)
     let cells = node.add(part)

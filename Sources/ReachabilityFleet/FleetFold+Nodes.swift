@@ -15,7 +15,7 @@ extension FleetFold {
     case .lost(let hello, let attributes, _):
       // A reader that began after the `hello` has not received its sequence.
       guard state == nil || state == .present && nodes[message.id]?.helloSequence == hello else { return [] }
-      nodes[message.id, default: FoldedNode()].hello = attributes
+      nodes[message.id, default: FleetFoldedNode()].hello = attributes
       nodes[message.id]?.helloSequence = hello
       enter(.lost, message.id)
       reassign(concerning: message.id)
@@ -24,10 +24,10 @@ extension FleetFold {
   }
 
   private mutating func start(
-    _ id: String, _ hello: NodeHello, restates: Bool, was state: NodeState?
+    _ id: String, _ hello: NodeHello, restates: Bool, was state: FleetNodeState?
   ) -> [FleetEvent.Content] {
     let isChange = state != .present || nodes[id]?.hello != hello
-    nodes[id, default: FoldedNode()].hello = hello
+    nodes[id, default: FleetFoldedNode()].hello = hello
     nodes[id]?.helloSequence = sequence
     nodes[id]?.helloTime = time
     nodes[id]?.isRestarting = false
@@ -40,7 +40,7 @@ extension FleetFold {
     return !restates || state == .lost || state == .left ? [.node(id, .present, hello)] : []
   }
 
-  private mutating func enter(_ state: NodeState, _ id: String) {
+  private mutating func enter(_ state: FleetNodeState, _ id: String) {
     nodes[id]?.state = state
     nodes[id]?.since = time
     nodes[id]?.isRestarting = false
@@ -49,10 +49,10 @@ extension FleetFold {
   // MARK: - Assignment
 
   /// The agents that may check targets, and those of them that are lost.
-  var candidates: [Assignment.Candidate] {
+  var candidates: [FleetAssignment.Candidate] {
     nodes.compactMap { id, node in
       guard node.isAgent, let hello = node.hello else { return nil }
-      return Assignment.Candidate(
+      return FleetAssignment.Candidate(
         id: id, zone: hello.zone, labels: hello.labels, isPresent: node.state == .present)
     }
   }
@@ -66,12 +66,12 @@ extension FleetFold {
   /// Assigns all targets again.
   mutating func reassign() {
     let candidates = candidates
-    var agents: [Placement: [String]] = [:]
+    var agents: [FleetPlacement: [String]] = [:]
     for (id, target) in targets {
       let placement = target.definition.placement
       // Without a count, the agents do not depend on the target.
       let shared = placement.count == nil ? agents[placement] : nil
-      let assigned = shared ?? Assignment.agents(for: id, placement, among: candidates)
+      let assigned = shared ?? FleetAssignment.agents(for: id, placement, among: candidates)
       agents[placement] = assigned
       assign(assigned, to: id)
     }

@@ -12,7 +12,7 @@ extension FleetFold {
     let isOfThisStream = message.stream == created && message.basis < sequence
     let isAccepted = isOfThisStream && accepts(message, accepted)
     if isAccepted {
-      let verdict = AcceptedVerdict(
+      let verdict = FleetAcceptedVerdict(
         message: message, sequence: sequence, since: message.since.map { $0.microseconds * 1000 } ?? time, time: time)
       if isUndefined {
         undefinedVerdicts[message.target] = verdict
@@ -27,7 +27,7 @@ extension FleetFold {
   /// Whether a proposal is the successor of the accepted verdict.
   ///
   /// Of proposals that were made at the same time, the first in the stream is it; the others name the same predecessor.
-  private func accepts(_ message: VerdictMessage, _ accepted: AcceptedVerdict?) -> Bool {
+  private func accepts(_ message: VerdictMessage, _ accepted: FleetAcceptedVerdict?) -> Bool {
     guard let accepted else {
       // The first of a target; or its predecessors were too old for the stream when this fold began.
       return message.prev == 0 || message.prev < first
@@ -60,14 +60,14 @@ extension FleetFold {
     }
     deleted[message.id] = nil
     if targets[message.id] == nil {
-      targets[message.id] = FoldedTarget(definition, version: message.version, sequence: sequence, time: time)
+      targets[message.id] = FleetFoldedTarget(definition, version: message.version, sequence: sequence, time: time)
       if message.restates { targets[message.id]?.verdict = verdict }
     }
     targets[message.id]?.definition = definition
     targets[message.id]?.version = message.version
     targets[message.id]?.definitionSequence = sequence
     targets[message.id]?.definitionTime = time
-    assign(Assignment.agents(for: message.id, definition.placement, among: candidates), to: message.id)
+    assign(FleetAssignment.agents(for: message.id, definition.placement, among: candidates), to: message.id)
     markChanged(message.id)
     return isEvent ? [.definition(message)] : []
   }

@@ -16,15 +16,15 @@ public struct FleetFold: Sendable {
   /// When the engine stored the last message, in nanoseconds since 1970.
   public private(set) var time: Int64 = 0
   /// The agents and replicas.
-  public internal(set) var nodes: [String: FoldedNode] = [:]
+  public internal(set) var nodes: [String: FleetFoldedNode] = [:]
   /// The targets.
-  public internal(set) var targets: [String: FoldedTarget] = [:]
+  public internal(set) var targets: [String: FleetFoldedTarget] = [:]
   /// The deleted targets, as long as the stream has their deletion.
   public internal(set) var deleted: [String: DeletedTarget] = [:]
   /// The last message on the subject of each target's verdicts, accepted or not, as long as the stream has it.
   public internal(set) var lastProposals: [String: LastProposal] = [:]
   /// The accepted verdicts of targets whose definitions the stream has dropped before this fold began.
-  var undefinedVerdicts: [String: AcceptedVerdict] = [:]
+  var undefinedVerdicts: [String: FleetAcceptedVerdict] = [:]
   /// The targets whose votes or verdicts have changed since ``takeChangedTargets()``.
   var changedTargets: Set<String> = []
   /// The agents whose base is needed since ``takeMissingBases()``.
@@ -37,7 +37,7 @@ public struct FleetFold: Sendable {
   }
 
   /// The position after the last message.
-  public var position: StreamPosition { StreamPosition(sequence: sequence, created: created) }
+  public var position: FleetEngineStreamPosition { FleetEngineStreamPosition(sequence: sequence, created: created) }
 
   /// Applies the next message of the stream.
   ///
@@ -87,12 +87,12 @@ public struct FleetFold: Sendable {
   // MARK: - Votes
 
   /// The verdict that follows from the votes after the last message that concerns them; nil for an unknown target.
-  public func decision(for id: String) -> QuorumRules.Decision? {
-    targets[id].map { QuorumRules.decide($0.definition.quorum, votes(on: id, $0)) }
+  public func decision(for id: String) -> FleetQuorumRules.Decision? {
+    targets[id].map { FleetQuorumRules.decide($0.definition.quorum, votes(on: id, $0)) }
   }
 
   /// The votes of the assigned agents; in place of missing ones, those of agents that checked the target before.
-  private func votes(on id: String, _ target: FoldedTarget) -> [QuorumRules.Vote] {
+  private func votes(on id: String, _ target: FleetFoldedTarget) -> [FleetQuorumRules.Vote] {
     var leaving = target.leaving.filter { $0.value > target.changedTime }.keys.sorted()[...]
     return zip(target.assigned, target.votes).map { agent, state in
       guard state == nil else { return vote(of: agent, state) }
@@ -103,9 +103,9 @@ public struct FleetFold: Sendable {
     }
   }
 
-  private func vote(of agent: String, _ state: TargetState?) -> QuorumRules.Vote {
+  private func vote(of agent: String, _ state: TargetState?) -> FleetQuorumRules.Vote {
     // The other zones do not matter, and are many.
-    QuorumRules.Vote(agent: agent, zone: state == .down ? nodes[agent]?.hello?.zone ?? "" : "", state: state)
+    FleetQuorumRules.Vote(agent: agent, zone: state == .down ? nodes[agent]?.hello?.zone ?? "" : "", state: state)
   }
 
   /// Notes that the present message concerns the vote of an agent on a target.

@@ -10,9 +10,9 @@ extension FleetReplica {
   var readStreamState: Effect { .readStreamState(since: tail.sequence) }
 
   /// What the last message on the subject of a target's verdicts must be: none when the stream has dropped it.
-  func lastVerdict(of target: String) -> ExpectedLast {
+  func lastVerdict(of target: String) -> FleetEngineExpectedLast {
     let sequence = fold.lastProposals[target]?.sequence ?? 0
-    return ExpectedLast(after: sequence < stream.first ? 0 : sequence)
+    return FleetEngineExpectedLast(after: sequence < stream.first ? 0 : sequence)
   }
 
   /// The reports of the nodes that are lost.
@@ -38,7 +38,7 @@ extension FleetReplica {
     var effects: [Effect] = []
     for (id, target) in fold.targets {
       guard effects.count < Self.restatementsPerCheck else { break }
-      let rank = Rendezvous.rank(of: self.id, among: replicas, for: id) ?? replicas.count
+      let rank = FleetRendezvousHash.rank(of: self.id, among: replicas, for: id) ?? replicas.count
       let oldest = fold.time - (FleetLimits.restatementAge + FleetLimits.restatementDelay * rank).nanoseconds
       let isOld = target.definitionTime < oldest || stream.dropsSoon(target.definitionSequence, rank: rank)
       let verdict = target.verdict.flatMap { verdict in
@@ -78,11 +78,12 @@ extension FleetReplica {
       guard known ?? 0 < target.version else { continue }
       let message = DefinitionMessage(
         id: id, version: target.version, definition: target.definition, restates: true)
-      effects.append(.publish(.definition(message), expecting: known == nil ? ExpectedLast.none : nil))
+      effects.append(.publish(.definition(message), expecting: known == nil ? FleetEngineExpectedLast.none : nil))
       if known == nil, let verdict = target.verdict {
         effects.append(
           .publish(
-            .verdict(verdict.restatement(prev: 0, basis: 0, in: fold, by: self.id)), expecting: ExpectedLast.none))
+            .verdict(verdict.restatement(prev: 0, basis: 0, in: fold, by: self.id)),
+            expecting: FleetEngineExpectedLast.none))
       }
     }
     for (id, deletion) in lost.deleted.sorted(by: { $0.key < $1.key }) where fold.deleted[id] == nil {
@@ -116,7 +117,7 @@ extension FleetFold {
   public func version(of target: String) -> UInt64 { targets[target]?.version ?? deleted[target]?.version ?? 0 }
 }
 
-extension AcceptedVerdict {
+extension FleetAcceptedVerdict {
   /// The message that restates the verdict.
   func restatement(prev: UInt64, basis: UInt64, in fold: FleetFold, by replica: String) -> VerdictMessage {
     var copy = message

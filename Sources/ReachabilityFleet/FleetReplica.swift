@@ -9,13 +9,13 @@ public struct FleetReplica: Sendable {
   /// Whether the engine is connected.
   public private(set) var isConnected = false
   /// What was received of the nodes.
-  public internal(set) var silence = SilenceTracker()
+  public internal(set) var silence = FleetSilenceTracker()
   let attributes: NodeHello
-  private(set) var tail = StreamTail()
-  private var proposer: VerdictProposer
+  private(set) var tail = FleetStreamTail()
+  private var proposer: FleetVerdictProposer
   private var isConsuming = false
   /// The state of the stream when it was read last.
-  private(set) var stream = StreamState(created: 0, first: 1, last: 0)
+  private(set) var stream = FleetEngineStreamState(created: 0, first: 1, last: 0)
   /// What the fold before a lost stream had, until the present stream has it.
   var lostFold: FleetFold?
   private var nextCheck = Duration.zero
@@ -43,7 +43,7 @@ public struct FleetReplica: Sendable {
   public init(id: String, attributes: NodeHello) {
     self.id = id
     self.attributes = attributes
-    proposer = VerdictProposer(replica: id)
+    proposer = FleetVerdictProposer(replica: id)
   }
 
   /// Processes an input.
@@ -91,7 +91,8 @@ public struct FleetReplica: Sendable {
     proposer.suspend()
   }
 
-  private mutating func compare(_ state: StreamState?, since requested: UInt64, at now: Duration) -> [Effect] {
+  private mutating func compare(_ state: FleetEngineStreamState?, since requested: UInt64, at now: Duration) -> [Effect]
+  {
     guard isConnected else { return [] }
     guard let state else {
       // During an election the servers do not respond.
@@ -117,7 +118,7 @@ public struct FleetReplica: Sendable {
     let isFirst = fold.created == 0
     if !isFirst { lostFold = fold.merged(intoLost: lostFold) }
     fold = FleetFold(created: created)
-    tail = StreamTail()
+    tail = FleetStreamTail()
     isConsuming = false
     isComplete = false
     proposer.reset()
@@ -126,7 +127,7 @@ public struct FleetReplica: Sendable {
   }
 
   private mutating func take(
-    _ message: FleetMessage?, _ stored: StoredMessage, _ pending: UInt64, at now: Duration
+    _ message: FleetMessage?, _ stored: FleetEngineStoredMessage, _ pending: UInt64, at now: Duration
   ) -> [Effect] {
     guard isConsuming else { return [] }
     switch tail.take(stored) {

@@ -12,22 +12,23 @@ public protocol FleetStore: AnyObject, Sendable {
   ///   - limit: the number of changes; with the limit of a message's bytes, at least one.
   ///   - completion: receives the changes; ``Outbox`` collapses them when there are more than its limits permit.
   func changes(
-    after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<OutboxPage, FleetStoreError>) -> Void)
+    after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<FleetOutboxPage, FleetStoreError>) -> Void
+  )
 
   /// Reads all cells with the number of the last event that they include.
-  func base(completion: @escaping @Sendable (Result<AgentBase, FleetStoreError>) -> Void)
+  func base(completion: @escaping @Sendable (Result<FleetAgentBase, FleetStoreError>) -> Void)
 
   /// Keeps which events the engine has acknowledged; they are subject to retention then.
-  func save(_ acknowledgement: Acknowledgement)
+  func save(_ acknowledgement: FleetAcknowledgement)
 }
 
 /// A page of the outbox.
-public struct OutboxPage: Hashable, Sendable {
+public struct FleetOutboxPage: Hashable, Sendable {
   /// The number after which the page begins: the requested one, or a higher one when the store has deleted the events
   /// between.
   public var start: UInt64
   /// The changes, ascending.
-  public var changes: [CellChange]
+  public var changes: [FleetCellChange]
   /// The number up to which the store was read; at least the number of the last change.
   ///
   /// Events between that are not of fleet targets have no change.
@@ -36,7 +37,7 @@ public struct OutboxPage: Hashable, Sendable {
   public var last: UInt64
 
   /// Creates a page.
-  public init(start: UInt64, changes: [CellChange], through: UInt64, last: UInt64) {
+  public init(start: UInt64, changes: [FleetCellChange], through: UInt64, last: UInt64) {
     self.start = start
     self.changes = changes
     self.through = through
@@ -45,21 +46,21 @@ public struct OutboxPage: Hashable, Sendable {
 }
 
 /// All cells of an agent.
-public struct AgentBase: Hashable, Sendable {
+public struct FleetAgentBase: Hashable, Sendable {
   /// The number of the last event that the cells include.
   public var number: UInt64
   /// The cells, sorted by target.
-  public var cells: [BaseCell]
+  public var cells: [FleetBaseCell]
 
   /// Creates a base.
-  public init(number: UInt64, cells: [BaseCell]) {
+  public init(number: UInt64, cells: [FleetBaseCell]) {
     self.number = number
     self.cells = cells
   }
 }
 
 /// What the engine has acknowledged of an epoch's events.
-public struct Acknowledgement: Hashable, Sendable {
+public struct FleetAcknowledgement: Hashable, Sendable {
   /// The identity of the store whose events they are.
   public var epoch: String
   /// The number up to which the present stream has the events; 0 after the engine has lost its stream.

@@ -5,9 +5,9 @@ extension FleetReplica {
     case connection(Bool)
     /// The state of the stream, as ``Effect/readStreamState(since:)`` with this sequence requested it; nil when there is
     /// none or it is not known.
-    case streamState(StreamState?, since: UInt64)
+    case streamState(FleetEngineStreamState?, since: UInt64)
     /// A message of the stream; nil for one that is not understood.
-    case message(FleetMessage?, StoredMessage, pending: UInt64)
+    case message(FleetMessage?, FleetEngineStoredMessage, pending: UInt64)
     /// Deliveries stopped.
     case interrupted
     /// A message of a node arrived.
@@ -27,7 +27,7 @@ extension FleetReplica {
     /// Consume the stream from this sequence on, instead of an earlier consumption.
     case consume(from: UInt64)
     /// Publish a message; what became of it is seen in the stream.
-    case publish(FleetMessage, expecting: ExpectedLast?)
+    case publish(FleetMessage, expecting: FleetEngineExpectedLast?)
     /// Request a base of this agent.
     case requestBase(String)
     /// Ask this agent whether it is there; only ``Input/absent(_:)`` is an answer.

@@ -110,7 +110,7 @@ public enum InterfaceType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Whether an interface can pass packets.
-package enum Usability: Hashable, Sendable {
+package enum InterfaceUsability: Hashable, Sendable {
   /// It can pass packets.
   case usable
   /// It waits for an external event (RFC 2863 dormant): a connection must be established first.
@@ -126,7 +126,7 @@ extension Interface {
   ///
   /// The state `unknown` counts as usable with a carrier or with `IFF_RUNNING`, because drivers without operational
   /// states (loopback, TUN, many VPN devices) never report another one.
-  package var usability: Usability {
+  package var usability: InterfaceUsability {
     guard flags.contains(.up) else { return .adminDown }
     switch operationalState {
     case .up: return .usable

@@ -4,7 +4,7 @@ internal import HostProcess
 internal import Logging
 
 /// Why the service was not started.
-package enum PreparationFailure: Error {
+package enum DaemonPreparationFailure: Error {
   /// The configuration is invalid.
   case configuration([String])
   /// An address or the data directory is in use.
@@ -25,7 +25,7 @@ extension Daemon {
     _ sources: ConfigurationSources, log write: @escaping @Sendable (String) -> Bool,
     validate: (Configuration) -> [ConfigurationError] = { _ in [] },
     adding makePart: (@Sendable (ServicePartContext) -> any ServicePart)? = nil
-  ) throws(PreparationFailure) -> Daemon {
+  ) throws(DaemonPreparationFailure) -> Daemon {
     let configuration: Configuration
     do throws(ConfigurationErrors) {
       configuration = try sources.load(secrets: true)
@@ -40,7 +40,7 @@ extension Daemon {
     ProcessSignals.reapOrphans()
     // The first line that is written starts a thread, which would keep the privileges that this thread drops.
     let writer = LogWriter(startsPaused: true) { write($0) }
-    do throws(PreparationFailure) {
+    do throws(DaemonPreparationFailure) {
       defer { writer.start() }
       return try prepare(configuration, sources, writer, makePart)
     } catch {
@@ -52,7 +52,7 @@ extension Daemon {
   private static func prepare(
     _ configuration: Configuration, _ sources: ConfigurationSources, _ writer: LogWriter,
     _ makePart: (@Sendable (ServicePartContext) -> any ServicePart)?
-  ) throws(PreparationFailure) -> Daemon {
+  ) throws(DaemonPreparationFailure) -> Daemon {
     let style = LogSettings(configuration.logLevel, configuration.logFormat)
     let logger = LineLogHandler.logger(style, writer)
     for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
@@ -71,7 +71,7 @@ extension Daemon {
       throw error.isInUse ? .unavailable("data: \(error)") : .configuration(["data: \(error)"])
     }
     let daemon = Daemon(configuration, from: sources, manager, style, writer, choice, adding: makePart)
-    do throws(PreparationFailure) {
+    do throws(DaemonPreparationFailure) {
       try daemon.reserve()
     } catch {
       choice.end()
@@ -81,7 +81,7 @@ extension Daemon {
   }
 
   /// Reserves what the configuration needs: limits of targets, and the addresses.
-  private func reserve() throws(PreparationFailure) {
+  private func reserve() throws(DaemonPreparationFailure) {
     do throws(ConfigurationErrors) {
       try reserveTargets()
     } catch {

@@ -29,8 +29,8 @@ struct ServiceConfigurator: Sendable {
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
       contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
       limits: configuration.scheduleLimits, metricLabels: configuration.metricLabels,
-      resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: Version.current,
-      commit: Version.commit,
+      resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: ServiceVersion.current,
+      commit: ServiceVersion.commit,
       liveChecks: [.netlink(monitor)])
     settings.servesPage = configuration.servesPage
     return settings

@@ -4,7 +4,7 @@ internal import EmbeddedHTTPServer
 
 /// `GET /` and `GET /openapi.yaml`: the list of routes and the contract.
 enum IndexRoutes {
-  static let index = Route(
+  static let index = APIRoute(
     pattern: "/", scope: nil, mediaTypes: [.json, .text, .html], summary: "this index; for browsers, the status page"
   ) { (context) throws(Problem) in
     if context.media == .html, context.service.settings.current.servesPage { return .now(PageRoutes.document(context)) }
@@ -33,13 +33,13 @@ enum IndexRoutes {
   }
 
   /// The contract, encoded once.
-  private static let contract = SharedBody(
+  private static let contract = SharedResponseBody(
     headers: SecurityHeaders.merged(into: [
       "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Accept-Encoding, Origin",
     ]),
     bytes: Contract.bytes)
 
-  static let openAPI = Route(
+  static let openAPI = APIRoute(
     pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], isCompressible: true,
     summary: "the contract (OpenAPI 3.1)"
   ) { (context) throws(Problem) in
@@ -52,9 +52,9 @@ enum IndexRoutes {
 /// `openapi.yaml` lists the same routes.
 enum RouteTable {
   /// The routes that a process serves: those of the fleet only if it is a replica.
-  static func routes(of service: ServiceContext) -> [Route] { service.fleet == nil ? all : all + FleetRoutes.all }
+  static func routes(of service: ServiceContext) -> [APIRoute] { service.fleet == nil ? all : all + FleetRoutes.all }
 
-  static let all: [Route] =
+  static let all: [APIRoute] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
     + SingleCheckRoutes.all + TargetRoutes.all
     + [

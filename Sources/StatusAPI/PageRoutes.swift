@@ -18,7 +18,7 @@ enum PageRoutes {
     """
   private static let styleDigest = SHA256Digest(of: StatusPage.style.utf8)?.base64 ?? ""
 
-  static let file = Route(
+  static let file = APIRoute(
     pattern: "/page/{build}/{file}", scope: nil, mediaTypes: [.any], summary: "the files of the status page"
   ) { (context) throws(Problem) in
     guard context.service.settings.current.servesPage, context.path["build"] == StatusPage.build,
@@ -49,9 +49,9 @@ private final class PageBodies: Sendable {
     var isCompressed: Bool
   }
 
-  private let made = Locked<[Key: SharedBody]>([:])
+  private let made = Locked<[Key: SharedResponseBody]>([:])
 
-  func body(of file: StatusPage.File, isCompressed: Bool) -> SharedBody {
+  func body(of file: StatusPage.File, isCompressed: Bool) -> SharedResponseBody {
     let key = Key(name: file.name, isCompressed: isCompressed)
     return made.withLock { made in
       if let body = made[key] { return body }
@@ -61,7 +61,7 @@ private final class PageBodies: Sendable {
     }
   }
 
-  private static func makeBody(_ file: StatusPage.File, _ isCompressed: Bool) -> SharedBody {
+  private static func makeBody(_ file: StatusPage.File, _ isCompressed: Bool) -> SharedResponseBody {
     let isDocument = [StatusPage.document.name, StatusPage.fleetDocument.name].contains(file.name)
     var headers = SecurityHeaders.merged(into: [
       "Content-Type": file.contentType,
@@ -76,6 +76,6 @@ private final class PageBodies: Sendable {
     if compressed != nil { headers["Content-Encoding"] = "gzip" }
     // Two codings must not share a strong tag (RFC 9110 §8.8.3).
     if isDocument { headers["ETag"] = "\"\(StatusPage.build)\(compressed == nil ? "" : "-gzip")\"" }
-    return SharedBody(headers: headers, bytes: compressed ?? file.bytes)
+    return SharedResponseBody(headers: headers, bytes: compressed ?? file.bytes)
   }
 }

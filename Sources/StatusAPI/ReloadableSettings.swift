@@ -38,9 +38,9 @@ final class ReloadableSettings: Sendable {
 
   private let values: Locked<Values>
 
-  private let epoch: CacheGeneration
+  private let epoch: ResponseCacheGeneration
 
-  init(_ configuration: StatusService.Configuration, epoch: CacheGeneration = CacheGeneration()) {
+  init(_ configuration: StatusService.Configuration, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
     values = Locked(Values(configuration))
     self.epoch = epoch
   }

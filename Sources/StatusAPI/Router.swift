@@ -61,7 +61,7 @@ struct Router: Sendable {
       {
         if let number {
           let count = service.requests.count(of: label, "GET", 200)
-          response.cacheValidity = CacheValidity(epoch: service.epoch, number: number) { count.increment() }
+          response.cacheValidity = ResponseCacheValidity(epoch: service.epoch, number: number) { count.increment() }
         }
         return response
       }
@@ -104,20 +104,20 @@ struct Router: Sendable {
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
     let reply = try route.handle(context)
     if route.scope == .targetsWrite, let store = service.events.store {
-      return (DurableReply.afterCommit(reply, in: store, context), isCacheable, nil)
+      return (DurableTargetReply.afterCommit(reply, in: store, context), isCacheable, nil)
     }
     let isPermitted = RequestAuthorization.permission(request, scope, listener: listener, service.access)
     return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable, isPermitted)
   }
 
-  private func options(_ routes: [Route], _ request: HTTPRequest) -> HTTPReply {
+  private func options(_ routes: [APIRoute], _ request: HTTPRequest) -> HTTPReply {
     let allow = Self.allow(routes)
     var headers: HTTPHeaders = ["Allow": allow, "Vary": "Origin"]
     for field in service.origins.preflight(request, allow: allow) { headers[field.name] = field.value }
     return .now(HTTPResponse(status: 204, headers: SecurityHeaders.merged(into: headers)))
   }
 
-  private static func allow(_ routes: [Route]) -> String {
+  private static func allow(_ routes: [APIRoute]) -> String {
     var methods = routes.reduce(into: [String]()) { if !$0.contains($1.method) { $0.append($1.method) } }
     if let index = methods.firstIndex(of: "GET") { methods.insert("HEAD", at: index + 1) }
     return (methods + ["OPTIONS"]).joined(separator: ", ")
@@ -135,7 +135,7 @@ struct Router: Sendable {
     return decoded
   }
 
-  private static func query(_ request: HTTPRequest, _ route: Route) throws(Problem) -> [String: String] {
+  private static func query(_ request: HTTPRequest, _ route: APIRoute) throws(Problem) -> [String: String] {
     var query: [String: String] = [:]
     for item in request.query {
       guard route.parameters.contains(item.name) else {
@@ -155,13 +155,13 @@ struct Router: Sendable {
 
 /// Finds the routes of a path.
 struct RouteIndex: Sendable {
-  typealias Match = (route: Route, parameters: [String: String])
+  typealias Match = (route: APIRoute, parameters: [String: String])
 
   /// The routes without parameters, by path: most requests need only one lookup.
-  private let literal: [String: [Route]]
-  private let parameterized: [Route]
+  private let literal: [String: [APIRoute]]
+  private let parameterized: [APIRoute]
 
-  init(_ routes: [Route]) {
+  init(_ routes: [APIRoute]) {
     parameterized = routes.filter { $0.pattern.contains("{") }
     literal = Dictionary(grouping: routes.filter { !$0.pattern.contains("{") }, by: \.pattern)
   }

@@ -28,9 +28,9 @@ final class ServiceContext: Sendable {
   /// Which client may use which routes.
   let access: AccessControl
   /// Counts the responses.
-  let requests: RequestCounters
+  let requests: RequestMetricCounters
   /// Advances with every change of what a cached response depends on: the documents, the settings, the access rules.
-  let epoch: CacheGeneration
+  let epoch: ResponseCacheGeneration
   /// The service's version, for the index.
   let version: String
   /// The commit that the program was built from, for the index.
@@ -43,7 +43,8 @@ final class ServiceContext: Sendable {
     checks: CheckContext, targets: TargetContext, history: HistoryKeeper?, metrics: MetricRegistry,
     hostLongPolls: HostLongPolls,
     webhooks: WebhookDispatcher? = nil, settings: ReloadableSettings,
-    access: AccessControl, requests: RequestCounters, epoch: CacheGeneration, version: String, commit: String,
+    access: AccessControl, requests: RequestMetricCounters, epoch: ResponseCacheGeneration, version: String,
+    commit: String,
     logger: Logger
   ) {
     self.monitor = monitor

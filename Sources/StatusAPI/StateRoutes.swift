@@ -3,7 +3,7 @@ internal import NetworkReachability
 
 /// `GET /status` and `GET /interfaces`, with documents that are already encoded.
 enum StateRoutes {
-  static let status = Route(
+  static let status = APIRoute(
     pattern: "/status", parameters: ["require", "wait"], mediaTypes: [.json, .text], isCacheable: true,
     summary: "this machine's reachability now"
   ) { (context) throws(Problem) in
@@ -21,7 +21,7 @@ enum StateRoutes {
     }
   }
 
-  static let interfaces = Route(
+  static let interfaces = APIRoute(
     pattern: "/interfaces", parameters: ["wait"], mediaTypes: [.json], isCacheable: true,
     summary: "the kernel's interfaces with type, state and addresses"
   ) { (context) throws(Problem) in

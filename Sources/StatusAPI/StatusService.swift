@@ -22,7 +22,7 @@ public final class StatusService: Sendable {
   private let health: Health
   private let metrics: MetricRegistry
   private let settings: ReloadableSettings
-  private let requests = RequestCounters()
+  private let requests = RequestMetricCounters()
   private let monitor: ReachabilityMonitor
   private let events: EventPublisher
 
@@ -55,7 +55,7 @@ public final class StatusService: Sendable {
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
     let settings = ReloadableSettings(configuration, epoch: events.generation)
     self.settings = settings
-    let verdicts = VerdictCounters()
+    let verdicts = VerdictMetricCounters()
     metrics = MetricRegistry([
       .build(configuration.version, configuration.commit), .verdict(monitor, events), MetricCollector(verdicts.write),
       .kernel(monitor),

@@ -19,7 +19,7 @@ struct DetailScreen {
     var state = screen.line
     state.append(
       "\(screen.glyphs.state(target.state)) \(target.state.rawValue)", screen.style(.state(target.state), model))
-    state.append(" for \(Age.text(milliseconds: screen.now - target.since))")
+    state.append(" for \(TerminalAge.text(milliseconds: screen.now - target.since))")
     if let reason = target.reason { state.append(": \(reason)") }
     if target.isPending { state.append(" (unconfirmed)", .warning) }
     if target.isFlapping { state.append(" (flapping)", .warning) }
@@ -54,7 +54,7 @@ struct DetailScreen {
     guard let check = document["lastCheck"], let time = check["checkedAt"]?.string.flatMap({ Timestamp($0) }) else {
       return lines
     }
-    let age = Age.text(milliseconds: screen.now - time.microseconds / 1000)
+    let age = TerminalAge.text(milliseconds: screen.now - time.microseconds / 1000)
     let address = check["address"]?.string.map { " \($0)" } ?? ""
     let latency = check["durationSeconds"]?.seconds.map { ", \(Self.latency($0))" } ?? ""
     lines += space + text("Last check \(age) ago:\(address)\(latency)")
@@ -73,11 +73,11 @@ struct DetailScreen {
     return lines
   }
 
-  private static func latency(_ seconds: Double) -> String { Age.latency(microseconds: microseconds(seconds)) }
+  private static func latency(_ seconds: Double) -> String { TerminalAge.latency(microseconds: microseconds(seconds)) }
 
   /// `500ms`, `10s`, `1m 30s`.
   private static func duration(_ seconds: Double) -> String {
-    seconds < 1 ? "\(microseconds(seconds) / 1000)ms" : Age.text(milliseconds: microseconds(seconds) / 1000)
+    seconds < 1 ? "\(microseconds(seconds) / 1000)ms" : TerminalAge.text(milliseconds: microseconds(seconds) / 1000)
   }
 
   /// The microseconds of a number of a document, which may be any number.

@@ -47,7 +47,7 @@ struct ListScreen {
     return line
   }
 
-  private func row(_ target: TargetEntry, _ model: TopModel) -> StyledLine {
+  private func row(_ target: TopTargetEntry, _ model: TopModel) -> StyledLine {
     var line = screen.line
     let isSelected = target.id == model.selection
     let glyph =
@@ -59,9 +59,9 @@ struct ListScreen {
     if screen.isWide { line.append(column: target.state.rawValue, 11, screen.style(.state(target.state), model)) }
     line.append(column: target.id, widths.id, isSelected ? .bold : .plain)
     if screen.isWide { line.append(column: target.target, widths.target) }
-    let latency = target.latency.map(Age.latency) ?? ""
+    let latency = target.latency.map(TerminalAge.latency) ?? ""
     line.append(column: target.state == .up ? latency : target.reason ?? "", widths.reason)
-    let age = Age.text(milliseconds: screen.now - target.since)
+    let age = TerminalAge.text(milliseconds: screen.now - target.since)
     line.append(TextWidth.fitted(age, max(0, line.rest), screen.glyphs, isRightAligned: true))
     return line
   }

@@ -21,7 +21,7 @@ package enum ProgressLine {
   ) -> String {
     let targets = "\(total) \(total == 1 ? "target" : "targets")"
     let count = done.map { "\($0) of \(targets)" } ?? targets
-    let age = Age.text(milliseconds: Int64(seconds) * 1000) + (limit.map { " of \($0)" } ?? "")
+    let age = TerminalAge.text(milliseconds: Int64(seconds) * 1000) + (limit.map { " of \($0)" } ?? "")
     return TextWidth.prefix(of: "\(verb): \(count), \(age)", max(0, columns - 1))
   }
 }

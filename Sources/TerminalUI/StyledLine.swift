@@ -2,7 +2,7 @@
 package struct StyledLine: Sendable, Equatable {
   private struct Span: Sendable, Equatable {
     var text: String
-    var style: Style
+    var style: TerminalStyle
   }
 
   private var spans: [Span] = []
@@ -25,7 +25,7 @@ package struct StyledLine: Sendable, Equatable {
   package var text: String { spans.map(\.text).joined() }
 
   /// Appends text, and cuts it off at the end of the line.
-  package mutating func append(_ text: String, _ style: Style = .plain) {
+  package mutating func append(_ text: String, _ style: TerminalStyle = .plain) {
     guard rest > 0 else { return }
     var text = TextWidth.printable(text, glyphs)
     if TextWidth.columns(text) > rest { text = TextWidth.fitted(text, rest, glyphs) }
@@ -34,14 +34,15 @@ package struct StyledLine: Sendable, Equatable {
   }
 
   /// Appends text in a column of a width, followed by a space.
-  package mutating func append(column text: String, _ width: Int, _ style: Style = .plain, isRightAligned: Bool = false)
-  {
+  package mutating func append(
+    column text: String, _ width: Int, _ style: TerminalStyle = .plain, isRightAligned: Bool = false
+  ) {
     append(TextWidth.fitted(text, width, glyphs, isRightAligned: isRightAligned), style)
     append(" ")
   }
 
   /// Appends text at the end of the line if it fits behind a space.
-  package mutating func append(rightAligned text: String, _ style: Style = .plain) {
+  package mutating func append(rightAligned text: String, _ style: TerminalStyle = .plain) {
     let columns = TextWidth.columns(TextWidth.printable(text, glyphs))
     guard columns < rest || self.columns == 0 else { return }
     append(String(repeating: " ", count: max(0, rest - columns)))

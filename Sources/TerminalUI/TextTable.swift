@@ -32,7 +32,7 @@ package struct TextTable: Sendable {
     let last = row.lastIndex { !$0.isEmpty } ?? 0
     return row.prefix(last + 1).enumerated().map { index, cell in
       let text = index == last ? TextWidth.printable(cell, glyphs) : TextWidth.fitted(cell, widths[index], glyphs)
-      guard index == column, let style = StateWords.style(of: cell) else { return text }
+      guard index == column, let style = TerminalStateWords.style(of: cell) else { return text }
       return style.applied(to: text, isColored: true)
     }.joined(separator: "  ")
   }

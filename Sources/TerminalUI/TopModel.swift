@@ -25,9 +25,9 @@ package struct TopModel: Sendable {
   }
 
   /// The service.
-  package var service = ServiceState()
+  package var service = TopServiceState()
   /// The connection to it.
-  package var connection: ServiceConnection
+  package var connection: TopServiceConnection
   /// What fills the screen.
   package private(set) var mode = Mode.list
   /// The id of the selected target.
@@ -79,7 +79,7 @@ package struct TopModel: Sendable {
   ///   - key: the key.
   ///   - rows: the number of targets that the screen shows.
   /// - Returns: what to do beyond the model.
-  package mutating func handle(_ key: Key, rows: Int) -> Action? {
+  package mutating func handle(_ key: TerminalKey, rows: Int) -> Action? {
     switch key {
     case .character("q"): return .quit
     case .redraw: return .redraw

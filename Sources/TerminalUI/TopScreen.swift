@@ -3,7 +3,7 @@ internal import ReachabilityModel
 /// Draws the model of `reachd top` as lines.
 package struct TopScreen: Sendable {
   /// The size of the terminal.
-  package let size: ScreenSize
+  package let size: TerminalSize
   let glyphs: Glyphs
   /// The current time, in milliseconds since 1970.
   let now: Int64
@@ -16,7 +16,7 @@ package struct TopScreen: Sendable {
   static let eventLines = 3
 
   /// Creates the drawing for a moment.
-  package init(_ size: ScreenSize, _ glyphs: Glyphs, now: Int64) {
+  package init(_ size: TerminalSize, _ glyphs: Glyphs, now: Int64) {
     (self.size, self.glyphs, self.now) = (size, glyphs, now)
   }
 
@@ -60,7 +60,7 @@ package struct TopScreen: Sendable {
     return [first, verdict(model, hasPath: false)] + paths(model) + [counts(model)]
   }
 
-  private func append(_ connection: ServiceConnection, to line: inout StyledLine) {
+  private func append(_ connection: TopServiceConnection, to line: inout StyledLine) {
     if connection.isLive(at: now) {
       line.append(rightAligned: "\(glyphs.live) live", .state(.up))
     } else {
@@ -83,7 +83,7 @@ package struct TopScreen: Sendable {
       return line
     }
     for part in [machine.connectionType, machine.reason].compactMap(\.self) { line.append(" \(part)") }
-    if let since = machine.since { line.append(" for \(Age.text(milliseconds: now - since))") }
+    if let since = machine.since { line.append(" for \(TerminalAge.text(milliseconds: now - since))") }
     return line
   }
 
@@ -100,7 +100,7 @@ package struct TopScreen: Sendable {
 
   private func counts(_ model: TopModel) -> StyledLine {
     var line = line
-    for state in TargetEntry.states {
+    for state in TopTargetEntry.states {
       let count = model.service.counts[state] ?? 0
       if line.columns > 0 { line.append(isWide ? "  " : " ") }
       let name = isWide ? " \(state.rawValue)" : ""
@@ -110,7 +110,7 @@ package struct TopScreen: Sendable {
   }
 
   /// The style, or none for outdated data: without colour they do not look like the present.
-  func style(_ style: Style, _ model: TopModel) -> Style {
+  func style(_ style: TerminalStyle, _ model: TopModel) -> TerminalStyle {
     model.connection.isLive(at: now) ? style : .plain
   }
 
@@ -136,12 +136,12 @@ package struct TopScreen: Sendable {
 
   // MARK: - Events, help and foot
 
-  func event(_ event: ServiceEvent) -> StyledLine {
+  func event(_ event: TopServiceEvent) -> StyledLine {
     var line = line
-    line.append(TextWidth.fitted(Age.text(milliseconds: now - event.time), 7, glyphs, isRightAligned: true))
+    line.append(TextWidth.fitted(TerminalAge.text(milliseconds: now - event.time), 7, glyphs, isRightAligned: true))
     line.append(" ago  \(event.subject) ")
     if let from = event.from { line.append("\(from) \(glyphs.arrow) ") }
-    line.append(event.to, StateWords.style(of: event.to) ?? .plain)
+    line.append(event.to, TerminalStateWords.style(of: event.to) ?? .plain)
     if !event.reason.isEmpty { line.append("  \(event.reason)") }
     return line
   }

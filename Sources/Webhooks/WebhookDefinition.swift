@@ -13,7 +13,7 @@ public struct WebhookDefinition: Sendable, Equatable {
   /// The receiver, `https` or `http`; its path and query may be secret.
   public var url: CheckTarget
   /// The secrets, the newest first; each adds a signature to every request.
-  public var secrets: [WebhookSecret]
+  public var secrets: [SigningSecret]
   /// The events that are sent.
   public var filter: WebhookFilter
   /// The time limit of one attempt, including name resolution.
@@ -23,7 +23,7 @@ public struct WebhookDefinition: Sendable, Equatable {
 
   /// Creates a webhook.
   public init(
-    id: String, url: CheckTarget, secrets: [WebhookSecret], filter: WebhookFilter = WebhookFilter(),
+    id: String, url: CheckTarget, secrets: [SigningSecret], filter: WebhookFilter = WebhookFilter(),
     timeout: Duration = defaultTimeout, maximumAge: Duration = defaultMaximumAge
   ) {
     self.id = id

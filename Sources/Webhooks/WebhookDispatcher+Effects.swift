@@ -26,7 +26,7 @@ extension WebhookDispatcher {
   }
 
   /// Logs effects that need an operator's attention; single attempts are in the delivery log.
-  private func log(_ record: DeliveryRecord, of id: String) {
+  private func log(_ record: WebhookDeliveryRecord, of id: String) {
     var metadata: Logger.Metadata = ["webhook": "\(id)", "message": "\(record.message)"]
     if let status = record.status { metadata["status"] = "\(status)" }
     if let detail = record.detail { metadata["detail"] = "\(detail)" }

@@ -40,7 +40,7 @@ extension WebhookDispatcher {
 }
 
 /// A weak reference that the timer holds, so that it does not keep the dispatcher alive.
-final class WeakDispatcher: Sendable {
+final class WeakWebhookDispatcher: Sendable {
   private struct Reference: Sendable { weak var dispatcher: WebhookDispatcher? }
   private let reference = Locked(Reference())
 

@@ -38,7 +38,7 @@ public final class WebhookDispatcher: Sendable {
     monitor: ReachabilityMonitor, checker: Checker, source: any WebhookEventSource, storage: any WebhookStorage,
     configuration: Configuration, clock: (any CheckClock)? = nil, logger: Logger
   ) {
-    let clock = clock ?? SystemClock(label: "webhooks")
+    let clock = clock ?? SystemCheckClock(label: "webhooks")
     self.clock = clock
     self.monitor = monitor
     self.source = source
@@ -49,7 +49,7 @@ public final class WebhookDispatcher: Sendable {
     attributeSource = WebhookMessage.source(machine: configuration.machine)
     table = Locked(WebhookTable(source: attributeSource))
     // The timer may outlive the dispatcher.
-    let reference = WeakDispatcher()
+    let reference = WeakWebhookDispatcher()
     timer = clock.makeTimer { reference.dispatcher?.process() }
     reference.dispatcher = self
   }
@@ -120,7 +120,7 @@ public final class WebhookDispatcher: Sendable {
   }
 
   /// The present time on both clocks.
-  var now: DeliveryState.Moment { DeliveryState.Moment(uptime: clock.uptime, time: clock.time) }
+  var now: WebhookDeliveryState.Moment { WebhookDeliveryState.Moment(uptime: clock.uptime, time: clock.time) }
 
   // MARK: - The queue
 
@@ -158,7 +158,7 @@ public final class WebhookDispatcher: Sendable {
   }
 
   /// Changes the states, and performs the effects in their order.
-  func change(_ body: (inout WebhookTable, DeliveryState.Moment) -> [WebhookTable.Action]) {
+  func change(_ body: (inout WebhookTable, WebhookDeliveryState.Moment) -> [WebhookTable.Action]) {
     let now = now
     let actions = table.withLock { body(&$0, now) }
     for action in actions { perform(action) }

@@ -38,10 +38,10 @@ public struct WebhookLogEntry: Sendable, Equatable {
   /// The id of the webhook.
   public var webhook: String
   /// The entry.
-  public var record: DeliveryRecord
+  public var record: WebhookDeliveryRecord
 
   /// Creates an entry.
-  public init(number: Int64 = 0, webhook: String, record: DeliveryRecord) {
+  public init(number: Int64 = 0, webhook: String, record: WebhookDeliveryRecord) {
     self.number = number
     self.webhook = webhook
     self.record = record

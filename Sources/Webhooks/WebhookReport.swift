@@ -37,9 +37,9 @@ public struct WebhookReport: Sendable {
   /// When a message was last delivered, since the start of the process.
   public var lastDelivery: Timestamp?
   /// The last attempt, if it failed.
-  public var lastFailure: DeliveryRecord?
+  public var lastFailure: WebhookDeliveryRecord?
   /// The number of entries of the log since the start of the process, by result.
-  public var totals: [DeliveryRecord.Result: Int]
+  public var totals: [WebhookDeliveryRecord.Result: Int]
 }
 
 /// What a client may request for a webhook.
@@ -59,7 +59,7 @@ public enum WebhookCommandResult: Sendable {
   /// It is carried out.
   case done(WebhookReport)
   /// The attempt was made.
-  case attempted(DeliveryRecord)
+  case attempted(WebhookDeliveryRecord)
   /// No attempt was made, because there is no route to the receiver.
   case noRoute
   /// No attempt was made, because too many wait.

@@ -47,10 +47,10 @@ enum WebhookRequest {
   }
 
   /// What the result of a request means for the delivery.
-  static func outcome(of result: CheckResult, wasCancelled: Bool, now: Timestamp) -> AttemptOutcome {
+  static func outcome(of result: CheckResult, wasCancelled: Bool, now: Timestamp) -> WebhookAttemptOutcome {
     // The status is enough, also when the rest of the answer did not arrive.
     if let answer = result.evidence.http {
-      let delay = answer.retryAfter.flatMap { DeliveryRules.retryAfter($0, now: now) }
+      let delay = answer.retryAfter.flatMap { WebhookDeliveryRules.retryAfter($0, now: now) }
       return .answered(status: answer.status, retryAfter: delay)
     }
     if wasCancelled, result.reason == .cancelled { return .cancelled }

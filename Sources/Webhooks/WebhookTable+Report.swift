@@ -22,7 +22,7 @@ extension WebhookTable {
   }
 }
 
-extension DeliveryState {
+extension WebhookDeliveryState {
   /// The state that a ``WebhookReport`` contains.
   fileprivate var reportedState: WebhookReport.State {
     if case .sending = activity { return .sending }

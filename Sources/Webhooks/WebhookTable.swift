@@ -8,7 +8,7 @@ struct WebhookTable: Sendable {
   struct Entry: Sendable {
     var definition: WebhookDefinition
     /// Nil until the stored position is known.
-    var state: DeliveryState?
+    var state: WebhookDeliveryState?
     /// Whether the receiver has a route; stored here until there is a state.
     ///
     /// Nil until it is reported.
@@ -17,16 +17,16 @@ struct WebhookTable: Sendable {
     var wakeAt: Duration?
     /// The number of the request that was cancelled.
     var cancelled: Int?
-    var totals: [DeliveryRecord.Result: Int] = [:]
+    var totals: [WebhookDeliveryRecord.Result: Int] = [:]
   }
 
   /// An effect on behalf of a webhook.
   struct Action: Sendable {
     var webhook: WebhookDefinition
-    var effect: DeliveryState.Effect
+    var effect: WebhookDeliveryState.Effect
   }
 
-  typealias Moment = DeliveryState.Moment
+  typealias Moment = WebhookDeliveryState.Moment
 
   let source: String
   private(set) var entries: [String: Entry] = [:]
@@ -109,7 +109,7 @@ struct WebhookTable: Sendable {
   private mutating func start(_ id: String, _ now: Moment) -> [Action] {
     guard let stored, let entry = entries[id], entry.state == nil else { return [] }
     let seed = UInt64.random(in: .min ... .max)
-    var state = DeliveryState(
+    var state = WebhookDeliveryState(
       stored[id], epoch: epoch, end: end, maximumAge: entry.definition.maximumAge, source: source, seed: seed, now)
     states += 1
     state.lastNumber = states << 32
@@ -161,7 +161,8 @@ struct WebhookTable: Sendable {
   }
 
   /// Applies an input to the state of a webhook; does nothing if it has no state yet.
-  mutating func change(_ id: String, _ body: (inout DeliveryState) -> [DeliveryState.Effect]) -> [Action] {
+  mutating func change(_ id: String, _ body: (inout WebhookDeliveryState) -> [WebhookDeliveryState.Effect]) -> [Action]
+  {
     guard var state = entries[id]?.state else { return [] }
     let effects = body(&state)
     entries[id]?.state = state
@@ -169,7 +170,7 @@ struct WebhookTable: Sendable {
   }
 
   /// Updates an entry from the effects, and returns them as actions.
-  private mutating func note(_ effects: [DeliveryState.Effect], _ id: String) -> [Action] {
+  private mutating func note(_ effects: [WebhookDeliveryState.Effect], _ id: String) -> [Action] {
     guard let definition = entries[id]?.definition else { return [] }
     for effect in effects {
       switch effect {

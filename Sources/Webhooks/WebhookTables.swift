@@ -66,7 +66,7 @@ public final class WebhookTables: WebhookStorage {
         SELECT id, event, at, result, ms, status, detail FROM delivery WHERE webhook = ? AND id < ?
         ORDER BY id DESC LIMIT ?
         """, .text(id), .integer(entry ?? .max), .integer(Int64(limit))
-      ) { row in WebhookLogEntry(number: row.integer(0), webhook: id, record: DeliveryRecord(row)) }
+      ) { row in WebhookLogEntry(number: row.integer(0), webhook: id, record: WebhookDeliveryRecord(row)) }
     } completion: { result in
       completion(try? result.get())
     }
@@ -116,7 +116,7 @@ public final class WebhookTables: WebhookStorage {
   }
 }
 
-extension DeliveryRecord {
+extension WebhookDeliveryRecord {
   /// Reads the columns after the number of an entry.
   fileprivate init(_ row: borrowing DatabaseRow) {
     self.init(

@@ -23,7 +23,7 @@ final class WebhookWriter: Sendable {
   }
 
   /// Appends an entry to the log.
-  func append(_ record: DeliveryRecord, of id: String) {
+  func append(_ record: WebhookDeliveryRecord, of id: String) {
     pending.withLock { pending in
       pending.records.append(WebhookLogEntry(webhook: id, record: record))
       pending.records.removeFirst(max(0, pending.records.count - Limits.pendingRecords))

@@ -1,5 +1,5 @@
 /// Builds the tree from events, and rejects features that a configuration file does not need.
-struct NodeComposer {
+struct YAMLNodeComposer {
   private let parser: YAMLEventParser
 
   /// The tags that plain scalars resolve to (YAML 1.1 core types); every other tag requires application code.
@@ -13,7 +13,7 @@ struct NodeComposer {
 
   /// Reads the only document in `bytes`, which are UTF-8 without a byte order mark.
   static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
-    let reader = NodeComposer(parser: try YAMLEventParser(bytes))
+    let reader = YAMLNodeComposer(parser: try YAMLEventParser(bytes))
     return try reader.document()
   }
 
@@ -31,7 +31,7 @@ struct NodeComposer {
     return root
   }
 
-  private func node(_ event: Event, depth: Int) throws(YAMLError) -> YAMLNode {
+  private func node(_ event: YAMLEvent, depth: Int) throws(YAMLError) -> YAMLNode {
     if let anchor = event.anchor {
       throw YAMLError(at: event.position, "anchors are not supported: write the value out instead of '&\(anchor)'")
     }
@@ -51,7 +51,7 @@ struct NodeComposer {
     }
   }
 
-  private func scalar(_ text: String, isPlain: Bool, _ event: Event) throws(YAMLError) -> YAMLNode {
+  private func scalar(_ text: String, isPlain: Bool, _ event: YAMLEvent) throws(YAMLError) -> YAMLNode {
     guard let tag = event.tag else {
       return YAMLNode(position: event.position, value: .scalar(text, isPlain: isPlain, tag: nil))
     }
@@ -63,14 +63,14 @@ struct NodeComposer {
     return YAMLNode(position: event.position, value: .scalar(text, isPlain: isGuessable, tag: tag))
   }
 
-  private func check(_ event: Event, depth: Int, tag allowed: String) throws(YAMLError) {
+  private func check(_ event: YAMLEvent, depth: Int, tag allowed: String) throws(YAMLError) {
     guard depth < Limits.depth else {
       throw YAMLError(at: event.position, "nested deeper than \(Limits.depth) levels")
     }
     if let tag = event.tag, tag != allowed, tag != Self.nonSpecificTag { throw Self.unknownTag(tag, event) }
   }
 
-  private static func unknownTag(_ tag: String, _ event: Event) -> YAMLError {
+  private static func unknownTag(_ tag: String, _ event: YAMLEvent) -> YAMLError {
     YAMLError(at: event.position, "the tag '\(tag)' is not supported: leave it out, and quote the value if it is text")
   }
 
@@ -99,7 +99,7 @@ struct NodeComposer {
     }
   }
 
-  private func key(_ event: Event) throws(YAMLError) -> YAMLNode {
+  private func key(_ event: YAMLEvent) throws(YAMLError) -> YAMLNode {
     switch event.kind {
     case .sequenceStart, .mappingStart:
       throw YAMLError(at: event.position, "a key must be a plain or quoted text, not a list or a mapping")

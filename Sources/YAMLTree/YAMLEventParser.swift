@@ -1,7 +1,7 @@
 internal import CYAML
 
 /// A libyaml event as a value; only this file uses libyaml's pointers.
-struct Event {
+struct YAMLEvent {
   /// The kinds of event that the tree needs.
   enum Kind {
     case streamStart, streamEnd, documentStart, documentEnd
@@ -45,39 +45,39 @@ struct Event {
   }
 
   /// The next event; must not be called after an error or the end of the stream.
-  func next() throws(YAMLError) -> Event {
+  func next() throws(YAMLError) -> YAMLEvent {
     var event = unsafe yaml_event_t()
     guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw diagnostic() }
     defer { unsafe yaml_event_delete(&event) }
     let position = unsafe Self.position(event.start_mark)
     switch unsafe event.type {
-    case YAML_STREAM_START_EVENT: return Event(kind: .streamStart, position: position)
-    case YAML_DOCUMENT_START_EVENT: return Event(kind: .documentStart, position: position)
-    case YAML_DOCUMENT_END_EVENT: return Event(kind: .documentEnd, position: position)
-    case YAML_SEQUENCE_END_EVENT: return Event(kind: .sequenceEnd, position: position)
-    case YAML_MAPPING_END_EVENT: return Event(kind: .mappingEnd, position: position)
+    case YAML_STREAM_START_EVENT: return YAMLEvent(kind: .streamStart, position: position)
+    case YAML_DOCUMENT_START_EVENT: return YAMLEvent(kind: .documentStart, position: position)
+    case YAML_DOCUMENT_END_EVENT: return YAMLEvent(kind: .documentEnd, position: position)
+    case YAML_SEQUENCE_END_EVENT: return YAMLEvent(kind: .sequenceEnd, position: position)
+    case YAML_MAPPING_END_EVENT: return YAMLEvent(kind: .mappingEnd, position: position)
     case YAML_ALIAS_EVENT:
-      return unsafe Event(kind: .alias(Self.text(event.data.alias.anchor) ?? ""), position: position)
+      return unsafe YAMLEvent(kind: .alias(Self.text(event.data.alias.anchor) ?? ""), position: position)
     case YAML_SCALAR_EVENT: return unsafe Self.scalar(event.data.scalar, position)
     case YAML_SEQUENCE_START_EVENT:
       let start = unsafe event.data.sequence_start
-      return unsafe Event(
+      return unsafe YAMLEvent(
         kind: .sequenceStart, position: position, anchor: Self.text(start.anchor), tag: Self.text(start.tag))
     case YAML_MAPPING_START_EVENT:
       let start = unsafe event.data.mapping_start
-      return unsafe Event(
+      return unsafe YAMLEvent(
         kind: .mappingStart, position: position, anchor: Self.text(start.anchor), tag: Self.text(start.tag))
-    default: return Event(kind: .streamEnd, position: position)
+    default: return YAMLEvent(kind: .streamEnd, position: position)
     }
   }
 
   private typealias ScalarEvent = yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar
 
-  private static func scalar(_ scalar: ScalarEvent, _ position: YAMLPosition) -> Event {
+  private static func scalar(_ scalar: ScalarEvent, _ position: YAMLPosition) -> YAMLEvent {
     // The length counts, not the first NUL: "\0" is a legal escape in a double-quoted scalar.
     let bytes = unsafe UnsafeBufferPointer(start: scalar.value, count: scalar.length)
     let isPlain = unsafe scalar.style == YAML_PLAIN_SCALAR_STYLE
-    return unsafe Event(
+    return unsafe YAMLEvent(
       kind: .scalar(String(decoding: bytes, as: UTF8.self), isPlain: isPlain), position: position,
       anchor: text(scalar.anchor), tag: text(scalar.tag))
   }

@@ -92,7 +92,7 @@ extension YAMLNode {
     if let offset = firstInvalidByte(text) {
       throw YAMLError(at: YAMLPosition(ofByte: offset, in: text), "this byte is not UTF-8 text")
     }
-    return try NodeComposer.read(text)
+    return try YAMLNodeComposer.read(text)
   }
 
   /// Reads one YAML document from a string; see ``parse(_:)-([UInt8])``.

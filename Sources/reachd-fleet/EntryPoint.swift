@@ -10,10 +10,10 @@ enum EntryPoint {
   static func main() {
     StandardStreams.fill()
     // Before the probers and the HTTP servers, whose sizes depend on the limit.
-    DescriptorLimit.raise()
+    ProcessDescriptorLimit.raise()
     do {
       // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
-      let serving = [AgentCommand.configuration.commandName, ReplicaCommand.configuration.commandName]
+      let serving = [FleetAgentCommand.configuration.commandName, FleetReplicaCommand.configuration.commandName]
       if serving.contains(CommandLine.arguments.dropFirst().first) {
         ProcessSignals.exitOnTermination()
       }
@@ -35,8 +35,8 @@ enum EntryPoint {
         try await daemon.serve()
         ReachdFleet.exit()
       } catch {
-        Terminal.writeError("reachd-fleet: \(error)")
-        ReachdFleet.exit(withError: ExitStatus.unavailable)
+        FleetTerminal.writeError("reachd-fleet: \(error)")
+        ReachdFleet.exit(withError: FleetExitStatus.unavailable)
       }
     }
     // Not on the main actor, whose thread waits here, and not dispatchMain(), which unblocks signals on this thread.

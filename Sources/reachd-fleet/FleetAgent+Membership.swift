@@ -90,7 +90,7 @@ extension FleetAgent {
   }
 
   /// Publishes `hello` again before the stream drops it: a replica or an agent that begins then would not know this agent.
-  func restateHello(in stream: StreamState) {
+  func restateHello(in stream: FleetEngineStreamState) {
     let isDue = state.withLock { state in
       guard case .member(let sequence) = state.standing else { return false }
       return stream.dropsSoon(sequence) || .now - state.helloTime > FleetLimits.restatementAge
@@ -124,7 +124,7 @@ extension FleetAgent {
 
   /// Ends the process: of two agents of one id, neither's cells would be right.
   static func exitAsDuplicate(_ id: String) {
-    Terminal.writeError("reachd-fleet: fleet.id: another agent with the id \(id) is running")
-    exit(ExitStatus.unavailable.rawValue)
+    FleetTerminal.writeError("reachd-fleet: fleet.id: another agent with the id \(id) is running")
+    exit(FleetExitStatus.unavailable.rawValue)
   }
 }

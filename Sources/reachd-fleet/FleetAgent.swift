@@ -38,7 +38,7 @@ final class FleetAgent: ServicePart {
     /// When that was.
     var helloTime = ContinuousClock.now
     var subscriptions: [any FleetSubscription] = []
-    var timer: AgentTimer?
+    var timer: FleetAgentTimer?
     var ticks = 0
     /// The nodes and definitions that are being read.
     var roster: (any FleetSubscription)?
@@ -49,9 +49,9 @@ final class FleetAgent: ServicePart {
   let hello: NodeHello
   let engine: JetStreamEngine
   private let outbox: AgentOutbox
-  let chain: ChainDriver
-  private let targets: AgentTargets
-  let requests: AgentRequests
+  let chain: FleetAgentChainDriver
+  private let targets: FleetAgentTargets
+  let requests: FleetAgentRequests
   let logger: Logger
   let state = Locked(State())
   let queue = DispatchQueue(label: "agent")
@@ -63,12 +63,12 @@ final class FleetAgent: ServicePart {
     self.id = id
     self.logger = logger
     hello = NodeHello(
-      role: .agent, zone: fleet.zone, labels: fleet.labels, address: fleet.address, version: Version.current)
+      role: .agent, zone: fleet.zone, labels: fleet.labels, address: fleet.address, version: ServiceVersion.current)
     engine = JetStreamEngine(FleetSettings.connection(fleet, role: "agent"), .directly, logger)
     outbox = context.service.makeAgentOutbox()
-    chain = ChainDriver(agent: id, engine: engine, store: outbox, logger: logger) { Self.exitAsDuplicate(id) }
-    targets = AgentTargets(id, context.service, logger)
-    requests = AgentRequests(instance: instance, context.service.schedule)
+    chain = FleetAgentChainDriver(agent: id, engine: engine, store: outbox, logger: logger) { Self.exitAsDuplicate(id) }
+    targets = FleetAgentTargets(id, context.service, logger)
+    requests = FleetAgentRequests(instance: instance, context.service.schedule)
     context.service.add(healthCheck)
     context.service.add(metrics)
   }
@@ -77,7 +77,7 @@ final class FleetAgent: ServicePart {
     outbox.observe { [weak self] in self?.chain.handle(.appended($0)) }
     outbox.load { [self] saved in chain.begin(saved, last: outbox.end) }
     engine.observeConnection { [weak self] isConnected in self?.connectionChanged(isConnected) }
-    let timer = AgentTimer(on: queue, every: FleetLimits.heartbeatInterval) { [weak self] in self?.tick() }
+    let timer = FleetAgentTimer(on: queue, every: FleetLimits.heartbeatInterval) { [weak self] in self?.tick() }
     state.withLock { state in
       state.timer = timer
     }
@@ -114,7 +114,8 @@ final class FleetAgent: ServicePart {
       return (true, state.hello, state.ticks % period == 0)
     }
     guard isMember else { return }
-    let heartbeat = Heartbeat(agent: id, instance: instance, outbox: Int(clamping: chain.backlog), hello: sequence)
+    let heartbeat = HeartbeatMessage(
+      agent: id, instance: instance, outbox: Int(clamping: chain.backlog), hello: sequence)
     engine.send(FleetWire.encode(heartbeat), on: .heartbeat(id))
     if isDue {
       confirmHello()
@@ -179,7 +180,7 @@ final class FleetAgent: ServicePart {
 }
 
 /// A timer that runs a closure on a queue at an interval, until it is released.
-@safe final class AgentTimer: @unchecked Sendable {
+@safe final class FleetAgentTimer: @unchecked Sendable {
   private let source: any DispatchSourceTimer
 
   init(on queue: DispatchQueue, every interval: Duration, _ body: @escaping @Sendable () -> Void) {

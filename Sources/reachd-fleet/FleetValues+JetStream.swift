@@ -17,8 +17,8 @@ extension FleetEngineError {
   }
 }
 
-extension LastMessageExpectation {
-  init(_ expectation: ExpectedLast) {
+extension JetStreamLastMessageExpectation {
+  init(_ expectation: FleetEngineExpectedLast) {
     switch expectation {
     case .none: self = .none
     case .sequence(let sequence): self = .sequence(sequence)
@@ -26,19 +26,19 @@ extension LastMessageExpectation {
   }
 }
 
-extension StoredMessage {
+extension FleetEngineStoredMessage {
   /// A copy that a server wrote for a client has no payload here, so that it is no message of the fleet.
-  init(_ message: StreamMessage) {
+  init(_ message: JetStreamMessage) {
     self.init(
       subject: message.subject, sequence: message.sequence, time: message.time,
       payload: message.isCopy ? [] : message.payload)
   }
 }
 
-extension StreamState {
+extension FleetEngineStreamState {
   /// The server reports 0 as the first sequence of a stream that never had a message; of one that lost all of them, the
   /// next sequence.
-  init(_ status: StreamStatus) {
+  init(_ status: JetStreamStatus) {
     self.init(created: status.created, first: max(status.firstSequence, 1), last: status.lastSequence)
   }
 }

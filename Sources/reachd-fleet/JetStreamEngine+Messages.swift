@@ -8,7 +8,7 @@ extension JetStreamEngine {
   // MARK: - Stored messages
 
   func publish(
-    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: ExpectedLast?,
+    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: FleetEngineExpectedLast?,
     completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
   ) {
     let isAdmitted = state.withLock { state in
@@ -30,24 +30,25 @@ extension JetStreamEngine {
         throw JetStreamError("publish \(subject)", .timedOut, "earlier publications took too long")
       }
       return try connection.publish(
-        "\(subject)", payload, expecting: expectation.map(LastMessageExpectation.init),
+        "\(subject)", payload, expecting: expectation.map(JetStreamLastMessageExpectation.init),
         within: Self.electionTimeLimit)
     }
   }
 
   func lastMessage(
-    on subject: FleetSubject, completion: @escaping @Sendable (Result<StoredMessage?, FleetEngineError>) -> Void
+    on subject: FleetSubject,
+    completion: @escaping @Sendable (Result<FleetEngineStoredMessage?, FleetEngineError>) -> Void
   ) {
     perform(on: reads, completion) { connection throws(JetStreamError) in
       try connection.lastMessage(of: "\(subject)", in: FleetSubject.stream, within: Self.timeLimit)
-        .map(StoredMessage.init)
+        .map(FleetEngineStoredMessage.init)
     }
   }
 
-  func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void) {
+  func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void) {
     perform(on: reads, completion) { connection throws(JetStreamError) in
       do throws(JetStreamError) {
-        return StreamState(try connection.stream(FleetSubject.stream, within: Self.electionTimeLimit))
+        return FleetEngineStreamState(try connection.stream(FleetSubject.stream, within: Self.electionTimeLimit))
       } catch {
         guard error.kind == .notFound else { throw error }
         return nil
@@ -57,11 +58,11 @@ extension JetStreamEngine {
 
   /// Creates the stream, or finds it; only replicas may.
   func createStream(
-    _ configuration: StreamConfiguration,
-    completion: @escaping @Sendable (Result<StreamState, FleetEngineError>) -> Void
+    _ configuration: JetStreamConfiguration,
+    completion: @escaping @Sendable (Result<FleetEngineStreamState, FleetEngineError>) -> Void
   ) {
     perform(on: reads, completion) { connection throws(JetStreamError) in
-      StreamState(try connection.createStream(configuration, within: Self.timeLimit))
+      FleetEngineStreamState(try connection.createStream(configuration, within: Self.timeLimit))
     }
   }
 
@@ -76,12 +77,12 @@ extension JetStreamEngine {
   }
 
   func consume(
-    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (Delivery) -> Void
+    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
   ) -> any FleetSubscription {
     let (consumption, connection) = state.withLock { state in
       let number = state.next
       state.next += 1
-      let consumption = Consumption(number, subjects, sequence, receive) { [weak self] in
+      let consumption = JetStreamConsumption(number, subjects, sequence, receive) { [weak self] in
         self?.state.withLock { $0.consumptions[number] = nil }
       }
       state.consumptions[number] = consumption
@@ -91,7 +92,7 @@ extension JetStreamEngine {
     return consumption
   }
 
-  func begin(_ consumption: Consumption, on connection: NATSConnection) {
+  func begin(_ consumption: JetStreamConsumption, on connection: NATSConnection) {
     consumption.begin(connection, reading, attempts)
   }
 
@@ -104,12 +105,13 @@ extension JetStreamEngine {
 
   func subscribe(
     _ subject: String,
-    receive: @escaping @Sendable (_ message: UnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
+    receive:
+      @escaping @Sendable (_ message: FleetEngineUnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
   ) -> any FleetSubscription {
     let (subscription, connection) = state.withLock { state in
       let number = state.next
       state.next += 1
-      let subscription = Subscription(subject, receive) { [weak self] in
+      let subscription = JetStreamSubscription(subject, receive) { [weak self] in
         self?.state.withLock { $0.subscriptions[number] = nil }
       }
       state.subscriptions[number] = subscription
@@ -119,7 +121,7 @@ extension JetStreamEngine {
     return subscription
   }
 
-  func begin(_ subscription: Subscription, on connection: NATSConnection) {
+  func begin(_ subscription: JetStreamSubscription, on connection: NATSConnection) {
     do throws(JetStreamError) {
       try subscription.begin(connection)
     } catch {

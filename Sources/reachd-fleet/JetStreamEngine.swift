@@ -40,8 +40,8 @@ final class JetStreamEngine: FleetEngine {
     var requests = 0
     var publications = 0
     var observers: [@Sendable (Bool) -> Void] = []
-    var consumptions: [Int: Consumption] = [:]
-    var subscriptions: [Int: Subscription] = [:]
+    var consumptions: [Int: JetStreamConsumption] = [:]
+    var subscriptions: [Int: JetStreamSubscription] = [:]
     var next = 0
   }
 
@@ -50,7 +50,7 @@ final class JetStreamEngine: FleetEngine {
   let logger: Logger
   let state = Locked(State())
   /// Those of consumers; each replaces the one before.
-  let attempts = ConsumerAttempts()
+  let attempts = JetStreamConsumerAttempts()
   /// Publications; those about one node or target keep their order.
   let publishing = (0..<lanes).map { DispatchQueue(label: "publish \($0)") }
   let reads = DispatchQueue(label: "read")

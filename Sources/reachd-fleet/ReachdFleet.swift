@@ -19,6 +19,6 @@ struct ReachdFleet: ParsableCommand {
         0 after SIGTERM, 64 usage, 69 unavailable (an address, or the id of the agent, is in
         use), 78 configuration
       """,
-    version: "reachd-fleet \(Version.current) (commit \(Version.commit))",
-    subcommands: [AgentCommand.self, ReplicaCommand.self, ConfigCommand.self])
+    version: "reachd-fleet \(ServiceVersion.current) (commit \(ServiceVersion.commit))",
+    subcommands: [FleetAgentCommand.self, FleetReplicaCommand.self, FleetConfigCommand.self])
 }

@@ -12,12 +12,12 @@ struct ColorOption: ParsableArguments {
 
   /// Whether standard output gets colours.
   var isEnabled: Bool {
-    choice.isEnabled(ProcessEnvironment.all, isTerminal: TerminalDevice.isTerminal(1))
+    choice.isEnabled(ProcessEnvironment.all, isTerminal: ProcessTerminal.isTerminal(1))
   }
 
   /// Returns a line in which the first state among its first words has its colour.
   func colored(_ line: String, within limit: Int = 1) -> String {
-    StateWords.colored(line, within: limit, isColored: isEnabled)
+    TerminalStateWords.colored(line, within: limit, isColored: isEnabled)
   }
 }
 

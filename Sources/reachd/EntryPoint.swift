@@ -19,7 +19,7 @@ enum EntryPoint {
   static func main() {
     StandardStreams.fill()
     // Before the probers and the HTTP servers, whose sizes depend on the limit.
-    DescriptorLimit.raise()
+    ProcessDescriptorLimit.raise()
     let descriptors = ProcessUsage.maximumDescriptors
     guard descriptors >= minimumDescriptors else {
       Terminal.writeError(
@@ -49,7 +49,7 @@ enum EntryPoint {
     }
     if CommandLine.arguments.dropFirst().first == TopCommand.configuration.commandName {
       // Every thread inherits the mask: no signal may end the process while the terminal shows another screen.
-      TerminalSignals.block()
+      ProcessTerminalSignals.block()
       Task.detached { await run() }
       wait()
     }

@@ -14,7 +14,7 @@ final class Progress: Sendable {
   private let limit: String?
   private let state: Locked<State>
   private let isEnabled =
-    TerminalDevice.isTerminal(2) && !["", "dumb"].contains(ProcessEnvironment.all["TERM", default: ""])
+    ProcessTerminal.isTerminal(2) && !["", "dumb"].contains(ProcessEnvironment.all["TERM", default: ""])
 
   /// Creates the progress of a command.
   ///
@@ -57,7 +57,7 @@ final class Progress: Sendable {
   }
 
   private func show(after seconds: Int) {
-    let (columns, _) = TerminalDevice.size(of: 2)
+    let (columns, _) = ProcessTerminal.size(of: 2)
     state.withLock { state in
       // The clock may be late: the command has ended.
       guard !Task.isCancelled else { return }

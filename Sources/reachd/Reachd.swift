@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ReachabilityModel
 internal import Service
+internal import TextSyntax
 
 /// The root command.
 struct Reachd: AsyncParsableCommand {
@@ -29,7 +30,7 @@ struct Reachd: AsyncParsableCommand {
         0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error,
         73 file not created, 74 output, 78 configuration
       """,
-    version: "reachd \(Version.current) (commit \(Version.commit))",
+    version: "reachd \(ServiceVersion.current) (commit \(ServiceVersion.commit))",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
       TargetsCommand.self, TopCommand.self, HistoryCommand.self, HealthcheckCommand.self, ConfigCommand.self,

@@ -83,7 +83,7 @@ struct RemoteWatch: Sendable {
       }
       for event in events {
         count += 1
-        guard let update = RemoteUpdate(event, watchingHosts: !watch.hosts.isEmpty) else { continue }
+        guard let update = RemoteEvent(event, watchingHosts: !watch.hosts.isEmpty) else { continue }
         if watch.isJSON {
           Terminal.line(update.json)
         } else if let line = update.line {

@@ -17,7 +17,7 @@ final class ServiceFeed: Sendable {
   /// What the feed has received.
   enum Message: Sendable {
     /// The state of the connection changed, or bytes arrived.
-    case connection(ServiceConnection)
+    case connection(TopServiceConnection)
     /// `GET /targets/overview`.
     case overview(JSON)
     /// `GET /events`: the events before the stream.

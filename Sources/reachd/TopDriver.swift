@@ -24,7 +24,7 @@ final class TopDriver {
   private let mailbox: Mailbox<ServiceFeed.Message>
   private let poller: Poller
   private let signals: Int32
-  private let settings: TerminalDevice.Settings
+  private let settings: ProcessTerminal.Settings
   private var model = TopModel(connectingAt: ServiceFeed.now)
   private var writer = ScreenWriter()
   private var lastFrame: MonotonicInstant?
@@ -44,9 +44,8 @@ final class TopDriver {
     do {
       (mailbox, poller) = (try Mailbox(), try Poller(capacity: 4))
       feed = ServiceFeed(client: client, source: source, mailbox: mailbox)
-      guard let signals = TerminalSignals.descriptor(), let settings = TerminalDevice.Settings(of: Self.input) else {
-        throw ClientOptions.undetermined("the terminal cannot be read")
-      }
+      guard let signals = ProcessTerminalSignals.descriptor(), let settings = ProcessTerminal.Settings(of: Self.input)
+      else { throw ClientOptions.undetermined("the terminal cannot be read") }
       (self.signals, self.settings) = (signals, settings)
       try mailbox.attach(to: poller, token: Self.mailboxToken)
       try poller.add(Self.input, .readable)
@@ -92,7 +91,7 @@ final class TopDriver {
     }
     leave()
     switch end {
-    case .signal(let number): TerminalSignals.end(by: number)
+    case .signal(let number): ProcessTerminalSignals.end(by: number)
     case .failed(let code, let message):
       if let message { Terminal.writeError("reachd: \(message)") }
       return code
@@ -110,8 +109,8 @@ final class TopDriver {
 
   private func takeKeys() -> End? {
     // The end of the input: the terminal is gone.
-    guard let bytes = TerminalDevice.read(Self.input) else { return .quit }
-    for key in Key.keys(in: bytes) {
+    guard let bytes = ProcessTerminal.read(Self.input) else { return .quit }
+    for key in TerminalKey.keys(in: bytes) {
       let action = model.handle(key, rows: screen.targetRows)
       if perform(action) { return .quit }
     }
@@ -134,12 +133,12 @@ final class TopDriver {
   }
 
   private func takeSignals() -> End? {
-    while let request = TerminalSignals.next(from: signals) {
+    while let request = ProcessTerminalSignals.next(from: signals) {
       switch request {
       case .end(let number): return .signal(number)
       case .stop:
         leave()
-        TerminalSignals.stop()
+        ProcessTerminalSignals.stop()
         enter()
       // A shell may have changed the settings while the process was stopped.
       case .redraw: enter()
@@ -169,8 +168,8 @@ final class TopDriver {
   // MARK: - Screen
 
   private var screen: TopScreen {
-    let (columns, lines) = TerminalDevice.size(of: Self.output)
-    return TopScreen(ScreenSize(columns: columns, lines: lines), glyphs, now: ServiceFeed.now)
+    let (columns, lines) = ProcessTerminal.size(of: Self.output)
+    return TopScreen(TerminalSize(columns: columns, lines: lines), glyphs, now: ServiceFeed.now)
   }
 
   private func draw() {

@@ -48,7 +48,7 @@ struct ScriptedMachine {
     case .now(let response): return response
     case .wait(let wait): return wait.expired()
     case .later(let start):
-      let inbox = try ServerInbox()
+      let inbox = try HTTPServerInbox()
       start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
       var answer: HTTPResponse?
       eventually {

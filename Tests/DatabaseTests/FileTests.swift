@@ -31,16 +31,13 @@ struct FileTests {
   @Test("A page keeps its words in its file, and another user's or a linked file is refused")
   func page() throws {
     let path = directory.path + "/page"
-    var page: SharedPage? = try SharedPage(path)
+    var page: DatabaseSharedPage? = try DatabaseSharedPage(path)
     page?[511] = 42
     page = nil
-    #expect(try SharedPage(path)[511] == 42)
+    #expect(try DatabaseSharedPage(path)[511] == 42)
     #expect(unsafe link(path, directory.path + "/link") == 0)
-    #expect(throws: FileError.self) { _ = try SharedPage(path) }
+    #expect(throws: DatabaseFileError.self) { _ = try DatabaseSharedPage(path) }
     #expect(unsafe symlink(path, directory.path + "/symlink") == 0)
-    #expect(throws: FileError.self) { _ = try SharedPage(directory.path + "/symlink") }
+    #expect(throws: DatabaseFileError.self) { _ = try DatabaseSharedPage(directory.path + "/symlink") }
   }
-
-  @Test("The boot id is one line")
-  func boot() { #expect(BootID.current.utf8.count == 36) }
 }

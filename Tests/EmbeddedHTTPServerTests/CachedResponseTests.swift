@@ -4,7 +4,7 @@ import Testing
 
 /// Answers that stand until something changes.
 @Suite struct CachedResponseTests {
-  let epoch = CacheGeneration()
+  let epoch = ResponseCacheGeneration()
   let asked = Tally()
   let repeated = Tally()
 
@@ -14,9 +14,9 @@ import Testing
     return try Fixture.serving { request in
       let number = epoch.current
       asked.add()
-      let body = SharedBody(headers: ["X-Asked": "\(asked.value)"], bytes: Array(request.target.utf8))
+      let body = SharedResponseBody(headers: ["X-Asked": "\(asked.value)"], bytes: Array(request.target.utf8))
       var response = HTTPResponse(shared: body)
-      response.cacheValidity = CacheValidity(epoch: epoch, number: number) { repeated.add() }
+      response.cacheValidity = ResponseCacheValidity(epoch: epoch, number: number) { repeated.add() }
       if request.target == "/other" { response.headers["X-More"] = "1" }
       return .now(response)
     }

@@ -11,10 +11,11 @@ struct DeadlineTests {
   func heap() throws {
     let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), mode: 0)
     let address = socket.address
-    let inbox = try ServerInbox()
+    let inbox = try HTTPServerInbox()
     // Another thread's until that has ended.
-    nonisolated(unsafe) let loop = try ServerLoop(
-      configuration: .init(address: address), socket: socket, identity: nil, inbox: inbox, counters: ServerCounters(),
+    nonisolated(unsafe) let loop = try HTTPServerLoop(
+      configuration: .init(address: address), socket: socket, identity: nil, inbox: inbox,
+      counters: HTTPServerCounters(),
       handler: { _ in
         .wait(
           HTTPWait(limit: .seconds(600)) {

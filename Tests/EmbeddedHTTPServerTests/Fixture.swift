@@ -25,7 +25,8 @@ final class Fixture: Sendable {
 
   /// A server whose streams reach their clients in one of the two ways.
   convenience init(
-    _ mode: StreamMode, configure: (inout HTTPServer.Configuration) -> Void = { _ in }, handler: @escaping HTTPHandler
+    _ mode: HTTPStreamMode, configure: (inout HTTPServer.Configuration) -> Void = { _ in },
+    handler: @escaping HTTPHandler
   ) throws {
     try self.init(
       configure: {
@@ -69,10 +70,10 @@ final class Fixture: Sendable {
       if let after = request.query.first.flatMap({ UInt64($0.value) }), case .at(let found) = log.cursor(after: after) {
         cursor = found
       }
-      let feed = HTTPStream.Feed(log: log, cursor: cursor, selection: .init(kinds: kinds))
-      let beat = HTTPStream.Heartbeat(
+      let feed = EventStreamResponse.Feed(log: log, cursor: cursor, selection: .init(kinds: kinds))
+      let beat = EventStreamResponse.Heartbeat(
         interval: heartbeat, bytes: Array("beat ".utf8), position: .init(prefix: [], suffix: Array("\n".utf8)))
-      let stream = HTTPStream(feeds: [feed], preamble: Array(preamble.utf8), heartbeat: beat)
+      let stream = EventStreamResponse(feeds: [feed], preamble: Array(preamble.utf8), heartbeat: beat)
       return .now(HTTPResponse(headers: ["Content-Type": "text/event-stream"], body: .stream(stream)))
     }
   }
@@ -87,9 +88,9 @@ final class Fixture: Sendable {
   }
 }
 
-extension StreamMode {
+extension HTTPStreamMode {
   /// Both ways; each must do the same.
-  static let both = [StreamMode.takeover, .callback]
+  static let both = [HTTPStreamMode.takeover, .callback]
 }
 
 /// A count that several threads share.

@@ -35,7 +35,7 @@ final class RawClient {
   }
 
   init(_ address: ListenAddress, receiveBuffer: Int32? = nil) throws {
-    guard let target = SocketAddress(host: address.host, port: address.port) else {
+    guard let target = ListenSocketAddress(host: address.host, port: address.port) else {
       throw Failure(description: "no address")
     }
     descriptor = socket(target.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

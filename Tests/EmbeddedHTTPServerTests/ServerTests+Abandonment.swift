@@ -108,7 +108,7 @@ extension ServerTests {
     /// Answers with a stream that ends after two entries.
     private static func pair(_ log: EventLog, _ abandoned: Tally) -> HTTPHandler {
       { _ in
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]), endsAfter: 2,
           onAbandonment: { abandoned.add() })
         return .now(HTTPResponse(body: .stream(stream)))
@@ -140,7 +140,7 @@ extension ServerTests {
       let abandoned = Tally()
       let log = EventLog()
       let fixture = try Fixture(configure: { $0.streamLimit = 0 }) { _ in
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]),
           onAbandonment: { abandoned.add() })
         return .now(HTTPResponse(body: .stream(stream)))
@@ -151,12 +151,12 @@ extension ServerTests {
       #expect(abandoned.value == 1)
     }
 
-    @Test("An endless stream reports its end", arguments: StreamMode.both)
-    func endless(mode: StreamMode) throws {
+    @Test("An endless stream reports its end", arguments: HTTPStreamMode.both)
+    func endless(mode: HTTPStreamMode) throws {
       let abandoned = Tally()
       let log = EventLog()
       let fixture = try Fixture(mode) { _ in
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]),
           onAbandonment: { abandoned.add() })
         return .now(HTTPResponse(body: .stream(stream)))

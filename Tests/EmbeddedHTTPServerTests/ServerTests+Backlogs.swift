@@ -26,18 +26,18 @@ extension ServerTests {
           return found.isEmpty ? nil : found
         }
         let selection = EventLog.Selection(topics: labels("t"), sources: labels("s"), groups: labels("g"))
-        var feeds = [HTTPStream.Feed(log: log, cursor: log.end, selection: .init(kinds: kinds))]
+        var feeds = [EventStreamResponse.Feed(log: log, cursor: log.end, selection: .init(kinds: kinds))]
         if selection != EventLog.Selection() {
           feeds.append(.init(log: side, cursor: side.end, selection: selection))
         }
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: feeds, preamble: Array("hello\n".utf8), heartbeat: .init(bytes: []), attachment: attachment)
         return .now(HTTPResponse(body: .stream(stream)))
       }
     }
 
-    @Test("A slow reader receives the selected backlog once", arguments: StreamMode.both)
-    func comesBack(mode: StreamMode) throws {
+    @Test("A slow reader receives the selected backlog once", arguments: HTTPStreamMode.both)
+    func comesBack(mode: HTTPStreamMode) throws {
       let log = EventLog(byteCapacity: 8 << 20)
       let fixture = try Fixture(mode, configure: { $0.streamLag = 8 << 20 }, handler: both(log, EventLog()))
       // Odd sizes, so that sockets fill up in the middle of entries; two of the slow ones share a filter. A buffer of 4 KiB
@@ -63,8 +63,8 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
-    @Test("Entries of a source or a group reach only their subscribers", arguments: StreamMode.both)
-    func labels(mode: StreamMode) throws {
+    @Test("Entries of a source or a group reach only their subscribers", arguments: HTTPStreamMode.both)
+    func labels(mode: HTTPStreamMode) throws {
       let side = EventLog()
       let fixture = try Fixture(mode, handler: both(EventLog(), side))
       let queries = ["s=5", "s=6&s=5", "g=8", "g=9&s=6", "t=1&g=8"]
@@ -87,8 +87,8 @@ extension ServerTests {
 
     @Test(
       "Topic entries reach only their subscribers",
-      arguments: StreamMode.both)
-    func topics(mode: StreamMode) throws {
+      arguments: HTTPStreamMode.both)
+    func topics(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let side = EventLog()
       let fixture = try Fixture(mode, handler: both(log, side))
@@ -118,8 +118,8 @@ extension ServerTests {
       deinit { ends.add() }
     }
 
-    @Test("A stream's attachment is released at its end", arguments: StreamMode.both)
-    func attachment(mode: StreamMode) throws {
+    @Test("A stream's attachment is released at its end", arguments: HTTPStreamMode.both)
+    func attachment(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let ends = Tally()
       let fixture = try Fixture(mode) { both(log, EventLog(), Kept(ends))($0) }
@@ -131,8 +131,8 @@ extension ServerTests {
       #expect(fixture.eventually { _ in ends.value == 5 })
     }
 
-    @Test("Client data on a stream is discarded", arguments: StreamMode.both)
-    func chatter(mode: StreamMode) throws {
+    @Test("Client data on a stream is discarded", arguments: HTTPStreamMode.both)
+    func chatter(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: both(log, EventLog()))
       let client = try open(fixture, "/")
@@ -145,8 +145,8 @@ extension ServerTests {
       try client.body(until: "bye\n")
     }
 
-    @Test("Body bytes are counted without heads", arguments: StreamMode.both)
-    func bytes(mode: StreamMode) throws {
+    @Test("Body bytes are counted without heads", arguments: HTTPStreamMode.both)
+    func bytes(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: both(log, EventLog()))
       var expected = 0
@@ -171,9 +171,9 @@ extension ServerTests {
   struct Takeover {
     @Test("The installed libmicrohttpd supports takeover")
     func proof() throws {
-      #expect(TakeoverSelfTest.passed)
+      #expect(MHDTakeoverSelfTest.passed)
       let log = EventLog()
-      for mode in [StreamMode.auto, .takeover] {
+      for mode in [HTTPStreamMode.auto, .takeover] {
         let fixture = try Fixture(mode, handler: Fixture.follow(log))
         let client = try fixture.client()
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -200,7 +200,7 @@ extension ServerTests {
     func head() {
       let response = HTTPResponse(
         headers: ["A": "b", "content-length": "5", "DATE": "x", "Connection": "keep-alive", "Bad": "a\r\nC: d"])
-      let head = RawResponse.head(of: response)
+      let head = MHDRawResponse.head(of: response)
       let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
       #expect(lines.count == 5)
       #expect(lines.first == "HTTP/1.1 200 OK")

@@ -25,7 +25,7 @@ extension ServerTests {
               return {}
             })
         default:
-          let stream = HTTPStream(
+          let stream = EventStreamResponse(
             feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]), endsAfter: 2)
           return .now(HTTPResponse(body: .stream(stream)))
         }

@@ -38,11 +38,11 @@ extension ServerTests {
       }
     }
 
-    private func open(_ pieces: Pieces, _ log: EventLog, _ mode: StreamMode, receiveBuffer: Int32? = nil) throws
+    private func open(_ pieces: Pieces, _ log: EventLog, _ mode: HTTPStreamMode, receiveBuffer: Int32? = nil) throws
       -> (fixture: Fixture, client: RawClient)
     {
       let fixture = try Fixture(mode) { _ in
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: log, cursor: log.end)], preamble: Array("hello\n".utf8), history: pieces,
           heartbeat: .init(interval: .milliseconds(300), bytes: Array("beat\n".utf8)))
         return .now(HTTPResponse(body: .stream(stream)))
@@ -54,8 +54,8 @@ extension ServerTests {
       return (fixture, client)
     }
 
-    @Test("Pieces follow the preamble in order, then the entries", arguments: StreamMode.both)
-    func order(mode: StreamMode) throws {
+    @Test("Pieces follow the preamble in order, then the entries", arguments: HTTPStreamMode.both)
+    func order(mode: HTTPStreamMode) throws {
       let log = EventLog()
       log.append(id: 1, kind: 0, bytes: Array("before\n".utf8))
       let pieces = Pieces(log, count: 20, size: 100_000)
@@ -69,8 +69,8 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
-    @Test("A client that takes nothing holds one piece, and is disconnected", arguments: StreamMode.both)
-    func slow(mode: StreamMode) throws {
+    @Test("A client that takes nothing holds one piece, and is disconnected", arguments: HTTPStreamMode.both)
+    func slow(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let pieces = Pieces(log, count: 1000, size: 4 << 20)
       let (fixture, client) = try open(pieces, log, mode, receiveBuffer: 4096)
@@ -79,16 +79,16 @@ extension ServerTests {
       client.close()
     }
 
-    @Test("A history that is not available closes the stream after what was sent", arguments: StreamMode.both)
-    func unavailable(mode: StreamMode) throws {
+    @Test("A history that is not available closes the stream after what was sent", arguments: HTTPStreamMode.both)
+    func unavailable(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let (fixture, client) = try open(Pieces(log, count: 3, isAvailable: false), log, mode)
       #expect(try client.rest().contains("piece 2\n"))
       #expect(fixture.eventually { $0.streams == 0 })
     }
 
-    @Test("The end of all streams interrupts a history between two pieces", arguments: StreamMode.both)
-    func end(mode: StreamMode) throws {
+    @Test("The end of all streams interrupts a history between two pieces", arguments: HTTPStreamMode.both)
+    func end(mode: HTTPStreamMode) throws {
       /// Never has a second piece.
       final class Endless: StreamHistory {
         let asked = Tally()
@@ -100,7 +100,7 @@ extension ServerTests {
       let log = EventLog()
       let history = Endless()
       let fixture = try Fixture(mode) { _ in
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: log, cursor: log.end)], history: history, heartbeat: .init(bytes: []))
         return .now(HTTPResponse(body: .stream(stream)))
       }

@@ -15,8 +15,8 @@ extension ServerTests {
 
     @Test(
       "A stop with open connections leaks no descriptor",
-      arguments: StreamMode.both)
-    func stop(mode: StreamMode) throws {
+      arguments: HTTPStreamMode.both)
+    func stop(mode: HTTPStreamMode) throws {
       let before = openDescriptors()
       for _ in 0..<3 {
         let log = EventLog()
@@ -79,8 +79,8 @@ extension ServerTests {
       fixture.server.stopAccepting()
     }
 
-    @Test("A drain refuses clients, closes streams, stops in time", arguments: StreamMode.both)
-    func drain(mode: StreamMode) throws {
+    @Test("A drain refuses clients, closes streams, stops in time", arguments: HTTPStreamMode.both)
+    func drain(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let client = try open(fixture, "/")
@@ -96,7 +96,7 @@ extension ServerTests {
     func finiteStream() throws {
       let log = EventLog()
       let fixture = try Fixture.serving { _ in
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: log, cursor: log.end)], heartbeat: .init(bytes: [0x0a]), endsAfter: 2)
         return .now(HTTPResponse(body: .stream(stream)))
       }
@@ -226,8 +226,8 @@ extension ServerTests {
       #expect(fixture.server.lastProgress > 0)
     }
 
-    @Test("An idle server with idle streams does not wake", arguments: StreamMode.both)
-    func quiet(mode: StreamMode) throws {
+    @Test("An idle server with idle streams does not wake", arguments: HTTPStreamMode.both)
+    func quiet(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let clients = try (0..<10).map { _ in try open(fixture, "/") }

@@ -6,8 +6,8 @@ import Testing
 extension ServerTests {
   @Suite("Permission of streams")
   struct Permission {
-    @Test("A stream is closed when it is not permitted any more", arguments: StreamMode.both)
-    func permission(mode: StreamMode) throws {
+    @Test("A stream is closed when it is not permitted any more", arguments: HTTPStreamMode.both)
+    func permission(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let refused = Tally()
       let follow = Fixture.follow(log, heartbeat: .milliseconds(20))

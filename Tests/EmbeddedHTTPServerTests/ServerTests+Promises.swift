@@ -23,7 +23,7 @@ extension ServerTests {
 
     @Test("Replacing a shared body under load keeps responses whole")
     func swap() throws {
-      let current = Shelf(SharedBody(headers: ["X-Letter": "a"], bytes: [UInt8](repeating: 97, count: 5000)))
+      let current = Shelf(SharedResponseBody(headers: ["X-Letter": "a"], bytes: [UInt8](repeating: 97, count: 5000)))
       let fixture = try Fixture.serving { _ in .now(current.peek.map { HTTPResponse(shared: $0) } ?? HTTPResponse()) }
       let torn = Tally()
       let done = Tally()
@@ -44,7 +44,7 @@ extension ServerTests {
       while done.value < 4 {
         letter = letter == 122 ? 97 : letter + 1
         current.put(
-          SharedBody(
+          SharedResponseBody(
             headers: ["X-Letter": String(UnicodeScalar(letter))], bytes: [UInt8](repeating: letter, count: 5000)))
         usleep(100)
       }

@@ -76,7 +76,7 @@ extension ServerTests {
     @Test("HEAD answers the head of GET without a body")
     func head() throws {
       let log = EventLog()
-      let shared = SharedBody(headers: ["X-Shared": "1"], bytes: Array("shared".utf8))
+      let shared = SharedResponseBody(headers: ["X-Shared": "1"], bytes: Array("shared".utf8))
       let fixture = try Fixture.serving { request in
         switch request.path {
         case "/shared": .now(HTTPResponse(shared: shared))

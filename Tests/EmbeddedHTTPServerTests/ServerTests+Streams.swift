@@ -17,8 +17,8 @@ extension ServerTests {
       log.append(id: UInt64(id), kind: kind, bytes: Array(text.utf8))
     }
 
-    @Test("Head and preamble are sent immediately, entries when appended", arguments: StreamMode.both)
-    func firstBytes(mode: StreamMode) throws {
+    @Test("Head and preamble are sent immediately, entries when appended", arguments: HTTPStreamMode.both)
+    func firstBytes(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let client = try open(fixture)
@@ -32,8 +32,8 @@ extension ServerTests {
       #expect(fixture.server.counters.streams == 1)
     }
 
-    @Test("Each event is one chunk, and the close event precedes the last chunk", arguments: StreamMode.both)
-    func chunks(mode: StreamMode) throws {
+    @Test("Each event is one chunk, and the close event precedes the last chunk", arguments: HTTPStreamMode.both)
+    func chunks(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let client = try open(fixture)
@@ -49,8 +49,8 @@ extension ServerTests {
       #expect(try client.chunk().isEmpty)
     }
 
-    @Test("A stream of HTTP/1.0 has no chunks", arguments: StreamMode.both)
-    func oldVersion(mode: StreamMode) throws {
+    @Test("A stream of HTTP/1.0 has no chunks", arguments: HTTPStreamMode.both)
+    func oldVersion(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let client = try fixture.client()
@@ -61,8 +61,8 @@ extension ServerTests {
       #expect(try client.receive(until: "\n") == "event\n")
     }
 
-    @Test("Every subscriber receives every entry once, in order", arguments: StreamMode.both)
-    func everyEntry(mode: StreamMode) throws {
+    @Test("Every subscriber receives every entry once, in order", arguments: HTTPStreamMode.both)
+    func everyEntry(mode: HTTPStreamMode) throws {
       let log = EventLog(byteCapacity: 4 << 20, entryCapacity: 20_000)
       let fixture = try Fixture(mode, configure: { $0.streamLag = 4 << 20 }, handler: Fixture.follow(log))
       let expected = (1...10_000).map { "event number \($0) of many\n" }.joined()
@@ -87,8 +87,8 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
-    @Test("A stream replays history and continues live", arguments: StreamMode.both)
-    func replay(mode: StreamMode) throws {
+    @Test("A stream replays history and continues live", arguments: HTTPStreamMode.both)
+    func replay(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       for id in 1...500 { append(log, id, String(repeating: "\(id % 10)", count: 1000) + "\n") }
@@ -101,8 +101,8 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
-    @Test("Only the selected kinds are sent", arguments: StreamMode.both)
-    func kinds(mode: StreamMode) throws {
+    @Test("Only the selected kinds are sent", arguments: HTTPStreamMode.both)
+    func kinds(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log, kinds: 0b10))
       let client = try open(fixture)
@@ -113,8 +113,8 @@ extension ServerTests {
       #expect(text == stride(from: 1, through: 99, by: 2).map { "\($0)\n" }.joined())
     }
 
-    @Test("An entry bigger than a connection's memory arrives whole", arguments: StreamMode.both)
-    func bigEntry(mode: StreamMode) throws {
+    @Test("An entry bigger than a connection's memory arrives whole", arguments: HTTPStreamMode.both)
+    func bigEntry(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(
         mode, handler: Fixture.follow(log, preamble: String(repeating: "p", count: 50_000) + "\n"))
@@ -126,8 +126,8 @@ extension ServerTests {
     }
 
     @Test(
-      "Heartbeats carry the last id, filtered entries included", arguments: StreamMode.both)
-    func heartbeat(mode: StreamMode) throws {
+      "Heartbeats carry the last id, filtered entries included", arguments: HTTPStreamMode.both)
+    func heartbeat(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log, kinds: 1, heartbeat: .milliseconds(50)))
       let client = try open(fixture)
@@ -138,8 +138,8 @@ extension ServerTests {
       #expect(!text.contains("unwanted"))
     }
 
-    @Test("A stalled reader is disconnected and counted", arguments: StreamMode.both)
-    func slowReader(mode: StreamMode) throws {
+    @Test("A stalled reader is disconnected and counted", arguments: HTTPStreamMode.both)
+    func slowReader(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, configure: { $0.streamLag = 100_000 }, handler: Fixture.follow(log))
       let slow = try open(fixture, receiveBuffer: 4096)
@@ -159,8 +159,8 @@ extension ServerTests {
       slow.close()
     }
 
-    @Test("A vanished reader of an idle stream is detected", arguments: StreamMode.both, [false, true])
-    func vanished(mode: StreamMode, byReset: Bool) throws {
+    @Test("A vanished reader of an idle stream is detected", arguments: HTTPStreamMode.both, [false, true])
+    func vanished(mode: HTTPStreamMode, byReset: Bool) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       // libmicrohttpd forgets to clean up while an older connection is idle.
@@ -179,8 +179,8 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsGone == 50)
     }
 
-    @Test("A half-closed client receives a proper end", arguments: StreamMode.both, ["1.1", "1.0"])
-    func halfClosed(mode: StreamMode, version: String) throws {
+    @Test("A half-closed client receives a proper end", arguments: HTTPStreamMode.both, ["1.1", "1.0"])
+    func halfClosed(mode: HTTPStreamMode, version: String) throws {
       let fixture = try Fixture(mode, handler: Fixture.follow(EventLog()))
       let client = try fixture.client()
       client.send("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
@@ -192,8 +192,8 @@ extension ServerTests {
       #expect(fixture.eventually { $0.streamsGone == 1 && $0.connections == 0 })
     }
 
-    @Test("An ended HTTP/1.0 stream closes its connection", arguments: StreamMode.both)
-    func oldVersionEnds(mode: StreamMode) throws {
+    @Test("An ended HTTP/1.0 stream closes its connection", arguments: HTTPStreamMode.both)
+    func oldVersionEnds(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let bystander = try fixture.client()
@@ -209,8 +209,8 @@ extension ServerTests {
     }
 
     @Test(
-      "After the close event one more request is served", arguments: StreamMode.both)
-    func afterwards(mode: StreamMode) throws {
+      "After the close event one more request is served", arguments: HTTPStreamMode.both)
+    func afterwards(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode) { $0.path == "/e" ? Fixture.follow(log)($0) : Fixture.echo($0) }
       let client = try open(fixture, "/e")
@@ -228,8 +228,8 @@ extension ServerTests {
 
     @Test(
       "Streams above the limit are answered 503, connection kept",
-      arguments: StreamMode.both)
-    func limit(mode: StreamMode) throws {
+      arguments: HTTPStreamMode.both)
+    func limit(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, configure: { $0.streamLimit = 1 }) {
         $0.path == "/e" ? Fixture.follow(log)($0) : Fixture.echo($0)
@@ -245,13 +245,13 @@ extension ServerTests {
       #expect(try second.response().status == 200)
     }
 
-    @Test("A finite stream does not count towards the stream limit", arguments: StreamMode.both)
-    func answersInPieces(mode: StreamMode) throws {
+    @Test("A finite stream does not count towards the stream limit", arguments: HTTPStreamMode.both)
+    func answersInPieces(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, configure: { $0.streamLimit = 1 }) { request in
         if request.path == "/e" { return Fixture.follow(log)(request) }
         let pieces = EventLog()
-        let stream = HTTPStream(
+        let stream = EventStreamResponse(
           feeds: [.init(log: pieces, cursor: pieces.end)], heartbeat: .init(bytes: [0x20]), endsAfter: 1)
         return .now(HTTPResponse(body: .stream(stream)))
       }
@@ -262,8 +262,8 @@ extension ServerTests {
 
     @Test(
       "Closing sends pending entries, close event and proper end",
-      arguments: StreamMode.both)
-    func closeEvent(mode: StreamMode) throws {
+      arguments: HTTPStreamMode.both)
+    func closeEvent(mode: HTTPStreamMode) throws {
       let log = EventLog()
       let fixture = try Fixture(mode, handler: Fixture.follow(log))
       let clients = try (0..<5).map { _ in try open(fixture) }

@@ -15,13 +15,13 @@ extension ServerTests {
 
     init() throws { authority = try Self.authority.get() }
 
-    func identity(_ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256") throws -> TLSIdentity {
+    func identity(_ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256") throws -> ServerTLSIdentity {
       let files = try authority.issue(name, key: key)
       return try Self.identity(files.certificate, files.key)
     }
 
-    private static func identity(_ certificate: String, _ key: String) throws -> TLSIdentity {
-      try TLSIdentity(certificate: bytes(certificate), privateKey: bytes(key))
+    private static func identity(_ certificate: String, _ key: String) throws -> ServerTLSIdentity {
+      try ServerTLSIdentity(certificate: bytes(certificate), privateKey: bytes(key))
     }
 
     private static func bytes(_ path: String) throws -> [UInt8] {
@@ -150,7 +150,7 @@ extension ServerTests {
     @Test("Strict-Transport-Security is sent over TLS only")
     func strictTransport() throws {
       let identity = try identity("localhost")
-      let shared = SharedBody(headers: ["X-Own": "1"], bytes: Array("shared".utf8))
+      let shared = SharedResponseBody(headers: ["X-Own": "1"], bytes: Array("shared".utf8))
       for handler in [Fixture.echo, { _ in .now(HTTPResponse(shared: shared)) }] as [HTTPHandler] {
         let secure = try Fixture(
           configure: {
@@ -175,18 +175,18 @@ extension ServerTests {
       #expect(Int64(Date().timeIntervalSince1970) + 29 * 86_400 < identity.expires)
       let (certificate, key) = (try Self.bytes(one.certificate), try Self.bytes(one.key))
       let chain = certificate + (try Self.bytes(authority.certificate))
-      #expect(unsafe try TLSIdentity(certificate: chain, privateKey: key).certificates.count == 2)
-      let cases: [(certificate: [UInt8], key: [UInt8], part: TLSIdentityError.Part)] = [
+      #expect(unsafe try ServerTLSIdentity(certificate: chain, privateKey: key).certificates.count == 2)
+      let cases: [(certificate: [UInt8], key: [UInt8], part: ServerTLSIdentityError.Part)] = [
         ([], key, .certificate), (Array("nonsense".utf8), key, .certificate), (key, key, .certificate),
         (certificate, [], .key), (certificate, certificate, .key), (certificate, try Self.bytes(two.key), .key),
         (Array(certificate.dropLast(200)), key, .certificate), (certificate, Array(key.dropLast(100)), .key),
       ]
       for (index, broken) in cases.enumerated() {
-        #expect(throws: TLSIdentityError.self, "\(index)") {
-          try TLSIdentity(certificate: broken.certificate, privateKey: broken.key)
+        #expect(throws: ServerTLSIdentityError.self, "\(index)") {
+          try ServerTLSIdentity(certificate: broken.certificate, privateKey: broken.key)
         }
-        do throws(TLSIdentityError) {
-          _ = try TLSIdentity(certificate: broken.certificate, privateKey: broken.key)
+        do throws(ServerTLSIdentityError) {
+          _ = try ServerTLSIdentity(certificate: broken.certificate, privateKey: broken.key)
         } catch {
           #expect(error.part == broken.part, "\(index): \(error)")
           #expect("\(error)".count > 10)

@@ -33,7 +33,7 @@ extension ServerTests {
       ("bytes behind a refusal", "GET / HTTP/1.1\r\n\r\n" + String(repeating: "a", count: 100_000)),
     ]
 
-    private func serve(_ identity: TLSIdentity? = nil) throws -> Fixture {
+    private func serve(_ identity: ServerTLSIdentity? = nil) throws -> Fixture {
       let log = EventLog()
       let kept = Promises.Shelf<HTTPPromise>()
       return try Fixture(configure: { $0.identity = identity }) { request in

@@ -136,7 +136,7 @@ extension ServerTests {
 
     @Test("A shared body keeps its own headers")
     func sharedWithHeaders() throws {
-      let shared = SharedBody(headers: ["X-A": "1"], bytes: Array("all".utf8))
+      let shared = SharedResponseBody(headers: ["X-A": "1"], bytes: Array("all".utf8))
       let fixture = try Fixture.serving { request in
         var response = HTTPResponse(shared: shared)
         if request.path == "/more" { response.headers["X-B"] = "2" }

@@ -124,7 +124,7 @@ struct UnixSocketTests {
 
   @Test("A stale socket file is replaced")
   func stale() throws {
-    let address = try #require(UnixAddress(directory.socket))
+    let address = try #require(UnixSocketAddress(directory.socket))
     let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     #expect(unsafe address.withSockaddr { unsafe bind(left, $0, $1) } == 0)
     #expect(listen(left, 1) == 0)
@@ -138,7 +138,7 @@ struct UnixSocketTests {
 
   @Test("One of many concurrent servers replaces a stale socket", arguments: 0..<10)
   func race(round: Int) throws {
-    let address = try #require(UnixAddress(directory.socket))
+    let address = try #require(UnixSocketAddress(directory.socket))
     let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     #expect(unsafe address.withSockaddr { unsafe bind(left, $0, $1) } == 0)
     close(left)

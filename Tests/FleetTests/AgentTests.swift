@@ -16,7 +16,7 @@ struct AgentTests {
     _ = try FleetFixture.makeStream(connection)
     try FleetFixture.define(20, connection)
     let record = StreamRecord()
-    let consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    let consumer = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
     defer { consumer.cancel() }
     let agent = try fixture.startAgent()
     #expect(eventually { record.nodes("node1").contains { if case .hello = $0 { true } else { false } } })
@@ -43,7 +43,7 @@ struct AgentTests {
     try FleetFixture.define(20, connection)
     let agent = try fixture.startAgent()
     let first = StreamRecord()
-    let reader = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { first.add($0) }
+    let reader = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { first.add($0) }
     #expect(eventually { Set(first.changes("node1").map(\.target)).count == 20 })
     fixture.server.kill()
     // The cable is not needed for the engine, which listens on the loopback interface.
@@ -65,7 +65,7 @@ struct AgentTests {
     #expect(eventually { connection.isConnected })
     _ = try FleetFixture.makeStream(connection)
     let second = StreamRecord()
-    let again = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { second.add($0) }
+    let again = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { second.add($0) }
     defer { again.cancel() }
     let end = try agent.lastChange()
     #expect(eventually(within: .seconds(30)) { second.published("node1") >= end })
@@ -87,7 +87,7 @@ struct AgentTests {
     _ = try FleetFixture.makeStream(connection)
     try FleetFixture.define(20, connection)
     let record = StreamRecord()
-    let consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    let consumer = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
     defer { consumer.cancel() }
     let kills = Program.environmentVariable("REACHD_FLEET_KILLS").flatMap { Int($0) } ?? 4
     var agent = try fixture.startAgent()

@@ -54,9 +54,9 @@ final class FleetFixture: Sendable {
   }
 
   /// Creates the stream.
-  static func makeStream(_ connection: NATSConnection) throws -> StreamStatus {
+  static func makeStream(_ connection: NATSConnection) throws -> JetStreamStatus {
     try connection.createStream(
-      StreamConfiguration(
+      JetStreamConfiguration(
         name: FleetSubject.stream, subjects: FleetSubject.stored, replicas: 1, maximumAge: .seconds(86_400),
         maximumBytes: 100_000_000), within: .seconds(5))
   }

@@ -32,7 +32,7 @@ final class FleetNetwork {
   private(set) var subscribers: [HoppingSubscriber] = []
   private(set) var connection: NATSConnection
   let record = StreamRecord()
-  private var consumer: OrderedConsumer
+  private var consumer: JetStreamOrderedConsumer
   private var namespaces: [Node: Namespace] = [:]
   /// Further variables of agents and replicas.
   private let environment: [String: String]
@@ -76,7 +76,7 @@ final class FleetNetwork {
     try Self.makeStream(connection, copies: servers)
     try FleetFixture.define(Self.targets, connection)
     let record = record
-    consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    consumer = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
     for index in 0..<agents { self.agents.append(try start(.agent(index), index == 0 ? otherProgram : nil)) }
     for index in 0..<replicas { self.replicas.append(try start(.replica(index), index == 0 ? otherProgram : nil)) }
     for index in 0..<agents {
@@ -106,7 +106,8 @@ final class FleetNetwork {
     consumer.cancel()
     connection.close()
     connection = try Self.connect(to: connection.configuration.servers, from: hub)
-    consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: record.next) { [record] in record.add($0)
+    consumer = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: record.next) { [record] in
+      record.add($0)
     }
   }
 
@@ -125,7 +126,7 @@ final class FleetNetwork {
 
   /// Creates the stream; a cluster elects its leaders first.
   static func makeStream(_ connection: NATSConnection, copies: Int, bytes: Int64 = 100_000_000) throws {
-    let wanted = StreamConfiguration(
+    let wanted = JetStreamConfiguration(
       name: FleetSubject.stream, subjects: FleetSubject.stored, replicas: copies, maximumAge: .seconds(86_400),
       maximumBytes: bytes)
     guard eventually(within: .seconds(40), { (try? connection.createStream(wanted, within: .seconds(5))) != nil })

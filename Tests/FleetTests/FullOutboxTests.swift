@@ -15,7 +15,7 @@ struct FullOutboxTests {
     _ = try FleetFixture.makeStream(connection)
     try FleetFixture.define(Self.targets, connection)
     let record = StreamRecord()
-    let consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    let consumer = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
     defer { consumer.cancel() }
     let agent = try fixture.startAgent()
     let isComplete = eventually(within: .seconds(60)) {

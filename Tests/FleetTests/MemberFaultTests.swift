@@ -208,7 +208,7 @@ struct MemberFaultTests {
     _ = try FleetFixture.makeStream(connection)
     try FleetFixture.define(5, connection)
     let record = StreamRecord()
-    let consumer = OrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    let consumer = JetStreamOrderedConsumer(connection, stream: FleetSubject.stream, from: 1) { record.add($0) }
     defer { consumer.cancel() }
     let file = try fixture.directory.write(
       """

@@ -95,7 +95,7 @@ struct RightsTests {
     _ = try FleetFixture.makeStream(replica)
     try FleetFixture.define(2, replica)
     let record = StreamRecord()
-    let consumer = OrderedConsumer(replica, stream: FleetSubject.stream, from: 1) { record.add($0) }
+    let consumer = JetStreamOrderedConsumer(replica, stream: FleetSubject.stream, from: 1) { record.add($0) }
     defer { consumer.cancel() }
     let agent = try Self.start("agent", "node1", user: "node1", fixture)
     #expect(eventually { Set(record.changes("node1").map(\.target)).count == 2 }, "\(agent.child.errors)")

@@ -12,7 +12,7 @@ final class StreamRecord: Sendable {
   /// The number in the stream from which another reader continues.
   var next: UInt64 { last.withLock { $0 + 1 } }
 
-  func add(_ delivery: StreamDelivery) {
+  func add(_ delivery: JetStreamDelivery) {
     guard case .message(let message, _) = delivery else { return }
     last.withLock { $0 = max($0, message.sequence) }
     guard !message.isCopy,
@@ -36,8 +36,8 @@ final class StreamRecord: Sendable {
     }
   }
 
-  func changes(_ id: String) -> [CellChange] {
-    agentMessages(id).flatMap { message -> [CellChange] in
+  func changes(_ id: String) -> [FleetCellChange] {
+    agentMessages(id).flatMap { message -> [FleetCellChange] in
       if case .changes(let batch) = message.content { batch.changes } else { [] }
     }
   }

@@ -18,8 +18,8 @@ final class HistoryFixture {
   init() throws {
     directory = try TemporaryDirectory()
     connection = try DatabaseConnection("\(directory.path)/reachd.db", .readWrite)
-    try Schema.configure(connection, isNew: true, maximumPages: 1 << 20)
-    try Schema.migrate(connection, from: 0)
+    try StoreSchema.configure(connection, isNew: true, maximumPages: 1 << 20)
+    try StoreSchema.migrate(connection, from: 0)
   }
 
   /// Begins a run; all times are seconds.
@@ -52,7 +52,7 @@ final class HistoryFixture {
   func insert(
     _ target: String, _ state: StateCode, at uptime: Int64, from old: StateCode = .targetUnknown
   ) throws(DatabaseError) {
-    let subject = try Subject.reference(to: target, in: connection)
+    let subject = try HistorySubject.reference(to: target, in: connection)
     try connection.run(
       """
       INSERT INTO transition(epoch, seq, at, boottime, run, subject, type, old, new, reason, cause, flags)

@@ -31,7 +31,7 @@ struct StoreDirectory {
 }
 
 /// An event with a number.
-func event(_ sequence: UInt64, _ subject: String = Subject.machine, state: [UInt8]? = nil) -> EventRecord {
+func event(_ sequence: UInt64, _ subject: String = HistorySubject.machine, state: [UInt8]? = nil) -> EventRecord {
   EventRecord(
     sequence: sequence, time: Int64(sequence) * 1_000_000, uptime: 1, kind: 0, subject: subject,
     body: Array("event \(sequence)".utf8), transition: TransitionRecord(type: .status, old: .unknown, new: .reachable),
@@ -78,7 +78,7 @@ struct HistoryStoreTests {
     #expect(first.recovered.lastSequence == 0)
     let visible = Locked<[UInt64]>([])
     first.observe { end in visible.withLock { $0.append(end) } }
-    #expect(!first.append([event(1), event(2, Subject.interface("eth0"), state: [1, 2])]))
+    #expect(!first.append([event(1), event(2, HistorySubject.interface("eth0"), state: [1, 2])]))
     try await first.commit()
     #expect(first.visibleEnd == 2)
     #expect(visible.withLock { $0.last } == 2)
@@ -152,7 +152,7 @@ struct HistoryStoreTests {
     while hasMore.withLock(\.self) {
       store.write { [policy] (connection) throws(DatabaseError) in
         var progress = RetentionProgress()
-        let isUnfinished = try Retention.apply(connection, policy, &progress)
+        let isUnfinished = try HistoryRetention.apply(connection, policy, &progress)
         hasMore.withLock { $0 = isUnfinished }
       }
       try await store.commit()

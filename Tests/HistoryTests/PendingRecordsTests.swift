@@ -99,12 +99,12 @@ struct PendingRecordsTests {
   }
 }
 
-@Suite("RunEnd")
-struct RunEndTests {
+@Suite("HistoryRunEnd")
+struct HistoryRunEndTests {
   private func end(
-    clean: Bool = false, sameBoot: Bool = true, sameFile: Bool = true, _ page: RunEnd.Facts.Page?
-  ) -> RunEnd {
-    RunEnd(RunEnd.Facts(isClean: clean, isSameBoot: sameBoot, isSameFile: sameFile, page: page))
+    clean: Bool = false, sameBoot: Bool = true, sameFile: Bool = true, _ page: HistoryRunEnd.Facts.Page?
+  ) -> HistoryRunEnd {
+    HistoryRunEnd(HistoryRunEnd.Facts(isClean: clean, isSameBoot: sameBoot, isSameFile: sameFile, page: page))
   }
 
   @Test("Ids continue only if nothing can be lost")

@@ -20,12 +20,12 @@ struct StoredStateTests {
     path.interface = NetworkPath.InterfaceReference(interface)
     path.gateway = IPAddress("10.0.0.1")
     path.source = IPAddress("fe80::1")
-    let state = MachineState(
+    let state = MachineStateRecord(
       machine: MachinePath(ipv4: path, ipv6: .unknown(.starting)), since: Timestamp(microseconds: 12))
-    #expect(MachineState(state.bytes) == state)
+    #expect(MachineStateRecord(state.bytes) == state)
     // A damaged or future form is no state, and no trap.
-    for count in 0..<state.bytes.count { #expect(MachineState(Array(state.bytes.prefix(count))) == nil) }
-    #expect(MachineState([2] + state.bytes.dropFirst()) == nil)
+    for count in 0..<state.bytes.count { #expect(MachineStateRecord(Array(state.bytes.prefix(count))) == nil) }
+    #expect(MachineStateRecord([2] + state.bytes.dropFirst()) == nil)
   }
 
   @Test("An interface returns as it was stored")

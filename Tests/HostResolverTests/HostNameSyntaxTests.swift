@@ -18,7 +18,7 @@ import Testing
     ("192.0.2.1%lo", "zone"), ("2001:db8::1%lo", "link-local"), ("fe80::1%", "no interface"), ("%lo", "zone"),
   ])
   func badNamesSayWhy(name: String, part: String) async {
-    let error = await #expect(throws: ResolutionFailure.self) {
+    let error = await #expect(throws: HostResolutionFailure.self) {
       try await Resolver(.init(servers: ["not an address"])).resolve(name, timeout: patience)
     }
     guard case .invalidName(let hint) = error else {

@@ -2,7 +2,7 @@ import HostResolver
 import Locks
 import TestSupport
 
-typealias Outcome = Result<ResolvedAddresses, ResolutionFailure>
+typealias Outcome = Result<ResolvedAddresses, HostResolutionFailure>
 
 /// Outcomes of requests that were made with completions, and a way to wait for them.
 final class Outcomes: Sendable {

@@ -45,7 +45,7 @@ import Testing
     let server = try DNSServer { name, _ in name == "db.one.test" ? .addresses([four]) : .noSuchName }
     defer { server.stop() }
     let file = try ResolvConf("search one.test\n")
-    await #expect(throws: ResolutionFailure.notFound) { try await resolver(server, file).bytes("db.") }
+    await #expect(throws: HostResolutionFailure.notFound) { try await resolver(server, file).bytes("db.") }
     #expect(server.count("db.one.test") == 0)
   }
 
@@ -83,7 +83,7 @@ import Testing
     let file = try ResolvConf("search one.test two.test\n")
     let resolver = resolver(server, file)
     #expect(try await resolver.bytes("db") == [four])
-    let error = await #expect(throws: ResolutionFailure.self) { try await resolver.bytes("no") }
+    let error = await #expect(throws: HostResolutionFailure.self) { try await resolver.bytes("no") }
     #expect(error != .notFound)
     #expect(server.count("no.two.test") >= 2 && server.count("no") >= 2)
   }

@@ -53,13 +53,13 @@ import Testing
     // The longest timeout: a busy machine may need seconds between two statements.
     let resolver = Resolver(
       .init(servers: [server.address], resolvConfPath: "/dev/null", negativeTimeToLive: .seconds(30)))
-    await #expect(throws: ResolutionFailure.notFound) { try await resolver.bytes("no.test") }
+    await #expect(throws: HostResolutionFailure.notFound) { try await resolver.bytes("no.test") }
     let asked = server.count("no.test")
     for _ in 0..<3 {
-      await #expect(throws: ResolutionFailure.notFound) { try await resolver.bytes("no.test") }
+      await #expect(throws: HostResolutionFailure.notFound) { try await resolver.bytes("no.test") }
     }
     #expect(server.count("no.test") == asked)
-    await #expect(throws: ResolutionFailure.self) { try await resolver.bytes("bad.test") }
+    await #expect(throws: HostResolutionFailure.self) { try await resolver.bytes("bad.test") }
     server.answer { _, _ in .addresses([four]) }
     #expect(try await resolver.bytes("bad.test") == [four])
   }
@@ -126,12 +126,12 @@ import Testing
     let task = Task { try await resolver.bytes("host.test") }
     try await waitUntil { server.total > 0 }
     task.cancel()
-    await #expect(throws: ResolutionFailure.cancelled) { try await task.value }
+    await #expect(throws: HostResolutionFailure.cancelled) { try await task.value }
     let early = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try await resolver.bytes("other.test")
     }
-    await #expect(throws: ResolutionFailure.cancelled) { try await early.value }
+    await #expect(throws: HostResolutionFailure.cancelled) { try await early.value }
   }
 
   /// A resolver whose socket stays open, because one query is never answered.

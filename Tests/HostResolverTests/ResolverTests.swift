@@ -21,11 +21,11 @@ extension Resolver {
   /// Answers `name` by the handler and returns the addresses or the failure.
   private func outcome(
     _ name: String = "host.test", timeout: Duration = patience, _ handler: @escaping DNSServer.Handler
-  ) async throws -> Result<[[UInt8]], ResolutionFailure> {
+  ) async throws -> Result<[[UInt8]], HostResolutionFailure> {
     let server = try DNSServer(handler)
     defer { server.stop() }
     let resolver = Resolver(asking: [server])
-    do throws(ResolutionFailure) {
+    do throws(HostResolutionFailure) {
       return .success(try await resolver.resolve(name, timeout: timeout).map(\.bytes))
     } catch {
       return .failure(error)
@@ -64,7 +64,7 @@ extension Resolver {
   @Test func aliasesThatLeadInACircleEnd() async throws {
     for aliases in [["a.test"], ["a.test", "b.test"]] {
       let result = try await outcome { _, _ in .loop(aliases) }
-      #expect(throws: ResolutionFailure.self) { try result.get() }
+      #expect(throws: HostResolutionFailure.self) { try result.get() }
     }
   }
 
@@ -166,7 +166,7 @@ extension Resolver {
   @Test func noServerAtAll() async throws {
     let dead = "127.0.0.1:\(try Loopback.closedPort())"
     let resolver = Resolver(.init(servers: [dead], resolvConfPath: "/dev/null"))
-    let error = await #expect(throws: ResolutionFailure.self) { try await resolver.bytes("host.test") }
+    let error = await #expect(throws: HostResolutionFailure.self) { try await resolver.bytes("host.test") }
     guard case .serverFailure = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -175,7 +175,7 @@ extension Resolver {
 
   @Test func anUnusableServerListSaysSo() async throws {
     let resolver = Resolver(.init(servers: ["not an address"], resolvConfPath: "/dev/null"))
-    let error = await #expect(throws: ResolutionFailure.self) { try await resolver.bytes("host.test") }
+    let error = await #expect(throws: HostResolutionFailure.self) { try await resolver.bytes("host.test") }
     #expect(error == .serverFailure("the list of DNS servers is not usable: not an address"))
   }
 

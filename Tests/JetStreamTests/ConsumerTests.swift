@@ -11,8 +11,8 @@ struct ConsumerTests {
     let server = try NATSServer(version)
     let client = try Client([server.url]).connected()
     try client.makeStream()
-    let received = Collector<StreamDelivery>()
-    let consumer = OrderedConsumer(client.connection, stream: "RX", from: 1) { received.add($0) }
+    let received = Collector<JetStreamDelivery>()
+    let consumer = JetStreamOrderedConsumer(client.connection, stream: "RX", from: 1) { received.add($0) }
     defer { consumer.cancel() }
     for number in 1...300 { _ = try client.publish("rx.ev.a", "\(number)") }
     #expect(eventually { received.messages.count == 300 })
@@ -36,8 +36,8 @@ struct ConsumerTests {
     let server = try NATSServer(version)
     let client = try Client([server.url]).connected()
     try client.makeStream()
-    let received = Collector<StreamDelivery>()
-    let consumer = OrderedConsumer(client.connection, stream: "RX", from: 3) { received.add($0) }
+    let received = Collector<JetStreamDelivery>()
+    let consumer = JetStreamOrderedConsumer(client.connection, stream: "RX", from: 3) { received.add($0) }
     defer { consumer.cancel() }
     let names = "$JS.API.CONSUMER.NAMES.RX"
     #expect(
@@ -56,8 +56,8 @@ struct ConsumerTests {
     let client = try Client([server.url]).connected()
     try client.makeStream()
     for number in 1...3 { _ = try client.publish("rx.ev.a", "\(number)") }
-    let received = Collector<StreamDelivery>()
-    let consumer = OrderedConsumer(client.connection, stream: "RX", from: 2) { received.add($0) }
+    let received = Collector<JetStreamDelivery>()
+    let consumer = JetStreamOrderedConsumer(client.connection, stream: "RX", from: 2) { received.add($0) }
     defer { consumer.cancel() }
     #expect(eventually { received.texts == ["2", "3"] })
     let listed = try client.connection.request("$JS.API.CONSUMER.NAMES.RX", within: .seconds(3))
@@ -77,8 +77,8 @@ struct ConsumerTests {
     for number in 1...50 {
       _ = try client.publish(["rx.node.a", "rx.target.b", "rx.ev.c"][number % 3], "\(number)")
     }
-    let received = Collector<StreamDelivery>()
-    let reader = StreamReader(client.connection, stream: "RX", subjects: ["rx.node.*", "rx.target.*"], from: 4) {
+    let received = Collector<JetStreamDelivery>()
+    let reader = JetStreamReader(client.connection, stream: "RX", subjects: ["rx.node.*", "rx.target.*"], from: 4) {
       received.add($0)
     }
     defer { reader.cancel() }
@@ -106,8 +106,8 @@ struct ConsumerTests {
     #expect(try eventually { try connection.lastMessage(of: "rx.ev.b", in: "RX", within: .seconds(3)) != nil })
     let copy = try #require(try connection.lastMessage(of: "rx.ev.b", in: "RX", within: .seconds(3)))
     #expect(copy.isCopy && copy.subject == "rx.ev.b" && copy.sequence == 2)
-    let received = Collector<StreamDelivery>()
-    let consumer = OrderedConsumer(connection, stream: "RX", from: 1) { received.add($0) }
+    let received = Collector<JetStreamDelivery>()
+    let consumer = JetStreamOrderedConsumer(connection, stream: "RX", from: 1) { received.add($0) }
     defer { consumer.cancel() }
     #expect(eventually { received.messages.count == 2 })
     #expect(received.messages.map(\.isCopy) == [false, true])

@@ -28,11 +28,11 @@ struct Client: Sendable {
 
   /// Creates the stream of the tests.
   @discardableResult
-  func makeStream(replicas: Int = 1) throws -> StreamStatus {
-    let wanted = StreamConfiguration(
+  func makeStream(replicas: Int = 1) throws -> JetStreamStatus {
+    let wanted = JetStreamConfiguration(
       name: "RX", subjects: ["rx.ev.*", "rx.node.*", "rx.target.*"], replicas: replicas,
       maximumAge: .seconds(3_600), maximumBytes: 100_000_000)
-    var result: Result<StreamStatus, JetStreamError>?
+    var result: Result<JetStreamStatus, JetStreamError>?
     // A cluster elects its leaders first.
     eventually(within: .seconds(30)) {
       result = Result { () throws(JetStreamError) in
@@ -45,7 +45,8 @@ struct Client: Sendable {
     return try result.get()
   }
 
-  func publish(_ subject: String, _ text: String, _ expected: LastMessageExpectation? = nil) throws(JetStreamError)
+  func publish(_ subject: String, _ text: String, _ expected: JetStreamLastMessageExpectation? = nil)
+    throws(JetStreamError)
     -> UInt64
   {
     try connection.publish(subject, Array(text.utf8), expecting: expected, within: .seconds(3))
@@ -61,9 +62,9 @@ final class Collector<Element: Sendable>: Sendable {
   var count: Int { elements.withLock { $0.count } }
 }
 
-extension Collector where Element == StreamDelivery {
+extension Collector where Element == JetStreamDelivery {
   /// The messages, without interruptions.
-  var messages: [StreamMessage] {
+  var messages: [JetStreamMessage] {
     all.compactMap { event in
       if case .message(let message, _) = event { message } else { nil }
     }

@@ -15,7 +15,7 @@ struct PublishingTests {
     _ = try client.publish("rx.ev.b", "other")
     let second = try client.publish("rx.ev.a", "2", .sequence(first))
     #expect(first == 1 && second == 3)
-    for wrong in [.none, .sequence(first), .sequence(99)] as [LastMessageExpectation] {
+    for wrong in [.none, .sequence(first), .sequence(99)] as [JetStreamLastMessageExpectation] {
       let error = #expect(throws: JetStreamError.self) { try client.publish("rx.ev.a", "3", wrong) }
       #expect(error?.kind == .wrongLastSequence, "\(error as Any)")
     }
@@ -55,7 +55,7 @@ struct PublishingTests {
     #expect(kind { _ = try client.publish("rx.ev.a", "1") } == .noResponders)
     let first = try client.makeStream()
     #expect(try client.makeStream() == first, "the same settings")
-    let other = StreamConfiguration(
+    let other = JetStreamConfiguration(
       name: "RX", subjects: ["rx.ev.*"], replicas: 1, maximumAge: .seconds(60), maximumBytes: 1_000)
     #expect(kind { _ = try connection.createStream(other, within: .seconds(3)) } == .otherConfiguration)
     try connection.deleteStream("RX", within: .seconds(3))

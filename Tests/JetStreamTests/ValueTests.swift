@@ -6,10 +6,11 @@ import Testing
 struct ValueTests {
   @Test("Positions are read from both forms of the subject for acknowledgements")
   func positions() throws {
-    let short = try #require(DeliveryPosition(acknowledgement: "$JS.ACK.RX.c1.1.70.7.1700000000000000001.3"))
+    let short = try #require(JetStreamDeliveryPosition(acknowledgement: "$JS.ACK.RX.c1.1.70.7.1700000000000000001.3"))
     #expect(short.streamSequence == 70 && short.consumerSequence == 7 && short.pending == 3)
     #expect(short.time == 1_700_000_000_000_000_001)
-    let long = try #require(DeliveryPosition(acknowledgement: "$JS.ACK.hub.AbC.RX.c1.1.70.7.1700000000000000001.3.x"))
+    let long = try #require(
+      JetStreamDeliveryPosition(acknowledgement: "$JS.ACK.hub.AbC.RX.c1.1.70.7.1700000000000000001.3.x"))
     #expect(long == short)
   }
 
@@ -18,7 +19,7 @@ struct ValueTests {
     arguments: [
       "", "$JS.ACK", "_INBOX.a.b", "$JS.ACK.RX.c1.1.a.7.1.3", "$JS.ACK.RX.c1.1.70.7.1", "$JS.FC.RX.c1.1.70.7.1.3",
     ])
-  func otherSubjects(_ text: String) { #expect(DeliveryPosition(acknowledgement: text) == nil) }
+  func otherSubjects(_ text: String) { #expect(JetStreamDeliveryPosition(acknowledgement: text) == nil) }
 
   @Test(
     "Times have up to nine digits after the point",
@@ -27,14 +28,14 @@ struct ValueTests {
       ("2026-11-23T11:03:58.787457833Z", 1_795_431_838_787_457_833),
       ("2024-02-29T23:59:59.000000001Z", 1_709_251_199_000_000_001),
     ] as [(String, Int64)])
-  func times(_ text: String, _ expected: Int64) { #expect(RFC3339Time.nanoseconds(text) == expected) }
+  func times(_ text: String, _ expected: Int64) { #expect(NATSTime.nanoseconds(text) == expected) }
 
   @Test(
     "Other forms of a time are rejected",
     arguments: [
       "", "2026-11-23", "2026-13-23T11:03:58Z", "2026-11-23T11:03:58+01:00", "2026-11-23T11:03:58.1234567890Z",
     ])
-  func otherTimes(_ text: String) { #expect(RFC3339Time.nanoseconds(text) == nil) }
+  func otherTimes(_ text: String) { #expect(NATSTime.nanoseconds(text) == nil) }
 
   @Test("Credentials are recognized by their content")
   func credentials() {

@@ -9,15 +9,15 @@ struct InterfaceClassifierTests {
   func link(
     _ index: UInt32, _ name: String, kind: String? = nil, hardware: UInt16 = 1, lower: UInt32? = nil,
     master: UInt32? = nil, parent: String? = nil, flags: Interface.Flags = .up
-  ) -> LinkMessage {
-    LinkMessage(
+  ) -> NetlinkLinkMessage {
+    NetlinkLinkMessage(
       interface: Interface(
         index: index, name: name, type: .other, flags: flags, operationalState: .up, lowerIndex: lower, kind: kind,
         hardwareType: hardware),
       masterIndex: master, parentDevice: parent)
   }
 
-  func types(_ links: [LinkMessage], sysfsRoot: String = "/nowhere") -> [InterfaceType] {
+  func types(_ links: [NetlinkLinkMessage], sysfsRoot: String = "/nowhere") -> [InterfaceType] {
     var classifier = InterfaceClassifier(sysfsRoot: sysfsRoot)
     return classifier.classify(links).map(\.type)
   }

@@ -25,14 +25,14 @@ struct NetlinkDecoderTests {
     #expect(
       try content(CapturedDatagrams.macvlan)
         == .link(
-          LinkMessage(
+          NetlinkLinkMessage(
             interface: Interface(
               index: 7, name: "m0", type: .other, flags: flags, operationalState: .down, lowerIndex: 4, kind: "macvlan")
           )))
     #expect(
       try content(CapturedDatagrams.vethPeer)
         == .link(
-          LinkMessage(
+          NetlinkLinkMessage(
             interface: Interface(
               index: 6, name: "d0", type: .other, flags: flags, operationalState: .down, lowerIndex: 5, kind: "veth"))))
     #expect(try content(CapturedDatagrams.deletedLink) == .other)
@@ -50,38 +50,38 @@ struct NetlinkDecoderTests {
 
   @Test func singlePathRoutesAreDecoded() throws {
     var route = Route(prefix: "0.0.0.0/0", metric: 100, hops: [.init(interfaceIndex: 4, gateway: "10.9.0.1")])
-    #expect(try content(CapturedDatagrams.defaultRoute) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.defaultRoute) == .route(NetlinkRouteMessage(route: route)))
     route.hops = [.init(interfaceIndex: 4, gateway: "10.9.0.9")]
-    #expect(try content(CapturedDatagrams.replacedRoute) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.replacedRoute) == .route(NetlinkRouteMessage(route: route)))
     #expect(try content(CapturedDatagrams.deletedRoute) == .other)
     route = Route(prefix: "203.0.113.0/24", hops: [.init(interfaceIndex: 4, gateway: "fd09::1")])
-    #expect(try content(CapturedDatagrams.otherFamily) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.otherFamily) == .route(NetlinkRouteMessage(route: route)))
     route = Route(
       type: .local, prefix: "10.8.0.2/32", table: 255, protocol: 2, hops: [.init(interfaceIndex: 6)], source: "10.8.0.2"
     )
-    #expect(try content(CapturedDatagrams.localRoute) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.localRoute) == .route(NetlinkRouteMessage(route: route)))
     // 600 seconds and the two ticks after which the kernel has surely dropped it.
     route = Route(
       prefix: "2001:db8:2::/48", metric: 1024, hops: [.init(interfaceIndex: 4, gateway: "fd09::1")],
       expiresIn: .milliseconds(600_020))
-    #expect(try content(CapturedDatagrams.expiring) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.expiring) == .route(NetlinkRouteMessage(route: route)))
   }
 
   @Test func multipathAndEmptyRoutesAreDecoded() throws {
     var route = Route(
       prefix: "198.51.100.0/24", table: 1000,
       hops: [.init(interfaceIndex: 4, gateway: "10.9.0.1"), .init(interfaceIndex: 6, gateway: "10.8.0.1")])
-    #expect(try content(CapturedDatagrams.multipath) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.multipath) == .route(NetlinkRouteMessage(route: route)))
     route = Route(
       prefix: "2001:db8:1::/48", metric: 1024,
       hops: [.init(interfaceIndex: 4, gateway: "fd09::1"), .init(interfaceIndex: 4, gateway: "fd09::9")])
-    #expect(try content(CapturedDatagrams.multipath6) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.multipath6) == .route(NetlinkRouteMessage(route: route)))
     route = Route(type: .blackhole, prefix: "198.51.101.0/24", hops: [])
-    #expect(try content(CapturedDatagrams.blackhole) == .route(RouteMessage(route: route)))
+    #expect(try content(CapturedDatagrams.blackhole) == .route(NetlinkRouteMessage(route: route)))
     route = Route(prefix: "198.51.102.0/24", hops: [])
     #expect(
       try content(CapturedDatagrams.byNexthop)
-        == .route(RouteMessage(route: route, nexthopObject: 7)))
+        == .route(NetlinkRouteMessage(route: route, nexthopObject: 7)))
   }
 
   @Test func eventsWithoutDetails() throws {
@@ -160,8 +160,8 @@ struct NetlinkDecoderTests {
           bent[Int.random(in: bent.indices, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
         }
         _ = contents(bent)
-        var batch = KernelEventBatch()
-        var neighbours = NeighbourTracker()
+        var batch = NetlinkEventBatch()
+        var neighbours = NetlinkNeighbourTracker()
         unsafe bent.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       }
     }
@@ -169,8 +169,8 @@ struct NetlinkDecoderTests {
 
   @Test func causesOfEvents() {
     func causes(_ bytes: [UInt8]) -> Set<Cause> {
-      var batch = KernelEventBatch()
-      var neighbours = NeighbourTracker()
+      var batch = NetlinkEventBatch()
+      var neighbours = NetlinkNeighbourTracker()
       unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return batch.causes
     }
@@ -185,9 +185,9 @@ struct NetlinkDecoderTests {
   }
 
   @Test func removedRouteNeedsTheBarrierAndTouchesNoOther() {
-    func batch(_ bytes: [UInt8]) -> KernelEventBatch {
-      var batch = KernelEventBatch()
-      var neighbours = NeighbourTracker()
+    func batch(_ bytes: [UInt8]) -> NetlinkEventBatch {
+      var batch = NetlinkEventBatch()
+      var neighbours = NetlinkNeighbourTracker()
       unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return batch
     }

@@ -83,17 +83,17 @@ import Testing
       return bytes
     }
     let many = (0..<2000).map {
-      NeighbourTracker.Neighbour(interfaceIndex: 1, address: IPAddress(ipv6: 0xfd << 56, $0))
+      NetlinkNeighbourTracker.Neighbour(interfaceIndex: 1, address: IPAddress(ipv6: 0xfd << 56, $0))
     }
-    var neighbours = NeighbourTracker(failed: Set(many))
+    var neighbours = NetlinkNeighbourTracker(failed: Set(many))
     func isChanged(_ bytes: [UInt8]) -> Bool {
-      var batch = KernelEventBatch()
+      var batch = NetlinkEventBatch()
       unsafe bytes.withUnsafeBytes { unsafe batch.add(NetlinkBytes($0), &neighbours) }
       return !batch.blocks.isEmpty
     }
     #expect(isChanged(message(1, NUD_FAILED)))
     #expect(isChanged(message(1, NUD_STALE)))
-    neighbours = NeighbourTracker()
+    neighbours = NetlinkNeighbourTracker()
     #expect(!isChanged(message(1, NUD_STALE)))
     #expect(isChanged(message(1, NUD_FAILED)) && neighbours.hasFailures)
     #expect(!isChanged(message(1, NUD_FAILED)))

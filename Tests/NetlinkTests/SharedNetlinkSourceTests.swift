@@ -137,7 +137,7 @@ import Testing
 
   @Test("A failure is reported to every use, ends later starts with its error, and recovery to every use")
   func failure() throws {
-    let multiplexer = ObserverMultiplexer()
+    let multiplexer = NetlinkObserverMultiplexer()
     let error = KernelError(operation: "dump", errno: ENOBUFS, message: "")
     let time = KernelClock.time
     func read() {

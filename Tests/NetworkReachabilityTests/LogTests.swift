@@ -65,7 +65,7 @@ struct LogTests {
   @Test("Equal changes of one reading share a line")
   func storm() throws {
     let lines = Shared<[String]>([])
-    let log = TransitionLog(Logger(label: "test") { _ in Handler(lines: lines, logLevel: .info) })
+    let log = EngineTransitionLog(Logger(label: "test") { _ in Handler(lines: lines, logLevel: .info) })
     log.write(try changes(0..<3, .unreachable, .carrierLost))
     #expect(
       lines.value == [

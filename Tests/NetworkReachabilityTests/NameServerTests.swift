@@ -242,8 +242,8 @@ struct NameServerTests {
   func many() async throws {
     let server = try DNSServer { _, _ in .addresses([[10, 0, 0, 9]]) }
     defer { server.stop() }
-    let lines = ResolverPool(.init(servers: [server.address]))
-    let names = NameWatcher(NameResolver(pool: lines, source: nil), timeout: .seconds(30))
+    let lines = NameResolverPool(.init(servers: [server.address]))
+    let names = NameWatcher(WatchedNameResolver(pool: lines, source: nil), timeout: .seconds(30))
     for number in 0..<4500 { names.watch(ReachabilityTarget(.name("n\(number).example.")), for: 1) }
     #expect(await eventually(within: Self.wait) { () async in server.total >= 9000 })
     lines.watches.stop()

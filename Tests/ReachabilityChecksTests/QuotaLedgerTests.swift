@@ -67,9 +67,9 @@ import Testing
       testDescription: "above the rate of all", limits: .init(checksPerSecond: 2), registered: [(.file, 2)],
       interval: .seconds(86_400), excess: .checksPerSecond(limit: 2, .all)),
     Case(
-      testDescription: "without memory", limits: .init(memory: MemoryBudget(limit: 32 << 20)),
-      excess: .memory(MemoryBudget(limit: 32 << 20))),
-    Case(testDescription: "with memory", limits: .init(memory: MemoryBudget(limit: 128 << 20))),
+      testDescription: "without memory", limits: .init(memory: QuotaMemoryBudget(limit: 32 << 20)),
+      excess: .memory(QuotaMemoryBudget(limit: 32 << 20))),
+    Case(testDescription: "with memory", limits: .init(memory: QuotaMemoryBudget(limit: 128 << 20))),
   ]
 
   @Test(arguments: cases)
@@ -93,7 +93,7 @@ import Testing
   @Test func loweredLimitsRefuseGrowthOnly() throws {
     var ledger = try Self.ledger(.init(), [(Self.token, 3)])
     ledger.limits = .init(
-      targets: 1, checksPerSecond: 1, memory: MemoryBudget(limit: 1),
+      targets: 1, checksPerSecond: 1, memory: QuotaMemoryBudget(limit: 1),
       tokens: ["ci": .init(targets: 1, minimumInterval: .seconds(60), checksPerSecond: 1)])
     let old = try Self.definition()
     func excess(_ interval: Duration, labels: [String: String] = [:]) throws -> QuotaExcess? {
@@ -103,7 +103,7 @@ import Testing
     #expect(try excess(.seconds(1)) == nil)
     #expect(try excess(.seconds(2)) == nil)
     #expect(try excess(.milliseconds(500)) == .interval(minimum: .seconds(60), .token("ci")))
-    #expect(try excess(.seconds(1), labels: ["a": "b"]) == .memory(MemoryBudget(limit: 1)))
+    #expect(try excess(.seconds(1), labels: ["a": "b"]) == .memory(QuotaMemoryBudget(limit: 1)))
   }
 
   @Test func aTargetThatAnotherAccountTakesIsChargedThere() throws {
@@ -116,7 +116,7 @@ import Testing
   // MARK: - Changes
 
   @Test func eachAccountHasItsRateOfChanges() {
-    var limiter = ChangeRateLimiter()
+    var limiter = QuotaChangeRateLimiter()
     let limits = ScheduleLimits(changesPerSecond: 2, tokens: ["ci": AccountLimits(changesPerSecond: 1)])
     for _ in 0..<ScheduleLimits.changeBurst {
       #expect(limiter.admit(Self.token, limits, at: .zero) == nil)
@@ -213,7 +213,7 @@ import Testing
 
   @Test(arguments: [(Duration.seconds(30), 10_000), (.milliseconds(100), 2_500)])
   func aContainerOf128MiBHolds(interval: Duration, least: Int) throws {
-    let budget = MemoryBudget(limit: 128 << 20)
+    let budget = QuotaMemoryBudget(limit: 128 << 20)
     var usage = QuotaUsage()
     let one = QuotaUsage(try Self.definition(interval: interval))
     for _ in 0..<least { usage += one }
@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test func aLimitBelowTheServiceItselfLeavesNothing() {
-    #expect(MemoryBudget(limit: 16 << 20).targets == 0)
-    #expect(MemoryBudget(limit: 1 << 59).targets > 0)
+    #expect(QuotaMemoryBudget(limit: 16 << 20).targets == 0)
+    #expect(QuotaMemoryBudget(limit: 1 << 59).targets > 0)
   }
 }

@@ -14,7 +14,7 @@ extension ScheduleStateTests {
       (definition.fall, definition.rise) = (1, 1)
     }
     _ = state.put(fast, .runtime, at: now)
-    var events: [(at: Duration, change: TargetChange)] = []
+    var events: [(at: Duration, change: EngineTargetChange)] = []
     for number in 0..<200 {
       if let change = try check(number % 2 == 0 ? .up : .down, number % 2 == 0 ? nil : .refused) {
         events.append((uptime, change))

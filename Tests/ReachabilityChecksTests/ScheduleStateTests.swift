@@ -44,7 +44,7 @@ struct ScheduleStateTests {
 
   /// Completes the next check of the only target with this result.
   @discardableResult
-  mutating func check(_ found: CheckResult.State, _ reason: Reason? = nil) throws -> TargetChange? {
+  mutating func check(_ found: CheckResult.State, _ reason: Reason? = nil) throws -> EngineTargetChange? {
     let launch = try #require(nextLaunches().first)
     guard case .accepted(let news) = state.finish(launch.run, result(found, reason), at: now) else { return nil }
     return news
@@ -265,12 +265,12 @@ extension ScheduleStateTests {
   }
 }
 
-@Suite("TimingWheel")
-struct TimingWheelTests {
+@Suite("ScheduleTimingWheel")
+struct ScheduleTimingWheelTests {
   @Test("Keys expire in the order of a sorted list", arguments: [1, 2, 3])
   func model(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var wheel = TimingWheel<Int>(slots: 16, at: 0)
+    var wheel = ScheduleTimingWheel<Int>(slots: 16, at: 0)
     var expected: [(key: Int, tick: Int)] = []
     for key in 0..<500 {
       for _ in 0..<Int.random(in: 0...2, using: &random) {

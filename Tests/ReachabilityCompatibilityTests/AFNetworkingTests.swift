@@ -84,7 +84,7 @@ struct AFNetworkingTests {
   func names() {
     let statuses: [AFNetworkReachabilityStatus] = [.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi]
     #expect(statuses.map(\.rawValue) == [-1, 0, 1, 2])
-    let english = StatusLanguage(environment: ["LANG": "en_US.UTF-8"])
+    let english = AFNetworkReachabilityLanguage(environment: ["LANG": "en_US.UTF-8"])
     #expect(
       statuses.map(english.description) == ["Unknown", "Not Reachable", "Reachable via WWAN", "Reachable via WiFi"])
     let name = Notification.Name.AFNetworkingReachabilityDidChange
@@ -107,12 +107,12 @@ struct AFNetworkingTests {
       (["LANG": "de_DE.UTF-8"], "Not Reachable"), ([:], "Not Reachable"),
     ])
   func languages(_ environment: [String: String], _ words: String) {
-    #expect(StatusLanguage(environment: environment).description(of: .notReachable) == words)
+    #expect(AFNetworkReachabilityLanguage(environment: environment).description(of: .notReachable) == words)
   }
 
   @Test("E5-1 every status has Chinese words of its own")
   func chinese() {
-    let chinese = StatusLanguage(environment: ["LANG": "zh_CN"])
+    let chinese = AFNetworkReachabilityLanguage(environment: ["LANG": "zh_CN"])
     let words = [.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi].map(chinese.description)
     #expect(Set(words).count == 4 && words.allSatisfy { !$0.utf8.allSatisfy { $0 < 0x80 } })
   }

@@ -8,7 +8,7 @@ import Testing
 /// The façades on a real kernel: started before there is a network, plugged in and unplugged.
 @Suite(.enabled(if: Namespace.isSupported)) struct NamespaceTests {
   private let pair: VethPair
-  private let shared = SharedMonitor(ReachabilityMonitor())
+  private let shared = CompatibilityMonitor(ReachabilityMonitor())
 
   init() throws { pair = try VethPair() }
 
@@ -53,7 +53,7 @@ import Testing
     let manager = NetworkReachabilityManager(target, on: shared)
     #expect(pair.client.run { manager.flags }?.contains(.reachable) == true)
     let alone = try Namespace()
-    let other = NetworkReachabilityManager(target, on: SharedMonitor(ReachabilityMonitor()))
+    let other = NetworkReachabilityManager(target, on: CompatibilityMonitor(ReachabilityMonitor()))
     #expect(alone.run { other.flags } == [])
   }
 

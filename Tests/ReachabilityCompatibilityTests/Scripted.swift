@@ -10,7 +10,7 @@ import TestSupport
 struct Scripted {
   let kernel: ScriptedKernel
   let monitor: ReachabilityMonitor
-  let shared: SharedMonitor
+  let shared: CompatibilityMonitor
 
   init(online: Bool = true, nameServers: [String] = []) {
     var script = KernelScript()
@@ -22,7 +22,7 @@ struct Scripted {
     self.kernel = kernel
     monitor = ReachabilityMonitor(
       configuration: .init(settle: .zero, nameServers: nameServers), kernel: kernel)
-    shared = SharedMonitor(monitor)
+    shared = CompatibilityMonitor(monitor)
   }
 
   /// The default route leads through Ethernet and a router.

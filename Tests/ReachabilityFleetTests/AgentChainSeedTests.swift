@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Random histories of an agent and an engine; `REACHD_FLEET_SEEDS` sets how many.
-@Suite("AgentChain by seeds")
+@Suite("FleetAgentChain by seeds")
 struct AgentChainSeedTests {
   @Test("Every change is in the last stream once, whatever is lost")
   func seeds() {

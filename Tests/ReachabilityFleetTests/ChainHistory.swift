@@ -4,18 +4,18 @@ import ReachabilityFleet
 struct ChainHistory {
   private(set) var problems: [String] = []
   /// The changes that were published, by epoch, in order.
-  private(set) var changes: [String: [CellChange]] = [:]
+  private(set) var changes: [String: [FleetCellChange]] = [:]
   /// The number before the first message of each epoch.
   private(set) var starts: [String: UInt64] = [:]
   /// The number after which the next message of each epoch must continue.
   private(set) var ends: [String: UInt64] = [:]
   private(set) var repeated = 0
   /// The last complete base.
-  private(set) var base: (epoch: String, number: UInt64, cells: [BaseCell])?
+  private(set) var base: (epoch: String, number: UInt64, cells: [FleetBaseCell])?
 
   init(_ agent: String, in stream: ScriptedStream) {
     var after: UInt64 = 0
-    var parts: [BasePart] = []
+    var parts: [FleetBasePart] = []
     for entry in stream.entries {
       guard case .agent(let message) = entry.message, message.agent == agent else { continue }
       if message.after != after { problems.append("\(entry.sequence) follows \(message.after), not \(after)") }

@@ -37,7 +37,7 @@ private struct Trial {
 
   mutating func run() -> String? {
     for (id, placement) in zip(
-      Self.targets, [Placement(), Placement(count: 2), Placement(count: 3, spreadsZones: true)])
+      Self.targets, [FleetPlacement(), FleetPlacement(count: 2), FleetPlacement(count: 3, spreadsZones: true)])
     {
       var spec = TargetSpec()
       spec.id = id
@@ -71,8 +71,8 @@ private struct Trial {
   }
 
   private mutating func say(_ agent: String, _ state: TargetState, number: UInt64) {
-    let cells = Self.targets.map { BaseCell($0, CellState(state, since: Timestamp(microseconds: 0))) }
-    let part = BasePart(prev: number - 1, number: number, part: 1, of: 1, cells: cells)
+    let cells = Self.targets.map { FleetBaseCell($0, FleetCellState(state, since: Timestamp(microseconds: 0))) }
+    let part = FleetBasePart(prev: number - 1, number: number, part: 1, of: 1, cells: cells)
     apply(.agent(AgentMessage(agent: agent, epoch: "e", after: 0, .base(part))))
   }
 }

@@ -22,7 +22,7 @@ struct FleetFoldTests {
 
   @discardableResult
   mutating func define(
-    _ id: String, version: UInt64 = 1, _ placement: Placement = Placement(), deleted: Bool = false
+    _ id: String, version: UInt64 = 1, _ placement: FleetPlacement = FleetPlacement(), deleted: Bool = false
   ) -> [FleetEvent] {
     var spec = TargetSpec()
     spec.id = id
@@ -31,7 +31,7 @@ struct FleetFoldTests {
     return apply(.definition(DefinitionMessage(id: id, version: version, definition: target)))
   }
 
-  static func cell(_ state: TargetState) -> CellState { CellState(state, since: Timestamp(microseconds: 0)) }
+  static func cell(_ state: TargetState) -> FleetCellState { FleetCellState(state, since: Timestamp(microseconds: 0)) }
 
   @discardableResult
   mutating func say(
@@ -40,7 +40,7 @@ struct FleetFoldTests {
   ) -> [FleetEvent] {
     let prev = highWaters[agent, default: 0] + skipping
     let changes = states.enumerated().map { index, pair in
-      CellChange(
+      FleetCellChange(
         number: prev + UInt64(index) + 1, target: pair.key, old: .unknown, cell: Self.cell(pair.value),
         time: Timestamp(microseconds: 0))
     }
@@ -63,9 +63,9 @@ struct FleetFoldTests {
         AgentMessage(
           agent: agent, epoch: epoch, after: 0,
           .base(
-            BasePart(
+            FleetBasePart(
               prev: number, number: number, part: part, of: of,
-              cells: states.map { BaseCell($0.key, Self.cell($0.value)) })))))
+              cells: states.map { FleetBaseCell($0.key, Self.cell($0.value)) })))))
   }
 
   func verdict(
@@ -73,7 +73,8 @@ struct FleetFoldTests {
   ) -> FleetMessage {
     .verdict(
       VerdictMessage(
-        target: "db", stream: stream, from: from, to: to, votes: VoteCounts(), basis: basis, attempt: 0, prev: prev,
+        target: "db", stream: stream, from: from, to: to, votes: FleetVoteCounts(), basis: basis, attempt: 0,
+        prev: prev,
         by: "r"))
   }
 
@@ -174,7 +175,7 @@ struct FleetFoldTests {
   @Test("A target that is handed over keeps its vote until the first result, for some seconds")
   mutating func handOver() {
     for agent in ["a", "b"] { hello(agent) }
-    define("db", Placement(count: 1))
+    define("db", FleetPlacement(count: 1))
     guard let old = fold.targets["db"]?.assigned.first else { return #expect(Bool(false), "nothing is assigned") }
     let new = old == "a" ? "b" : "a"
     say(old, ["db": .up])
@@ -189,9 +190,9 @@ struct FleetFoldTests {
   @Test("Of two definitions of one version the first counts, and a deleted one does not return")
   mutating func definitions() {
     #expect(define("db").count == 1)
-    #expect(define("db", Placement(count: 1)).isEmpty)
-    #expect(fold.targets["db"]?.definition.placement == Placement())
-    #expect(define("db", version: 2, Placement(count: 1)).count == 1)
+    #expect(define("db", FleetPlacement(count: 1)).isEmpty)
+    #expect(fold.targets["db"]?.definition.placement == FleetPlacement())
+    #expect(define("db", version: 2, FleetPlacement(count: 1)).count == 1)
     #expect(define("db", version: 3, deleted: true).count == 1)
     #expect(define("db", version: 2).isEmpty)
     #expect(fold.targets["db"] == nil)

@@ -8,12 +8,13 @@ extension FleetReplicaTests {
   private static func verdict(_ to: FleetVerdict, basis: UInt64, prev: UInt64) -> FleetMessage {
     .verdict(
       VerdictMessage(
-        target: "db", stream: 1, from: nil, to: to, votes: VoteCounts(), basis: basis, attempt: 0, prev: prev, by: "x"))
+        target: "db", stream: 1, from: nil, to: to, votes: FleetVoteCounts(), basis: basis, attempt: 0, prev: prev,
+        by: "x"))
   }
 
   /// The expectations of the verdicts that it publishes within some seconds.
-  private mutating func expectations(within seconds: Int) -> [ExpectedLast?] {
-    var found: [ExpectedLast?] = []
+  private mutating func expectations(within seconds: Int) -> [FleetEngineExpectedLast?] {
+    var found: [FleetEngineExpectedLast?] = []
     for _ in 0..<seconds {
       now += .seconds(1)
       for case .publish(.verdict, let expected) in replica.handle(.timer, at: now) { found.append(expected) }
@@ -23,20 +24,21 @@ extension FleetReplicaTests {
 
   @Test("Expects no verdict that the stream has dropped")
   mutating func droppedVerdict() {
-    _ = connect(StreamState(created: 1, first: 1, last: 5))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 5))
     let hello = NodeHello(role: .agent, version: "1")
     _ = deliver(Self.definition(1), 1, time: 1, pending: 4)
     _ = deliver(.node(NodeMessage(id: "a", .hello(hello, restates: false))), 2, time: 2, pending: 3)
-    let base = BasePart(
-      prev: 0, number: 1, part: 1, of: 1, cells: [BaseCell("db", CellState(.up, since: Timestamp(microseconds: 0)))])
+    let base = FleetBasePart(
+      prev: 0, number: 1, part: 1, of: 1,
+      cells: [FleetBaseCell("db", FleetCellState(.up, since: Timestamp(microseconds: 0)))])
     _ = deliver(.agent(AgentMessage(agent: "a", epoch: "e", after: 0, .base(base))), 3, time: 3, pending: 2)
     _ = deliver(Self.verdict(.down, basis: 2, prev: 0), 4, time: 4, pending: 1)
     _ = deliver(nil, 5, time: 5)
     let before = expectations(within: 4)
     #expect(before.first == .sequence(4))
-    _ = answer(StreamState(created: 1, first: 5, last: 5))
+    _ = answer(FleetEngineStreamState(created: 1, first: 5, last: 5))
     let after = expectations(within: 4)
-    #expect(after.first == ExpectedLast.none)
+    #expect(after.first == FleetEngineExpectedLast.none)
   }
 
   /// The targets whose definition or verdict it restates within ten seconds.
@@ -57,7 +59,7 @@ extension FleetReplicaTests {
 
   @Test("Restates what a full stream drops next")
   mutating func fullStream() {
-    _ = connect(StreamState(created: 1, first: 1, last: 31))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 31))
     _ = deliver(Self.definition(1), 1, time: 1, pending: 30)
     let own = NodeHello(role: .replica, version: "1")
     _ = deliver(.node(NodeMessage(id: "r", .hello(own, restates: false))), 2, time: 2, pending: 29)
@@ -65,14 +67,14 @@ extension FleetReplicaTests {
     _ = deliver(nil, 31, time: 31)
     let early = restated()
     #expect(early == [], "the stream has all of its messages")
-    _ = answer(StreamState(created: 1, first: 2, last: 31))
+    _ = answer(FleetEngineStreamState(created: 1, first: 2, last: 31))
     let late = restated()
     #expect(late == ["db"], "the verdict is not in the third that is dropped next")
   }
 
   @Test("Restates what the first-ranked replica does not, because it began after the definition was dropped")
   mutating func otherReplica() {
-    _ = connect(StreamState(created: 1, first: 1, last: 20))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 20))
     var sequence: UInt64 = 0
     for id in ["r", "r1", "r2", "r3"] {
       sequence += 1
@@ -82,24 +84,24 @@ extension FleetReplicaTests {
     _ = deliver(Self.definition(1), 5, time: 5, pending: 1)
     _ = deliver(nil, 20, time: 20)
     for id in ["r1", "r2", "r3"] { _ = replica.handle(.heartbeat(id), at: now) }
-    let rank = Rendezvous.rank(of: "r", among: replica.fold.presentReplicas, for: "db") ?? 0
-    _ = answer(StreamState(created: 1, first: 6, last: 20))
+    let rank = FleetRendezvousHash.rank(of: "r", among: replica.fold.presentReplicas, for: "db") ?? 0
+    _ = answer(FleetEngineStreamState(created: 1, first: 6, last: 20))
     let found = restated()
     #expect(rank > 0 && found.contains("db"), "rank \(rank)")
   }
 
   @Test("Restates what a lost stream had until the present one has it")
   mutating func lostPublications() {
-    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     _ = deliver(Self.definition(3), 1, time: 1)
-    func definitions(_ effects: [FleetReplica.Effect]) -> [ExpectedLast?] {
+    func definitions(_ effects: [FleetReplica.Effect]) -> [FleetEngineExpectedLast?] {
       effects.compactMap { if case .publish(.definition, let expected) = $0 { expected } else { nil } }
     }
-    let first = connect(StreamState(created: 2, first: 1, last: 0))
-    #expect(definitions(first) == [ExpectedLast.none])
+    let first = connect(FleetEngineStreamState(created: 2, first: 1, last: 0))
+    #expect(definitions(first) == [FleetEngineExpectedLast.none])
     now += .seconds(2)
     let second = replica.handle(.timer, at: now)
-    #expect(definitions(second) == [ExpectedLast.none], "the first publication failed")
+    #expect(definitions(second) == [FleetEngineExpectedLast.none], "the first publication failed")
     _ = deliver(Self.definition(3), 1, time: 2)
     now += .seconds(2)
     let third = replica.handle(.timer, at: now)
@@ -108,7 +110,7 @@ extension FleetReplicaTests {
 
   @Test("Requests the base of an agent that the stream no longer has, and proposes nothing before it")
   mutating func missingBase() {
-    _ = connect(StreamState(created: 1, first: 7, last: 9))
+    _ = connect(FleetEngineStreamState(created: 1, first: 7, last: 9))
     _ = deliver(Self.definition(1), 7, time: 1, pending: 2)
     let hello = NodeHello(role: .agent, version: "1")
     _ = deliver(.node(NodeMessage(id: "a", .hello(hello, restates: false))), 8, time: 2, pending: 1)

@@ -15,13 +15,13 @@ struct FleetReplicaTests {
     return .definition(DefinitionMessage(id: "db", version: version, definition: FleetTarget(spec: spec)))
   }
 
-  mutating func connect(_ state: StreamState) -> [FleetReplica.Effect] {
+  mutating func connect(_ state: FleetEngineStreamState) -> [FleetReplica.Effect] {
     _ = replica.handle(.connection(false), at: now)
     return replica.handle(.connection(true), at: now) + answer(state)
   }
 
   /// The engine answers a request for the stream's state.
-  mutating func answer(_ state: StreamState?) -> [FleetReplica.Effect] {
+  mutating func answer(_ state: FleetEngineStreamState?) -> [FleetReplica.Effect] {
     replica.handle(.streamState(state, since: replica.fold.sequence), at: now)
   }
 
@@ -32,7 +32,7 @@ struct FleetReplicaTests {
   mutating func deliver(
     _ message: FleetMessage?, _ sequence: UInt64, time: Int64, pending: UInt64 = 0
   ) -> [FleetReplica.Effect] {
-    let stored = StoredMessage(subject: "", sequence: sequence, time: time, payload: [UInt8(sequence)])
+    let stored = FleetEngineStoredMessage(subject: "", sequence: sequence, time: time, payload: [UInt8(sequence)])
     return replica.handle(.message(message, stored, pending: pending), at: now)
   }
 
@@ -50,33 +50,33 @@ struct FleetReplicaTests {
 
   @Test("Begins with the first message, and again when the stream was created again")
   mutating func streams() {
-    let first = connect(StreamState(created: 1, first: 1, last: 2))
+    let first = connect(FleetEngineStreamState(created: 1, first: 1, last: 2))
     #expect(first.contains(.consume(from: 1)))
     _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
     #expect(!replica.isComplete)
     _ = deliver(nil, 2, time: 2)
     #expect(replica.isComplete)
-    let second = connect(StreamState(created: 1, first: 1, last: 2))
+    let second = connect(FleetEngineStreamState(created: 1, first: 1, last: 2))
     #expect(second.contains(.consume(from: 2)), "to verify the last one")
     #expect(!replica.isComplete)
     let same = deliver(nil, 2, time: 2)
     #expect(!same.contains(.restarted))
     #expect(replica.isComplete)
-    let effects = connect(StreamState(created: 9, first: 1, last: 0))
+    let effects = connect(FleetEngineStreamState(created: 9, first: 1, last: 0))
     #expect(effects.contains(.restarted) && effects.contains(.consume(from: 1)))
     #expect(replica.fold.targets.isEmpty)
   }
 
   @Test("Cannot deny an id while its consumer is interrupted: the stream may have more than it has read")
   mutating func interrupted() {
-    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     _ = deliver(Self.definition(1), 1, time: 1)
     #expect(replica.isComplete)
     _ = replica.handle(.interrupted, at: now)
     #expect(!replica.isComplete)
     now += .seconds(2)
     #expect(Self.reads(replica.handle(.timer, at: now)))
-    let state = StreamState(created: 1, first: 1, last: 2)
+    let state = FleetEngineStreamState(created: 1, first: 1, last: 2)
     #expect(answer(state).contains(.consume(from: 1)))
     _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
     #expect(!replica.isComplete)
@@ -92,7 +92,7 @@ struct FleetReplicaTests {
       now += .seconds(1)
       #expect(Self.reads(replica.handle(.timer, at: now)))
     }
-    let state = StreamState(created: 1, first: 1, last: 1)
+    let state = FleetEngineStreamState(created: 1, first: 1, last: 1)
     #expect(answer(state).contains(.consume(from: 1)))
     // While it reads, an unknown state changes nothing.
     #expect(!answer(nil).contains(.wake(at: now + .seconds(1))))
@@ -100,10 +100,10 @@ struct FleetReplicaTests {
 
   @Test("Restates a newer definition after an older copy of the stream was restored")
   mutating func olderCopy() {
-    _ = connect(StreamState(created: 1, first: 1, last: 2))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 2))
     _ = deliver(Self.definition(1), 1, time: 1, pending: 1)
     _ = deliver(Self.definition(2), 2, time: 2)
-    let restored = connect(StreamState(created: 1, first: 1, last: 1))
+    let restored = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     #expect(restored.contains(.restarted))
     let effects = deliver(Self.definition(1), 1, time: 1)
     let published = effects.compactMap { effect -> DefinitionMessage? in
@@ -116,9 +116,9 @@ struct FleetReplicaTests {
 
   @Test("Recognizes another message in the place of the last one")
   mutating func fork() {
-    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     _ = deliver(nil, 1, time: 1)
-    _ = connect(StreamState(created: 1, first: 1, last: 3))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 3))
     let effects = deliver(nil, 1, time: 7, pending: 2)
     #expect(effects.contains(.restarted) && Self.reads(effects))
     #expect(!replica.isComplete)
@@ -126,7 +126,7 @@ struct FleetReplicaTests {
 
   @Test("Reports an agent that is silent, again while the stream has no report, and not after a pause of its own")
   mutating func silence() {
-    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     let hello = NodeHello(role: .agent, version: "1")
     _ = deliver(.node(NodeMessage(id: "a", .hello(hello, restates: false))), 1, time: 1)
     for _ in 0..<5 {
@@ -146,7 +146,7 @@ struct FleetReplicaTests {
 
   @Test("Asks an agent that has missed a heartbeat, and reports it when the engine has no subscription of it twice")
   mutating func absence() {
-    _ = connect(StreamState(created: 1, first: 1, last: 2))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 2))
     let agent = NodeHello(role: .agent, version: "1")
     _ = deliver(.node(NodeMessage(id: "a", .hello(agent, restates: false))), 1, time: 1, pending: 1)
     let own = NodeHello(role: .replica, version: "1")
@@ -168,20 +168,20 @@ struct FleetReplicaTests {
 
   @Test("An answer that the engine gave before later messages is not the loss of them")
   mutating func lateAnswer() {
-    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     _ = deliver(Self.definition(1), 1, time: 1)
     _ = deliver(Self.definition(2), 2, time: 2)
-    let late = replica.handle(.streamState(StreamState(created: 1, first: 1, last: 1), since: 1), at: now)
+    let late = replica.handle(.streamState(FleetEngineStreamState(created: 1, first: 1, last: 1), since: 1), at: now)
     #expect(!late.contains(.restarted))
-    let loss = replica.handle(.streamState(StreamState(created: 1, first: 1, last: 1), since: 2), at: now)
+    let loss = replica.handle(.streamState(FleetEngineStreamState(created: 1, first: 1, last: 1), since: 2), at: now)
     #expect(loss.contains(.restarted))
-    let earlier = replica.handle(.streamState(StreamState(created: 1, first: 1, last: 1), since: 2), at: now)
+    let earlier = replica.handle(.streamState(FleetEngineStreamState(created: 1, first: 1, last: 1), since: 2), at: now)
     #expect(!earlier.contains(.restarted), "the fold began again since that request")
   }
 
   @Test("Keeps nothing of heartbeats of nodes that the stream does not have")
   mutating func unknownNodes() {
-    _ = connect(StreamState(created: 1, first: 1, last: 1))
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     _ = deliver(.node(NodeMessage(id: "a", .hello(NodeHello(role: .agent, version: "1"), restates: false))), 1, time: 1)
     for id in ["a", "b"] { _ = replica.handle(.heartbeat(id), at: now) }
     #expect(replica.silence.lastReceived("a") != nil && replica.silence.lastReceived("b") == nil)

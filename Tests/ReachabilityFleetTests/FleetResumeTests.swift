@@ -10,7 +10,7 @@ struct FleetResumeTests {
   }
 
   private func resume(
-    _ window: EventWindow, _ number: UInt64, check: UInt32, epoch: UInt32 = 7, isComplete: Bool = true
+    _ window: FleetEventWindow, _ number: UInt64, check: UInt32, epoch: UInt32 = 7, isComplete: Bool = true
   ) -> FleetResume {
     FleetResume(
       after: FleetEventID(epoch: epoch, number: number, check: check), epoch: 7, folded: 10, isComplete: isComplete,
@@ -19,7 +19,7 @@ struct FleetResumeTests {
 
   @Test("An id is continued when this replica has the same event, and everything after it")
   func resume() {
-    var window = EventWindow(limit: 3)
+    var window = FleetEventWindow(limit: 3)
     window.begin(at: 1)
     for sequence in 1...5 as ClosedRange<UInt64> {
       window.append(event(sequence * 256, check: UInt32(sequence)))
@@ -38,7 +38,7 @@ struct FleetResumeTests {
 
   @Test("A replica that has not read the whole stream continues ids that it has, and denies none")
   func incomplete() {
-    var window = EventWindow(limit: 3)
+    var window = FleetEventWindow(limit: 3)
     window.begin(at: 1)
     for sequence in 1...5 as ClosedRange<UInt64> {
       window.append(event(sequence * 256, check: UInt32(sequence)))
@@ -51,11 +51,11 @@ struct FleetResumeTests {
 
   @Test("The id before the first event of a stream is continued")
   func beginning() {
-    var window = EventWindow(limit: 3)
+    var window = FleetEventWindow(limit: 3)
     window.begin(at: 1)
     window.append(event(256, check: 1))
     #expect(resume(window, 0, check: 0) == .replay)
-    window = EventWindow(limit: 3)
+    window = FleetEventWindow(limit: 3)
     window.begin(at: 5)
     #expect(resume(window, 0, check: 0) == .gap(.tooOld))
   }

@@ -121,7 +121,7 @@ struct FleetRun {
     spec.id = id
     spec.target = "tcp://\(id):1"
     let isDeleted = versions[id, default: 0] > 1 && Int.random(in: 0..<3, using: &random) == 0
-    let placement = Placement(count: Bool.random(using: &random) ? nil : 2)
+    let placement = FleetPlacement(count: Bool.random(using: &random) ? nil : 2)
     _ = try? stream.publish(
       .definition(
         DefinitionMessage(

@@ -6,17 +6,17 @@ struct ScriptedAgent {
   let id: String
   private(set) var epoch: String
   /// The changes of fleet targets in the store, in the current epoch.
-  private(set) var changes: [CellChange] = []
+  private(set) var changes: [FleetCellChange] = []
   private(set) var last: UInt64 = 0
-  private(set) var cells: [String: CellState] = [:]
-  private var outbox: Outbox
+  private(set) var cells: [String: FleetCellState] = [:]
+  private var outbox: FleetOutbox
   private var isLoaded = true
-  private var saved: Acknowledgement?
-  private(set) var chain: AgentChain
+  private var saved: FleetAcknowledgement?
+  private(set) var chain: FleetAgentChain
   private(set) var isConnected = false
   private(set) var conflict: String?
   private(set) var isIdle = false
-  private var pending: (action: AgentChain.Action, operation: UInt64)?
+  private var pending: (action: FleetAgentChain.Action, operation: UInt64)?
   private var wake: Duration?
   private let limits: (events: Int, bytes: Int)
 
@@ -24,8 +24,8 @@ struct ScriptedAgent {
     self.id = id
     self.epoch = epoch
     self.limits = limits
-    outbox = Outbox(after: 0, events: limits.events, bytes: limits.bytes)
-    chain = AgentChain(agent: id, epoch: epoch, last: 0, saved: nil)
+    outbox = FleetOutbox(after: 0, events: limits.events, bytes: limits.bytes)
+    chain = FleetAgentChain(agent: id, epoch: epoch, last: 0, saved: nil)
   }
 
   var hasWork: Bool { pending != nil }
@@ -35,8 +35,8 @@ struct ScriptedAgent {
   /// A target changes its state.
   mutating func change(_ target: String, to state: TargetState, at now: Duration) {
     last += 1
-    let cell = CellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: Int64(last)))
-    let change = CellChange(
+    let cell = FleetCellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: Int64(last)))
+    let change = FleetCellChange(
       number: last, target: target, old: cells[target]?.state ?? .unknown, cell: cell,
       time: Timestamp(microseconds: Int64(last)))
     cells[target] = cell
@@ -70,14 +70,14 @@ struct ScriptedAgent {
     isLoaded = false
     pending = nil
     wake = nil
-    chain = AgentChain(agent: id, epoch: epoch, last: last, saved: saved)
+    chain = FleetAgentChain(agent: id, epoch: epoch, last: last, saved: saved)
     isConnected = false
     connect(true, at: now)
   }
 
   /// Reads the outbox from the store, after the last number in the stream is known.
   private mutating func load(after number: UInt64) {
-    outbox = Outbox(after: number, events: limits.events, bytes: limits.bytes)
+    outbox = FleetOutbox(after: number, events: limits.events, bytes: limits.bytes)
     for change in changes where change.number > number { outbox.append(change) }
     outbox.advance(through: last)
     isLoaded = true
@@ -98,12 +98,12 @@ struct ScriptedAgent {
   mutating func step(_ stream: inout ScriptedStream, _ fate: Fate = .normal, at now: Duration) {
     guard let (action, operation) = pending else { return }
     pending = nil
-    let outcome: AgentChain.Outcome
+    let outcome: FleetAgentChain.Outcome
     switch action {
     case .readLastMessage:
-      let found = stream[.events(id)].flatMap { entry -> AgentChain.OwnMessage? in
+      let found = stream[.events(id)].flatMap { entry -> FleetAgentChain.OwnMessage? in
         guard case .agent(let message) = entry.message else { return nil }
-        return AgentChain.OwnMessage(message, sequence: entry.sequence)
+        return FleetAgentChain.OwnMessage(message, sequence: entry.sequence)
       }
       outcome = .lastMessage(
         fate == .normal ? .success(found) : .failure(fate == .refused ? .noResponders : .timedOut))
@@ -112,8 +112,8 @@ struct ScriptedAgent {
       if after < outbox.start || !isLoaded { load(after: after) }
       outcome = .changes(.success(outbox.page(after: after, limit: limit)))
     case .readBase:
-      let sorted = cells.sorted { $0.key < $1.key }.map { BaseCell($0.key, $0.value) }
-      outcome = .base(.success(AgentBase(number: last, cells: sorted)))
+      let sorted = cells.sorted { $0.key < $1.key }.map { FleetBaseCell($0.key, $0.value) }
+      outcome = .base(.success(FleetAgentBase(number: last, cells: sorted)))
     case .publish(let message, let expected):
       var result: Result<UInt64, FleetEngineError> = .failure(fate == .refused ? .full : .timedOut)
       if fate == .normal || fate == .replyLost {
@@ -129,7 +129,7 @@ struct ScriptedAgent {
     run(chain.handle(.completed(outcome, operation: operation), at: now))
   }
 
-  private mutating func run(_ effects: [AgentChain.Effect]) {
+  private mutating func run(_ effects: [FleetAgentChain.Effect]) {
     for effect in effects {
       switch effect {
       case .perform(let action, let operation): pending = (action, operation)

@@ -4,7 +4,7 @@ import ReachabilityFleet
 struct ScriptedReplica {
   let id: String
   private(set) var replica: FleetReplica
-  private(set) var window = EventWindow(limit: 100_000)
+  private(set) var window = FleetEventWindow(limit: 100_000)
   /// The number of times that it discarded its fold and read the stream from the start.
   private(set) var restarts = 0
   private var cursor: UInt64?
@@ -13,7 +13,7 @@ struct ScriptedReplica {
   private var wake: Duration?
   /// When it last received messages or a heartbeat of its consumer.
   private var lastReceived = Duration.zero
-  private(set) var outgoing: [(message: FleetMessage, expecting: ExpectedLast?)] = []
+  private(set) var outgoing: [(message: FleetMessage, expecting: FleetEngineExpectedLast?)] = []
   private(set) var requestedBases: [String] = []
   private(set) var questions: [String] = []
 
@@ -66,7 +66,7 @@ struct ScriptedReplica {
       guard let cursor, let index = stream.index(from: cursor) else { return }
       let entry = stream.entries[index]
       self.cursor = entry.sequence + 1
-      let stored = StoredMessage(
+      let stored = FleetEngineStoredMessage(
         subject: entry.message.subject.description, sequence: entry.sequence, time: entry.time,
         payload: [UInt8]("\(entry.message.hashValue)".utf8))
       let pending = UInt64(stream.entries.count - index - 1)
@@ -93,7 +93,7 @@ struct ScriptedReplica {
       case .events(let events): for event in events { window.append(event) }
       case .restarted:
         restarts += 1
-        window = EventWindow(limit: 100_000)
+        window = FleetEventWindow(limit: 100_000)
         cursor = nil
       case .wake(let time): wake = time
       }

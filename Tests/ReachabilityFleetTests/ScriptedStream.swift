@@ -18,7 +18,9 @@ struct ScriptedStream {
     created = clock
   }
 
-  var state: StreamState { StreamState(created: created, first: entries.first?.sequence ?? last + 1, last: last) }
+  var state: FleetEngineStreamState {
+    FleetEngineStreamState(created: created, first: entries.first?.sequence ?? last + 1, last: last)
+  }
 
   /// The index of the first message from a sequence on; nil when there is none.
   func index(from sequence: UInt64) -> Int? {
@@ -31,8 +33,12 @@ struct ScriptedStream {
     return low < entries.count ? low : nil
   }
 
-  mutating func publish(_ message: FleetMessage, expecting: ExpectedLast? = nil) throws(FleetEngineError) -> UInt64 {
-    if let expecting, expecting != ExpectedLast(after: self[message.subject]?.sequence ?? 0) { throw .unexpectedLast }
+  mutating func publish(_ message: FleetMessage, expecting: FleetEngineExpectedLast? = nil) throws(FleetEngineError)
+    -> UInt64
+  {
+    if let expecting, expecting != FleetEngineExpectedLast(after: self[message.subject]?.sequence ?? 0) {
+      throw .unexpectedLast
+    }
     clock += 1
     last += 1
     entries.append(Entry(sequence: last, time: clock, message: message))

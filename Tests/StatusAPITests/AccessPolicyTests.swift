@@ -10,7 +10,7 @@ import Testing
 @Suite struct AccessPolicyTests {
   /// A token, and how it is configured.
   static func token(
-    _ id: String, _ scopes: Set<Scope>, expires: Timestamp? = nil
+    _ id: String, _ scopes: Set<AccessScope>, expires: Timestamp? = nil
   ) throws -> (headers: HTTPHeaders, configured: AccessToken) {
     let token = try #require(BearerToken.make(id: id))
     let digest = try #require(token.digest)
@@ -26,7 +26,8 @@ import Testing
 
   /// Every route under a rule of its scope, asked as a function.
   static func outcome(
-    _ scope: Scope?, _ rules: AccessPolicy.Rules = .init(), _ tokens: [AccessToken] = [], _ headers: HTTPHeaders = [:],
+    _ scope: AccessScope?, _ rules: AccessPolicy.Rules = .init(), _ tokens: [AccessToken] = [],
+    _ headers: HTTPHeaders = [:],
     isLoopbackListener: Bool = true, origins: Set<String> = []
   ) -> Problem? {
     do throws(Problem) {
@@ -158,8 +159,8 @@ import Testing
   }
 
   @Test func scopeGrantsItselfAndAdminGrantsAll() throws {
-    for scope in Scope.allCases {
-      for wanted in Scope.allCases {
+    for scope in AccessScope.allCases {
+      for wanted in AccessScope.allCases {
         let (token, other) = (try Self.token("a", [scope]), try Self.token("b", [wanted]))
         let problem = Self.outcome(
           wanted, .init(reads: .token, checks: .token), [token.configured, other.configured], token.headers)
@@ -175,7 +176,7 @@ import Testing
   // MARK: - What does more than read
 
   @Test func checksAreOpenOnLoopbackOnlyByDefault() {
-    for scope in [Scope.check, .targetsWrite] {
+    for scope in [AccessScope.check, .targetsWrite] {
       #expect(Self.outcome(scope) == nil)
       let closed = Self.outcome(scope, isLoopbackListener: false)
       #expect(closed?.status == 403)
@@ -214,7 +215,7 @@ import Testing
   func crossSiteRequestStartsNoCheck(headers: HTTPHeaders) {
     var headers = headers
     headers["Host"] = "127.0.0.1:8080"
-    for scope in Scope.allCases where scope.isActive {
+    for scope in AccessScope.allCases where scope.isActive {
       let problem = Self.outcome(scope, .init(checks: .open), [], headers)
       #expect(problem?.status == 403)
       #expect(problem?.detail.contains("allowedOrigins") == true)

@@ -16,10 +16,10 @@ import Testing
     let writer = Task.detached {
       for number in 0..<changes { service.kernel.change { $0.change("eth0") { $0.mtu = 1000 + UInt32(number) } } }
     }
-    let streams = await withTaskGroup(of: [HTTPStream].self) { group in
+    let streams = await withTaskGroup(of: [EventStreamResponse].self) { group in
       for _ in 0..<4 {
         group.addTask {
-          var streams: [HTTPStream] = []
+          var streams: [EventStreamResponse] = []
           // One about every thirty changes, so that all of them fall into the rush.
           while streams.count < changes / 30 {
             guard (feed.log.newestID ?? 0) >= UInt64(streams.count * 30) else {
@@ -28,7 +28,8 @@ import Testing
             }
             let (frame, cursor) = feed.subscribe()
             streams.append(
-              HTTPStream(feeds: [.init(log: feed.log, cursor: cursor)], preamble: frame, heartbeat: feed.heartbeat))
+              EventStreamResponse(
+                feeds: [.init(log: feed.log, cursor: cursor)], preamble: frame, heartbeat: feed.heartbeat))
           }
           return streams
         }

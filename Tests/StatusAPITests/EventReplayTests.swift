@@ -175,7 +175,7 @@ import Testing
     }
     #expect(wait.limit == .seconds(2))
     #expect(Frame.parse(wait.expired().text).first?.data?.contains("\"starting\"") == true, "without a reading")
-    let inbox = try ServerInbox()
+    let inbox = try HTTPServerInbox()
     let end = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     #expect(inbox.take().messages.isEmpty)
     try second.service.monitor.start()

@@ -54,7 +54,7 @@ final class HistoryFixture {
     let sequence = store.visibleEnd + 1
     let record = EventRecord(
       sequence: sequence, time: start.wall + (seconds + clockStep) * 1_000_000,
-      uptime: start.uptime + seconds * 1_000_000, kind: 3, subject: Subject.target(id), body: [],
+      uptime: start.uptime + seconds * 1_000_000, kind: 3, subject: HistorySubject.target(id), body: [],
       transition: TransitionRecord(type: .target, old: old, new: new, causes: StoredCauses([Cause.check])))
     _ = store.append([record])
     try #require(eventually { store.visibleEnd == sequence })

@@ -192,7 +192,7 @@ import Testing
 
 @Suite struct BadgeTests {
   @Test func textsAreEscapedAndShort() {
-    let badge = SVGBadge(label: "<script>&\"'\u{1}", value: String(repeating: "é", count: 200), color: .red).svg
+    let badge = HistoryBadge(label: "<script>&\"'\u{1}", value: String(repeating: "é", count: 200), color: .red).svg
     #expect(!badge.contains("<script"))
     #expect(badge.contains("&lt;script&gt;&amp;&quot;&#39;\u{fffd}"))
     #expect(badge.contains(String(repeating: "é", count: 62) + "…<"))
@@ -222,15 +222,15 @@ import Testing
   }
 }
 
-@Suite struct TimeParameterTests {
+@Suite struct HistoryTimeParameterTests {
   private let now = Timestamp(microseconds: 1_000_000_000_000_000)
 
   @Test func momentsAreAbsoluteOrBeforeNow() {
-    #expect(TimeParameter.moment("-15m", now: now)?.microseconds == now.microseconds - 900_000_000)
-    #expect(TimeParameter.moment("-2d", now: now)?.microseconds == now.microseconds - 172_800_000_000)
-    #expect(TimeParameter.moment("1970-01-02", now: now)?.microseconds == 86_400_000_000)
+    #expect(HistoryTimeParameter.moment("-15m", now: now)?.microseconds == now.microseconds - 900_000_000)
+    #expect(HistoryTimeParameter.moment("-2d", now: now)?.microseconds == now.microseconds - 172_800_000_000)
+    #expect(HistoryTimeParameter.moment("1970-01-02", now: now)?.microseconds == 86_400_000_000)
     for text in ["", "-", "1h", "+1h", "-1", "-d", "-0d", "-0s", "--1h", "-99999d", "now", "-1.5h"] {
-      #expect(TimeParameter.moment(text, now: now) == nil, "\(text)")
+      #expect(HistoryTimeParameter.moment(text, now: now) == nil, "\(text)")
     }
   }
 }

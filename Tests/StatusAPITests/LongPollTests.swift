@@ -245,14 +245,14 @@ import Testing
 final class ParkedRequest {
   let limit: Duration
   private let wait: HTTPWait
-  private let inbox: ServerInbox
+  private let inbox: HTTPServerInbox
   private let finish: () -> Void
   private var received: HTTPResponse?
 
   init(_ wait: HTTPWait) throws {
     self.wait = wait
     limit = wait.limit
-    inbox = try ServerInbox()
+    inbox = try HTTPServerInbox()
     finish = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
   }
 

@@ -162,13 +162,13 @@ import Testing
   }
 
   @Test func withoutMemoryNothingIsRegistered() throws {
-    let limited = try Limited(.init(), all: .init(memory: MemoryBudget(limit: 32 << 20)))
+    let limited = try Limited(.init(), all: .init(memory: QuotaMemoryBudget(limit: 32 << 20)))
     try refused(try limited.put("a", limited.free), "32 MiB", "memory.max")
     #expect(limited.service.service.schedule.reports().isEmpty)
   }
 
   @Test func theLimitsAreMetrics() throws {
-    let limited = try Limited(.init(), all: .init(targets: 7, memory: MemoryBudget(limit: 128 << 20)))
+    let limited = try Limited(.init(), all: .init(targets: 7, memory: QuotaMemoryBudget(limit: 128 << 20)))
     #expect(try limited.put("a", #", "interval": "4s""#, limited.free).status == 201)
     let page = try limited.service.ask("/metrics").text
     for line in [

@@ -11,7 +11,7 @@ import Testing
   @Test("Cached documents are valid until document, settings or access change")
   func documents() throws {
     let service = try ScriptedService()
-    func cacheValidity(_ target: String = "/status") throws -> CacheValidity {
+    func cacheValidity(_ target: String = "/status") throws -> ResponseCacheValidity {
       let cacheValidity = try #require(try service.ask(target).cacheValidity)
       #expect(cacheValidity.isValid)
       return cacheValidity

@@ -54,7 +54,7 @@ struct ScriptedService {
   }
 
   private static func wait(for start: (HTTPPromise) -> Void) throws -> HTTPResponse {
-    let inbox = try ServerInbox()
+    let inbox = try HTTPServerInbox()
     start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     var answer: HTTPResponse?
     let isAnswered = eventually {
@@ -130,7 +130,7 @@ extension HTTPResponse {
   }
 }
 
-extension HTTPStream {
+extension EventStreamResponse {
   /// What a client would have received by now.
   var receivedBytes: [UInt8] {
     var bytes = preamble
@@ -156,7 +156,7 @@ extension HTTPStream {
   }
 }
 
-extension HTTPStream {
+extension EventStreamResponse {
   private static func nextPiece(of history: any StreamHistory) -> StreamPiece? {
     let found = Locked<StreamPiece?>(nil)
     history.readNext { piece in found.withLock { $0 = piece } }

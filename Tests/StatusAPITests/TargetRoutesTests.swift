@@ -175,7 +175,7 @@ import Testing
       Issue.record("it does not wait")
       return
     }
-    let inbox = try ServerInbox()
+    let inbox = try HTTPServerInbox()
     start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     #expect(eventually { !service.prober.open.isEmpty })
     _ = try ask("DELETE", "/targets/db")

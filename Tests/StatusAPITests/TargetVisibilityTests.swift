@@ -15,10 +15,10 @@ import Testing
 
   private let service: ScriptedService
   /// Headers with a token of these scopes.
-  private let headers: [Set<Scope>: HTTPHeaders]
+  private let headers: [Set<AccessScope>: HTTPHeaders]
 
   init() throws {
-    let scopes: [Set<Scope>] = [[.read], [.read, .check], [.read, .targetsWrite], [.admin]]
+    let scopes: [Set<AccessScope>] = [[.read], [.read, .check], [.read, .targetsWrite], [.admin]]
     let tokens = try scopes.enumerated().map { try AccessPolicyTests.token("t\($0.offset)", $0.element) }
     headers = Dictionary(uniqueKeysWithValues: zip(scopes, tokens.map(\.headers)))
     service = try AccessPolicyTests.service(.init(reads: .open, checks: .token), tokens.map(\.configured))
@@ -28,17 +28,17 @@ import Testing
     try service.wait(for: "api", toBe: "down")
   }
 
-  private func text(_ target: String, _ scopes: Set<Scope>?, _ more: HTTPHeaders = [:]) throws -> String {
+  private func text(_ target: String, _ scopes: Set<AccessScope>?, _ more: HTTPHeaders = [:]) throws -> String {
     var headers = scopes.flatMap { self.headers[$0] } ?? [:]
     for field in more { headers[field.name] = field.value }
     return try service.ask(target, headers).text.replacing("\\/", with: "/")
   }
 
   @Test(arguments: ["/targets", "/targets/api"]) func writersSeeTheWholeURL(path: String) throws {
-    for scopes: Set<Scope> in [[.read, .targetsWrite], [.admin]] {
+    for scopes: Set<AccessScope> in [[.read, .targetsWrite], [.admin]] {
       #expect(try text(path, scopes).contains("\"target\":\"\(Self.full)\""))
     }
-    for scopes: Set<Scope>? in [nil, [.read], [.read, .check]] {
+    for scopes: Set<AccessScope>? in [nil, [.read], [.read, .check]] {
       let text = try text(path, scopes)
       #expect(text.contains("\"target\":\"\(Self.redacted)\"") && !text.contains("SECRET"), "\(text)")
     }
@@ -58,7 +58,7 @@ import Testing
   @Test func eventsAndChecksCarryNoValues() throws {
     let id = try #require(try service.ask("/status").object()["id"] as? String)
     let events = "/events?lastEventId=\(id.prefix(8))-0"
-    for scopes: Set<Scope>? in [nil, [.admin]] {
+    for scopes: Set<AccessScope>? in [nil, [.admin]] {
       for media in ["text/event-stream", "application/json"] {
         let text = try text(events, scopes, ["Accept": media])
         #expect(text.contains(Self.redacted) && !text.contains("SECRET"), "\(text)")

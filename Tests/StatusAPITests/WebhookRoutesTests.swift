@@ -43,7 +43,7 @@ struct WebhookRoutesTests {
         .wired, .init(access: AccessPolicy(tokens: [access]), machine: "m"),
         webhooks: { WebhookSetup(store: store, checker: Checker(monitor: $0, prober: prober)) })
       let webhooks = try #require(scripted.service.webhooks)
-      let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
+      let secret = try #require(SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
       webhooks.configure([
         WebhookDefinition(
           id: "ops", url: try CheckTarget("https://10.0.0.9/s3cret?key=s3cret"), secrets: [secret],

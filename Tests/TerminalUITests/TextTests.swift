@@ -17,10 +17,10 @@ import Testing
   }
 }
 
-@Suite struct StyleTests {
+@Suite struct TerminalStyleTests {
   @Test("Colours are those of the palette, never bright and never a background")
   func palette() {
-    let styles: [Style] = [.plain, .bold, .warning] + TargetState.allCases.map { .state($0) }
+    let styles: [TerminalStyle] = [.plain, .bold, .warning] + TargetState.allCases.map { .state($0) }
     for style in styles {
       let text = style.applied(to: "x", isColored: true)
       let parameters = text.split(separator: "m").first.map { $0.drop { !$0.isNumber } } ?? ""
@@ -33,10 +33,10 @@ import Testing
   }
 
   @Test func onlyTheFirstStateOfALineIsColored() {
-    let line = StateWords.colored("2026 db down up refused", within: 3, isColored: true)
+    let line = TerminalStateWords.colored("2026 db down up refused", within: 3, isColored: true)
     #expect(line == "2026 db \u{1b}[31mdown\u{1b}[0m up refused")
-    #expect(StateWords.colored("a b down", within: 2, isColored: true) == "a b down")
-    #expect(StateWords.colored("down", within: 1, isColored: false) == "down")
+    #expect(TerminalStateWords.colored("a b down", within: 2, isColored: true) == "a b down")
+    #expect(TerminalStateWords.colored("down", within: 1, isColored: false) == "down")
   }
 }
 
@@ -71,13 +71,13 @@ import Testing
   }
 }
 
-@Suite struct AgeTests {
+@Suite struct TerminalAgeTests {
   @Test(
     arguments: [
       (0, "0s"), (-5, "0s"), (12_000, "12s"), (252_000, "4m 12s"), (3_600_000, "1h"), (273_600_000, "3d 4h"),
     ] as [(Int64, String)])
   func twoLargestUnits(milliseconds: Int64, expected: String) {
-    #expect(Age.text(milliseconds: milliseconds) == expected)
+    #expect(TerminalAge.text(milliseconds: milliseconds) == expected)
   }
 
   @Test(
@@ -85,7 +85,7 @@ import Testing
       (412, "0.41 ms"), (1_005, "1.00 ms"), (12_345, "12.3 ms"), (123_456, "123 ms"), (1_523_000, "1.52 s"),
     ] as [(Int64, String)])
   func latencyHasThreeDigits(microseconds: Int64, expected: String) {
-    #expect(Age.latency(microseconds: microseconds) == expected)
+    #expect(TerminalAge.latency(microseconds: microseconds) == expected)
   }
 }
 

@@ -3,7 +3,7 @@ import ReachabilityModel
 import TerminalUI
 import Testing
 
-@Suite struct KeyTests {
+@Suite struct TerminalKeyTests {
   @Test(
     arguments: [
       ("q", [.character("q")]), ("\u{1b}", [.escape]), ("\r", [.enter]), ("\u{0c}", [.redraw]),
@@ -11,9 +11,9 @@ import Testing
       ("\u{1b}[H\u{1b}[4~", [.home, .end]), ("\u{1b}[1;5Zj", [.character("j")]),
       ("\u{1b}q", [.escape, .character("q")]),
       ("\u{1b}[", []), ("é", []),
-    ] as [(String, [Key])])
-  func sequences(text: String, expected: [Key]) {
-    #expect(Key.keys(in: Array(text.utf8)) == expected)
+    ] as [(String, [TerminalKey])])
+  func sequences(text: String, expected: [TerminalKey]) {
+    #expect(TerminalKey.keys(in: Array(text.utf8)) == expected)
   }
 }
 
@@ -70,7 +70,9 @@ import Testing
 
   @Test func emptyListHandlesEveryKey() {
     var model = Documents.model([])
-    for key in [Key.up, .down, .pageUp, .pageDown, .home, .end, .enter, .escape, .character("?"), .character("x")] {
+    for key in [
+      TerminalKey.up, .down, .pageUp, .pageDown, .home, .end, .enter, .escape, .character("?"), .character("x"),
+    ] {
       let action = model.handle(key, rows: 0)
       #expect(action == nil)
       model.scroll(rows: 5)
@@ -84,7 +86,7 @@ import Testing
     _ model: TopModel, _ columns: Int = 80, _ count: Int = 24, unicode: Bool = true, at now: Int64 = Documents.time
   ) -> [String] {
     var model = model
-    let screen = TopScreen(ScreenSize(columns: columns, lines: count), Glyphs(isUnicode: unicode), now: now)
+    let screen = TopScreen(TerminalSize(columns: columns, lines: count), Glyphs(isUnicode: unicode), now: now)
     model.scroll(rows: screen.targetRows)
     let lines = screen.lines(model, host: "10.0.0.5:8080")
     #expect(lines.count == count)
@@ -141,7 +143,7 @@ import Testing
 
   @Test func outdatedDataAreMarkedAndHaveNoColor() {
     var model = model
-    let screen = TopScreen(ScreenSize(columns: 100, lines: 24), Glyphs(isUnicode: true), now: Documents.time + 21_000)
+    let screen = TopScreen(TerminalSize(columns: 100, lines: 24), Glyphs(isUnicode: true), now: Documents.time + 21_000)
     func text(_ model: TopModel) -> String {
       screen.lines(model, host: "h").map { $0.encoded(isColored: true) }.joined(separator: "\n")
     }
@@ -236,15 +238,15 @@ import Testing
   }
 }
 
-@Suite struct PlainFrameTests {
+@Suite struct PlainTopScreenTests {
   @Test func verdictPathCountsAndTargets() {
     let model = Documents.model([("db", 1, 0), ("web", 0, 0)])
     #expect(
-      PlainFrame.lines(model.service) == [
+      PlainTopScreen.lines(model.service) == [
         "reachable ethernetOrWiFi", "IPv4 reachable eth0 via 192.0.2.1", "IPv6 notReachable noRoute",
         "targets: 1 down, 1 up", "down db tcp://db:5432 refused since 2026-01-01T00:00:00.000000Z",
         "up web tcp://web:5432 since 2026-01-01T00:00:00.000000Z",
       ])
-    #expect(PlainFrame.lines(Documents.model([]).service).last == "targets: none")
+    #expect(PlainTopScreen.lines(Documents.model([]).service).last == "targets: none")
   }
 }

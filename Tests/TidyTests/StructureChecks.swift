@@ -37,6 +37,30 @@ enum StructureChecks {
     return found
   }
 
+  /// Types with the same name in several modules; extensions and nested types do not count.
+  static func repeatedTypeNames(_ files: [SourceFile], except allowed: Set<String>) -> [String] {
+    var modules: [String: Set<String>] = [:]
+    for file in files {
+      for line in file.code.split(separator: "\n") {
+        guard let name = topLevelDeclaration(line), !allowed.contains(name) else { continue }
+        modules[name, default: []].insert(file.module)
+      }
+    }
+    return modules.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
+      .map { "\($0.key): \($0.value.sorted().joined(separator: ", "))" }
+  }
+
+  /// The name of the type that a line without indentation declares.
+  private static func topLevelDeclaration(_ line: Substring) -> String? {
+    let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+    guard line.first != " " else { return nil }
+    let words = line.split { $0 == " " || $0 == "{" || $0 == ":" || $0 == "<" }
+    guard let kind = words.firstIndex(where: { kinds.contains($0) }), kind + 1 < words.count else { return nil }
+    // `import struct Module.Name` declares nothing, and neither does `func` with a parameter named `class`.
+    let others: Set<Substring> = ["import", "func", "extension"]
+    return words[..<kind].contains(where: others.contains) ? nil : String(words[kind + 1])
+  }
+
   /// Types that are too long.
   static func longTypes(_ files: [SourceFile], limit: Int) -> [String] {
     typeLengths(files).filter { $0.value > limit }.sorted { $0.key < $1.key }

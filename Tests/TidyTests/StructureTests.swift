@@ -27,6 +27,15 @@ struct StructureTests {
     #expect(StructureChecks.repeatedFolderNames(sources).isEmpty)
   }
 
+  /// The names that several modules use for the same purpose: the limits of a module, and the start of a program.
+  private static let sharedNames: Set<String> = ["Limits", "EntryPoint"]
+
+  @Test("No two modules have a type of the same name")
+  func typeNames() {
+    #expect(StructureChecks.repeatedTypeNames(sources, except: Self.sharedNames).isEmpty)
+    #expect(StructureChecks.repeatedTypeNames(sources, except: []).count == 2, "the check finds the types")
+  }
+
   @Test("Each module imports a C library in one folder only")
   func imports() throws {
     let manifest = try #require(tree.read("Package.swift"))
@@ -100,6 +109,16 @@ struct StructureCheckTests {
   func folderNames() {
     let files = [file("", "Sources/A/B/C.swift"), file("", "Sources/D/B/E.swift"), file("", "Sources/D/B/F.swift")]
     #expect(StructureChecks.repeatedFolderNames(files) == ["B: Sources/A/B, Sources/D/B"])
+  }
+
+  @Test("A type name that occurs in two modules is found")
+  func typeNames() {
+    let files = [
+      file("public struct C: D {\n  enum E {}\n}\nimport struct F.G\n"), file("extension C {}\n", "Sources/B/X.swift"),
+      file("final class C<T> {\n}\nenum E {}\n", "Sources/D/C.swift"), file("enum L {}\nstruct G {}\n"),
+      file("enum L {}\n", "Sources/D/L.swift"),
+    ]
+    #expect(StructureChecks.repeatedTypeNames(files, except: ["L"]) == ["C: A, D"])
   }
 
   @Test("A C library in two folders of a module is found")

@@ -31,7 +31,8 @@ struct TidyTests {
     "JetStream": ["CNATS", "Locks", "Dispatch", "Glibc"],
     "Database": ["CSQLite", "EventLoop", "Glibc", "Synchronization"],
     "History": [
-      "Database", "EventLoop", "ReachabilityModel", "Locks", "DequeModule", "Dispatch", "Logging", "Synchronization",
+      "Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", "DequeModule", "Dispatch", "Logging",
+      "Synchronization",
     ],
     "NetworkReachability": [
       "ReachabilityModel", "Locks", "Netlink", "HostResolver", "Logging", "DequeModule", "Dispatch", "Glibc",

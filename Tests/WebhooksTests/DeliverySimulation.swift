@@ -19,10 +19,10 @@ struct DeliverySimulation {
   private(set) var deadLetters: [String] = []
 
   private var generator: SeededGenerator
-  private var now = DeliveryState.Moment(uptime: .zero, time: Timestamp(microseconds: 1_700_000_000_000_000))
+  private var now = WebhookDeliveryState.Moment(uptime: .zero, time: Timestamp(microseconds: 1_700_000_000_000_000))
   private var events: [WebhookEvent] = []
   private var stored: WebhookPosition?
-  private var state: DeliveryState
+  private var state: WebhookDeliveryState
   private var receiver = Receiver.accepts
   private var hasRoute = true
   private var isPaused = false
@@ -35,7 +35,7 @@ struct DeliverySimulation {
   init(seed: UInt64, maximumAge: Duration = .seconds(72 * 3_600)) {
     generator = SeededGenerator(seed: seed)
     self.maximumAge = maximumAge
-    state = DeliveryState(
+    state = WebhookDeliveryState(
       nil, epoch: "e", end: 0, maximumAge: maximumAge, source: "urn:reachd:x", seed: seed, now)
     perform(state.start(now))
     perform(state.routeChanged(isPresent: true, now))
@@ -92,7 +92,7 @@ struct DeliverySimulation {
   private mutating func restart() {
     restarts += 1
     (request, read, wakeAt) = (nil, nil, nil)
-    state = DeliveryState(
+    state = WebhookDeliveryState(
       stored, epoch: "e", end: UInt64(events.count), maximumAge: maximumAge, source: "urn:reachd:x",
       seed: generator.next(), now)
     perform(state.start(now))
@@ -142,7 +142,7 @@ struct DeliverySimulation {
     case .accepts where isSent && !isDead: arrived.append((message.id, true, now.uptime))
     case .accepts, .isDown, .overloaded, .rejects: break
     }
-    let outcome: AttemptOutcome =
+    let outcome: WebhookAttemptOutcome =
       switch receiver {
       case _ where isCancelled: .cancelled
       case .accepts: .answered(status: isDead ? 404 : 204, retryAfter: nil)
@@ -153,7 +153,7 @@ struct DeliverySimulation {
     perform(state.finished(outcome, number, now))
   }
 
-  private mutating func perform(_ effects: [DeliveryState.Effect]) {
+  private mutating func perform(_ effects: [WebhookDeliveryState.Effect]) {
     for effect in effects {
       switch effect {
       case .read(let after, let number): read = (number, after)

@@ -24,7 +24,7 @@ final class MemoryEvents: WebhookEventSource, WebhookStorage {
 
   var end: UInt64 { state.withLock { UInt64($0.events.count) } }
   var positions: [String: WebhookPosition] { state.withLock(\.positions) }
-  var results: [DeliveryRecord.Result] { state.withLock { $0.log.map(\.record.result) } }
+  var results: [WebhookDeliveryRecord.Result] { state.withLock { $0.log.map(\.record.result) } }
 
   func append(_ count: Int = 1, at time: Timestamp = Timestamp(microseconds: 0)) {
     state.withLock { state in

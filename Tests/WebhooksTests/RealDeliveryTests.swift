@@ -60,7 +60,7 @@ struct RealDeliveryTests {
     func answer(_ code: Int) { shared.status.withLock { $0 = code } }
   }
 
-  private static let secret = WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+  private static let secret = SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
   @Test("The receiver fails, and the dispatcher is replaced five times: nothing is lost, and the order is kept")
   func failures() async throws {
@@ -89,7 +89,7 @@ struct RealDeliveryTests {
       return dispatcher
     }
     func append(_ count: Int, _ dispatcher: WebhookDispatcher) {
-      events.append(count, at: SystemClock().time)
+      events.append(count, at: SystemCheckClock().time)
       dispatcher.eventsAvailable(through: events.end)
     }
 
@@ -139,7 +139,7 @@ struct RealDeliveryTests {
     ])
     dispatcher.start()
     #expect(eventually { dispatcher.report("ops")?.state == .idle })
-    events.append(1, at: SystemClock().time)
+    events.append(1, at: SystemCheckClock().time)
     dispatcher.eventsAvailable(through: 1)
     #expect(eventually { dispatcher.report("ops")?.lastFailure?.detail?.contains("may not be contacted") == true })
     #expect(receiver.requests.isEmpty)

@@ -84,7 +84,7 @@ struct WebhookDispatcherTests {
   static func webhook(
     _ id: String = "ops", _ url: String = "https://10.9.0.1/hook?key=s3cret", filter: WebhookFilter = WebhookFilter()
   ) throws -> WebhookDefinition {
-    let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
+    let secret = try #require(SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
     return WebhookDefinition(id: id, url: try CheckTarget(url), secrets: [secret], filter: filter)
   }
 
@@ -131,7 +131,7 @@ struct WebhookDispatcherTests {
     let setup = try Setup()
     var webhook = try Self.webhook()
     setup.start([webhook])
-    webhook.secrets.insert(try #require(WebhookSecret("whsec_" + String(repeating: "B", count: 32))), at: 0)
+    webhook.secrets.insert(try #require(SigningSecret("whsec_" + String(repeating: "B", count: 32))), at: 0)
     setup.dispatcher.configure([webhook])
     setup.clock.advance()
     setup.append()

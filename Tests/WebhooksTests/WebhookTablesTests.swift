@@ -45,8 +45,10 @@ struct WebhookTablesTests {
     }
   }
 
-  private static func record(_ number: Int, _ result: DeliveryRecord.Result = .delivered) -> DeliveryRecord {
-    DeliveryRecord(
+  private static func record(_ number: Int, _ result: WebhookDeliveryRecord.Result = .delivered)
+    -> WebhookDeliveryRecord
+  {
+    WebhookDeliveryRecord(
       message: "e-\(number)", time: Timestamp(microseconds: Int64(number)), result: result,
       duration: .milliseconds(number), status: 204, detail: number == 1 ? "a detail" : nil)
   }

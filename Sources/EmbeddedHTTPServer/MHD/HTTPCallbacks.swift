@@ -5,8 +5,8 @@ internal import Glibc
 
 /// Calls `body` with the connection that a callback received, without counting a reference: the library's socket context
 /// has one until the close.
-private func withConnection<Result>(_ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result) -> Result {
-  unsafe Unmanaged<Connection>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+private func withConnection<Result>(_ pointer: UnsafeMutableRawPointer, _ body: (HTTPConnection) -> Result) -> Result {
+  unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
 }
 
 /// A connection was accepted, or is about to be closed.
@@ -19,13 +19,13 @@ func httpConnection(
   }
   switch event {
   case .CONNECTION_NOTIFY_STARTED:
-    let loop = unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue()
+    let loop = unsafe Unmanaged<HTTPServerLoop>.fromOpaque(context).takeUnretainedValue()
     let connection = unsafe loop.accepted(handle: handle, descriptor: CMicroHTTPD_connection_fd(handle))
     unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
   case .CONNECTION_NOTIFY_CLOSED:
     guard let pointer = unsafe socketContext.pointee else { return }
     unsafe socketContext.pointee = nil
-    let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+    let connection = unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer).takeRetainedValue()
     connection.loop.closed(connection)
   }
 }
@@ -57,7 +57,7 @@ func httpRequest(
     if !connection.hasHead {
       let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
       let goesOn = unsafe loop.requests.headReceived(connection, bytes) {
-        let read = unsafe HeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
+        let read = unsafe MHDHeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
         return unsafe RequestHead(
           method: String(cString: method), version: String(cString: version), headers: read.headers,
           isWellFormed: read.isWellFormed)
@@ -102,7 +102,7 @@ func httpLogCallback(_ context: UnsafeMutableRawPointer?, _ format: UnsafePointe
     _ = unsafe vsnprintf(start, text.count, format, arguments)
     return unsafe String(cString: start)
   }
-  unsafe Unmanaged<ServerLoop>.fromOpaque(context).takeUnretainedValue().errors.libraryLogged(diagnostic)
+  unsafe Unmanaged<HTTPServerLoop>.fromOpaque(context).takeUnretainedValue().errors.libraryLogged(diagnostic)
 }
 
 /// libmicrohttpd requests the next bytes of a stream.
@@ -110,7 +110,7 @@ func httpStreamBytes(
   _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
 ) -> Int {
   guard let context = unsafe context, let buffer = unsafe buffer else { return httpStreamBroken }
-  let connection = unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+  let connection = unsafe Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue()
   connection.loop.hadActivity = true
   switch unsafe connection.loop.streams.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
   case .bytes(let count): return count
@@ -127,7 +127,7 @@ func httpStreamBytes(
 /// A stream's response is destroyed.
 func httpStreamFree(_ context: UnsafeMutableRawPointer?) {
   guard let context = unsafe context else { return }
-  unsafe Unmanaged<Connection>.fromOpaque(context).release()
+  unsafe Unmanaged<HTTPConnection>.fromOpaque(context).release()
 }
 
 /// The body of a response to HEAD; libmicrohttpd never requests it, and would receive its end.

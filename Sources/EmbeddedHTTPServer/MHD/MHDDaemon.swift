@@ -10,7 +10,7 @@ internal import CMicroHTTPD
   /// Starts a daemon that calls the functions of ``HTTPCallbacks`` for `loop`; nil if libmicrohttpd refuses.
   ///
   /// The loop must outlive the daemon.
-  init?(loop: ServerLoop, listener: Int32) {
+  init?(loop: HTTPServerLoop, listener: Int32) {
     let context = loop.context
     var callbacks = unsafe CMicroHTTPD_Callbacks(
       cls: Unmanaged.passUnretained(loop).toOpaque(), request: httpRequest, target: httpTarget,
@@ -23,7 +23,7 @@ internal import CMicroHTTPD
     // Its limit is above ours: at its own limit it leaves clients in the kernel's queue without a response.
     let daemon = unsafe CMicroHTTPD_start(
       flags, listener, UInt32(clamping: context.connectionLimit + Limits.overload), context.inactivitySeconds,
-      Limits.connectionMemory, &callbacks, TLSIdentity.priorities, CGnuTLS_certificate_callback(httpCertificate))
+      Limits.connectionMemory, &callbacks, ServerTLSIdentity.priorities, CGnuTLS_certificate_callback(httpCertificate))
     guard let daemon = unsafe daemon else { return nil }
     unsafe self.daemon = daemon
   }

@@ -15,7 +15,7 @@ func httpCertificate(
   guard let handle = unsafe gnutls_session_get_ptr(session).map(OpaquePointer.init),
     let pointer = unsafe CMicroHTTPD_socket_context(handle)
   else { return -1 }
-  let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  let connection = unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer).takeUnretainedValue()
   guard let identity = connection.loop.context.identity?.identity else { return -1 }
   connection.identity = identity
   unsafe certificates?.pointee = identity.certificates.baseAddress

@@ -4,7 +4,7 @@ internal import CMicroHTTPD
 /// Session tickets, and alerts for a client that cannot use the versions or the protocol of this server.
 ///
 /// libmicrohttpd selects HTTP/1.1 or 1.0 of the protocols that a client offers (RFC 7301).
-extension Connection {
+extension HTTPConnection {
   /// Prepares the TLS session of a new connection, before its handshake; does nothing without TLS.
   func prepareHandshake() {
     guard let session = unsafe CMicroHTTPD_session(handle).map(OpaquePointer.init),
@@ -17,7 +17,7 @@ extension Connection {
 }
 
 /// What a client offers in the first message of its handshake, as far as it decides whether a handshake is possible.
-struct ClientHello {
+struct TLSClientHello {
   /// The versions of the extension `supported_versions`; nil without it.
   private var versions: [UInt16]?
   /// The protocols of the extension ALPN (RFC 7301); nil without it.
@@ -71,7 +71,7 @@ struct ClientHello {
 private func httpClientExtension(
   _ context: UnsafeMutableRawPointer?, _ number: UInt32, _ data: UnsafePointer<UInt8>?, _ size: UInt32
 ) -> Int32 {
-  let hello = unsafe context?.assumingMemoryBound(to: ClientHello.self)
+  let hello = unsafe context?.assumingMemoryBound(to: TLSClientHello.self)
   unsafe hello?.pointee.add(number, UnsafeBufferPointer(start: data, count: Int(size)))
   return 0
 }
@@ -85,7 +85,7 @@ private func httpClientHello(
   _ message: UnsafePointer<gnutls_datum_t>?
 ) -> Int32 {
   guard let session = unsafe session, let message = unsafe message,
-    let refusal = unsafe ClientHello(message).refusal
+    let refusal = unsafe TLSClientHello(message).refusal
   else { return 0 }
   _ = unsafe gnutls_alert_send(session, GNUTLS_AL_FATAL, refusal.alert)
   return refusal.error

@@ -6,16 +6,16 @@ internal import Glibc
 ///
 /// These are: before a head is complete, in the middle of a body, and after the client has closed its sending side.
 final class DirectResponder {
-  private let context: LoopContext
+  private let context: HTTPServerContext
   private let refusal: HTTPRefusalRenderer
 
-  init(_ context: LoopContext, refusal: @escaping HTTPRefusalRenderer) {
+  init(_ context: HTTPServerContext, refusal: @escaping HTTPRefusalRenderer) {
     self.context = context
     self.refusal = refusal
   }
 
   /// The response for a refusal, with the fields that every refusal has.
-  func render(_ reason: RequestRefusal, for connection: Connection) -> HTTPResponse {
+  func render(_ reason: RequestRefusal, for connection: HTTPConnection) -> HTTPResponse {
     var response = refusal(reason, connection.request)
     if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
     if case .stream = response.body { response.body = .none }
@@ -27,7 +27,7 @@ final class DirectResponder {
   /// To be called only while the library has nothing to send on the connection, and after a request line, so after the
   /// handshake under TLS. Anything the library sends later finds a closed direction. The client has a moment to read
   /// the response and to close; then the other direction is shut down, too.
-  func refuseDirectly(_ connection: Connection, _ reason: RequestRefusal) {
+  func refuseDirectly(_ connection: HTTPConnection, _ reason: RequestRefusal) {
     guard !connection.isAborted else { return }
     connection.ending = .refusedDirectly
     connection.setRequestDeadline(nil)
@@ -35,17 +35,17 @@ final class DirectResponder {
     // No head was complete from which time could be measured.
     if !connection.hasHead { connection.headTime = .now }
     context.report(connection, response)
-    connection.sendLast(RawResponse.bytes(of: response, toHead: connection.request?.method == "HEAD"))
+    connection.sendLast(MHDRawResponse.bytes(of: response, toHead: connection.request?.method == "HEAD"))
     context.timers.set(.cut(connection.token), at: context.now.advanced(by: Limits.linger))
   }
 
   /// Rejects a connection for lack of capacity before its request, because an idle one would keep its descriptor.
-  func rejectConnection(_ connection: Connection) {
+  func rejectConnection(_ connection: HTTPConnection) {
     connection.ending = .turnedAway
     context.counters.overloaded.increment()
     if connection.isPlain {
       let response = render(.overloaded("too many connections are open"), for: connection)
-      connection.sendDirectly(RawResponse.bytes(of: response))
+      connection.sendDirectly(MHDRawResponse.bytes(of: response))
     }
     connection.shutDownConnection()
   }
@@ -56,11 +56,11 @@ final class DirectResponder {
   /// the rest of its epoll set.
   ///
   /// - Returns: false if the client has not closed its side, or the response may not fit into the socket's buffer.
-  func answersDirectly(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+  func answersDirectly(_ connection: HTTPConnection, _ response: HTTPResponse) -> Bool {
     guard connection.isPlain, !connection.isDisconnected else { return false }
     if case .stream = response.body { return false }
     guard connection.hasClosedSide else { return false }
-    let bytes = RawResponse.bytes(of: response, toHead: connection.request?.method == "HEAD")
+    let bytes = MHDRawResponse.bytes(of: response, toHead: connection.request?.method == "HEAD")
     guard bytes.count <= Limits.rawResponse else { return false }
     ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Int32(2 * Limits.rawResponse))
     context.report(connection, response)

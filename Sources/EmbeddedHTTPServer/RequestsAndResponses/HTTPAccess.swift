@@ -20,9 +20,9 @@ public struct HTTPAccess: Sendable {
 /// Receives every request and its response, on the server's thread; it must not block.
 public typealias HTTPAccessObserver = @Sendable (HTTPAccess) -> Void
 
-extension LoopContext {
+extension HTTPServerContext {
   /// Counts a response and reports it to the observer of responses.
-  func report(_ connection: Connection, _ response: HTTPResponse) {
+  func report(_ connection: HTTPConnection, _ response: HTTPResponse) {
     if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
     guard let answered else { return }
     answered(

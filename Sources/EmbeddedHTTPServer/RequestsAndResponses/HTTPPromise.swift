@@ -10,7 +10,7 @@ public final class HTTPPromise: Sendable {
   private let setAbandonmentHandler: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let isKept = Atomic(false)
 
-  init(inbox: ServerInbox, connection: UInt64, request: UInt64) {
+  init(inbox: HTTPServerInbox, connection: UInt64, request: UInt64) {
     keep = { inbox.post(.reply(connection: connection, request: request, $0)) }
     setAbandonmentHandler = { body in
       // A stopped server sends no response.

@@ -67,6 +67,6 @@ public struct HTTPRequest: Sendable {
   ///
   /// Returns nil if a sequence is malformed, if the result is not UTF-8, or if it contains a NUL.
   public static func decodePercent(_ text: some StringProtocol) -> String? {
-    PercentCoding.decode(text.utf8, plusIsSpace: false)
+    RequestPercentCoding.decode(text.utf8, plusIsSpace: false)
   }
 }

@@ -14,9 +14,9 @@ public struct HTTPResponse: Sendable {
     /// Bytes that many responses share, with header fields for responses that set no others.
     ///
     /// A response with exactly these fields and status 200 is sent without a copy.
-    case shared(SharedBody)
+    case shared(SharedResponseBody)
     /// A body without an end that follows an event log.
-    case stream(HTTPStream)
+    case stream(EventStreamResponse)
   }
 
   /// The status code, three digits.
@@ -32,7 +32,7 @@ public struct HTTPResponse: Sendable {
   /// How long the same request may get this response again without a call of the handler; nil for never.
   ///
   /// Only a shared body with its own header fields and status 200 is reused.
-  public var cacheValidity: CacheValidity?
+  public var cacheValidity: ResponseCacheValidity?
 
   /// Makes a response.
   public init(status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), body: Body = .none) {
@@ -42,7 +42,7 @@ public struct HTTPResponse: Sendable {
   }
 
   /// Makes a 200 response that sends its body without a copy.
-  public init(shared: SharedBody) {
+  public init(shared: SharedResponseBody) {
     self.init(status: 200, headers: shared.headers, body: .shared(shared))
   }
 }

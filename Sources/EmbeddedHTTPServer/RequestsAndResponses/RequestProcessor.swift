@@ -6,20 +6,21 @@ internal import Synchronization
 ///
 /// The functions that return a Bool close the connection without a response when they return false.
 final class RequestProcessor {
-  private let context: LoopContext
-  private let connections: ConnectionTable
+  private let context: HTTPServerContext
+  private let connections: HTTPConnectionTable
   private let responses: ResponseSender
   private let direct: DirectResponder
-  private let deferred: DeferredReplies
-  private let streams: CallbackStreams
-  private let halfClosed: HalfClosedClients
-  private let errors: LibraryErrorMatcher
+  private let deferred: DeferredResponses
+  private let streams: HTTPCallbackStreams
+  private let halfClosed: HalfClosedHTTPClients
+  private let errors: ErrorResponseMatcher
   private let memory: TransferMemory
   private let handler: HTTPHandler
 
   init(
-    _ context: LoopContext, connections: ConnectionTable, responses: ResponseSender, direct: DirectResponder,
-    deferred: DeferredReplies, streams: CallbackStreams, halfClosed: HalfClosedClients, errors: LibraryErrorMatcher,
+    _ context: HTTPServerContext, connections: HTTPConnectionTable, responses: ResponseSender, direct: DirectResponder,
+    deferred: DeferredResponses, streams: HTTPCallbackStreams, halfClosed: HalfClosedHTTPClients,
+    errors: ErrorResponseMatcher,
     memory: TransferMemory, handler: @escaping HTTPHandler
   ) {
     self.context = context
@@ -35,7 +36,7 @@ final class RequestProcessor {
   }
 
   /// A request line is complete, its head is not.
-  func lineReceived(_ connection: Connection, target: String) {
+  func lineReceived(_ connection: HTTPConnection, target: String) {
     connection.target = target
     connection.phase = .head
     connections.lineReceived(connection)
@@ -43,7 +44,7 @@ final class RequestProcessor {
   }
 
   /// A head is complete, and `read` parses it.
-  func headReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
+  func headReceived(_ connection: HTTPConnection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
     context.counters.requests.increment()
     connections.begin(connection)
     connection.phase = .body
@@ -74,7 +75,7 @@ final class RequestProcessor {
   }
 
   /// A head's values as a request, valid or not.
-  private func makeRequest(_ connection: Connection, _ head: RequestHead, _ parts: RequestTarget?) -> HTTPRequest {
+  private func makeRequest(_ connection: HTTPConnection, _ head: RequestHead, _ parts: RequestTarget?) -> HTTPRequest {
     var request = HTTPRequest(
       method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
       body: [], peer: connection.peer, isLoopbackListener: context.isLoopbackListener)
@@ -85,7 +86,7 @@ final class RequestProcessor {
   }
 
   /// Accepts a head's values if they are valid.
-  private func check(_ connection: Connection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
+  private func check(_ connection: HTTPConnection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let hidden = RequestRefusal.bad(.header, "the request head contains a folded line or a NUL")
     let parts = RequestTarget(connection.target)
     let broken = RequestValidator.check(
@@ -110,7 +111,7 @@ final class RequestProcessor {
   }
 
   /// Part of a body was received; its length was announced and checked.
-  func bodyReceived(_ connection: Connection, _ bytes: UnsafeRawBufferPointer) -> Bool {
+  func bodyReceived(_ connection: HTTPConnection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     if connection.isAborted { return false }
     unsafe connection.request?.body.append(contentsOf: bytes)
     memory.hold(connection.request?.body.count ?? 0, for: connection)
@@ -118,7 +119,7 @@ final class RequestProcessor {
   }
 
   /// The request is complete, or its promised response is there.
-  func requestReceived(_ connection: Connection) -> Bool {
+  func requestReceived(_ connection: HTTPConnection) -> Bool {
     if connection.isDisconnected || connection.isAborted || context.stop.isStopping { return false }
     if let deferral = connection.deferral {
       guard let reply = deferral.reply else { return false }
@@ -157,7 +158,7 @@ final class RequestProcessor {
   }
 
   /// The request is over, answered or not; another one may follow on the connection.
-  func requestCompleted(_ connection: Connection) {
+  func requestCompleted(_ connection: HTTPConnection) {
     streams.end(connection)
     deferred.end(connection)
     halfClosed.ended(connection)

@@ -24,7 +24,7 @@ struct RequestTarget: Equatable {
     }
     let question = rest.firstIndex(of: UInt8(ascii: "?"))
     let rawPath = rest[..<(question ?? rest.endIndex)]
-    guard PercentCoding.decode(rawPath, plusIsSpace: false) != nil else { return nil }
+    guard RequestPercentCoding.decode(rawPath, plusIsSpace: false) != nil else { return nil }
     path = rawPath.isEmpty ? "/" : String(Substring(rawPath))
     guard let question else {
       query = []
@@ -48,8 +48,8 @@ struct RequestTarget: Equatable {
       let equals = part.firstIndex(of: UInt8(ascii: "="))
       let rawValue = equals.map { part[part.index(after: $0)...] } ?? part[part.endIndex...]
       guard
-        let name = PercentCoding.decode(part[..<(equals ?? part.endIndex)], plusIsSpace: true),
-        let value = PercentCoding.decode(rawValue, plusIsSpace: true)
+        let name = RequestPercentCoding.decode(part[..<(equals ?? part.endIndex)], plusIsSpace: true),
+        let value = RequestPercentCoding.decode(rawValue, plusIsSpace: true)
       else { return nil }
       items.append(QueryItem(name: name, value: value))
     }
@@ -58,7 +58,7 @@ struct RequestTarget: Equatable {
 }
 
 /// Percent-encoding (RFC 3986, section 2.1), strict.
-enum PercentCoding {
+enum RequestPercentCoding {
   /// Returns nil for a malformed sequence, a NUL, or bytes that are not UTF-8.
   static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
     // The common case: nothing to decode, so only the text itself is checked.

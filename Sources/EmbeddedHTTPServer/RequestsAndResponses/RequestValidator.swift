@@ -107,12 +107,12 @@ enum RequestValidator {
   }
 
   private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-  private static let tokenBytes = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
-  private static let hostBytes = ASCIISet(alphanumerics + "-._~!$&'()*+,;=:[]%")
+  private static let tokenBytes = RequestCharacterSet(alphanumerics + "!#$%&'*+-.^_`|~")
+  private static let hostBytes = RequestCharacterSet(alphanumerics + "-._~!$&'()*+,;=:[]%")
 }
 
 /// A set of ASCII characters with one bit each, because hashing every byte of every request would be slow.
-struct ASCIISet: Sendable {
+struct RequestCharacterSet: Sendable {
   private var low: UInt64 = 0
   private var high: UInt64 = 0
 

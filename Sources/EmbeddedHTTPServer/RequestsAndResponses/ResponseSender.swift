@@ -3,16 +3,16 @@ internal import Synchronization
 
 /// Gives libmicrohttpd the responses to requests.
 final class ResponseSender {
-  private let context: LoopContext
+  private let context: HTTPServerContext
   private let direct: DirectResponder
-  private let errors: LibraryErrorMatcher
-  private let streams: CallbackStreams
-  private let takeover: StreamTakeover?
+  private let errors: ErrorResponseMatcher
+  private let streams: HTTPCallbackStreams
+  private let takeover: HTTPStreamTakeover?
   private let memory: TransferMemory
 
   init(
-    _ context: LoopContext, direct: DirectResponder, errors: LibraryErrorMatcher, streams: CallbackStreams,
-    takeover: StreamTakeover?, memory: TransferMemory
+    _ context: HTTPServerContext, direct: DirectResponder, errors: ErrorResponseMatcher, streams: HTTPCallbackStreams,
+    takeover: HTTPStreamTakeover?, memory: TransferMemory
   ) {
     self.context = context
     self.direct = direct
@@ -23,7 +23,7 @@ final class ResponseSender {
   }
 
   /// Answers the current request; false closes the connection.
-  func answer(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+  func answer(_ connection: HTTPConnection, _ response: HTTPResponse) -> Bool {
     var response = response
     let stop = context.stop
     if stop.isDraining || stop.announcesClose && response.length != nil { response.headers["Connection"] = "close" }
@@ -36,17 +36,17 @@ final class ResponseSender {
       return queue(connection, response, body.response(strictTransport: context.strictTransport))
     case .shared(let body):
       memory.hold(body.bytes.count, for: connection)
-      return queue(connection, response, ResponseHandle(bytes: body.bytes, headers: response.headers))
-    case .none: return queue(connection, response, ResponseHandle(bytes: [], headers: response.headers))
+      return queue(connection, response, MHDResponse(bytes: body.bytes, headers: response.headers))
+    case .none: return queue(connection, response, MHDResponse(bytes: [], headers: response.headers))
     case .bytes(let bytes):
       memory.hold(bytes.count, for: connection)
-      return queue(connection, response, ResponseHandle(bytes: bytes, headers: response.headers))
+      return queue(connection, response, MHDResponse(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
     }
   }
 
   /// Refuses a request in one of its calls, where libmicrohttpd accepts a response.
-  func refuse(_ connection: Connection, _ reason: RequestRefusal) -> Bool {
+  func refuse(_ connection: HTTPConnection, _ reason: RequestRefusal) -> Bool {
     connection.setRequestDeadline(nil)
     connection.ending = .refused
     var response = direct.render(reason, for: connection)
@@ -54,9 +54,9 @@ final class ResponseSender {
     return answer(connection, response)
   }
 
-  private func answer(_ connection: Connection, _ response: HTTPResponse, _ stream: HTTPStream) -> Bool {
+  private func answer(_ connection: HTTPConnection, _ response: HTTPResponse, _ stream: EventStreamResponse) -> Bool {
     if connection.request?.method == "HEAD" {
-      return queue(connection, response, ResponseHandle(headOnly: response.headers))
+      return queue(connection, response, MHDResponse(headOnly: response.headers))
     }
     if context.stop.isDraining { return answer(connection, direct.render(.draining, for: connection)) }
     if stream.endsAfter == nil,
@@ -66,7 +66,7 @@ final class ResponseSender {
       return answer(connection, direct.render(.overloaded("too many event streams are open"), for: connection))
     }
     if let takeover, stream.endsAfter == nil, takeover.takeOver(connection, response, stream) { return false }
-    guard let made = ResponseHandle(streamOn: connection, headers: response.headers) else { return false }
+    guard let made = MHDResponse(streamOn: connection, headers: response.headers) else { return false }
     context.report(connection, response)
     streams.begin(connection, stream)
     // A stream lives long, and its request is not needed any more.
@@ -75,7 +75,7 @@ final class ResponseSender {
     return connection.queue(status: response.status, made)
   }
 
-  private func queue(_ connection: Connection, _ response: HTTPResponse, _ made: ResponseHandle?) -> Bool {
+  private func queue(_ connection: HTTPConnection, _ response: HTTPResponse, _ made: MHDResponse?) -> Bool {
     guard let made else { return false }
     context.report(connection, response)
     errors.answerQueued(connection)
@@ -86,7 +86,7 @@ final class ResponseSender {
   // MARK: - Cached responses (ADR 24)
 
   /// Keeps a response for the next time that the same head is received on this connection, if it may be reused.
-  func keep(_ response: HTTPResponse, for connection: Connection) {
+  func keep(_ response: HTTPResponse, for connection: HTTPConnection) {
     guard let cachedHead = connection.cachedHead else { return }
     guard let cacheValidity = response.cacheValidity, case .shared(let body) = response.body, response.isBareShared
     else {
@@ -99,7 +99,7 @@ final class ResponseSender {
   }
 
   /// Sends the response that was sent before.
-  func sendCached(_ connection: Connection, _ answer: CachedResponse) -> Bool {
+  func sendCached(_ connection: HTTPConnection, _ answer: CachedResponse) -> Bool {
     context.counters.bodyBytes.add(answer.length)
     answer.cacheValidity.onReuse()
     errors.answerQueued(connection)

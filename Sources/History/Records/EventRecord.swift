@@ -88,7 +88,7 @@ extension StoredTargetChange {
 }
 
 /// The name of a subject of the history.
-public enum Subject {
+public enum HistorySubject {
   /// This machine.
   public static let machine = "machine"
   /// This service.

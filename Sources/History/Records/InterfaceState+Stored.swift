@@ -5,7 +5,7 @@ extension InterfaceState {
 
   /// The form in which a state is stored, for the comparison with the first reading of the next run.
   public var storedBytes: [UInt8] {
-    var writer = StateWriter()
+    var writer = StateRecordWriter()
     writer.write(Self.storedFormat)
     writer.write(interface.index)
     writer.write(interface.name)
@@ -30,7 +30,7 @@ extension InterfaceState {
 
   /// Reads the stored form; nil for another format.
   public init?(storedBytes: [UInt8]) {
-    var reader = StateReader(storedBytes)
+    var reader = StateRecordReader(storedBytes)
     guard reader.integer(UInt8.self) == Self.storedFormat, let interface = reader.interface(),
       let count = reader.integer(UInt16.self)
     else { return nil }
@@ -45,7 +45,7 @@ extension InterfaceState {
   }
 }
 
-extension StateReader {
+extension StateRecordReader {
   fileprivate mutating func interface() -> Interface? {
     guard let index = integer(UInt32.self), let name = text(), let type = text().flatMap(InterfaceType.init(rawValue:)),
       let flags = integer(UInt32.self), let state = integer(UInt8.self).flatMap(Interface.OperationalState.init),

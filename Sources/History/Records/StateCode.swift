@@ -50,7 +50,7 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
   }
 
   /// The state of an interface.
-  package init(_ usability: Usability) {
+  package init(_ usability: InterfaceUsability) {
     switch usability {
     case .usable: self = .interfaceUsable
     case .dormant: self = .interfaceDormant

@@ -1,5 +1,5 @@
 /// Writes the fields of a stored state one after the other; integers are little-endian.
-struct StateWriter {
+struct StateRecordWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func write(_ value: some FixedWidthInteger) {
@@ -26,7 +26,7 @@ struct StateWriter {
 }
 
 /// Reads what ``StateWriter`` wrote; after the first field that is missing, every field is nil.
-struct StateReader {
+struct StateRecordReader {
   private var rest: ArraySlice<UInt8>
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }

@@ -20,7 +20,7 @@ public struct StoredTargetState: Hashable, Sendable {
 
   /// The stored form.
   public var bytes: [UInt8] {
-    var writer = StateWriter()
+    var writer = StateRecordWriter()
     writer.write(Self.format)
     writer.write(changes)
     writer.write(status.state.rawValue)
@@ -36,7 +36,7 @@ public struct StoredTargetState: Hashable, Sendable {
 
   /// Reads the stored form; nil for another format.
   public init?(_ bytes: [UInt8]) {
-    var reader = StateReader(bytes)
+    var reader = StateRecordReader(bytes)
     guard reader.integer(UInt8.self) == Self.format, let changes = reader.integer(UInt64.self),
       let state = reader.text().flatMap(TargetState.init(rawValue:)), let reason = reader.optionalText(),
       let since = reader.integer(Int64.self), let failures = reader.integer(Int64.self),

@@ -78,7 +78,7 @@ public final class HistoryKeeper: Sendable {
     store.write { [self] (connection) throws(DatabaseError) in
       // Without the lock, because the disk may block; only the thread of the store changes the progress.
       var examined = progress.withLock(\.self)
-      let isUnfinished = try Retention.apply(connection, policy, &examined, now: now())
+      let isUnfinished = try HistoryRetention.apply(connection, policy, &examined, now: now())
       progress.withLock { $0 = examined }
       hasMore.withLock { $0 = isUnfinished }
     } completion: { [self] result in

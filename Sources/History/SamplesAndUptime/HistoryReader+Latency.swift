@@ -60,7 +60,7 @@ extension HistoryReader {
     -> [Int64: LatencyRollup]
   {
     var found = try rollups("hour", target, range)
-    for hour in Set(open.map { OpenHours.hour(of: $0.time) }) where range.contains(hour) {
+    for hour in Set(open.map { OpenSampleHours.hour(of: $0.time) }) where range.contains(hour) {
       found[hour] = LatencyRollup(try samples(target, hours: hour...hour, open))
     }
     return found
@@ -68,7 +68,7 @@ extension HistoryReader {
 
   /// The samples of some hours, stored and open ones, each once.
   private func samples(_ target: Int64, hours: ClosedRange<Int64>, _ open: [Sample]) throws(DatabaseError) -> [Sample] {
-    var samples = open.filter { hours.contains(OpenHours.hour(of: $0.time)) }
+    var samples = open.filter { hours.contains(OpenSampleHours.hour(of: $0.time)) }
     let seen = Set(samples.map(\.time))
     for hour in hours.clamped(to: hours.upperBound - Limits.sampleHours...hours.upperBound) {
       let chunk = try connection.query(

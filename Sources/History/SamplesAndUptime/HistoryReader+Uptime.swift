@@ -114,7 +114,7 @@ extension HistoryReader {
     return found[...outage].reversed()
   }
 
-  private func start(with opening: [Change], at time: Int64, _ timeline: Timeline) -> UptimeAccumulator {
+  private func start(with opening: [Change], at time: Int64, _ timeline: UptimeTimeline) -> UptimeAccumulator {
     let times = opening.map { min(time, timeline.time(run: $0.run, boottime: $0.boottime) ?? .min) }
     let first = times.first { $0 != .min } ?? time
     var uptime = UptimeAccumulator(at: min(first, time))

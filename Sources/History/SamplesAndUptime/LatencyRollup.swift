@@ -58,19 +58,19 @@ public struct LatencyRollup: Sendable, Equatable {
   /// The stored form.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    Varint.append(count, to: &bytes)
-    Varint.append(failed, to: &bytes)
+    SampleVarint.append(count, to: &bytes)
+    SampleVarint.append(failed, to: &bytes)
     guard let minimum, let maximum else { return bytes }
-    Varint.append(UInt64(minimum), to: &bytes)
-    Varint.append(UInt64(maximum - minimum), to: &bytes)
-    Varint.append(sum, to: &bytes)
+    SampleVarint.append(UInt64(minimum), to: &bytes)
+    SampleVarint.append(UInt64(maximum - minimum), to: &bytes)
+    SampleVarint.append(sum, to: &bytes)
     sketch.write(to: &bytes)
     return bytes
   }
 
   /// Reads the stored form; nil for any other bytes.
   public init?(bytes: [UInt8]) {
-    var reader = VarintReader(bytes[...])
+    var reader = SampleVarintReader(bytes[...])
     guard let count = reader.next(), let failed = reader.next() else { return nil }
     (self.count, self.failed) = (count, failed)
     if reader.isAtEnd { return }

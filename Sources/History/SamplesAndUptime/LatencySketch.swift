@@ -72,14 +72,14 @@ public struct LatencySketch: Sendable, Equatable {
   func write(to bytes: inout [UInt8]) {
     var last: UInt16 = 0
     for bucket in buckets {
-      Varint.append(UInt64(bucket.index - last), to: &bytes)
-      Varint.append(UInt64(bucket.count), to: &bytes)
+      SampleVarint.append(UInt64(bucket.index - last), to: &bytes)
+      SampleVarint.append(UInt64(bucket.count), to: &bytes)
       last = bucket.index
     }
   }
 
   /// Reads buckets up to the end; nil for bytes that ``write(to:)`` does not write.
-  init?(_ reader: inout VarintReader) {
+  init?(_ reader: inout SampleVarintReader) {
     var last: UInt64 = 0
     while !reader.isAtEnd {
       guard let step = reader.next(), let count = reader.next(), step <= Self.indexLimit else { return nil }

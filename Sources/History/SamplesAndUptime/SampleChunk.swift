@@ -61,9 +61,10 @@ public struct SampleChunk: Sendable, Equatable {
   public mutating func append(_ sample: Sample) {
     let distance = sample.time - lastTime
     let head =
-      Varint.zigzag(distance - lastDistance) << 3 | (sample.latency == nil ? 0 : 4) | UInt64(sample.state.rawValue)
-    Varint.append(head, to: &bytes)
-    if let latency = sample.latency { Varint.append(UInt64(latency), to: &bytes) }
+      SampleVarint.zigzag(distance - lastDistance) << 3 | (sample.latency == nil ? 0 : 4)
+      | UInt64(sample.state.rawValue)
+    SampleVarint.append(head, to: &bytes)
+    if let latency = sample.latency { SampleVarint.append(UInt64(latency), to: &bytes) }
     (lastTime, lastDistance) = (sample.time, distance)
   }
 
@@ -74,10 +75,10 @@ public struct SampleChunk: Sendable, Equatable {
   static func samples(in bytes: [UInt8], hour: Int64) -> [Sample] {
     var samples: [Sample] = []
     samples.reserveCapacity(bytes.count / 4)
-    var reader = VarintReader(bytes[...])
+    var reader = SampleVarintReader(bytes[...])
     var (time, distance) = (hour * hourLength, Int64(0))
     while let head = reader.next(), let state = Sample.State(rawValue: UInt8(head & 3)) {
-      distance &+= Varint.unzigzag(head >> 3)
+      distance &+= SampleVarint.unzigzag(head >> 3)
       time &+= distance
       var latency: UInt32?
       if head & 4 != 0 {

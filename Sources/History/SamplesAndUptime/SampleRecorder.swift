@@ -14,7 +14,7 @@ public final class SampleRecorder: Sendable {
   private struct State {
     /// The samples since the last call of ``flush(_:)``.
     var received: [Received] = []
-    var open = OpenHours()
+    var open = OpenSampleHours()
     /// The numbers of the targets' names; there are as many as registered targets.
     var references: [String: Int64] = [:]
     /// Samples that were dropped, because the store did not take them.
@@ -60,7 +60,7 @@ public final class SampleRecorder: Sendable {
       entries += SampleStaging.decode(row.blob(1), minute: row.integer(0))
       return true
     }
-    entries.removeAll { OpenHours.hour(of: $0.sample.time) == hour && $0.subject <= subject }
+    entries.removeAll { OpenSampleHours.hour(of: $0.sample.time) == hour && $0.subject <= subject }
     state.withLock { state in
       for entry in entries { state.open.append(entry.sample, of: entry.subject) }
     }
@@ -78,14 +78,14 @@ public final class SampleRecorder: Sendable {
     var known = references
     var open = state.withLock(\.open)
     // A database that replaces a damaged one has other numbers; the open hour is lost with the damaged one.
-    if let (name, number) = references.first, try Subject.reference(to: name, in: connection) != number {
-      (known, open) = ([:], OpenHours())
+    if let (name, number) = references.first, try HistorySubject.reference(to: name, in: connection) != number {
+      (known, open) = ([:], OpenSampleHours())
     }
     let isReplaced = known.isEmpty && !references.isEmpty
     var entries: [SampleStaging.Entry] = []
     for item in received {
       var subject = known[item.subject]
-      if subject == nil { subject = try Subject.reference(to: item.subject, in: connection) }
+      if subject == nil { subject = try HistorySubject.reference(to: item.subject, in: connection) }
       guard let subject else { continue }
       known[item.subject] = subject
       entries.append(SampleStaging.Entry(subject: subject, sample: item.sample))
@@ -99,17 +99,17 @@ public final class SampleRecorder: Sendable {
 
   /// Writes one part of an hour that is over.
   private func end(
-    _ hour: Int64, of open: OpenHours, at time: Int64, _ connection: DatabaseConnection, _ flushed: inout Flushed
+    _ hour: Int64, of open: OpenSampleHours, at time: Int64, _ connection: DatabaseConnection, _ flushed: inout Flushed
   ) throws(DatabaseError) {
     let progress = try SampleTables.progress(connection)
     let last = progress.hour == hour ? progress.subject : 0
     let part = open.next(in: hour, after: last, limit: Limits.closedTargets)
     for (subject, chunk) in part { try SampleTables.close(chunk, of: subject, connection) }
-    flushed.written = part.map { OpenHours.Key(hour: hour, subject: $0.subject) }
+    flushed.written = part.map { OpenSampleHours.Key(hour: hour, subject: $0.subject) }
     flushed.hasMore = part.count == Limits.closedTargets
     try SampleTables.setProgress(flushed.hasMore ? (hour, part.last?.subject ?? 0) : nil, connection)
     guard !flushed.hasMore else { return }
-    try SampleTables.unstage(through: hour, present: OpenHours.hour(of: time), connection)
+    try SampleTables.unstage(through: hour, present: OpenSampleHours.hour(of: time), connection)
   }
 
   /// What ``flush(_:at:)`` has written.
@@ -118,7 +118,7 @@ public final class SampleRecorder: Sendable {
     fileprivate var references: [String: Int64]
     fileprivate var entries: [SampleStaging.Entry]
     fileprivate var isReplaced: Bool
-    fileprivate var written: [OpenHours.Key] = []
+    fileprivate var written: [OpenSampleHours.Key] = []
     /// Whether the next call can follow immediately, because the hour that is over has more targets.
     public fileprivate(set) var hasMore = false
   }
@@ -128,7 +128,7 @@ public final class SampleRecorder: Sendable {
     state.withLock { state in
       state.received.removeFirst(flushed.count)
       state.references = flushed.references
-      if flushed.isReplaced { state.open = OpenHours() }
+      if flushed.isReplaced { state.open = OpenSampleHours() }
       state.open.remove(flushed.written)
       for entry in flushed.entries { state.open.append(entry.sample, of: entry.subject) }
     }

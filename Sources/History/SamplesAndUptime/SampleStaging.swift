@@ -14,10 +14,10 @@ enum SampleStaging {
     bytes.reserveCapacity(entries.count * 9)
     for entry in entries {
       let sample = entry.sample
-      Varint.append(UInt64(bitPattern: entry.subject), to: &bytes)
-      let offset = Varint.zigzag(sample.time - minute * minuteLength)
-      Varint.append(offset << 3 | (sample.latency == nil ? 0 : 4) | UInt64(sample.state.rawValue), to: &bytes)
-      if let latency = sample.latency { Varint.append(UInt64(latency), to: &bytes) }
+      SampleVarint.append(UInt64(bitPattern: entry.subject), to: &bytes)
+      let offset = SampleVarint.zigzag(sample.time - minute * minuteLength)
+      SampleVarint.append(offset << 3 | (sample.latency == nil ? 0 : 4) | UInt64(sample.state.rawValue), to: &bytes)
+      if let latency = sample.latency { SampleVarint.append(UInt64(latency), to: &bytes) }
     }
     return bytes
   }
@@ -25,14 +25,14 @@ enum SampleStaging {
   /// Decodes a row; what follows an invalid byte is left out.
   static func decode(_ bytes: [UInt8], minute: Int64) -> [Entry] {
     var entries: [Entry] = []
-    var reader = VarintReader(bytes[...])
+    var reader = SampleVarintReader(bytes[...])
     while let subject = reader.next(), let head = reader.next(), let state = Sample.State(rawValue: UInt8(head & 3)) {
       var latency: UInt32?
       if head & 4 != 0 {
         guard let value = reader.next() else { break }
         latency = UInt32(clamping: value)
       }
-      let time = minute &* minuteLength &+ Varint.unzigzag(head >> 3)
+      let time = minute &* minuteLength &+ SampleVarint.unzigzag(head >> 3)
       let sample = Sample(time: time, latency: latency, state: state)
       entries.append(Entry(subject: Int64(bitPattern: subject), sample: sample))
     }

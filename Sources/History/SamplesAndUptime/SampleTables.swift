@@ -8,7 +8,7 @@ enum SampleTables {
     throws(DatabaseError)
   {
     let minute = time / SampleStaging.minuteLength
-    for (hour, entries) in Dictionary(grouping: entries, by: { OpenHours.hour(of: $0.sample.time) }) {
+    for (hour, entries) in Dictionary(grouping: entries, by: { OpenSampleHours.hour(of: $0.sample.time) }) {
       try stage(entries, minute: min(max(minute, hour * 60), hour * 60 + 59), connection)
     }
   }

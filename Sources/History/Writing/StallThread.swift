@@ -11,14 +11,14 @@ final class StallThread: @unchecked Sendable {
   private let queue: WriteQueue
   private let timer: OneShotTimer
   private let waker: Waker
-  private let isArmed: Flag
+  private let isArmed: WriterFlag
   /// Called without a lock after events became visible without their commit.
   private let onDetach: @Sendable () -> Void
-  private let isStopping = Flag()
+  private let isStopping = WriterFlag()
 
   /// - Throws: an ``EventLoopError`` if the process has no descriptors left.
   init(
-    _ queue: WriteQueue, timer: OneShotTimer, isArmed: Flag, onDetach: @escaping @Sendable () -> Void
+    _ queue: WriteQueue, timer: OneShotTimer, isArmed: WriterFlag, onDetach: @escaping @Sendable () -> Void
   ) throws(EventLoopError) {
     self.queue = queue
     self.timer = timer

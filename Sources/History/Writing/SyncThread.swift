@@ -7,7 +7,7 @@ final class SyncThread: @unchecked Sendable {
   private static let token: UInt64 = 1
 
   private struct State {
-    var file: FileSynchronizer?
+    var file: DatabaseFileSynchronizer?
     var isDirty = false
     var isStopping = false
     /// Synchronizations that have succeeded.
@@ -22,11 +22,11 @@ final class SyncThread: @unchecked Sendable {
   private let state = Locked(State())
   private let statistics: StoreStatistics
   /// Called on the thread after each synchronization, with its error.
-  private let onEnd: @Sendable (FileError?) -> Void
+  private let onEnd: @Sendable (DatabaseFileError?) -> Void
 
   /// - Throws: an ``EventLoopError`` if the process has no descriptors left.
   init(
-    _ statistics: StoreStatistics, onEnd: @escaping @Sendable (FileError?) -> Void
+    _ statistics: StoreStatistics, onEnd: @escaping @Sendable (DatabaseFileError?) -> Void
   ) throws(EventLoopError) {
     self.statistics = statistics
     self.onEnd = onEnd
@@ -42,7 +42,7 @@ final class SyncThread: @unchecked Sendable {
     while true {
       _ = poller.wait(atMost: nil)
       waker.clear()
-      let (file, isStopping) = state.withLock { state -> (FileSynchronizer?, Bool) in
+      let (file, isStopping) = state.withLock { state -> (DatabaseFileSynchronizer?, Bool) in
         guard state.isDirty, !state.hasFailed else { return (nil, state.isStopping) }
         state.isDirty = false
         return (state.file, state.isStopping)
@@ -52,9 +52,9 @@ final class SyncThread: @unchecked Sendable {
     }
   }
 
-  private func synchronize(_ file: FileSynchronizer) -> FileError? {
+  private func synchronize(_ file: DatabaseFileSynchronizer) -> DatabaseFileError? {
     let start = MonotonicInstant.now
-    do throws(FileError) {
+    do throws(DatabaseFileError) {
       try file.synchronize()
       statistics.recordSync(MonotonicInstant.now.nanoseconds - start.nanoseconds)
       state.withLock { $0.count += 1 }
@@ -68,7 +68,7 @@ final class SyncThread: @unchecked Sendable {
   }
 
   /// Sets the log file; nil while there is none.
-  func use(_ file: FileSynchronizer?) {
+  func use(_ file: DatabaseFileSynchronizer?) {
     state.withLock { state in
       state.file = file
       state.isDirty = false

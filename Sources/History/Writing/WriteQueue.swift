@@ -4,13 +4,13 @@ internal import Locks
 /// Hands events and statements over to the thread `store`; under its lock there are only moves in memory.
 final class WriteQueue: Sendable {
   private let pending: Locked<PendingRecords>
-  private let page: RunPage?
+  private let page: WriterRunPage?
   /// Wakes the thread `store`.
   private let waker: Waker
   /// Wakes the thread `stall` when an event has waited too long.
   private let stallTimer: OneShotTimer
 
-  init(last: UInt64, page: RunPage?, waker: Waker, stallTimer: OneShotTimer) {
+  init(last: UInt64, page: WriterRunPage?, waker: Waker, stallTimer: OneShotTimer) {
     pending = Locked(PendingRecords(last: last))
     self.page = page
     self.waker = waker

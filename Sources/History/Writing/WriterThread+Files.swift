@@ -10,14 +10,14 @@ extension WriterThread {
     queue.setOnDisk(true)
     setStallTimer()
     defer { queue.setOnDisk(false) }
-    do throws(FileError) {
-      try FileSynchronizer(files.logPath).synchronize()
+    do throws(DatabaseFileError) {
+      try DatabaseFileSynchronizer(files.logPath).synchronize()
     } catch {
       hasSyncFailed.set()
     }
   }
 
-  func useLog() { sync.use(commits == nil ? nil : try? FileSynchronizer(files.logPath)) }
+  func useLog() { sync.use(commits == nil ? nil : try? DatabaseFileSynchronizer(files.logPath)) }
 
   func closeConnection() {
     sync.use(nil)
@@ -44,10 +44,10 @@ extension WriterThread {
     defer { queue.setOnDisk(false) }
     do {
       let connection = try files.open()
-      let run = try Recovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
+      let run = try StoreRecovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
         connection, epoch, lastCommitted: queue.lastCommitted, salvaged)
       salvaged = SalvagedRows()
-      commits = GroupCommit(connection, epoch: epoch, run: run)
+      commits = GroupCommitWriter(connection, epoch: epoch, run: run)
       reopenAt = nil
       readers.reopen()
       useLog()
@@ -60,7 +60,7 @@ extension WriterThread {
   }
 
   func setAside(_ reason: String) {
-    do throws(FileError) {
+    do throws(DatabaseFileError) {
       let name = try files.setAside(.now)
       salvaged = files.salvage(from: name)
       logger.error(

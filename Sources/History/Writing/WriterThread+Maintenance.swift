@@ -16,7 +16,7 @@ extension WriterThread {
     }
   }
 
-  private func perform(_ step: Upkeep.Step, _ commits: GroupCommit) {
+  private func perform(_ step: WriterMaintenance.Step, _ commits: GroupCommitWriter) {
     do throws(DatabaseError) {
       switch step {
       case .synchronize: sync.synchronizeNow()
@@ -62,6 +62,6 @@ extension WriterThread {
     } catch {
       logger.error("the end of the run cannot be stored", metadata: ["error": "\(error)"])
     }
-    try? FileSynchronizer(files.logPath).synchronize()
+    try? DatabaseFileSynchronizer(files.logPath).synchronize()
   }
 }

@@ -6,48 +6,48 @@ internal import Logging
 @safe final class WriterThread: @unchecked Sendable {
   let queue: WriteQueue
   let files: StoreFiles
-  let recovery: Recovery
+  let recovery: StoreRecovery
   let epoch: String
   let statistics: StoreStatistics
   let sync: SyncThread
-  let readers: ReaderPool
+  let readers: HistoryReaderPool
   private let stallTimer: OneShotTimer
-  private let isStallTimerSet: Flag
+  private let isStallTimerSet: WriterFlag
   private let waker: Waker
   private let poller: Poller
   let logger: Logger
   /// Called without a lock after more events became visible.
   let onVisible: @Sendable () -> Void
 
-  var commits: GroupCommit?
-  var upkeep: Upkeep
+  var commits: GroupCommitWriter?
+  var upkeep: WriterMaintenance
   var reopenAt: MonotonicInstant?
   /// What was read from a damaged file, for the file that replaces it.
   var salvaged = SalvagedRows()
   /// The log was not synchronized; the database is opened again.
-  let hasSyncFailed: Flag
-  private let verifier: Verifier
-  let isClosing = Flag()
+  let hasSyncFailed: WriterFlag
+  private let verifier: StoreVerifier
+  let isClosing = WriterFlag()
 
   /// What the thread is made of.
   struct Parts {
     var queue: WriteQueue
     var files: StoreFiles
-    var recovery: Recovery
+    var recovery: StoreRecovery
     var epoch: String
     var statistics: StoreStatistics
     var sync: SyncThread
-    var readers: ReaderPool
+    var readers: HistoryReaderPool
     var stallTimer: OneShotTimer
-    var isStallTimerSet: Flag
+    var isStallTimerSet: WriterFlag
     var waker: Waker
-    var hasSyncFailed: Flag
-    var verifier: Verifier
+    var hasSyncFailed: WriterFlag
+    var verifier: StoreVerifier
     var onVisible: @Sendable () -> Void
   }
 
   /// - Throws: an ``EventLoopError`` if the process has no descriptors left.
-  init(_ parts: Parts, _ commits: GroupCommit?, _ tasks: MaintenanceTasks) throws(EventLoopError) {
+  init(_ parts: Parts, _ commits: GroupCommitWriter?, _ tasks: WriterMaintenanceTasks) throws(EventLoopError) {
     queue = parts.queue
     files = parts.files
     recovery = parts.recovery
@@ -63,7 +63,7 @@ internal import Logging
     onVisible = parts.onVisible
     logger = parts.files.configuration.logger
     self.commits = commits
-    upkeep = Upkeep(page: parts.recovery.page, tasks: tasks)
+    upkeep = WriterMaintenance(page: parts.recovery.page, tasks: tasks)
     poller = try Poller(capacity: 1)
     try waker.attach(to: poller, token: Poller.mailboxToken)
     if commits == nil { reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay) }

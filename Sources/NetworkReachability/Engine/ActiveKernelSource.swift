@@ -8,8 +8,8 @@ final class ActiveKernelSource: Sendable {
   /// A source with its observer; both are stored, because a source is stopped for an observer.
   struct Running {
     let source: any KernelSource
-    let generation: SourceGeneration
-    let latch = StartLatch()
+    let generation: KernelSourceGeneration
+    let latch = MonitorStartLatch()
 
     func stop() { source.stop(for: generation) }
   }
@@ -20,13 +20,13 @@ final class ActiveKernelSource: Sendable {
   var current: (any KernelSource)? { running.withLock { $0?.source } }
 
   /// Whether the source of a generation is in use.
-  func isCurrent(_ generation: SourceGeneration) -> Bool { running.withLock { $0?.generation === generation } }
+  func isCurrent(_ generation: KernelSourceGeneration) -> Bool { running.withLock { $0?.generation === generation } }
 
   /// Installs a new source with a new generation, unless there is a source.
   ///
   /// - Returns: the source in use, and whether it is new.
   func install(
-    _ make: () -> any KernelSource, _ begin: () -> SourceGeneration
+    _ make: () -> any KernelSource, _ begin: () -> KernelSourceGeneration
   ) -> (running: Running, isNew: Bool) {
     if let running = running.withLock(\.self) { return (running, false) }
     let source = make()
@@ -39,7 +39,7 @@ final class ActiveKernelSource: Sendable {
   }
 
   /// Removes the source of a generation, unless another source has replaced it.
-  func remove(_ generation: SourceGeneration) {
+  func remove(_ generation: KernelSourceGeneration) {
     running.withLock { if $0?.generation === generation { $0 = nil } }
   }
 

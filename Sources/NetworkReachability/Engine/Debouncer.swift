@@ -9,7 +9,7 @@ struct Debouncer {
   /// By target: the uptime at which a pending loss is reported; zero when none is pending.
   private var deadlines: [Duration] = []
   /// The targets that may have a pending loss.
-  private var pending: [TargetID] = []
+  private var pending: [EngineTargetID] = []
 
   /// Whether no loss is pending.
   var isIdle: Bool { pending.isEmpty }
@@ -18,32 +18,32 @@ struct Debouncer {
   var nextDeadline: Duration? { pending.lazy.map { deadlines[Int($0)] }.filter { $0 > .zero }.min() }
 
   /// The targets whose pending losses are due.
-  func due(at uptime: Duration) -> [TargetID] {
+  func due(at uptime: Duration) -> [EngineTargetID] {
     pending.filter { deadlines[Int($0)] > .zero && deadlines[Int($0)] <= uptime }
   }
 
   /// Lengthens the columns to one element for each target identifier.
   mutating func grow(to count: Int) {
     while reported.count < count {
-      reported.append(PathInterner.none)
+      reported.append(EnginePathInterner.none)
       deadlines.append(.zero)
     }
   }
 
   /// Resets the columns of a removed target.
-  mutating func clear(_ target: TargetID) {
-    reported[Int(target)] = PathInterner.none
+  mutating func clear(_ target: EngineTargetID) {
+    reported[Int(target)] = EnginePathInterner.none
     deadlines[Int(target)] = .zero
   }
 
   /// Resets all columns.
   mutating func reset() {
-    for index in reported.indices { (reported[index], deadlines[index]) = (PathInterner.none, .zero) }
+    for index in reported.indices { (reported[index], deadlines[index]) = (EnginePathInterner.none, .zero) }
     pending = []
   }
 
   /// Records the path that was reported for a member of a uniform class.
-  mutating func setReported(_ path: PathID, of target: TargetID) { reported[Int(target)] = path }
+  mutating func setReported(_ path: PathID, of target: EngineTargetID) { reported[Int(target)] = path }
 
   /// Replaces all identifiers after ``PathInterner/compact(keeping:)``.
   mutating func mapPaths(_ transform: (PathID) -> PathID) { reported = reported.map(transform) }
@@ -52,8 +52,8 @@ struct Debouncer {
 
   /// Reports a new path, or delays the report when it is a loss.
   mutating func update(
-    _ target: TargetID, to path: PathID, _ paths: PathInterner, at uptime: Duration, settle: Duration,
-    _ changes: inout ChangeList
+    _ target: EngineTargetID, to path: PathID, _ paths: EnginePathInterner, at uptime: Duration, settle: Duration,
+    _ changes: inout EngineChangeList
   ) {
     let old = reported[Int(target)]
     guard old >= 0, old != path, paths.isLoss(old, path), settle > .zero else {
@@ -65,7 +65,7 @@ struct Debouncer {
   }
 
   /// Reports a path for many targets without a delay, as after a change of the default route.
-  mutating func reportAll(_ path: PathID, for targets: [TargetID], _ changes: inout ChangeList) {
+  mutating func reportAll(_ path: PathID, for targets: [EngineTargetID], _ changes: inout EngineChangeList) {
     // Moved out, so that the column is not copied at the first write.
     var column: [PathID] = []
     swap(&column, &reported)
@@ -79,7 +79,7 @@ struct Debouncer {
     }
   }
 
-  private mutating func report(_ path: PathID, for target: TargetID, _ changes: inout ChangeList) {
+  private mutating func report(_ path: PathID, for target: EngineTargetID, _ changes: inout EngineChangeList) {
     deadlines[Int(target)] = .zero
     let old = reported[Int(target)]
     guard old != path else { return }
@@ -93,7 +93,7 @@ struct Debouncer {
   ///   - uptime: when the reading was made.
   ///   - changes: receives the reports.
   ///   - path: returns a target's path in this reading; nil when it was not read, and the loss stays pending.
-  mutating func reportDue(at uptime: Duration, _ changes: inout ChangeList, path: (TargetID) -> PathID?) {
+  mutating func reportDue(at uptime: Duration, _ changes: inout EngineChangeList, path: (EngineTargetID) -> PathID?) {
     guard !pending.isEmpty else { return }
     let waiting = pending
     pending = []
@@ -107,10 +107,10 @@ struct Debouncer {
   }
 
   /// Reports `path` for every target that has a verdict.
-  mutating func fail(with path: PathID, _ changes: inout ChangeList) {
+  mutating func fail(with path: PathID, _ changes: inout EngineChangeList) {
     for index in reported.indices where reported[index] >= 0 {
       if reported[index] != path {
-        changes.paths.append(.init(target: TargetID(index), from: reported[index], to: path))
+        changes.paths.append(.init(target: EngineTargetID(index), from: reported[index], to: path))
       }
       reported[index] = path
       deadlines[index] = .zero

@@ -8,7 +8,7 @@ internal import ReachabilityModel
 /// subscriber receives them in the same order. Subscribers' code runs after it, without the lock.
 final class Engine: Sendable {
   private let guarded: Locked<Guarded>
-  private let log: TransitionLog
+  private let log: EngineTransitionLog
   private let names: NameWatcher
   private let source: ActiveKernelSource
 
@@ -30,7 +30,7 @@ final class Engine: Sendable {
     guarded = Locked(Guarded(state: EngineState(settle: settle, permitting: requirement)))
     self.names = names
     self.source = source
-    log = TransitionLog(logger)
+    log = EngineTransitionLog(logger)
     names.attach(self)
   }
 
@@ -50,17 +50,17 @@ final class Engine: Sendable {
   func refreshSource() { source.current?.refresh() }
 
   /// Continues the sequence of an earlier process; no effect after the first reading.
-  func restore(_ state: RestoredState) { guarded.withLock { $0.state.restore(state) } }
+  func restore(_ state: RestoredEngineState) { guarded.withLock { $0.state.restore(state) } }
 
   // MARK: - Readings
 
   /// Starts a source generation; the readings of earlier ones are ignored from now on.
-  func beginGeneration() -> SourceGeneration {
+  func beginGeneration() -> KernelSourceGeneration {
     let number = guarded.withLock { guarded in
       guarded.generation += 1
       return guarded.generation
     }
-    return SourceGeneration(number: number, engine: self)
+    return KernelSourceGeneration(number: number, engine: self)
   }
 
   /// Runs `body` on the state under the lock; returns nil without running it when `generation` has ended.
@@ -112,7 +112,7 @@ final class Engine: Sendable {
   /// Numbers changes of registered targets in one sequence with those of this machine, and publishes them.
   ///
   /// - Returns: the effects that remain, for the caller to run without a lock.
-  func record(_ changes: [TargetChange], at time: Timestamp) -> @Sendable () -> Void {
+  func record(_ changes: [EngineTargetChange], at time: Timestamp) -> @Sendable () -> Void {
     guard !changes.isEmpty else { return {} }
     let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
       let transitions = changes.map { guarded.state.number($0, at: time) }

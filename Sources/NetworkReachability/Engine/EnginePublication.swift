@@ -5,5 +5,5 @@ struct EnginePublication {
   /// All transitions in order.
   var transitions: [Transition] = []
   /// The identifiers of the targets of the transitions of kind `host`, in their order.
-  var targets: [TargetID] = []
+  var targets: [EngineTargetID] = []
 }

@@ -22,28 +22,28 @@ struct EngineState {
   private(set) var lastNumber: UInt64 = 0
   private var ipv4 = DebouncedVerdict(NetworkPath.unknown(.starting))
   private var ipv6 = DebouncedVerdict(NetworkPath.unknown(.starting))
-  private var targets: TargetEvaluator
+  private var targets: EngineTargetEvaluator
   /// The families whose default path the next reading evaluates.
   private var affectedFamilies = Set(IPAddress.Family.allCases)
-  private var tunnels = TunnelState()
+  private var tunnels = EngineTunnelState()
   /// The last survey affected every target.
   private var affectsEverything = true
   /// The number of watches that belong to a schedule.
   private var scheduledWatches = 0
   /// The causes since the first pending loss, so that a delayed verdict names what started it.
   private var pendingCauses = PendingCauses()
-  private var lifetimes = RouteLifetimes()
+  private var lifetimes = EngineRouteLifetimes()
   /// The state that an earlier process published last; nil after the first reading.
-  private var restored: RestoredState?
+  private var restored: RestoredEngineState?
 
   init(settle: Duration, permitting requirement: InterfaceRequirement = .none) {
     self.settle = settle
     self.requirement = requirement
-    targets = TargetEvaluator(permitting: requirement)
+    targets = EngineTargetEvaluator(permitting: requirement)
   }
 
   /// Continues the sequence of an earlier process: the first reading is compared with the state that it published last.
-  mutating func restore(_ state: RestoredState) {
+  mutating func restore(_ state: RestoredEngineState) {
     guard !hasReading else { return }
     lastNumber = state.lastNumber
     snapshot.sequence = state.lastNumber
@@ -98,7 +98,7 @@ struct EngineState {
     /// The transitions of this machine, in order; those of watched targets follow in ``EngineState/transitions(of:)``.
     var machine: [Transition] = []
     /// The effect on watched targets.
-    var watched = TargetEvaluator.Outcome()
+    var watched = EngineTargetEvaluator.Outcome()
     var time: Timestamp
     var causes: Set<Cause> = []
   }
@@ -196,7 +196,7 @@ struct EngineState {
   }
 
   /// Numbers a change of a registered target, in one sequence with the changes of this machine.
-  mutating func number(_ change: TargetChange, at time: Timestamp) -> Transition {
+  mutating func number(_ change: EngineTargetChange, at time: Timestamp) -> Transition {
     lastNumber += 1
     return Transition(
       sequence: lastNumber, time: time, causes: Cause.sorted(change.causes),
@@ -277,7 +277,7 @@ struct EngineState {
   var reportedVerdicts: ReportedVerdicts { targets.reported }
 
   /// The identifier of a watched target; nil when it is not watched.
-  func id(of target: ReachabilityTarget) -> TargetID? { targets.table.id(of: target) }
+  func id(of target: ReachabilityTarget) -> EngineTargetID? { targets.table.id(of: target) }
 
   /// The verdicts for the first `limit` watched targets, and the number of watched targets.
   func watchedVerdicts(limit: Int) -> (verdicts: [HostVerdict], watched: Int) {

@@ -1,5 +1,8 @@
 internal import ReachabilityModel
 
+/// Identifies a ``ForwardingClass``, in as few bits as a ``TargetID``.
+typealias ForwardingClassID = Int32
+
 /// The watched addresses to which the same routes apply: one lookup answers for all of them (ADR 15).
 struct ForwardingClass {
   /// The longest prefix of a route or rule that contains the members.
@@ -9,7 +12,7 @@ struct ForwardingClass {
   /// The prefix and table of the route found, to ignore changes that cannot matter; nil when the lookup failed.
   var match: RouteChanges.Block?
   /// The path of all members, unless each has its own; ``PathInterner/none`` before the first answer.
-  var path = PathInterner.none
+  var path = EnginePathInterner.none
   /// Every member has this path and it was reported.
   ///
   /// The per-member columns are stale then, so that a change of the class

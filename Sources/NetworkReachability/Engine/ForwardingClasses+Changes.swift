@@ -16,8 +16,8 @@ extension ForwardingClasses {
   /// Applies the changes of a survey.
   ///
   /// - Returns: the targets with lookups of their own in changed prefixes.
-  mutating func apply(_ changes: RouteChanges, isAudit: Bool, _ debouncer: inout Debouncer) -> [TargetID] {
-    var individuals: [TargetID] = []
+  mutating func apply(_ changes: RouteChanges, isAudit: Bool, _ debouncer: inout Debouncer) -> [EngineTargetID] {
+    var individuals: [EngineTargetID] = []
     for change in changes.blocks {
       let isNew = prefixes?.insert(change.prefix)
       if isNew == false, isFasterByClass(change) {
@@ -36,22 +36,22 @@ extension ForwardingClasses {
   /// Marks the classes whose answers follow from some lookups.
   ///
   /// - Returns: the targets with lookups of their own to the same destinations.
-  mutating func markAffected(by queries: Set<RouteQuery>, _ debouncer: inout Debouncer) -> [TargetID] {
+  mutating func markAffected(by queries: Set<RouteQuery>, _ debouncer: inout Debouncer) -> [EngineTargetID] {
     guard !queries.isEmpty else { return [] }
-    var individuals: [TargetID] = []
+    var individuals: [EngineTargetID] = []
     for query in queries {
       let change = RouteChanges.Block(query.destination.hostPrefix, table: 0)
       markMembers(of: change, isNew: false, &individuals, &debouncer)
     }
     // The address that was looked up may no longer be watched; its answer still applies to the other members.
     for id in classes.indices {
-      if let query = classes[id]?.query, queries.contains(query) { markAffected(ClassID(id)) }
+      if let query = classes[id]?.query, queries.contains(query) { markAffected(ForwardingClassID(id)) }
     }
     return individuals
   }
 
   /// Marks the classes of some addresses of a target.
-  mutating func markAffected(_ addresses: [IPAddress], of target: TargetID) {
+  mutating func markAffected(_ addresses: [IPAddress], of target: EngineTargetID) {
     for address in addresses.map(\.unmapped) {
       let index = indexes[address.family.index]
       guard let position = index.position(of: address.number, target), index.classes[position] >= 0 else { continue }
@@ -84,13 +84,13 @@ extension ForwardingClasses {
       guard let entry = classes[id], entry.prefix.length >= change.prefix.length,
         change.prefix.contains(entry.prefix.address), entry.isAffected(by: change)
       else { continue }
-      markAffected(ClassID(id))
+      markAffected(ForwardingClassID(id))
     }
   }
 
   /// Marks the classes of the addresses in a changed prefix, and moves the addresses to its class when it is new.
   private mutating func markMembers(
-    of change: RouteChanges.Block, isNew: Bool, _ individuals: inout [TargetID], _ debouncer: inout Debouncer
+    of change: RouteChanges.Block, isNew: Bool, _ individuals: inout [EngineTargetID], _ debouncer: inout Debouncer
   ) {
     let family = change.prefix.address.family.index
     let range = indexes[family].range(of: change.prefix)
@@ -110,16 +110,16 @@ extension ForwardingClasses {
 
   /// Marks the classes at some positions; reads the columns directly, because the range may have a hundred thousand.
   private mutating func markMembers(
-    of change: RouteChanges.Block, in range: Range<Int>, _ ids: [ClassID], _ targets: [TargetID],
-    _ individuals: inout [TargetID]
+    of change: RouteChanges.Block, in range: Range<Int>, _ ids: [ForwardingClassID], _ targets: [EngineTargetID],
+    _ individuals: inout [EngineTargetID]
   ) {
-    var last = TargetAddressIndex.unclassified
+    var last = EngineTargetAddressIndex.unclassified
     for position in range {
       let id = ids[position]
       // Neighbours usually have the same class.
-      if id == last, id != TargetAddressIndex.individual { continue }
+      if id == last, id != EngineTargetAddressIndex.individual { continue }
       last = id
-      if id == TargetAddressIndex.individual {
+      if id == EngineTargetAddressIndex.individual {
         if targets[position] >= 0 { individuals.append(targets[position]) }
       } else if id >= 0, classes[Int(id)]?.isAffected(by: change) == true {
         markAffected(id)
@@ -128,7 +128,7 @@ extension ForwardingClasses {
   }
 
   /// Replaces the changes of whole classes by those of their members.
-  func expand(_ changes: ChangeList) -> ChangeList {
+  func expand(_ changes: EngineChangeList) -> EngineChangeList {
     var changes = changes
     for change in changes.classes {
       guard let prefix = classes[Int(change.classID)]?.prefix else { continue }

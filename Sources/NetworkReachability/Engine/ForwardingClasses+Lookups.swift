@@ -27,11 +27,11 @@ extension ForwardingClasses {
   }
 
   /// A member to look up: that of the last lookup, while it is a member.
-  private func representative(of id: ClassID, _ entry: ForwardingClass) -> IPAddress? {
+  private func representative(of id: ForwardingClassID, _ entry: ForwardingClass) -> IPAddress? {
     let index = indexes[entry.prefix.address.family.index]
     func first(in prefix: IPPrefix) -> IPAddress? {
       let range = index.range(of: prefix)
-      let position = range.first { index.classes[$0] == id && index.targets[$0] != TargetAddressIndex.removed }
+      let position = range.first { index.classes[$0] == id && index.targets[$0] != EngineTargetAddressIndex.removed }
       return position.map(index.address)
     }
     return entry.query.flatMap { first(in: $0.destination.hostPrefix) } ?? first(in: entry.prefix)
@@ -54,12 +54,12 @@ extension ForwardingClasses {
   }
 
   /// Counts the addresses whose paths differ from an audit's answers.
-  func differences(in audit: KernelReading, _ paths: PathInterner) -> Int {
+  func differences(in audit: KernelReading, _ paths: EnginePathInterner) -> Int {
     var found = 0
     for (family, index) in indexes.enumerated() {
       var checked: Set<UInt128> = []
       for position in index.addresses.indices
-      where index.targets[position] != TargetAddressIndex.removed && index.classes[position] >= 0 {
+      where index.targets[position] != EngineTargetAddressIndex.removed && index.classes[position] >= 0 {
         let held = path(family, at: position)
         let query = RouteQuery(index.address(at: position))
         guard held >= 0, !checked.contains(index.addresses[position]), let answer = audit.answers[query] else {
@@ -73,7 +73,7 @@ extension ForwardingClasses {
   }
 
   /// The path of a target's address in this reading; nil when it was not read.
-  func currentPath(of id: TargetID, _ address: IPAddress) -> PathID? {
+  func currentPath(of id: EngineTargetID, _ address: IPAddress) -> PathID? {
     let family = address.unmapped.family.index
     guard let position = indexes[family].position(of: address.unmapped.number, id),
       forwardingClass(family, at: position)?.isAffected == false

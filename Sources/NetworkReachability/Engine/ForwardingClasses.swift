@@ -6,15 +6,15 @@ internal import ReachabilityModel
 /// Addresses that need lookups of their own (pairs, scoped targets, special addresses) are in the index, but in no class.
 struct ForwardingClasses {
   /// The addresses of IPv4, then those of IPv6.
-  var indexes = IPAddress.Family.allCases.map(TargetAddressIndex.init)
+  var indexes = IPAddress.Family.allCases.map(EngineTargetAddressIndex.init)
   /// The prefixes of all routes and rules; nil until a survey has listed them.
   var prefixes: RouteBlocks?
   /// By identifier; nil where a class was removed.
   var classes: [ForwardingClass?] = []
-  private var freeIDs: [ClassID] = []
-  private var ids: [IPPrefix: ClassID] = [:]
+  private var freeIDs: [ForwardingClassID] = []
+  private var ids: [IPPrefix: ForwardingClassID] = [:]
   /// The classes that the next reading looks up.
-  private var affected: [ClassID] = []
+  private var affected: [ForwardingClassID] = []
   /// The number of the last survey; each survey looks a class up once.
   var survey: UInt64 = 0
   /// The number of the last audit's first sample.
@@ -25,12 +25,12 @@ struct ForwardingClasses {
   // MARK: - Addresses
 
   /// Adds the address of a target; it gets a class with the next survey.
-  mutating func add(_ address: IPAddress, for target: TargetID, isIndividual: Bool = false) {
+  mutating func add(_ address: IPAddress, for target: EngineTargetID, isIndividual: Bool = false) {
     indexes[address.family.index].add(address, for: target, isIndividual: isIndividual)
   }
 
   /// Removes the address of a target.
-  mutating func remove(_ address: IPAddress, of target: TargetID) {
+  mutating func remove(_ address: IPAddress, of target: EngineTargetID) {
     indexes[address.family.index].remove(address, of: target)
   }
 
@@ -46,18 +46,18 @@ struct ForwardingClasses {
     freeIDs = []
     ids = [:]
     affected = []
-    indexes = IPAddress.Family.allCases.map(TargetAddressIndex.init)
+    indexes = IPAddress.Family.allCases.map(EngineTargetAddressIndex.init)
   }
 
   /// Removes what was read; the addresses and their classes stay, and the next reading looks every class up.
   mutating func forgetPaths() {
     for family in indexes.indices {
-      for position in indexes[family].paths.indices { indexes[family].paths[position] = PathInterner.none }
+      for position in indexes[family].paths.indices { indexes[family].paths[position] = EnginePathInterner.none }
     }
     for id in classes.indices {
-      classes[id]?.path = PathInterner.none
+      classes[id]?.path = EnginePathInterner.none
       classes[id]?.isUniform = false
-      markAffected(ClassID(id))
+      markAffected(ForwardingClassID(id))
     }
   }
 
@@ -78,35 +78,35 @@ struct ForwardingClasses {
   }
 
   /// Adds classes to those that the next reading looks up.
-  mutating func markAffected(_ id: ClassID) {
+  mutating func markAffected(_ id: ForwardingClassID) {
     guard classes[Int(id)]?.isAffected == false else { return }
     classes[Int(id)]?.isAffected = true
     affected.append(id)
   }
 
   mutating func markAllAffected() {
-    for id in classes.indices { markAffected(ClassID(id)) }
+    for id in classes.indices { markAffected(ForwardingClassID(id)) }
   }
 
   /// Removes and returns the classes to look up; those without an answer are returned by ``postpone(_:)``.
-  mutating func takeAffected() -> [ClassID] {
+  mutating func takeAffected() -> [ForwardingClassID] {
     defer { affected = [] }
     return affected
   }
 
   /// Leaves a class to be looked up by the next reading.
-  mutating func postpone(_ id: ClassID) { affected.append(id) }
+  mutating func postpone(_ id: ForwardingClassID) { affected.append(id) }
 
-  func forEachMember(of id: ClassID, _ prefix: IPPrefix, _ body: (TargetAddressIndex, Int) -> Void) {
+  func forEachMember(of id: ForwardingClassID, _ prefix: IPPrefix, _ body: (EngineTargetAddressIndex, Int) -> Void) {
     let index = indexes[prefix.address.family.index]
     for position in index.range(of: prefix)
-    where index.classes[position] == id && index.targets[position] != TargetAddressIndex.removed {
+    where index.classes[position] == id && index.targets[position] != EngineTargetAddressIndex.removed {
       body(index, position)
     }
   }
 
   /// Ends the uniformity of a class: copies its path to the columns of its members.
-  mutating func endUniformity(_ id: ClassID, _ debouncer: inout Debouncer) {
+  mutating func endUniformity(_ id: ForwardingClassID, _ debouncer: inout Debouncer) {
     guard let owner = classes[Int(id)], owner.isUniform else { return }
     classes[Int(id)]?.isUniform = false
     let family = owner.prefix.address.family.index
@@ -117,12 +117,12 @@ struct ForwardingClasses {
 
   /// Ends the uniformity of all classes.
   mutating func endUniformity(_ debouncer: inout Debouncer) {
-    for id in classes.indices { endUniformity(ClassID(id), &debouncer) }
+    for id in classes.indices { endUniformity(ForwardingClassID(id), &debouncer) }
   }
 
   private mutating func setPath(_ path: PathID, _ family: Int, at position: Int, _ debouncer: inout Debouncer) {
     let target = indexes[family].targets[position]
-    guard target != TargetAddressIndex.removed else { return }
+    guard target != EngineTargetAddressIndex.removed else { return }
     indexes[family].paths[position] = path
     debouncer.setReported(path, of: target)
   }
@@ -135,7 +135,7 @@ struct ForwardingClasses {
     indexes[family].hasUnclassified = false
     for position in indexes[family].addresses.indices {
       let old = indexes[family].classes[position]
-      guard old == TargetAddressIndex.unclassified || !onlyNew && old >= 0 else { continue }
+      guard old == EngineTargetAddressIndex.unclassified || !onlyNew && old >= 0 else { continue }
       let prefix = prefixes.longest(covering: indexes[family].address(at: position))
       move(family, position, to: prefix, &debouncer)
     }
@@ -155,13 +155,13 @@ struct ForwardingClasses {
     if old >= 0, classes[Int(old)]?.query?.destination == indexes[family].address(at: position) { markAffected(old) }
   }
 
-  private mutating func id(of prefix: IPPrefix) -> ClassID {
+  private mutating func id(of prefix: IPPrefix) -> ForwardingClassID {
     if let id = ids[prefix] { return id }
-    let id: ClassID
+    let id: ForwardingClassID
     if let reused = freeIDs.popLast() {
       id = reused
     } else {
-      id = ClassID(classes.count)
+      id = ForwardingClassID(classes.count)
       classes.append(nil)
     }
     classes[Int(id)] = ForwardingClass(prefix: prefix)
@@ -169,7 +169,7 @@ struct ForwardingClasses {
     return id
   }
 
-  mutating func remove(_ id: ClassID) {
+  mutating func remove(_ id: ForwardingClassID) {
     guard let prefix = classes[Int(id)]?.prefix else { return }
     ids[prefix] = nil
     classes[Int(id)] = nil

@@ -11,10 +11,10 @@ struct IndividualWatch {
 
 /// All ``IndividualWatch``es, with those that the next reading evaluates and those whose loss is pending.
 struct IndividualWatches {
-  private var watches: [TargetID: IndividualWatch] = [:]
+  private var watches: [EngineTargetID: IndividualWatch] = [:]
   /// The targets to evaluate, perhaps several times or no longer watched.
-  private(set) var affected: [TargetID] = []
-  private var pending: Set<TargetID> = []
+  private(set) var affected: [EngineTargetID] = []
+  private var pending: Set<EngineTargetID> = []
 
   var isEmpty: Bool { watches.isEmpty }
   /// Whether no loss is pending.
@@ -23,49 +23,49 @@ struct IndividualWatches {
   /// The uptime at which the first pending loss is evaluated again; nil when none is pending.
   var nextDeadline: Duration? { pending.lazy.compactMap { watches[$0]?.verdict?.holdUntil }.min() }
 
-  subscript(target: TargetID) -> IndividualWatch? { watches[target] }
+  subscript(target: EngineTargetID) -> IndividualWatch? { watches[target] }
 
   /// All targets with their watches, unordered.
-  var all: [TargetID: IndividualWatch] { watches }
+  var all: [EngineTargetID: IndividualWatch] { watches }
 
   /// Whether a target is watched individually.
-  func contains(_ target: TargetID) -> Bool { !watches.isEmpty && watches.index(forKey: target) != nil }
+  func contains(_ target: EngineTargetID) -> Bool { !watches.isEmpty && watches.index(forKey: target) != nil }
 
   // MARK: - Membership
 
-  mutating func add(_ target: TargetID) { watches[target] = IndividualWatch() }
+  mutating func add(_ target: EngineTargetID) { watches[target] = IndividualWatch() }
 
-  mutating func remove(_ target: TargetID) {
+  mutating func remove(_ target: EngineTargetID) {
     watches[target] = nil
     pending.remove(target)
   }
 
-  mutating func setQueries(_ queries: [RouteQuery], of target: TargetID) { watches[target]?.queries = queries }
+  mutating func setQueries(_ queries: [RouteQuery], of target: EngineTargetID) { watches[target]?.queries = queries }
 
   // MARK: - Evaluation
 
   /// Schedules a target for evaluation by the next reading.
-  mutating func markAffected(_ target: TargetID) {
+  mutating func markAffected(_ target: EngineTargetID) {
     guard watches[target]?.isAffected == false else { return }
     watches[target]?.isAffected = true
     affected.append(target)
   }
 
   /// Schedules all targets, or those that fulfil a condition.
-  mutating func markAllAffected(where isIncluded: (TargetID) -> Bool = { _ in true }) {
+  mutating func markAllAffected(where isIncluded: (EngineTargetID) -> Bool = { _ in true }) {
     for target in Array(watches.keys) where isIncluded(target) { markAffected(target) }
   }
 
   /// Removes and returns the scheduled targets; those that cannot be evaluated are returned by ``postpone(_:)``.
-  mutating func takeAffected() -> [TargetID] {
+  mutating func takeAffected() -> [EngineTargetID] {
     defer { affected = [] }
     return affected
   }
 
   /// Leaves a target scheduled for the next reading.
-  mutating func postpone(_ target: TargetID) { affected.append(target) }
+  mutating func postpone(_ target: EngineTargetID) { affected.append(target) }
 
-  mutating func clearAffected(_ target: TargetID) { watches[target]?.isAffected = false }
+  mutating func clearAffected(_ target: EngineTargetID) { watches[target]?.isAffected = false }
 
   /// Removes all scheduled targets.
   mutating func forgetAffected() { affected = [] }
@@ -73,18 +73,19 @@ struct IndividualWatches {
   // MARK: - Verdicts
 
   /// The targets whose pending losses are due.
-  func due(at uptime: Duration) -> [TargetID] {
+  func due(at uptime: Duration) -> [EngineTargetID] {
     pending.filter { watches[$0]?.verdict?.holdUntil.map { $0 <= uptime } ?? false }
   }
 
   /// Keeps a verdict that was published before the target was added again.
-  mutating func setVerdict(_ verdict: DebouncedVerdict<HostVerdict>?, of target: TargetID) {
+  mutating func setVerdict(_ verdict: DebouncedVerdict<HostVerdict>?, of target: EngineTargetID) {
     watches[target]?.verdict = verdict
   }
 
   /// Publishes a verdict, or delays it when it is a loss.
   mutating func update(
-    _ target: TargetID, to verdict: HostVerdict, at uptime: Duration, settle: Duration, _ changes: inout ChangeList
+    _ target: EngineTargetID, to verdict: HostVerdict, at uptime: Duration, settle: Duration,
+    _ changes: inout EngineChangeList
   ) {
     let old = watches[target]?.verdict?.published
     if watches[target]?.verdict == nil {
@@ -100,7 +101,7 @@ struct IndividualWatches {
   }
 
   /// Replaces every published verdict by one with an unknown path.
-  mutating func fail(with unknown: NetworkPath, _ changes: inout ChangeList) {
+  mutating func fail(with unknown: NetworkPath, _ changes: inout EngineChangeList) {
     for (id, watch) in watches {
       guard let old = watch.verdict?.published else { continue }
       let new = HostVerdict(target: old.target, path: unknown, phase: old.phase)

@@ -2,11 +2,11 @@ internal import ReachabilityModel
 
 /// The reported verdicts of the watched targets: a view of one state, without a copy of its columns.
 struct ReportedVerdicts {
-  let table: TargetTable
+  let table: EngineTargetTable
   let classes: ForwardingClasses
   let individuals: IndividualWatches
   let debouncer: Debouncer
-  let paths: PathInterner
+  let paths: EnginePathInterner
 
   /// The last published verdict for a watched target; nil when it is not watched or not evaluated yet.
   func verdict(of target: ReachabilityTarget) -> HostVerdict? {
@@ -16,7 +16,7 @@ struct ReportedVerdicts {
     return path < 0 ? nil : HostVerdict(of: target, path: paths[path])
   }
 
-  private func reportedPath(of id: TargetID, _ target: ReachabilityTarget) -> PathID {
+  private func reportedPath(of id: EngineTargetID, _ target: ReachabilityTarget) -> PathID {
     guard case .address(let address) = target.remote else { return debouncer.reported[Int(id)] }
     let family = address.unmapped.family.index
     guard let position = classes.indexes[family].position(of: address.unmapped.number, id),
@@ -26,7 +26,7 @@ struct ReportedVerdicts {
   }
 
   /// The targets that a reading evaluated.
-  func evaluatedTargets(of outcome: TargetEvaluator.Outcome) -> [ReachabilityTarget] {
+  func evaluatedTargets(of outcome: EngineTargetEvaluator.Outcome) -> [ReachabilityTarget] {
     var ids = outcome.targets
     for id in outcome.classes {
       guard let prefix = classes.classes[Int(id)]?.prefix else { continue }

@@ -22,12 +22,12 @@ extension DNSExchange {
     step = .connecting
     // The connect phase does not include the time of an earlier truncated answer over UDP.
     begun = .now
-    let socket = try StreamSocket(to: peer, check.request)
+    let socket = try ProberTCPSocket(to: peer, check.request)
     self.socket = socket
     try loop.watch(socket.descriptor, self)
   }
 
-  func checkConnection(_ socket: StreamSocket) {
+  func checkConnection(_ socket: ProberTCPSocket) {
     switch socket.progress() {
     case .pending: return
     case .failed(let failure): loop.found(check, failure.finding)
@@ -42,7 +42,7 @@ extension DNSExchange {
     }
   }
 
-  func runDialogue(_ socket: StreamSocket) {
+  func runDialogue(_ socket: ProberTCPSocket) {
     while !unsent.isEmpty {
       let sent = unsafe unsent.withUnsafeBytes {
         unsafe send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -52,14 +52,15 @@ extension DNSExchange {
       unsent = unsent.dropFirst(sent)
     }
     while true {
-      switch ReadBuffer.read(socket.descriptor) {
+      switch ProberReadBuffer.read(socket.descriptor) {
       case .nothing: return
       case .end, .failed: return broken()
       case .bytes(let bytes):
         received += bytes
         guard let length = DNSPacket.number(received, 0), received.count >= Int(length) + 2 else { continue }
         guard let reply = DNSResponse(Array(received.dropFirst(2).prefix(Int(length))), to: question) else {
-          return loop.conclude(check, Finding(.down, .noReply, detail: "the response does not answer the query"))
+          return loop.conclude(
+            check, ProberResult(.down, .noReply, detail: "the response does not answer the query"))
         }
         return judge(reply)
       }
@@ -67,6 +68,7 @@ extension DNSExchange {
   }
 
   private func broken() {
-    loop.conclude(check, Finding(.down, .reset, detail: "the server closed the connection before it answered"))
+    loop.conclude(
+      check, ProberResult(.down, .reset, detail: "the server closed the connection before it answered"))
   }
 }

@@ -6,17 +6,17 @@ internal import HostResolver
 internal import ReachabilityModel
 
 /// One query to one DNS server: over UDP, repeated until the server answers, and over TCP if the answer does not fit.
-final class DNSExchange: Exchange, DescriptorHandler {
+final class DNSExchange: ProberExchange, ProberDescriptorHandler {
   enum Step {
     case datagram, connecting, stream
   }
 
-  unowned let check: RunningCheck
+  unowned let check: ProberCheck
   unowned let loop: ProberLoop
-  let peer: Peer
+  let peer: SocketPeer
   private let options: DNSOptions
   var descriptor: Int32 = -1
-  var socket: StreamSocket?
+  var socket: ProberTCPSocket?
   var step = Step.datagram
   var question: [UInt8] = []
   var unsent: ArraySlice<UInt8> = []
@@ -27,7 +27,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
   /// The number of received packets that do not answer this query.
   private var unmatchedResponses = 0
 
-  init(_ check: RunningCheck, _ peer: Peer, _ options: DNSOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: DNSOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options
@@ -36,7 +36,8 @@ final class DNSExchange: Exchange, DescriptorHandler {
 
   func begin() {
     guard let question = packet() else {
-      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "the name cannot be encoded in a DNS query"))
+      return loop.conclude(
+        check, ProberResult(.unknown, .cancelled, detail: "the name cannot be encoded in a DNS query"))
     }
     self.question = question
     do throws(SocketFailure) {
@@ -70,10 +71,10 @@ final class DNSExchange: Exchange, DescriptorHandler {
     // Connected, so that the socket receives only packets of this peer, and ICMP errors.
     guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
     try loop.watch(descriptor, self)
-    guard let other = Peer.remote(of: descriptor), other.address == peer.address.unmapped else {
+    guard let other = SocketPeer.remote(of: descriptor), other.address == peer.address.unmapped else {
       return loop.conclude(check, .denied)
     }
-    check.source = Peer.local(of: descriptor)?.address
+    check.source = SocketPeer.local(of: descriptor)?.address
     sendQuery()
   }
 
@@ -106,7 +107,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
 
   private func readDatagrams() {
     for _ in 0..<Limits.dnsPackets {
-      switch ReadBuffer.read(descriptor) {
+      switch ProberReadBuffer.read(descriptor) {
       case .nothing: return
       case .end: unmatchedResponses += 1
       case .failed(let code): return loop.found(check, SocketFailure.later(code).finding)
@@ -119,7 +120,7 @@ final class DNSExchange: Exchange, DescriptorHandler {
         return judge(reply)
       }
     }
-    loop.conclude(check, Finding(.down, .noReply, detail: "too many packets that do not answer the query"))
+    loop.conclude(check, ProberResult(.down, .noReply, detail: "too many packets that do not answer the query"))
   }
 
   // MARK: Response
@@ -141,28 +142,31 @@ final class DNSExchange: Exchange, DescriptorHandler {
     guard expected.contains(reply.code) else {
       let reason: Reason = reply.code == "NXDOMAIN" ? .dnsNotFound : .dnsServerFailure
       let message = expected.joined(separator: " or ")
-      return loop.conclude(check, Finding(.down, reason, detail: "the answer is \(reply.code), not \(message)"))
+      return loop.conclude(
+        check, ProberResult(.down, reason, detail: "the answer is \(reply.code), not \(message)"))
     }
     guard let text = options.expectAnswer else { return loop.conclude(check, .up) }
-    do throws(PatternError) {
+    do throws(ProberPatternError) {
       let pattern = try loop.patterns.pattern(text)
       let isThere = try pattern.matches(anyOf: reply.answers)
       let message = "none of \(reply.answers.count) answers matches the expectation"
-      loop.conclude(check, isThere ? .up : Finding(.down, .noReply, detail: message))
+      loop.conclude(check, isThere ? .up : ProberResult(.down, .noReply, detail: message))
     } catch {
       loop.conclude(check, error.finding)
     }
   }
 
-  func overdue() -> Finding {
+  func overdue() -> ProberResult {
     switch step {
     case .datagram:
       let message =
         unmatchedResponses == 0
         ? "the server did not answer" : "\(unmatchedResponses) packets received, none of which answers the query"
-      return Finding(.down, .noReply, detail: message)
-    case .connecting: return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
-    case .stream: return Finding(.down, .timeout, detail: "connected, but no complete answer before the timeout")
+      return ProberResult(.down, .noReply, detail: message)
+    case .connecting:
+      return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .stream:
+      return ProberResult(.down, .timeout, detail: "connected, but no complete answer before the timeout")
     }
   }
 

@@ -6,7 +6,7 @@ internal import HostResolver
 /// A group of libcurl transfers on the prober's thread: the contents of one "multi" handle.
 ///
 /// The loop's poller watches the sockets, and a timer of the loop is the handle's only timer.
-@safe final class CurlGroup: DescriptorHandler {
+@safe final class CurlGroup: ProberDescriptorHandler {
   private let multi: UnsafeMutableRawPointer
   private unowned let loop: ProberLoop
   /// The number of the group.

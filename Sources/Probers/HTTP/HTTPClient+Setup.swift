@@ -28,7 +28,7 @@ extension HTTPClient {
   }
 
   static func configure(
-    _ handle: UnsafeMutableRawPointer, _ request: Request, list: UnsafeMutablePointer<curl_slist>?, sink: BodySink
+    _ handle: UnsafeMutableRawPointer, _ request: Request, list: UnsafeMutablePointer<curl_slist>?, sink: HTTPBodySink
   ) -> CURLcode {
     let milliseconds = Int(max(1, min(request.timeout, Limits.longestTimeout) / .milliseconds(1)))
     var codes = [
@@ -67,7 +67,7 @@ extension HTTPClient {
   }
 
   static func failure(
-    _ code: CURLcode, url: String, sink: BodySink, words: String = ""
+    _ code: CURLcode, url: String, sink: HTTPBodySink, words: String = ""
   ) -> HTTPClientError {
     if sink.isSilent {
       return HTTPClientError(

@@ -67,7 +67,7 @@ public enum HTTPClient {
   /// - Returns: the final response.
   /// - Throws: ``HTTPClientError`` if there is no complete response.
   public static func send(_ request: Request, maximumBody: Int) throws(HTTPClientError) -> Response {
-    try unsafe perform(request) { _ in BodySink(limit: max(0, maximumBody)) }
+    try unsafe perform(request) { _ in HTTPBodySink(limit: max(0, maximumBody)) }
   }
 
   /// Sends a request and passes on the parts of an event stream (`text/event-stream`), until it ends.
@@ -84,7 +84,7 @@ public enum HTTPClient {
     _ request: Request, maximumBody: Int, receive: @escaping ([UInt8]) -> Void
   ) throws(HTTPClientError) -> Response {
     try unsafe perform(request) { handle in
-      BodySink(limit: maximumBody, consumer: receive) {
+      HTTPBodySink(limit: maximumBody, consumer: receive) {
         let (status, type) = unsafe head(handle)
         return status == 200 && type?.lowercased().hasPrefix("text/event-stream") == true
       }
@@ -92,7 +92,7 @@ public enum HTTPClient {
   }
 
   private static func perform(
-    _ request: Request, _ makeSink: (UnsafeMutableRawPointer) -> BodySink
+    _ request: Request, _ makeSink: (UnsafeMutableRawPointer) -> HTTPBodySink
   ) throws(HTTPClientError) -> Response {
     try check(request)
     let url = request.url

@@ -2,7 +2,7 @@ internal import CCurl
 internal import EventLoop
 
 /// Receives a body on the thread of the transfer: collects it up to a limit, or passes the parts of a stream on.
-final class BodySink {
+final class HTTPBodySink {
   /// The longest body to collect, in bytes.
   let limit: Int
   /// The bytes that were collected.
@@ -54,7 +54,7 @@ func receiveBody(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
-  let sink = unsafe Unmanaged<BodySink>.fromOpaque(context).takeUnretainedValue()
+  let sink = unsafe Unmanaged<HTTPBodySink>.fromOpaque(context).takeUnretainedValue()
   let total = size * count
   let part = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: total))
   return sink.receive(part) ? total : 0
@@ -65,5 +65,5 @@ func checkProgress(
   _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
 ) -> Int32 {
   guard let context = unsafe context else { return 1 }
-  return unsafe Unmanaged<BodySink>.fromOpaque(context).takeUnretainedValue().isInTime() ? 0 : 1
+  return unsafe Unmanaged<HTTPBodySink>.fromOpaque(context).takeUnretainedValue().isInTime() ? 0 : 1
 }

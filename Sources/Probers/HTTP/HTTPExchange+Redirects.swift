@@ -11,23 +11,23 @@ extension HTTPExchange {
     // The message omits the error, because it would contain text from the peer.
     guard let next = try? CheckTarget(Self.encoded(location.prefix { $0 != "#" })) else {
       let message = "the Location of the redirect is not a usable URL"
-      return loop.conclude(check, Finding(.down, .httpStatus, detail: message))
+      return loop.conclude(check, ProberResult(.down, .httpStatus, detail: message))
     }
     guard next.scheme == target.scheme || next.scheme == .https else {
       return loop.conclude(
         check,
-        Finding(.down, .httpStatus, detail: "the redirect leads from \(target.scheme.rawValue) to another scheme"))
+        ProberResult(.down, .httpStatus, detail: "the redirect leads from \(target.scheme.rawValue) to another scheme"))
     }
     guard request.redirect(status, toSameOrigin: next.hasOrigin(of: target)) else {
       let message = "the redirect (\(status)) leads to another server, which must not receive the body"
-      return loop.conclude(check, Finding(.down, .httpStatus, detail: message))
+      return loop.conclude(check, ProberResult(.down, .httpStatus, detail: message))
     }
     // Before the name is resolved: a query would go to a name server that the first server selected.
     guard check.request.moduleVerdict(on: next) != .denied else { return loop.conclude(check, .redirectOutsideHosts) }
     target = next
     answer = HTTPResponseReader(options)
     switch next.host.remote {
-    case .address(let address): connect([Peer(address: address, port: next.port ?? 0)])
+    case .address(let address): connect([SocketPeer(address: address, port: next.port ?? 0)])
     case .name(let name):
       step = .resolving
       begun = .now
@@ -37,13 +37,13 @@ extension HTTPExchange {
   }
 
   /// Handles the resolver's answer for the name of a redirect.
-  func resolved(_ outcome: Result<[Peer], Finding>) {
+  func resolved(_ outcome: Result<[SocketPeer], ProberResult>) {
     guard step == .resolving else { return }
     resolution = nil
     check.add(.resolve, begun.duration(to: .now))
     switch outcome {
     case .success(let peers):
-      connect(peers.map { Peer(address: $0.address, port: target.port ?? 0, scope: $0.scope) })
+      connect(peers.map { SocketPeer(address: $0.address, port: target.port ?? 0, scope: $0.scope) })
     case .failure(let finding): loop.conclude(check, finding)
     }
   }
@@ -57,8 +57,8 @@ extension HTTPExchange {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func connect(_ peers: [Peer]) {
-    do throws(Finding) {
+  private func connect(_ peers: [SocketPeer]) {
+    do throws(ProberResult) {
       let permitted = try check.permitted(
         peers, by: check.request.moduleVerdict(on: target), else: .redirectOutsideHosts,
         "no route to any address of the redirect's host")
@@ -72,8 +72,8 @@ extension HTTPExchange {
   }
 }
 
-extension Finding {
-  fileprivate static let redirectOutsideHosts = Finding(
+extension ProberResult {
+  fileprivate static let redirectOutsideHosts = ProberResult(
     .down, .httpStatus, detail: "the redirect leads to a host that the hosts of the module do not include")
 }
 

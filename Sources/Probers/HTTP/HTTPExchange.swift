@@ -9,27 +9,27 @@ internal import ReachabilityModel
 /// One HTTP request, over TLS if the target requires it, and as many redirects as the options allow.
 ///
 /// The exchange connects the socket itself, as for every other protocol, and passes it to libcurl.
-final class HTTPExchange: Exchange, DescriptorHandler {
+final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   enum Step {
     case connecting, transferring, resolving
   }
 
-  unowned let check: RunningCheck
+  unowned let check: ProberCheck
   unowned let loop: ProberLoop
   let options: HTTPOptions
   var target: CheckTarget
-  var peer: Peer
-  private var socket: StreamSocket?
+  var peer: SocketPeer
+  private var socket: ProberTCPSocket?
   private var transfer: HTTPTransfer?
   var request: HTTPProbeRequest
   var answer: HTTPResponseReader
   var step = Step.connecting
   var begun = MonotonicInstant.now
   var redirects = 0
-  private var fault: Finding?
+  private var fault: ProberResult?
   var resolution: Resolver.Cancellation?
 
-  init(_ check: RunningCheck, _ peer: Peer, _ options: HTTPOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: HTTPOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options
@@ -42,7 +42,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
   func begin() {
     (step, begun) = (.connecting, .now)
     do throws(SocketFailure) {
-      let socket = try StreamSocket(to: peer, check.request)
+      let socket = try ProberTCPSocket(to: peer, check.request)
       self.socket = socket
       try loop.watch(socket.descriptor, self)
     } catch {
@@ -51,7 +51,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
   }
 
   /// After a redirect the name has an answer already: its other addresses are not tried.
-  private func onFirst(_ finding: Finding) -> Finding {
+  private func onFirst(_ finding: ProberResult) -> ProberResult {
     var finding = finding
     if redirects > 0 { finding.allowsNextAddress = false }
     return finding
@@ -76,13 +76,13 @@ final class HTTPExchange: Exchange, DescriptorHandler {
   private func startTransfer() {
     step = .transferring
     guard let group = loop.transfers.group(), let handle = unsafe loop.transfers.handle() else {
-      return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl could not be initialised"))
+      return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl could not be initialised"))
     }
     let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
     let curlTarget = CurlTarget(target, options, isFirst: redirects == 0)
     guard transfer.prepare(target, peer, request, curlTarget), transfer.start()
-    else { return loop.conclude(check, Finding(.unknown, .cancelled, detail: "libcurl refuses the request")) }
+    else { return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
   // MARK: Called by libcurl's callbacks, which must not end the check
@@ -97,7 +97,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
   func maySend() -> Bool {
     guard target.scheme == .https else { return true }
     guard let session = unsafe transfer?.session else {
-      fault = Finding(.unknown, .tlsHandshake, detail: "the TLS session cannot be inspected")
+      fault = ProberResult(.unknown, .tlsHandshake, detail: "the TLS session cannot be inspected")
       return false
     }
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
@@ -129,7 +129,7 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     {
       return follow(location, after: status)
     }
-    do throws(PatternError) {
+    do throws(ProberPatternError) {
       loop.conclude(check, try answer.fault(status: status, loop.patterns) ?? .up)
     } catch {
       loop.conclude(check, error.finding)
@@ -151,8 +151,8 @@ final class HTTPExchange: Exchange, DescriptorHandler {
     if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
   }
 
-  private static func finding(_ code: CURLcode, _ answer: HTTPResponseReader) -> Finding {
-    if let headError = answer.headError { return Finding(.down, .noReply, detail: headError) }
+  private static func finding(_ code: CURLcode, _ answer: HTTPResponseReader) -> ProberResult {
+    if let headError = answer.headError { return ProberResult(.down, .noReply, detail: headError) }
     let message =
       switch code {
       // libcurl's texts for these codes would seem to describe errors of this program.
@@ -166,18 +166,18 @@ final class HTTPExchange: Exchange, DescriptorHandler {
       case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: .reset
       default: .noReply
       }
-    return Finding(.down, reason, detail: message)
+    return ProberResult(.down, reason, detail: message)
   }
 
-  func overdue() -> Finding {
+  func overdue() -> ProberResult {
     switch step {
-    case .connecting: return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
-    case .resolving: return Finding(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
+    case .connecting: return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .resolving: return ProberResult(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
     case .transferring:
       if let transfer { note(transfer) }
       let message =
         answer.hasStarted ? "the answer was incomplete at the timeout" : "connected, but no answer before the timeout"
-      return Finding(.down, .timeout, detail: message)
+      return ProberResult(.down, .timeout, detail: message)
     }
   }
 

@@ -126,22 +126,24 @@ struct HTTPResponseReader {
   }
 
   /// The first unmet expectation; nil for none.
-  func fault(status: Int, _ patterns: PatternCache) throws(PatternError) -> Finding? {
+  func fault(status: Int, _ patterns: ProberPatternCache) throws(ProberPatternError) -> ProberResult? {
     let expected = options.expectStatus.isEmpty ? [200...299] : options.expectStatus
     guard expected.contains(where: { $0.contains(status) }) else {
-      return Finding(.down, .httpStatus, detail: "the status is \(status), not \(Self.text(expected))")
+      return ProberResult(.down, .httpStatus, detail: "the status is \(status), not \(Self.text(expected))")
     }
     for field in options.expectHeaders {
       let pattern = try patterns.pattern(field.value)
       let isThere = try pattern.matches(anyOf: fields.lazy.filter { $0.name == field.name.lowercased() }.map(\.value))
-      if !isThere { return Finding(.down, .httpBody, detail: "the header field \(field.name) does not match") }
+      if !isThere {
+        return ProberResult(.down, .httpBody, detail: "the header field \(field.name) does not match")
+      }
     }
     let extent = isTruncated ? "the first \(bodyLimit) bytes of the body do" : "the body does"
     if let text = options.expectBody, try !patterns.pattern(text).matches(body) {
-      return Finding(.down, .httpBody, detail: "\(extent) not match the expectation")
+      return ProberResult(.down, .httpBody, detail: "\(extent) not match the expectation")
     }
     if let text = options.rejectBody, try patterns.pattern(text).matches(body) {
-      return Finding(.down, .httpBody, detail: "\(extent) match an expression that must not match")
+      return ProberResult(.down, .httpBody, detail: "\(extent) match an expression that must not match")
     }
     return nil
   }

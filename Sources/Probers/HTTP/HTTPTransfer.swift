@@ -36,7 +36,8 @@ internal import ReachabilityModel
   }
 
   /// Sets all options; false if libcurl rejects one.
-  func prepare(_ target: CheckTarget, _ peer: Peer, _ request: HTTPProbeRequest, _ curlTarget: CurlTarget) -> Bool {
+  func prepare(_ target: CheckTarget, _ peer: SocketPeer, _ request: HTTPProbeRequest, _ curlTarget: CurlTarget) -> Bool
+  {
     self.curlTarget = curlTarget
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()

@@ -6,26 +6,26 @@ internal import HostResolver
 internal import ReachabilityModel
 
 /// A TCP connection, optionally with a short dialogue: data is sent, and the answer must match.
-final class TCPExchange: Exchange, DescriptorHandler {
+final class TCPExchange: ProberExchange, ProberDescriptorHandler {
   private enum Step {
     case connecting
     case dialogue(since: MonotonicInstant)
   }
 
-  private unowned let check: RunningCheck
+  private unowned let check: ProberCheck
   private unowned let loop: ProberLoop
-  private let peer: Peer
+  private let peer: SocketPeer
   private let options: TCPOptions
-  private var socket: StreamSocket?
+  private var socket: ProberTCPSocket?
   private var step = Step.connecting
   private var begun = MonotonicInstant.now
   private var unsent: ArraySlice<UInt8> = []
-  private var answer: ResponseMatcher?
+  private var answer: TCPResponseMatcher?
 
   /// Whether the connection alone decides the result.
   private var isConnectOnly: Bool { options.send == nil && options.expect == nil }
 
-  init(_ check: RunningCheck, _ peer: Peer, _ options: TCPOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: TCPOptions, _ loop: ProberLoop) {
     self.check = check
     self.peer = peer
     self.options = options
@@ -34,7 +34,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
 
   func begin() {
     do throws(SocketFailure) {
-      let socket = try StreamSocket(to: peer, check.request, for: isConnectOnly ? .connectOnly : .dialogue)
+      let socket = try ProberTCPSocket(to: peer, check.request, for: isConnectOnly ? .connectOnly : .dialogue)
       self.socket = socket
       // With a loopback address, the handshake is complete when connect(2) returns.
       if peer.address.isLoopback {
@@ -67,9 +67,9 @@ final class TCPExchange: Exchange, DescriptorHandler {
         socket.setResetOnClose()
         return loop.conclude(check, .up)
       }
-      do throws(PatternError) {
-        answer = try options.expect.map { (text) throws(PatternError) in
-          ResponseMatcher(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
+      do throws(ProberPatternError) {
+        answer = try options.expect.map { (text) throws(ProberPatternError) in
+          TCPResponseMatcher(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
         }
       } catch {
         return loop.conclude(check, error.finding)
@@ -99,9 +99,9 @@ final class TCPExchange: Exchange, DescriptorHandler {
     read(socket, since)
   }
 
-  private func read(_ socket: StreamSocket, _ since: MonotonicInstant) {
+  private func read(_ socket: ProberTCPSocket, _ since: MonotonicInstant) {
     while true {
-      let bytes = ReadBuffer.read(socket.descriptor)
+      let bytes = ProberReadBuffer.read(socket.descriptor)
       switch bytes {
       case .nothing: break
       case .failed(let code): return broken(.later(code))
@@ -111,7 +111,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
         let message = answer?.isEmpty == true ? "without sending data" : "after an answer that does not match"
         return loop.conclude(
           check,
-          Finding(
+          ProberResult(
             .down, answer?.isEmpty == true ? .reset : .noReply, detail: "the peer closed the connection \(message)")
         )
       case .bytes(let bytes):
@@ -128,13 +128,13 @@ final class TCPExchange: Exchange, DescriptorHandler {
 
   /// Processes a part of the answer; true if the check has ended and needs no further part.
   private func isDecided(by bytes: [UInt8], _ since: MonotonicInstant) -> Bool {
-    do throws(PatternError) {
+    do throws(ProberPatternError) {
       switch try answer?.take(bytes) {
       case .matched: succeed(since)
       case .full:
         check.note(.processing, since: since)
         let message = "the first \(Limits.dialogueBytes) bytes of the answer do not match"
-        loop.conclude(check, Finding(.down, .noReply, detail: message))
+        loop.conclude(check, ProberResult(.down, .noReply, detail: message))
       default: return false
       }
     } catch {
@@ -145,7 +145,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
 
   /// Matches the received bytes; true if the check has ended, by a match or by an error of the pattern.
   private func matches(_ since: MonotonicInstant) -> Bool {
-    do throws(PatternError) {
+    do throws(ProberPatternError) {
       guard try answer?.match() == true else { return false }
       succeed(since)
     } catch {
@@ -164,14 +164,16 @@ final class TCPExchange: Exchange, DescriptorHandler {
   }
 
   private func broken(_ failure: SocketFailure) {
-    loop.conclude(check, Finding(.down, failure.reason, detail: "the connection failed: \(failure.detail)"))
+    loop.conclude(
+      check, ProberResult(.down, failure.reason, detail: "the connection failed: \(failure.detail)"))
   }
 
-  func overdue() -> Finding {
+  func overdue() -> ProberResult {
     switch step {
-    case .connecting: return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .connecting:
+      return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
     case .dialogue(let since):
-      do throws(PatternError) {
+      do throws(ProberPatternError) {
         if try answer?.match() == true {
           check.note(.processing, since: since)
           return .up
@@ -180,7 +182,7 @@ final class TCPExchange: Exchange, DescriptorHandler {
         return error.finding
       }
       let isSilent = answer?.isEmpty != false
-      return Finding(
+      return ProberResult(
         .down, isSilent ? .noReply : .timeout,
         detail: isSilent ? "connected, but no data received" : "the answer received before the timeout does not match")
     }

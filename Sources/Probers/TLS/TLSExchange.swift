@@ -7,17 +7,19 @@ internal import HostResolver
 internal import ReachabilityModel
 
 /// A TLS handshake and the verification of the peer's certificate (RFC 8446, RFC 5246).
-@safe final class TLSExchange: Exchange, DescriptorHandler {
-  private unowned let check: RunningCheck
+@safe final class TLSExchange: ProberExchange, ProberDescriptorHandler {
+  private unowned let check: ProberCheck
   private unowned let loop: ProberLoop
-  private let peer: Peer
+  private let peer: SocketPeer
   private let options: TLSOptions
   private let credentials: TLSCredentials
-  private var socket: StreamSocket?
+  private var socket: ProberTCPSocket?
   private var session: gnutls_session_t?
   private var begun = MonotonicInstant.now
 
-  init(_ check: RunningCheck, _ peer: Peer, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop) {
+  init(
+    _ check: ProberCheck, _ peer: SocketPeer, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop
+  ) {
     self.check = check
     self.peer = peer
     self.options = options
@@ -27,7 +29,7 @@ internal import ReachabilityModel
 
   func begin() {
     do throws(SocketFailure) {
-      let socket = try StreamSocket(to: peer, check.request)
+      let socket = try ProberTCPSocket(to: peer, check.request)
       self.socket = socket
       try loop.watch(socket.descriptor, self)
     } catch {
@@ -56,7 +58,7 @@ internal import ReachabilityModel
       begun = .now
       unsafe session = open(socket.descriptor)
       if unsafe session == nil {
-        loop.conclude(check, Finding(.unknown, .tlsHandshake, detail: "GnuTLS cannot open a session"))
+        loop.conclude(check, ProberResult(.unknown, .tlsHandshake, detail: "GnuTLS cannot open a session"))
       }
     }
   }
@@ -96,7 +98,8 @@ internal import ReachabilityModel
       if code < 0, gnutls_error_is_fatal(code) == 0 {
         warnings += 1
         guard warnings < Limits.handshakeWarnings else {
-          return loop.conclude(check, Finding(.down, .tlsHandshake, detail: "the peer sends too many TLS warnings"))
+          return loop.conclude(
+            check, ProberResult(.down, .tlsHandshake, detail: "the peer sends too many TLS warnings"))
         }
         continue
       }
@@ -115,20 +118,22 @@ internal import ReachabilityModel
   private func fail(_ session: gnutls_session_t, _ code: Int32) {
     check.evidence.tls = unsafe TLSVerification.evidence(session)
     if [GNUTLS_E_PREMATURE_TERMINATION, GNUTLS_E_PULL_ERROR, GNUTLS_E_PUSH_ERROR].contains(code) {
-      return loop.conclude(check, Finding(.down, .reset, detail: "the connection was closed during the TLS handshake"))
+      return loop.conclude(
+        check, ProberResult(.down, .reset, detail: "the connection was closed during the TLS handshake"))
     }
     var message = unsafe String(cString: gnutls_strerror(code))
     if code == GNUTLS_E_FATAL_ALERT_RECEIVED, let alert = unsafe gnutls_alert_get_name(gnutls_alert_get(session)) {
       message += ": \(unsafe String(cString: alert))"
     }
-    loop.conclude(check, Finding(.down, .tlsHandshake, detail: message))
+    loop.conclude(check, ProberResult(.down, .tlsHandshake, detail: message))
   }
 
-  func overdue() -> Finding {
+  func overdue() -> ProberResult {
     if unsafe session == nil {
-      return Finding(.down, .connectTimeout, detail: "no response to the connection attempt")
+      return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
     }
-    return Finding(.down, .timeout, detail: "connected, but the TLS handshake was incomplete at the timeout")
+    return ProberResult(
+      .down, .timeout, detail: "connected, but the TLS handshake was incomplete at the timeout")
   }
 
   func end() {

@@ -11,29 +11,29 @@ struct TLSVerification {
   /// The data of the session, including those of a refused certificate.
   private(set) var evidence: CheckResult.TLS
   /// The faults of the certificate; nil for none, and if no certificate is required.
-  private(set) var fault: Finding?
+  private(set) var fault: ProberResult?
 
-  init(_ session: gnutls_session_t, _ options: TLSOptions, name: String, _ stores: TrustStores) {
-    let chain = unsafe CertificateChain(of: session)
+  init(_ session: gnutls_session_t, _ options: TLSOptions, name: String, _ stores: TLSTrustStores) {
+    let chain = unsafe TLSCertificateChain(of: session)
     evidence = unsafe Self.evidence(session, chain)
     guard options.verify else { return }
     guard let chain else {
-      fault = Finding(.down, .certificateUntrusted, detail: "the peer sent no readable certificate")
+      fault = ProberResult(.down, .certificateUntrusted, detail: "the peer sent no readable certificate")
       return
     }
-    do throws(TrustStore.Failure) {
+    do throws(TLSTrustStore.Failure) {
       judge(chain, try stores.store(options.authorityFile), options, name)
     } catch {
-      fault = Finding(.unknown, .certificateUntrusted, detail: error.message)
+      fault = ProberResult(.unknown, .certificateUntrusted, detail: error.message)
     }
   }
 
   /// The data of a session whose handshake failed.
   static func evidence(_ session: gnutls_session_t) -> CheckResult.TLS {
-    unsafe evidence(session, CertificateChain(of: session))
+    unsafe evidence(session, TLSCertificateChain(of: session))
   }
 
-  private static func evidence(_ session: gnutls_session_t, _ chain: CertificateChain?) -> CheckResult.TLS {
+  private static func evidence(_ session: gnutls_session_t, _ chain: TLSCertificateChain?) -> CheckResult.TLS {
     var evidence = CheckResult.TLS()
     // Before the handshake GnuTLS also returns a version: the one that was offered.
     if let cipher = unsafe gnutls_ciphersuite_get(session) {
@@ -52,7 +52,9 @@ struct TLSVerification {
     return evidence
   }
 
-  private mutating func judge(_ chain: CertificateChain, _ store: TrustStore, _ options: TLSOptions, _ name: String) {
+  private mutating func judge(
+    _ chain: TLSCertificateChain, _ store: TLSTrustStore, _ options: TLSOptions, _ name: String
+  ) {
     let path = PathVerification.best(of: chain, store, options)
     evidence.pathExpiry = path?.expiry
     var faults: [(Reason, String)] = []
@@ -64,7 +66,7 @@ struct TLSVerification {
         (.certificateNameMismatch, "it is not valid for \(name), only for: \(names.isEmpty ? "no name" : names)"))
     }
     fault = faults.first.map { first in
-      Finding(.down, first.0, detail: "the certificate: " + faults.map(\.1).joined(separator: "; "))
+      ProberResult(.down, first.0, detail: "the certificate: " + faults.map(\.1).joined(separator: "; "))
     }
   }
 }
@@ -79,7 +81,7 @@ private struct PathVerification {
   let expiry: Timestamp?
 
   /// The first valid path of a chain; without one, the first trusted path, or else the first path.
-  static func best(of chain: CertificateChain, _ store: TrustStore, _ options: TLSOptions) -> PathVerification? {
+  static func best(of chain: TLSCertificateChain, _ store: TLSTrustStore, _ options: TLSOptions) -> PathVerification? {
     var best: PathVerification?
     for path in chain.certificationPaths() {
       let verdict = PathVerification(path, store, options)
@@ -89,7 +91,7 @@ private struct PathVerification {
     return best
   }
 
-  private init(_ path: CertificationPath, _ store: TrustStore, _ options: TLSOptions) {
+  private init(_ path: TLSCertificationPath, _ store: TLSTrustStore, _ options: TLSOptions) {
     untrustedReason = path.untrustedReason(by: store)
     let now = Timestamp.now
     let all = path.validities(upTo: store)
@@ -101,7 +103,7 @@ private struct PathVerification {
     dates = isOver ? Self.message(all, now) : Self.message(end, now, options)
   }
 
-  private static func message(_ all: [CertificationPath.Validity], _ now: Timestamp) -> String? {
+  private static func message(_ all: [TLSCertificationPath.Validity], _ now: Timestamp) -> String? {
     for (place, validity) in all.enumerated() {
       let whose = place == 0 ? "it" : "the certificate above it"
       if validity.begin > now { return "\(whose) is not valid before \(validity.begin)" }

@@ -14,10 +14,10 @@ struct QuotaLedger: Sendable {
   private(set) var accounts: [TargetAccount: QuotaUsage] = [:]
   /// What a configuration that was accepted, and is about to be applied, needs for the file.
   private var reserved = QuotaUsage()
-  private var buckets: [TargetAccount: RateBucket] = [:]
-  private var bucketOfAll: RateBucket?
+  private var buckets: [TargetAccount: QuotaRateBucket] = [:]
+  private var bucketOfAll: QuotaRateBucket?
   /// The rates of changes.
-  var changes = ChangeRateLimiter()
+  var changes = QuotaChangeRateLimiter()
 
   init(_ limits: ScheduleLimits) { self.limits = limits }
 
@@ -128,7 +128,7 @@ struct QuotaLedger: Sendable {
   /// Counts checks besides the scheduled ones against what these leave of the account's rate and of the global one.
   mutating func admit(_ count: Int, for account: TargetAccount, at now: Duration) -> CheckAdmission {
     guard account != .file else { return .admitted }
-    var own: RateBucket?
+    var own: QuotaRateBucket?
     if let limit = limits.own(account).checksPerSecond {
       let rate = Double(limit) - (accounts[account]?.checksPerSecond ?? 0)
       let excess = QuotaExcess.checksPerSecond(limit: limit, Self.scope(account))
@@ -136,7 +136,7 @@ struct QuotaLedger: Sendable {
       let admission = Self.admission(count, own, rate, excess)
       guard admission == .admitted else { return admission }
     }
-    var all: RateBucket?
+    var all: QuotaRateBucket?
     if let limit = limits.checksPerSecond {
       let rate = Double(limit) - total.checksPerSecond
       all = Self.filled(bucketOfAll, rate, at: now)
@@ -154,14 +154,14 @@ struct QuotaLedger: Sendable {
   /// One second's worth of what the scheduled checks leave.
   private static func capacity(_ rate: Double) -> Int { Int(max(0, rate).rounded(.up)) }
 
-  private static func filled(_ bucket: RateBucket?, _ rate: Double, at now: Duration) -> RateBucket {
-    var bucket = bucket ?? RateBucket(capacity: capacity(rate), at: now)
+  private static func filled(_ bucket: QuotaRateBucket?, _ rate: Double, at now: Duration) -> QuotaRateBucket {
+    var bucket = bucket ?? QuotaRateBucket(capacity: capacity(rate), at: now)
     bucket.refill(perSecond: max(0, rate), capacity: capacity(rate), at: now)
     return bucket
   }
 
   private static func admission(
-    _ count: Int, _ bucket: RateBucket?, _ rate: Double, _ excess: QuotaExcess
+    _ count: Int, _ bucket: QuotaRateBucket?, _ rate: Double, _ excess: QuotaExcess
   ) -> CheckAdmission {
     let shortage = bucket?.shortage(of: count) ?? 0
     if shortage <= 0 { return .admitted }

@@ -19,8 +19,8 @@ struct QuotaUsage: Hashable, Sendable {
   init(_ definition: TargetDefinition) {
     targets = 1
     rate = Self.unitsPerCheck * Self.unitsPerCheck / max(1, definition.interval.nanoseconds)
-    resident = MemoryBudget.resident(definition)
-    running = MemoryBudget.running(definition)
+    resident = QuotaMemoryBudget.resident(definition)
+    running = QuotaMemoryBudget.running(definition)
   }
 
   /// The usage of several targets.
@@ -29,7 +29,7 @@ struct QuotaUsage: Hashable, Sendable {
   }
 
   /// Bytes of memory.
-  var memory: Int { resident + min(running, MemoryBudget.mostRunning) }
+  var memory: Int { resident + min(running, QuotaMemoryBudget.mostRunning) }
 
   /// Scheduled checks a second.
   var checksPerSecond: Double { Double(rate) / Double(Self.unitsPerCheck) }

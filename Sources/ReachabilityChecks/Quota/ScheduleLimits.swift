@@ -51,7 +51,7 @@ public struct ScheduleLimits: Hashable, Sendable {
   /// Checks a second, scheduled and on demand, those of the file included; nil for no limit.
   public var checksPerSecond: Int?
   /// The memory that targets may use; nil for no limit.
-  public var memory: MemoryBudget?
+  public var memory: QuotaMemoryBudget?
   /// Changes and removals of targets a second by one account, after ``changeBurst`` at once; nil for no limit.
   ///
   /// It applies to changes that name an account. The registration of new targets is not counted: their number is limited.
@@ -62,7 +62,7 @@ public struct ScheduleLimits: Hashable, Sendable {
   /// The limits of a schedule.
   public init(
     targets: Int = Self.defaultTargets, checksPerSecond: Int? = Self.defaultChecksPerSecond,
-    memory: MemoryBudget? = nil, changesPerSecond: Int? = Self.defaultChangesPerSecond,
+    memory: QuotaMemoryBudget? = nil, changesPerSecond: Int? = Self.defaultChangesPerSecond,
     tokens: [String: AccountLimits] = [:]
   ) {
     self.targets = targets
@@ -100,7 +100,7 @@ public enum QuotaExcess: Error, Hashable, Sendable {
   /// More changes and removals of targets a second than the limit.
   case changesPerSecond(limit: Int, Scope)
   /// More memory than the budget.
-  case memory(MemoryBudget)
+  case memory(QuotaMemoryBudget)
 }
 
 /// Whether checks on demand may begin.

@@ -33,7 +33,7 @@ extension CheckSchedule {
           definition: target.definition, origin: target.origin, revision: target.revision, changes: target.changes,
           status: TargetStatus(restoring: target.status))
         report.isPausedByConfiguration = target.isPausedByConfiguration
-        return TargetChange(
+        return EngineTargetChange(
           from: report.status.state, report: report, causes: [.configuration, .restart], isRemoved: true)
       }
       return monitor.record(changes, at: now().time)

@@ -27,7 +27,7 @@ public final class CheckSchedule: Sendable {
   private let timer: any CheckTimer
   /// Starts checks at their planned times, on the thread that performs them; nil with another clock or prober.
   private let starter: ProberTimer?
-  private let observer: RouteObserver
+  private let observer: ScheduleRouteObserver
 
   /// A schedule without targets.
   ///
@@ -43,7 +43,7 @@ public final class CheckSchedule: Sendable {
     // The times of another clock do not pass with those of the prober's thread.
     let reference = WeakScheduleReference()
     starter = clock == nil ? checker.makeTimer { reference.schedule?.startChecks(limit: Limits.threadBurst) } : nil
-    let clock = clock ?? SystemClock()
+    let clock = clock ?? SystemCheckClock()
     self.clock = clock
     self.monitor = monitor
     self.checker = checker
@@ -51,11 +51,11 @@ public final class CheckSchedule: Sendable {
     // The timers and the observer may outlive the schedule.
     let timer = clock.makeTimer { reference.schedule?.applyRouteChanges() }
     self.timer = timer
-    observer = RouteObserver { timer.fire() }
+    observer = ScheduleRouteObserver { timer.fire() }
     guarded = Locked(
       TargetRegistry(
         ScheduleState(
-          seed: PhaseHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
+          seed: SchedulePhaseHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
           perHost: configuration.perHost, limits: configuration.limits),
         monitor, reportingTo: observer))
     reference.schedule = self
@@ -180,7 +180,7 @@ public final class CheckSchedule: Sendable {
       let reachesNameServer = !isAnyUnresolved || monitor.reachesNameServer
       let publish = guarded.withLock { guarded in
         let now = now()
-        var targetChanges: [TargetChange] = []
+        var targetChanges: [EngineTargetChange] = []
         for change in part {
           for id in guarded.routes.takeTargets(of: change) {
             let targetChange = guarded.state.routeChanged(

@@ -11,7 +11,7 @@ public struct CheckStatistics: Sendable {
   /// The number of due checks that wait for the concurrency limit.
   public var waiting = 0
   /// The delay between the due times of checks and their starts.
-  public var lag = DurationHistogram()
+  public var lag = CheckDurationHistogram()
   /// Checks that were skipped because the previous one was still running.
   public var overlaps: UInt64 = 0
   /// Results that were discarded and checked again, because this process was suspended or the route changed.
@@ -22,7 +22,7 @@ public struct CheckStatistics: Sendable {
   /// The results of one module.
   public struct Module: Sendable {
     /// The durations of the checks.
-    public var durations = DurationHistogram()
+    public var durations = CheckDurationHistogram()
     /// The number of results in each state.
     public var results: [CheckResult.State: UInt64] = [:]
     /// The number of failures for each reason.

@@ -7,7 +7,7 @@ extension ScheduleState {
   final class Entry: @unchecked Sendable {
     var report: TargetReport
     /// The reported reason of its state.
-    var reason: ReasonDebouncer
+    var reason: ScheduleReasonDebouncer
     /// When the next check is due.
     var due = Duration.zero
     /// The tick of its entry in the timing wheel, or ``unplanned``.
@@ -32,7 +32,7 @@ extension ScheduleState {
     /// When a check first found the route missing that the kernel has not reported missing, while the settle time runs.
     var missingSince: Duration?
 
-    init(_ report: TargetReport) { (self.report, reason) = (report, ReasonDebouncer(report.status.reason)) }
+    init(_ report: TargetReport) { (self.report, reason) = (report, ScheduleReasonDebouncer(report.status.reason)) }
 
     /// The account that is charged with it.
     var account: TargetAccount {

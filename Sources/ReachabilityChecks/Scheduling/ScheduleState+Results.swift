@@ -11,7 +11,7 @@ extension ScheduleState {
     /// The result counts only if the route is still missing after the settle time; waiting callers receive it.
     case settling
     /// The result counts, and may change the target's state.
-    case accepted(TargetChange?)
+    case accepted(EngineTargetChange?)
     /// The kernel has reported the route as missing, but the check did not; its report is requested again, because it may be
     /// outdated.
     case contradicted
@@ -23,7 +23,7 @@ extension ScheduleState {
     }
 
     /// The changes to publish; nil when waiting callers have to wait for another result.
-    var changes: [TargetChange]? {
+    var changes: [EngineTargetChange]? {
       switch self {
       case .ignored, .retried: nil
       case .accepted(let change): change.map { [$0] } ?? []
@@ -109,7 +109,7 @@ extension ScheduleState {
   mutating func routeChanged(
     _ id: String, _ verdict: HostVerdict, isFirst: Bool, _ causes: Set<Cause>, reachesNameServer: Bool = true,
     at now: Moment
-  ) -> TargetChange? {
+  ) -> EngineTargetChange? {
     guard let entry = entries[id] else { return nil }
     let isMissing = CheckRules.isRouteMissing(verdict, reachesNameServer)
     let route: RouteState =
@@ -142,12 +142,12 @@ extension ScheduleState {
 
   private func change(
     _ entry: Entry, _ causes: Set<Cause>, at now: Moment, _ body: (inout TargetStatus) -> Void
-  ) -> TargetChange? {
+  ) -> EngineTargetChange? {
     let (state, wasFlapping) = (entry.report.status.state, entry.report.status.isFlapping)
     body(&entry.report.status)
     let status = entry.report.status
     if status.state != state {
-      entry.reason = ReasonDebouncer(status.reason)
+      entry.reason = ScheduleReasonDebouncer(status.reason)
     } else {
       let isNewReason = entry.reason.update(status.reason)
       let isOther = status.isFlapping != wasFlapping || entry.unpublishedFrom != nil
@@ -160,7 +160,7 @@ extension ScheduleState {
   /// The change to publish; nil while a flapping target has had an event too recently.
   private func publishedChange(
     _ entry: Entry, from: TargetState, isFlapping: Bool, _ causes: Set<Cause>, at now: Moment
-  ) -> TargetChange? {
+  ) -> EngineTargetChange? {
     if isFlapping, entry.definition.interval <= Limits.flappingReports, let last = entry.publishedAt,
       now.uptime - last < Limits.flappingReports
     {
@@ -173,7 +173,7 @@ extension ScheduleState {
     if isSame { return nil }
     entry.publishedAt = now.uptime
     entry.report.changes += 1
-    return TargetChange(from: from, report: entry.report, causes: causes)
+    return EngineTargetChange(from: from, report: entry.report, causes: causes)
   }
 
   /// The statistics with the present numbers of targets and checks.

@@ -18,7 +18,7 @@ struct ScheduleState {
   /// The number of queued checks.
   var waiting = 0
   var limiter: CheckConcurrencyLimiter<CheckRun>
-  var stalls = StallDetector()
+  var stalls = ScheduleStallDetector()
   var statistics = CheckStatistics()
   private var lastRun = 0
   private var revision: UInt64 = 0
@@ -26,7 +26,7 @@ struct ScheduleState {
   var restored: [String: RestoredTarget] = [:]
   /// Whether the configuration pauses each of its targets.
   var configuredPauses: [String: Bool] = [:]
-  var wheel = TimingWheel<Entry>(slots: Limits.wheelSlots, at: 0)
+  var wheel = ScheduleTimingWheel<Entry>(slots: Limits.wheelSlots, at: 0)
   /// The use of each limit by each account.
   var ledger: QuotaLedger
   private let seed: UInt64
@@ -46,19 +46,19 @@ struct ScheduleState {
   /// - Returns: the change to publish, if any, and the run to cancel.
   mutating func put(
     _ definition: TargetDefinition, _ origin: TargetOrigin, by account: TargetAccount? = nil, at now: Moment
-  ) -> (change: TargetChange?, cancelled: CheckRun?) {
+  ) -> (change: EngineTargetChange?, cancelled: CheckRun?) {
     let id = definition.id
     let account = self.account(account, of: id, origin)
     guard let old = entries[id] else {
       add(definition, origin, account, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
       var change = entries[id].map {
-        TargetChange(from: $0.report.status.state, report: $0.report, causes: [.configuration])
+        EngineTargetChange(from: $0.report.status.state, report: $0.report, causes: [.configuration])
       }
       if let kept = restored.removeValue(forKey: id) {
         // The file was changed while no process ran; otherwise nothing has changed.
         let before = entries[id]?.restore(kept)
         change = before.flatMap { before in
-          entries[id].map { TargetChange(from: before, report: $0.report, causes: [.configuration, .restart]) }
+          entries[id].map { EngineTargetChange(from: before, report: $0.report, causes: [.configuration, .restart]) }
         }
       }
       return (change, nil)
@@ -88,7 +88,7 @@ struct ScheduleState {
         entries[id]?.hasRoute = old.hasRoute
       }
     }
-    return (entries[id].map { TargetChange(from: from, report: $0.report, causes: [.configuration]) }, cancelled)
+    return (entries[id].map { EngineTargetChange(from: from, report: $0.report, causes: [.configuration]) }, cancelled)
   }
 
   /// A new target is checked immediately if the rate of its account allows it, and then at its phase of the interval.
@@ -144,7 +144,7 @@ struct ScheduleState {
   /// The first time after `earliest` at the phase of a target: stable over restarts, and evenly distributed over targets.
   func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
     let interval = definition.interval.nanoseconds
-    let hash = Int64(PhaseHash.of(definition.id, seed: seed) % UInt64(interval))
+    let hash = Int64(SchedulePhaseHash.of(definition.id, seed: seed) % UInt64(interval))
     let phase = hash - hash % Limits.phaseStep.nanoseconds
     let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
     return earliest + .nanoseconds(interval - ((wall - phase) % interval + interval) % interval)

@@ -18,7 +18,7 @@ public struct AgentMessage: Hashable, Sendable {
     /// Transitions in the order of their numbers.
     case changes(AgentChangeBatch)
     /// A part of all cells of the agent.
-    case base(BasePart)
+    case base(FleetBasePart)
   }
 
   /// Creates a message.
@@ -50,10 +50,10 @@ public struct AgentChangeBatch: Hashable, Sendable {
   /// Whether the engine acknowledged these changes before, and lost them since.
   public var again: Bool
   /// The changes, ascending; at most ``FleetLimits/changesPerMessage``.
-  public var changes: [CellChange]
+  public var changes: [FleetCellChange]
 
   /// Creates a batch.
-  public init(prev: UInt64, from: UInt64, to: UInt64, again: Bool = false, changes: [CellChange]) {
+  public init(prev: UInt64, from: UInt64, to: UInt64, again: Bool = false, changes: [FleetCellChange]) {
     self.prev = prev
     self.from = from
     self.to = to
@@ -63,7 +63,7 @@ public struct AgentChangeBatch: Hashable, Sendable {
 }
 
 /// One transition of one target at one agent.
-public struct CellChange: Hashable, Sendable {
+public struct FleetCellChange: Hashable, Sendable {
   /// The number of the event in the agent's store.
   public var number: UInt64
   /// The target's id.
@@ -71,7 +71,7 @@ public struct CellChange: Hashable, Sendable {
   /// The state before.
   public var old: TargetState
   /// The state after; nil when the agent does not check the target any longer.
-  public var cell: CellState?
+  public var cell: FleetCellState?
   /// When it happened, by the agent's wall clock; for display only.
   public var time: Timestamp
   /// How many earlier changes of this target are missing because the outbox was full.
@@ -79,7 +79,7 @@ public struct CellChange: Hashable, Sendable {
 
   /// Creates a change.
   public init(
-    number: UInt64, target: String, old: TargetState, cell: CellState?, time: Timestamp, skipped: UInt64 = 0
+    number: UInt64, target: String, old: TargetState, cell: FleetCellState?, time: Timestamp, skipped: UInt64 = 0
   ) {
     self.number = number
     self.target = target
@@ -93,7 +93,7 @@ public struct CellChange: Hashable, Sendable {
 /// A part of a base: all cells of an agent after everything up to a number.
 ///
 /// All parts are published one after another, without changes between them; readers apply them when all have arrived.
-public struct BasePart: Hashable, Sendable {
+public struct FleetBasePart: Hashable, Sendable {
   /// ``AgentMessage/to`` of the previous message of the epoch, 0 at its start.
   public var prev: UInt64
   /// The agent's number that the cells correspond to.
@@ -103,10 +103,10 @@ public struct BasePart: Hashable, Sendable {
   /// The number of parts.
   public var of: Int
   /// The cells of this part; at most ``FleetLimits/changesPerMessage``.
-  public var cells: [BaseCell]
+  public var cells: [FleetBaseCell]
 
   /// Creates a part.
-  public init(prev: UInt64, number: UInt64, part: Int, of: Int, cells: [BaseCell]) {
+  public init(prev: UInt64, number: UInt64, part: Int, of: Int, cells: [FleetBaseCell]) {
     self.prev = prev
     self.number = number
     self.part = part
@@ -116,14 +116,14 @@ public struct BasePart: Hashable, Sendable {
 }
 
 /// A cell of a base.
-public struct BaseCell: Hashable, Sendable {
+public struct FleetBaseCell: Hashable, Sendable {
   /// The target's id.
   public var target: String
   /// Its state.
-  public var cell: CellState
+  public var cell: FleetCellState
 
   /// Creates a cell.
-  public init(_ target: String, _ cell: CellState) {
+  public init(_ target: String, _ cell: FleetCellState) {
     self.target = target
     self.cell = cell
   }

@@ -29,12 +29,14 @@ public struct FleetTarget: Hashable, Sendable {
   /// Agents resolve the module by its name.
   public var spec: TargetSpec
   /// The agents that check it.
-  public var placement: Placement
+  public var placement: FleetPlacement
   /// How their votes decide.
-  public var quorum: QuorumRule
+  public var quorum: FleetQuorumRule
 
   /// Creates a target.
-  public init(spec: TargetSpec, placement: Placement = Placement(), quorum: QuorumRule = QuorumRule()) {
+  public init(
+    spec: TargetSpec, placement: FleetPlacement = FleetPlacement(), quorum: FleetQuorumRule = FleetQuorumRule()
+  ) {
     self.spec = spec
     self.placement = placement
     self.quorum = quorum
@@ -42,7 +44,7 @@ public struct FleetTarget: Hashable, Sendable {
 }
 
 /// Which agents check a target.
-public struct Placement: Hashable, Sendable {
+public struct FleetPlacement: Hashable, Sendable {
   /// The labels that an agent must have, all of them; empty for all agents.
   public var select: [String: String]
   /// How many of them check; nil for all.
@@ -59,7 +61,7 @@ public struct Placement: Hashable, Sendable {
 }
 
 /// How votes decide.
-public struct QuorumRule: Hashable, Sendable {
+public struct FleetQuorumRule: Hashable, Sendable {
   /// The votes that make a verdict `down`; nil for the majority of the voters.
   public var down: Threshold?
   /// The voters that a verdict needs; nil for half of the assigned agents.

@@ -18,9 +18,9 @@ public struct FleetEvent: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// An agent or a replica began, ended or was silent; for an agent, this includes all its cells. The attributes
     /// are present when it began.
-    case node(String, NodeState, NodeHello?)
+    case node(String, FleetNodeState, NodeHello?)
     /// A target's state at one agent changed.
-    case cell(agent: String, epoch: String, CellChange)
+    case cell(agent: String, epoch: String, FleetCellChange)
     /// The verdict of a target changed.
     case verdict(VerdictMessage)
     /// A target was defined, changed or deleted.
@@ -32,7 +32,7 @@ public struct FleetEvent: Hashable, Sendable {
 }
 
 /// Whether a node takes part.
-public enum NodeState: String, Hashable, Sendable, CaseIterable {
+public enum FleetNodeState: String, Hashable, Sendable, CaseIterable {
   /// Its heartbeats arrive.
   case present
   /// No heartbeat arrived for some seconds.
@@ -45,7 +45,7 @@ extension FleetEvent.Content {
   /// The hash of the event's origin, and of the time at which the engine stored it: a stream that lost its end may get
   /// the same event at the same place again, after other ones.
   func check(time: Int64) -> UInt32 {
-    var hash = StableHash()
+    var hash = FleetHash()
     hash.add(UInt64(bitPattern: time))
     switch self {
     case .node(let id, let state, let hello):

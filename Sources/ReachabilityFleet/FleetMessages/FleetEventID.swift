@@ -16,7 +16,7 @@ public struct FleetEventID: Hashable, Sendable, CustomStringConvertible {
 
   /// The epoch of a stream.
   public static func epoch(created: Int64) -> UInt32 {
-    var hash = StableHash()
+    var hash = FleetHash()
     hash.add(UInt64(bitPattern: created))
     return UInt32(truncatingIfNeeded: hash.value)
   }

@@ -21,7 +21,7 @@ public enum FleetMessage: Hashable, Sendable {
 }
 
 /// A message that is not stored: `rx.hb.<agent>` every two seconds.
-public struct Heartbeat: Hashable, Sendable {
+public struct HeartbeatMessage: Hashable, Sendable {
   /// The agent.
   public var agent: String
   /// A random number of the process: two processes with one id differ in it.
@@ -57,5 +57,5 @@ public enum AgentReply: Hashable, Sendable {
   /// The request was accepted.
   case accepted
   /// The results of the checks that the agent performed.
-  case results([BaseCell])
+  case results([FleetBaseCell])
 }

@@ -17,7 +17,7 @@ public enum FleetVerdict: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The assigned agents of a target by what they say.
-public struct VoteCounts: Hashable, Sendable {
+public struct FleetVoteCounts: Hashable, Sendable {
   /// The agents that the target is assigned to.
   public var assigned = 0
   /// Those that say `up`.
@@ -51,7 +51,7 @@ public struct VerdictMessage: Hashable, Sendable {
   /// Why it is neither `up` nor decided by votes: `unassigned`, `tooFewVotes`.
   public var reason: Reason?
   /// The votes at ``basis``.
-  public var votes: VoteCounts
+  public var votes: FleetVoteCounts
   /// The agents that say `down`, sorted; at most ``FleetLimits/namedAgents``.
   public var downFrom: [String]
   /// The stream sequence that the verdict is computed at: every message up to it is counted, none after it.
@@ -69,7 +69,7 @@ public struct VerdictMessage: Hashable, Sendable {
 
   /// Creates a message.
   public init(
-    target: String, stream: Int64, from: FleetVerdict?, to: FleetVerdict, reason: Reason? = nil, votes: VoteCounts,
+    target: String, stream: Int64, from: FleetVerdict?, to: FleetVerdict, reason: Reason? = nil, votes: FleetVoteCounts,
     downFrom: [String] = [], basis: UInt64, attempt: Int, prev: UInt64, held: Bool = false, by: String,
     since: Timestamp? = nil
   ) {

@@ -23,7 +23,7 @@ struct CheckConfiguration {
   }
 
   /// Reads one of the sections.
-  mutating func decode(_ key: String, _ node: YAMLNode, _ reader: inout SectionReader) {
+  mutating func decode(_ key: String, _ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {
     switch key {
     case "modules":
       for member in reader.members(node, key) {
@@ -44,7 +44,7 @@ struct CheckConfiguration {
 
   // MARK: - Policy
 
-  private mutating func decodePolicy(_ node: YAMLNode, _ reader: inout SectionReader) {
+  private mutating func decodePolicy(_ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {
     for member in reader.members(node, "policy", known: ["profile", "allow", "deny"]) {
       let path = "policy.\(member.name)"
       switch member.name {
@@ -56,7 +56,7 @@ struct CheckConfiguration {
     }
   }
 
-  private func blocks(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> [IPPrefix] {
+  private func blocks(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) -> [IPPrefix] {
     reader.elements(node, path, "[\"10.0.0.0/8\", \"2001:db8::/32\"]").compactMap { element in
       reader.value(element, path, "an address, or a block such as 10.0.0.0/8") { Self.block($0) }
     }
@@ -72,7 +72,7 @@ struct CheckConfiguration {
 
   // MARK: - Targets
 
-  private mutating func decodeTarget(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) {
+  private mutating func decodeTarget(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) {
     let before = reader.errors.count
     var draft = TargetSpec()
     var fields: [String: YAMLNode] = [:]
@@ -101,7 +101,7 @@ struct CheckConfiguration {
   }
 
   /// Returns the validated targets; each problem is reported with the place of the field.
-  func definitions(_ reader: inout SectionReader) -> [TargetDefinition] {
+  func definitions(_ reader: inout ConfigurationSectionReader) -> [TargetDefinition] {
     var first: [String: Int] = [:]
     return drafts.compactMap { draft, node, path, fields in
       let definition: TargetDefinition

@@ -42,7 +42,7 @@ extension Configuration {
         case .tls(let options): options.authorityFile
         case .route, .tcp, .icmp, .dns: nil
         }
-      guard let file, let diagnostic = AuthorityFile.diagnostic(file) else { return nil }
+      guard let file, let diagnostic = TLSAuthorityFile.diagnostic(file) else { return nil }
       return ConfigurationError(
         location: file, path: "modules.\(module.name).authorityFile", problem: diagnostic,
         hint: "expected certificates of authorities, PEM")

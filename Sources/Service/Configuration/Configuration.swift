@@ -41,7 +41,7 @@ package struct Configuration: Sendable {
   /// The limit of concurrent event streams; nil for the server's default.
   var streamLimit: Int?
   /// How event streams are sent to their clients.
-  var streams = StreamMode.auto
+  var streams = HTTPStreamMode.auto
   /// The limit of a request body in bytes; nil for the server's default.
   var requestBodyLimit: Int?
   /// The limit of registered targets, including those of the file.
@@ -83,7 +83,7 @@ package struct Configuration: Sendable {
   /// The `max-age` of `Strict-Transport-Security` under TLS; nil to omit the field.
   var strictTransport: Duration?
   /// The certificates and keys that were read.
-  var identities: [TLSFiles: TLSIdentity] = [:]
+  var identities: [TLSFiles: ServerTLSIdentity] = [:]
 
   /// The addresses with rules of their own in the file that a variable or flag leaves out.
   var unusedRules: [ListenAddress] = []

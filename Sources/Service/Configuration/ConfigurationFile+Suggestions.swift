@@ -1,4 +1,4 @@
-internal import ReachabilityModel
+internal import TextSyntax
 
 extension ConfigurationFile {
   /// Suggests the known key nearest to an unknown one, or lists the keys of the same section.

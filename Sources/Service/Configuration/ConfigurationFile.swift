@@ -1,4 +1,5 @@
 internal import NetworkReachability
+internal import TextSyntax
 internal import YAMLTree
 
 /// A configuration file as written: the settings in it, as texts with their places.
@@ -31,7 +32,7 @@ struct ConfigurationFile {
       return
     }
     read(root, path: "", Context(name: name, environment: environment))
-    var reader = SectionReader(name: name, environment: environment)
+    var reader = ConfigurationSectionReader(name: name, environment: environment)
     targets = checks.definitions(&reader)
     errors += reader.errors
   }
@@ -54,10 +55,9 @@ struct ConfigurationFile {
 
   private mutating func read(_ node: YAMLNode, path: String, _ context: Context) {
     guard let members = node.entries else {
-      errors.append(
+      return errors.append(
         ConfigurationError(
           location: context.at(node), path: path, problem: "a mapping is expected here", hint: "write key: value"))
-      return
     }
     for member in members {
       let key = path.isEmpty ? member.name : "\(path).\(member.name)"
@@ -83,7 +83,7 @@ struct ConfigurationFile {
       } else if let list {
         decode(list, member.value, context)
       } else if Self.sections.contains(key) {
-        var reader = SectionReader(name: context.name, environment: context.environment)
+        var reader = ConfigurationSectionReader(name: context.name, environment: context.environment)
         if key == WebhookConfiguration.key {
           webhooks.decode(member.value, &reader)
         } else {

@@ -70,8 +70,8 @@ struct ListSetting: Sendable {
       ) { SHA256Digest(hexadecimal: $0.first ?? "") != nil },
       Field(
         name: "scopes", isList: true, isRequired: true,
-        expectation: "one or more of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))"
-      ) { !$0.isEmpty && $0.allSatisfy { Scope(rawValue: $0) != nil } },
+        expectation: "one or more of \(AccessScope.allCases.map(\.rawValue).joined(separator: ", "))"
+      ) { !$0.isEmpty && $0.allSatisfy { AccessScope(rawValue: $0) != nil } },
       Field(name: "expires", expectation: "a time such as 2027-01-01 or 2027-01-01T00:00:00Z") {
         Timestamp($0.first ?? "") != nil
       },
@@ -92,7 +92,7 @@ struct ListSetting: Sendable {
 
   @Sendable private static func token(_ record: Record) -> AccessToken? {
     guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return nil }
-    let scopes = Set((record.fields["scopes"] ?? []).compactMap { Scope(rawValue: $0) })
+    let scopes = Set((record.fields["scopes"] ?? []).compactMap { AccessScope(rawValue: $0) })
     let expires = record["expires"].flatMap { Timestamp($0) }
     let limits = AccountLimits(
       targets: record.fields["limits.targets"].flatMap { limit($0, 0...100_000) },

@@ -39,7 +39,7 @@ package struct TLSFiles: Sendable, Hashable {
   /// - Parameter blocking: whether to read pipes also, which block until a writer has opened them.
   /// - Returns: the identity.
   /// - Throws: the problem, with the file.
-  func identity(blocking: Bool) throws(ConfigurationError) -> TLSIdentity {
+  func identity(blocking: Bool) throws(ConfigurationError) -> ServerTLSIdentity {
     guard let certificate, let key else {
       throw ConfigurationError(
         location: "configuration", path: "tls", problem: "\(key == nil ? "the key" : "the certificate") is missing",
@@ -49,8 +49,8 @@ package struct TLSFiles: Sendable, Hashable {
       certificate: try Self.bytes(of: certificate, "tls.certificate", blocking: blocking),
       key: try Self.bytes(of: key, "tls.key", blocking: blocking)
     )
-    do throws(TLSIdentityError) {
-      return try TLSIdentity(certificate: texts.certificate, privateKey: texts.key)
+    do throws(ServerTLSIdentityError) {
+      return try ServerTLSIdentity(certificate: texts.certificate, privateKey: texts.key)
     } catch {
       throw ConfigurationError(
         location: error.part == .certificate ? certificate : key, path: "tls.\(error.part.rawValue)",
@@ -92,7 +92,7 @@ extension Configuration {
   }
 
   /// Returns a listener's TLS identity, which ``loadIdentities()`` has read; nil for plain HTTP.
-  func identity(of listener: ListenerConfiguration) -> TLSIdentity? {
+  func identity(of listener: ListenerConfiguration) -> ServerTLSIdentity? {
     tlsFiles(of: listener).flatMap { identities[$0] }
   }
 

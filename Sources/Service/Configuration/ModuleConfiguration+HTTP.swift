@@ -6,8 +6,8 @@ internal import YAMLTree
 extension ModuleConfiguration {
   /// Reads header fields; their names are tokens (RFC 9110 §5.6.2).
   static func headers(
-    _ node: YAMLNode, _ path: String, _ reader: inout SectionReader,
-    _ read: (YAMLNode, String, inout SectionReader) -> String?
+    _ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader,
+    _ read: (YAMLNode, String, inout ConfigurationSectionReader) -> String?
   ) -> [HTTPOptions.Field] {
     reader.members(node, path).compactMap { member in
       let location = "\(path).\(member.name)"
@@ -21,7 +21,7 @@ extension ModuleConfiguration {
   }
 
   /// Validates a field value to send; a line break in it would end the field.
-  static func fieldValue(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> String? {
+  static func fieldValue(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) -> String? {
     reader.value(node, path, "a text without control characters") { text in
       text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 } ? text : nil
     }
@@ -29,7 +29,7 @@ extension ModuleConfiguration {
 
   /// Reads status codes and ranges of them: `[200, "300-399"]`.
   static func statuses(
-    _ node: YAMLNode, _ path: String, _ reader: inout SectionReader
+    _ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader
   ) -> [ClosedRange<Int>] {
     reader.elements(node, path, "[200, \"300-399\"]").compactMap { element in
       reader.value(element, path, "a status code from 100 to 599, or a range such as 300-399") { text in

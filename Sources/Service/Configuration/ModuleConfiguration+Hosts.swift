@@ -5,7 +5,7 @@ internal import YAMLTree
 extension ModuleConfiguration {
   /// The value of `hosts`: `any`, or a list of patterns.
   static func hosts(
-    _ node: YAMLNode, _ path: String, _ module: CheckModule, _ reader: inout SectionReader
+    _ node: YAMLNode, _ path: String, _ module: CheckModule, _ reader: inout ConfigurationSectionReader
   ) -> ModuleAccess? {
     if node.scalar != nil {
       return reader.value(node, path, "any, or a list such as [api.internal, \"http://10.0.0.0/8:8080\"]") {
@@ -17,7 +17,7 @@ extension ModuleConfiguration {
   }
 
   private static func host(
-    _ node: YAMLNode, _ path: String, _ module: CheckModule, _ reader: inout SectionReader
+    _ node: YAMLNode, _ path: String, _ module: CheckModule, _ reader: inout ConfigurationSectionReader
   ) -> HostPattern? {
     guard let text = reader.text(node, path, "a host such as api.internal") else { return nil }
     do throws(TargetError) {

@@ -18,7 +18,9 @@ enum ModuleConfiguration {
     "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType", "hosts"],
   ]
 
-  static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout SectionReader) -> CheckModule? {
+  static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout ConfigurationSectionReader)
+    -> CheckModule?
+  {
     let before = reader.errors.count
     let (name, node) = (member.name, member.value)
     if !isName(name) {
@@ -80,25 +82,25 @@ enum ModuleConfiguration {
 
     /// Stores a field's value, if it is present and valid.
     func set<Value>(
-      _ name: String, _ target: inout Value, _ reader: inout SectionReader,
-      _ read: (YAMLNode, String, inout SectionReader) -> Value?
+      _ name: String, _ target: inout Value, _ reader: inout ConfigurationSectionReader,
+      _ read: (YAMLNode, String, inout ConfigurationSectionReader) -> Value?
     ) {
       guard let node = nodes[name], let value = read(node, "\(path).\(name)", &reader) else { return }
       target = value
     }
 
-    func text(_ name: String, _ target: inout String?, _ reader: inout SectionReader) {
+    func text(_ name: String, _ target: inout String?, _ reader: inout ConfigurationSectionReader) {
       set(name, &target, &reader) { $2.text($0, $1) }
     }
 
-    func tcp(_ reader: inout SectionReader) -> TCPOptions {
+    func tcp(_ reader: inout ConfigurationSectionReader) -> TCPOptions {
       var options = TCPOptions()
       text("send", &options.send, &reader)
       set("expect", &options.expect, &reader) { $2.pattern($0, $1) }
       return options
     }
 
-    func icmp(_ reader: inout SectionReader) -> ICMPOptions {
+    func icmp(_ reader: inout ConfigurationSectionReader) -> ICMPOptions {
       var options = ICMPOptions()
       set("count", &options.count, &reader) { $2.integer($0, $1, 1...ICMPOptions.maximumCount) }
       set("spacing", &options.spacing, &reader) { $2.duration($0, $1, .milliseconds(1) ... .seconds(10)) }
@@ -110,7 +112,7 @@ enum ModuleConfiguration {
       return options
     }
 
-    func http(_ reader: inout SectionReader) -> HTTPOptions {
+    func http(_ reader: inout ConfigurationSectionReader) -> HTTPOptions {
       var options = HTTPOptions()
       set("method", &options.method, &reader) {
         $2.value($0, $1, "a method in capitals, such as GET") { text in
@@ -132,7 +134,7 @@ enum ModuleConfiguration {
       return options
     }
 
-    func tls(_ reader: inout SectionReader) -> TLSOptions {
+    func tls(_ reader: inout ConfigurationSectionReader) -> TLSOptions {
       var options = TLSOptions()
       set("serverName", &options.serverName, &reader) { $2.hostName($0, $1) }
       set("verify", &options.verify, &reader) { $2.boolean($0, $1) }
@@ -141,7 +143,7 @@ enum ModuleConfiguration {
       return options
     }
 
-    func dns(_ reader: inout SectionReader) -> DNSOptions {
+    func dns(_ reader: inout ConfigurationSectionReader) -> DNSOptions {
       var options = DNSOptions()
       set("tcp", &options.usesTCP, &reader) { $2.boolean($0, $1) }
       set("recursion", &options.recursion, &reader) { $2.boolean($0, $1) }
@@ -158,7 +160,7 @@ enum ModuleConfiguration {
       return options
     }
 
-    private func question(_ reader: inout SectionReader) -> DNSQuestion? {
+    private func question(_ reader: inout ConfigurationSectionReader) -> DNSQuestion? {
       var name = ""
       var type = DNSQuestion.RecordType.a
       set("queryName", &name, &reader) {

@@ -65,14 +65,14 @@ struct Setting: Sendable {
       $0.allowedHosts = $1
       return true
     },
-    Setting(path: "streams", expectation: "one of \(StreamMode.allCases.map(\.rawValue).joined(separator: ", "))") {
-      set(&$0, \.streams, StreamMode(rawValue: $1.first ?? ""))
+    Setting(path: "streams", expectation: "one of \(HTTPStreamMode.allCases.map(\.rawValue).joined(separator: ", "))") {
+      set(&$0, \.streams, HTTPStreamMode(rawValue: $1.first ?? ""))
     },
     Setting(
       path: "allowedOrigins", isList: true,
       expectation: "origins as browsers send them, such as https://a.example or https://a.example:8443, but no :443"
     ) {
-      guard $1.allSatisfy({ WebOrigin.isOrigin($0) }) else { return false }
+      guard $1.allSatisfy({ ConfiguredOrigin.isOrigin($0) }) else { return false }
       $0.allowedOrigins = $1
       return true
     },

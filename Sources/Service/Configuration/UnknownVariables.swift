@@ -1,4 +1,4 @@
-internal import ReachabilityModel
+internal import TextSyntax
 
 /// Finds unknown environment variables with the prefix `REACHD_`, because a misspelled setting would have no effect.
 enum UnknownVariables {

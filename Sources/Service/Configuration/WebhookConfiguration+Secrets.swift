@@ -34,7 +34,7 @@ extension WebhookConfiguration {
   /// Why a file has no secrets.
   private struct Problem: Error { var text: String }
 
-  private static func secrets(_ path: String, blocking: Bool) -> Result<[WebhookSecret], Problem> {
+  private static func secrets(_ path: String, blocking: Bool) -> Result<[SigningSecret], Problem> {
     let bytes: [UInt8]
     do throws(FileReadError) {
       bytes = try FileReader.bytes(of: path, limit: secretFileBytes, blocking: blocking)
@@ -47,7 +47,7 @@ extension WebhookConfiguration {
     guard (1...secretLimit).contains(lines.count) else {
       return .failure(Problem(text: "\(path) has \(lines.count) secrets"))
     }
-    let secrets = lines.compactMap { WebhookSecret($0) }
+    let secrets = lines.compactMap { SigningSecret($0) }
     guard secrets.count == lines.count else { return .failure(Problem(text: "\(path) has a line that is no secret")) }
     return .success(secrets)
   }

@@ -33,7 +33,7 @@ struct WebhookConfiguration: Sendable {
     ["notReachable", "reachable"] + TargetState.allCases.map(\.rawValue)
 
   /// Reads the section.
-  mutating func decode(_ node: YAMLNode, _ reader: inout SectionReader) {
+  mutating func decode(_ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {
     let form = "- { id: ops, url: \"https://ops.example/hook\", secretFile: /etc/reachd/ops.secret }"
     let elements = reader.elements(node, Self.key, form)
     if elements.count > Bounds.count {
@@ -55,7 +55,7 @@ struct WebhookConfiguration: Sendable {
     }
   }
 
-  private static func webhook(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> Draft? {
+  private static func webhook(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) -> Draft? {
     let before = reader.errors.count
     var id: String?
     var url: CheckTarget?
@@ -101,14 +101,15 @@ struct WebhookConfiguration: Sendable {
       path: "\(path).secretFile")
   }
 
-  private static func id(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> String? {
+  private static func id(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) -> String? {
     reader.value(node, path, "an id of 1 to 63 of a-z, 0-9, dot, underscore and hyphen") { text in
       TargetSpec.isID(text) ? text : nil
     }
   }
 
   /// A URL may contain a secret, so that messages omit it.
-  private static func url(_ node: YAMLNode, _ path: String, _ reader: inout SectionReader) -> CheckTarget? {
+  private static func url(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) -> CheckTarget?
+  {
     guard let raw = node.scalar, !node.isNull else {
       reader.addError(node, path, "not a text value", "expected https://host/path")
       return nil
@@ -131,7 +132,7 @@ struct WebhookConfiguration: Sendable {
   }
 
   private static func set(
-    _ node: YAMLNode, _ path: String, _ known: [String], _ reader: inout SectionReader
+    _ node: YAMLNode, _ path: String, _ known: [String], _ reader: inout ConfigurationSectionReader
   ) -> Set<String> {
     let hint = "one of \(known.joined(separator: ", "))"
     return Set(

@@ -5,7 +5,7 @@ public import ReachabilityChecks
 public import ReachabilityModel
 
 /// What a request does, which determines the scope that it requires.
-public enum Scope: String, CaseIterable, Sendable {
+public enum AccessScope: String, CaseIterable, Sendable {
   /// Reads known state; the only packets that it may cause are DNS queries.
   case read
   /// Sends packets: an active check.
@@ -26,7 +26,7 @@ public struct AccessToken: Sendable, Equatable {
   /// The digest of the whole token.
   public var digest: SHA256Digest
   /// The granted scopes; `admin` grants all of them.
-  public var scopes: Set<Scope>
+  public var scopes: Set<AccessScope>
   /// The expiry time; nil for none.
   public var expires: Timestamp?
   /// The limits of clients with this token.
@@ -34,7 +34,7 @@ public struct AccessToken: Sendable, Equatable {
 
   /// Creates a configured token.
   public init(
-    id: String, digest: SHA256Digest, scopes: Set<Scope>, expires: Timestamp? = nil,
+    id: String, digest: SHA256Digest, scopes: Set<AccessScope>, expires: Timestamp? = nil,
     limits: AccountLimits = AccountLimits()
   ) {
     self.limits = limits
@@ -44,7 +44,7 @@ public struct AccessToken: Sendable, Equatable {
     self.expires = expires
   }
 
-  func grants(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
+  func grants(_ scope: AccessScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 }
 
 /// Which client may use which routes: the rules of each listener, and the tokens, which are valid on all listeners.
@@ -71,7 +71,7 @@ public struct AccessPolicy: Sendable, Equatable {
     }
 
     /// Returns the rule for a scope on a listener with these rules.
-    func rule(for scope: Scope, isLocal: Bool) -> Rule {
+    func rule(for scope: AccessScope, isLocal: Bool) -> Rule {
       switch scope {
       case .read: reads
       case .check, .targetsWrite: checks ?? (isLocal ? .open : .token)
@@ -97,7 +97,7 @@ public struct AccessPolicy: Sendable, Equatable {
   var limits: [String: AccountLimits] { tokens.compactMapValues { $0.first?.limits } }
 
   /// Whether a token grants this scope, expired or not.
-  func hasToken(for scope: Scope) -> Bool { tokens.values.contains { $0.contains { $0.grants(scope) } } }
+  func hasToken(for scope: AccessScope) -> Bool { tokens.values.contains { $0.contains { $0.grants(scope) } } }
 
   /// Returns the rules of a listener.
   func rules(of listener: Int) -> Rules { listeners.indices.contains(listener) ? listeners[listener] : Rules() }
@@ -116,9 +116,9 @@ public struct AccessPolicy: Sendable, Equatable {
 final class AccessControl: Sendable {
   private let current: Locked<AccessPolicy>
 
-  private let epoch: CacheGeneration
+  private let epoch: ResponseCacheGeneration
 
-  init(_ policy: AccessPolicy, epoch: CacheGeneration = CacheGeneration()) {
+  init(_ policy: AccessPolicy, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
     current = Locked(policy)
     self.epoch = epoch
   }

@@ -12,7 +12,7 @@ enum RequestAuthorization {
   /// - Throws: the problem that refuses the request.
   @discardableResult
   static func authorize(
-    _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginPolicy
+    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginPolicy
   ) throws(Problem) -> TargetAccount {
     guard let scope else { return .anonymous }
     if scope.isActive { try origins.rejectForeignOrigin(request) }
@@ -42,14 +42,16 @@ enum RequestAuthorization {
   }
 
   /// Whether the route requires a token.
-  static func requiresToken(_ request: HTTPRequest, _ scope: Scope?, _ listener: Int, _ policy: AccessPolicy) -> Bool {
+  static func requiresToken(_ request: HTTPRequest, _ scope: AccessScope?, _ listener: Int, _ policy: AccessPolicy)
+    -> Bool
+  {
     guard let scope else { return false }
     return policy.rules(of: listener).rule(for: scope, isLocal: request.isLoopbackListener) == .token
   }
 
   /// Returns whether the token of an authorized request still permits it, for a stream; nil where none is required.
   static func permission(
-    _ request: HTTPRequest, _ scope: Scope?, listener: Int, _ access: AccessControl
+    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ access: AccessControl
   ) -> (@Sendable () -> Bool)? {
     guard let scope, requiresToken(request, scope, listener, access.policy),
       let token = bearer(request).flatMap({ BearerToken($0) })
@@ -71,7 +73,7 @@ enum RequestAuthorization {
   }
 
   /// Refuses a request when no configured token could authorize it: a challenge would be misleading.
-  private static func noTokenConfigured(_ scope: Scope) -> Problem {
+  private static func noTokenConfigured(_ scope: AccessScope) -> Problem {
     let setting = scope == .read ? "access.reads: open" : "access.checks: open"
     let token = "configure a token made by `reachd token create --scope \(scope.rawValue)`"
     return Problem(
@@ -80,7 +82,9 @@ enum RequestAuthorization {
   }
 
   /// Returns a refusal with its challenge (RFC 6750 §3).
-  private static func challenge(_ code: Problem.Code, _ scope: Scope, _ error: String?, _ detail: String) -> Problem {
+  private static func challenge(_ code: Problem.Code, _ scope: AccessScope, _ error: String?, _ detail: String)
+    -> Problem
+  {
     let reason = error.map { ", error=\"\($0)\"" } ?? ""
     return Problem(
       code, detail, headers: ["WWW-Authenticate": "Bearer realm=\"reachd\"\(reason), scope=\"\(scope.rawValue)\""])

@@ -13,7 +13,7 @@ enum BatchCheckRoute {
   private static let initialStreamBytes = 16 * 1024
   private static let streamByteLimit = 64 * 1024 * 1024
 
-  static let checks = Route(
+  static let checks = APIRoute(
     method: "POST", pattern: "/checks", scope: .check, mediaTypes: [.json, .ndjson],
     summary: "up to 1000 active checks: an array of targets, an array of results"
   ) { (context) throws(Problem) in
@@ -50,7 +50,7 @@ enum BatchCheckRoute {
     }
     // A space is insignificant before a JSON text; an empty line would be a line without a document.
     let blank = [UInt8(ascii: " ")]
-    let stream = HTTPStream(
+    let stream = EventStreamResponse(
       feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: blank), endsAfter: UInt64(plans.count),
       onAbandonment: { runs.forEach { $0.cancel() } })
     return HTTPResponse(headers: RepresentationHeaders.headers(.ndjson), body: .stream(stream))

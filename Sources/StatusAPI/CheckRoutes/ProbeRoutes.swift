@@ -9,7 +9,7 @@ enum ProbeRoutes {
   /// The default module, as in blackbox_exporter.
   static let defaultModule = "http_2xx"
 
-  static let probe = Route(
+  static let probe = APIRoute(
     pattern: "/probe", parameters: ["target", "module", "debug"], scope: .check, mediaTypes: [.text],
     summary: "one active check as series, for a Prometheus configured for blackbox_exporter"
   ) { (context) throws(Problem) in
@@ -129,7 +129,7 @@ enum ProbeRoutes {
   }
 
   private static func debug(_ outcome: CheckOutcome, _ page: MetricExposition, _ snapshot: Snapshot) -> [UInt8] {
-    let diagnosis = ExplanationRepresentation.text(Diagnosis(of: outcome, in: snapshot))
+    let diagnosis = CheckExplanationRepresentation.text(Diagnosis(of: outcome, in: snapshot))
     return Array("Diagnosis:\n\(diagnosis)\nSeries:\n".utf8) + page.bytes
       + Array("\nModule:\n\(outcome.request.module.name)\n".utf8)
   }

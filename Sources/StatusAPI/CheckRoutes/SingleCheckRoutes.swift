@@ -12,7 +12,7 @@ enum SingleCheckRoutes {
     "target", "module", "timeout", "count", "ip", "source", "interface", "maxAge", "require",
   ]
 
-  static let check = Route(
+  static let check = APIRoute(
     pattern: "/check", parameters: parameters, scope: .check, mediaTypes: [.json, .text],
     summary: "one active check now: /check?target=tcp://db:5432"
   ) { (context) throws(Problem) in
@@ -36,7 +36,7 @@ enum SingleCheckRoutes {
     }
   }
 
-  static let explain = Route(
+  static let explain = APIRoute(
     pattern: "/explain", parameters: ["target", "module", "timeout", "ip", "source", "interface"],
     scope: .check, mediaTypes: [.json, .text], summary: "why a target is up or not, step by step"
   ) { (context) throws(Problem) in
@@ -48,8 +48,8 @@ enum SingleCheckRoutes {
         let explanation = Diagnosis(of: outcome, in: snapshot)
         let body =
           context.media == .text
-          ? Array(ExplanationRepresentation.text(explanation).utf8)
-          : ExplanationRepresentation.document(explanation, text: plan.text).bytes + [0x0a]
+          ? Array(CheckExplanationRepresentation.text(explanation).utf8)
+          : CheckExplanationRepresentation.document(explanation, text: plan.text).bytes + [0x0a]
         promise.fulfil(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))
       }
       promise.onAbandonment { run.cancel() }

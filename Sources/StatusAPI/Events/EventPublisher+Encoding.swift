@@ -83,8 +83,8 @@ extension EventPublisher {
       interfaces: body(.json, tags[1], list.bytes), revisions: revisions)
   }
 
-  private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedBody {
-    SharedBody(headers: RepresentationHeaders.headers(media, tag: tag), bytes: bytes + [0x0a])
+  private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedResponseBody {
+    SharedResponseBody(headers: RepresentationHeaders.headers(media, tag: tag), bytes: bytes + [0x0a])
   }
 }
 

@@ -85,6 +85,6 @@ extension EventPublisher {
   static func entry(_ event: StoredEvent) -> EventLog.Entry {
     EventLog.Entry(
       id: event.sequence, kind: event.kind,
-      labels: EventLog.Labels(topic: Subject.targetID(in: event.subject).map(label) ?? 0), bytes: event.body)
+      labels: EventLog.Labels(topic: HistorySubject.targetID(in: event.subject).map(label) ?? 0), bytes: event.body)
   }
 }

@@ -37,9 +37,9 @@ final class EventPublisher: TransitionSink {
     /// The number of the last event in the log, which may concern a registered target and none of the documents.
     var lastSequence: UInt64
     /// `/status` as JSON and as a line of text; `/interfaces` as JSON.
-    var status: SharedBody
-    var statusText: SharedBody
-    var interfaces: SharedBody
+    var status: SharedResponseBody
+    var statusText: SharedResponseBody
+    var interfaces: SharedResponseBody
     /// How often the content of each document has changed; the entity tags contain these numbers.
     var revisions = (status: UInt64(0), interfaces: UInt64(0))
   }
@@ -49,19 +49,19 @@ final class EventPublisher: TransitionSink {
   /// The random part of the tags of documents, which no other process has used.
   let tagEpoch: String
   /// The heartbeats of idle streams; a filtered stream's heartbeat has its id, which would become outdated otherwise.
-  let heartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment)
-  let positionHeartbeat: HTTPStream.Heartbeat
+  let heartbeat = EventStreamResponse.Heartbeat(bytes: SSEFrame.comment)
+  let positionHeartbeat: EventStreamResponse.Heartbeat
   /// Requests that wait for a change of `/status`, and of `/interfaces`.
   let statusWaiters = LongPollRegistry<Never>()
   let interfaceWaiters = LongPollRegistry<Never>()
   /// Requests that wait for a change of one registered target, by its id, or of any.
   let targetWaiters = LongPollRegistry<Transition>()
   /// Advances with the documents.
-  let generation = CacheGeneration()
+  let generation = ResponseCacheGeneration()
   /// Commits events before they are published; nil without a data directory.
   let store: HistoryStore?
   /// Limits what is read from the store for streams at a time.
-  let replays = ReplayLimiter()
+  let replays = EventReplayLimiter()
   let guarded: Locked<State>
 
   /// The documents, and what waits for its commit.
@@ -117,7 +117,8 @@ final class EventPublisher: TransitionSink {
       byteCapacity: historyBytes, entryCapacity: max(1, historyBytes / Self.minimumEventBytes),
       baseID: recovered?.events.first.map { $0.sequence - 1 } ?? last)
     log.append(contentsOf: (recovered?.events ?? []).map(Self.entry))
-    positionHeartbeat = HTTPStream.Heartbeat(bytes: SSEFrame.comment, position: SSEFrame.position(epoch: self.epoch))
+    positionHeartbeat = EventStreamResponse.Heartbeat(
+      bytes: SSEFrame.comment, position: SSEFrame.position(epoch: self.epoch))
     var documents = Self.documents(.unknown(.starting), nil, epoch: self.epoch, tagEpoch)
     documents.lastSequence = last
     guarded = Locked(State(latest: documents, recorder: recovered.map(EventRecorder.init)))

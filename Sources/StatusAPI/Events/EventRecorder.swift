@@ -10,9 +10,11 @@ struct EventRecorder {
   /// The revision of each target's stored definition.
   private var revisions: [String: UInt64] = [:]
 
-  init(_ recovered: RecoveredState) {
+  init(_ recovered: RecoveredStoreState) {
     for (name, bytes) in recovered.subjects {
-      guard name.hasPrefix(Subject.interface("")), let state = InterfaceState(storedBytes: bytes) else { continue }
+      guard name.hasPrefix(HistorySubject.interface("")), let state = InterfaceState(storedBytes: bytes) else {
+        continue
+      }
       interfaces[state.interface.name] = StateCode(state.interface.usability)
     }
     for target in recovered.targets { revisions[target.id] = target.revision }
@@ -28,7 +30,7 @@ struct EventRecorder {
       guard let kind = EventPublisher.Kind(transition), let frame = frames.next() else { return nil }
       var record = EventRecord(
         sequence: transition.sequence, time: transition.time.microseconds, uptime: uptime, kind: kind.rawValue,
-        subject: Subject.machine, body: frame.bytes)
+        subject: HistorySubject.machine, body: frame.bytes)
       fill(&record, transition, snapshot)
       return record
     }
@@ -41,22 +43,22 @@ struct EventRecorder {
       record.transition = TransitionRecord(
         type: .status, old: StateCode(from.status), new: StateCode(to.status),
         reason: to.reason.flatMap(ReasonCode.init), causes: causes, flags: initial ? .initial : [])
-      record.state = MachineState(machine: to, since: snapshot.since).bytes
+      record.state = MachineStateRecord(machine: to, since: snapshot.since).bytes
     case .path(let from, let to):
       record.transition = TransitionRecord(
         type: .path, old: StateCode(from.status), new: StateCode(to.status),
         reason: to.reason.flatMap(ReasonCode.init), causes: causes)
-      record.state = MachineState(machine: to, since: snapshot.since).bytes
+      record.state = MachineStateRecord(machine: to, since: snapshot.since).bytes
     case .interface(let state, let removed):
       let name = state.interface.name
       let new = removed ? StateCode.interfaceRemoved : StateCode(state.interface.usability)
-      record.subject = Subject.interface(name)
+      record.subject = HistorySubject.interface(name)
       record.transition = TransitionRecord(
         type: .interface, old: interfaces[name] ?? .none, new: new, causes: causes, flags: removed ? .removed : [])
       record.state = removed ? [] : state.storedBytes
       interfaces[name] = removed ? nil : new
     case .target(let from, let report, let removed):
-      record.subject = Subject.target(report.definition.id)
+      record.subject = HistorySubject.target(report.definition.id)
       record.transition = Self.transition(from, report, removed, causes)
       record.target = target(report, removed)
     case .host: break
@@ -79,8 +81,8 @@ struct EventRecorder {
       revisions[id] = nil
       return .remove
     }
-    guard revisions[id] != report.revision else { return .state(StoredTarget.state(report)) }
+    guard revisions[id] != report.revision else { return .state(TargetStorage.state(report)) }
     revisions[id] = report.revision
-    return .put(StoredTarget.record(report))
+    return .put(TargetStorage.record(report))
   }
 }

@@ -19,12 +19,12 @@ final class EventReplay: StreamHistory {
   private let feed: EventPublisher
   private let store: HistoryStore
   private let selection: EventLog.Selection
-  private let limiter: ReplayLimiter
+  private let limiter: EventReplayLimiter
   private let state: Locked<State>
 
   init(
     _ feed: EventPublisher, _ store: HistoryStore, after sequence: UInt64, _ selection: EventLog.Selection,
-    _ limiter: ReplayLimiter
+    _ limiter: EventReplayLimiter
   ) {
     self.feed = feed
     self.store = store
@@ -121,7 +121,7 @@ final class EventReplay: StreamHistory {
 }
 
 /// Limits the replays at a time, because each holds a piece in memory and reads the disk; others wait in order.
-final class ReplayLimiter: Sendable {
+final class EventReplayLimiter: Sendable {
   /// Replays at a time.
   private static let limit = 8
 

@@ -5,6 +5,7 @@ internal import EventStreams
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
+internal import TextSyntax
 
 /// `GET /events`: the stream of transitions, or an array of the recent ones.
 enum EventRoutes {
@@ -15,7 +16,7 @@ enum EventRoutes {
   /// Event types that `types` does not filter: every stream has the first three, and streams with hosts have `host`.
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
-  static let events = Route(
+  static let events = APIRoute(
     pattern: "/events", parameters: ["types", "lastEventId", "since", "host", "target"],
     repeatable: ["host", "target"],
     mediaTypes: [.eventStream, .json],
@@ -64,7 +65,7 @@ enum EventRoutes {
   ) throws(Problem) -> HTTPReply {
     let history = try context.history()
     let now = Timestamp(microseconds: history.time.wall)
-    let since = try TimeParameter.moment("since", context, now: now)?.microseconds ?? now.microseconds
+    let since = try HistoryTimeParameter.moment("since", context, now: now)?.microseconds ?? now.microseconds
     let feed = context.service.events
     return context.reply(history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) }) {
       (first: UInt64?, promise: HTTPPromise) in
@@ -100,7 +101,7 @@ enum EventRoutes {
   }
 
   private static func watch(
-    _ targets: Set<ReachabilityTarget>, _ context: RequestContext, _ stream: inout HTTPStream
+    _ targets: Set<ReachabilityTarget>, _ context: RequestContext, _ stream: inout EventStreamResponse
   ) throws(Problem) {
     let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
     guard !hasNames || context.service.resolutionRateLimiter.consume(client: context.client) else {
@@ -165,24 +166,24 @@ enum EventRoutes {
   }
 
   private static func stream(_ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection)
-    -> HTTPStream
+    -> EventStreamResponse
   {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     // Without news no frame follows. The comment shows clients and proxies that the stream is open.
     let opening = SSEFrame.comment + SSEFrame.retry
     let selectionOfEvents = feed.withoutInitialEntry(selection)
     if let known, let cursor = feed.resume(after: known) {
-      let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selectionOfEvents)
-      return HTTPStream(feeds: [machine], preamble: opening, heartbeat: heartbeat)
+      let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selectionOfEvents)
+      return EventStreamResponse(feeds: [machine], preamble: opening, heartbeat: heartbeat)
     }
     if let known, let history = feed.replay(after: known, selectionOfEvents) {
-      let machine = HTTPStream.Feed(log: feed.log, cursor: feed.log.end, selection: selectionOfEvents)
-      return HTTPStream(feeds: [machine], preamble: opening, history: history, heartbeat: heartbeat)
+      let machine = EventStreamResponse.Feed(log: feed.log, cursor: feed.log.end, selection: selectionOfEvents)
+      return EventStreamResponse(feeds: [machine], preamble: opening, history: history, heartbeat: heartbeat)
     }
     let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
     let (snapshot, cursor) = feed.subscribe()
-    let machine = HTTPStream.Feed(log: feed.log, cursor: cursor, selection: selection)
-    return HTTPStream(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
+    let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selection)
+    return EventStreamResponse(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
   }
 
   static func gap(_ feed: EventPublisher, from known: String, _ before: [JSON.Member] = []) -> JSON {

@@ -43,7 +43,7 @@ enum SSEFrame {
   static let comment = Array(":\n".utf8)
 
   /// Returns an id without an event, which advances a filtered stream's id past the events that it skips.
-  static func position(epoch: String) -> HTTPStream.Heartbeat.Position {
+  static func position(epoch: String) -> EventStreamResponse.Heartbeat.Position {
     .init(prefix: Array("id: \(epoch)-".utf8), suffix: Array("\n\n".utf8))
   }
 }

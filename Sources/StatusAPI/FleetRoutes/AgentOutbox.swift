@@ -13,20 +13,20 @@ public import ReachabilityFleet
 /// store, and while the disk is not waited for, the events in memory are read.
 public final class AgentOutbox: FleetStore {
   private struct State: Sendable {
-    var outbox: Outbox
+    var outbox: FleetOutbox
     /// The numbers that were deleted before they were published.
     var missing: UInt64 = 0
     /// The reads of all cells that wait until events up to a number are visible.
     var waiting: [Waiting] = []
     /// What has to be stored; nil when it is.
-    var unsaved: Acknowledgement?
+    var unsaved: FleetAcknowledgement?
     var isSaving = false
     var observers: [@Sendable (UInt64) -> Void] = []
   }
 
   private struct Waiting: Sendable {
-    var base: AgentBase
-    var completion: @Sendable (Result<AgentBase, FleetStoreError>) -> Void
+    var base: FleetAgentBase
+    var completion: @Sendable (Result<FleetAgentBase, FleetStoreError>) -> Void
   }
 
   /// Bytes of events per read of the store, which must not keep its log for long.
@@ -34,7 +34,7 @@ public final class AgentOutbox: FleetStore {
 
   /// The epoch of this service's events.
   public let epoch: String
-  private let events: VisibleEvents
+  private let events: VisibleFleetEvents
   private let schedule: CheckSchedule
   private let lastNumber: @Sendable () -> UInt64
   private let store: HistoryStore?
@@ -45,11 +45,11 @@ public final class AgentOutbox: FleetStore {
   init(_ publisher: EventPublisher, _ schedule: CheckSchedule) {
     epoch = publisher.epoch
     store = publisher.store
-    events = VisibleEvents(publisher.log, publisher.store)
+    events = VisibleFleetEvents(publisher.log, publisher.store)
     self.schedule = schedule
     // Changes of targets are numbered under the schedule's lock, and reach the publisher before it is released.
     lastNumber = { [publisher] in publisher.guarded.withLock(\.latest.lastSequence) }
-    state = Locked(State(outbox: Outbox(after: 0)))
+    state = Locked(State(outbox: FleetOutbox(after: 0)))
     _ = publisher.log.register { [weak self] in self?.notify() }
   }
 
@@ -79,15 +79,15 @@ public final class AgentOutbox: FleetStore {
 
   /// Reads the changes after a number, and fills the outbox before.
   public func changes(
-    after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<OutboxPage, FleetStoreError>) -> Void
+    after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<FleetOutboxPage, FleetStoreError>) -> Void
   ) {
     state.withLock { state in
-      if number < state.outbox.start || number > state.outbox.through { state.outbox = Outbox(after: number) }
+      if number < state.outbox.start || number > state.outbox.through { state.outbox = FleetOutbox(after: number) }
     }
     queue.async { [self] in fill { completion($0.map { self.page(after: number, limit) }) } }
   }
 
-  private func page(after number: UInt64, _ limit: Int) -> OutboxPage {
+  private func page(after number: UInt64, _ limit: Int) -> FleetOutboxPage {
     state.withLock { $0.outbox.page(after: number, limit: limit) }
   }
 
@@ -104,12 +104,12 @@ public final class AgentOutbox: FleetStore {
         let isEmpty = state.withLock { state in
           guard state.outbox.count == 0 else { return false }
           state.missing += last - min(last, state.outbox.through)
-          state.outbox = Outbox(after: last)
+          state.outbox = FleetOutbox(after: last)
           return true
         }
         guard isEmpty else { return completion(.success(())) }
       case .events(let found):
-        let changes = found.map { (number: $0.sequence, change: CellChange(number: $0.sequence, frame: $0.frame)) }
+        let changes = found.map { (number: $0.sequence, change: FleetCellChange(number: $0.sequence, frame: $0.frame)) }
         state.withLock { state in
           for event in changes {
             if let change = event.change { state.outbox.append(change) }
@@ -124,10 +124,10 @@ public final class AgentOutbox: FleetStore {
   // MARK: - Cells
 
   /// Reads all cells, and waits until the events that they include are visible.
-  public func base(completion: @escaping @Sendable (Result<AgentBase, FleetStoreError>) -> Void) {
+  public func base(completion: @escaping @Sendable (Result<FleetAgentBase, FleetStoreError>) -> Void) {
     let (reports, number) = schedule.reports(of: .fleet, with: lastNumber)
-    let base = AgentBase(
-      number: number, cells: reports.map { BaseCell($0.definition.id, CellState($0)) })
+    let base = FleetAgentBase(
+      number: number, cells: reports.map { FleetBaseCell($0.definition.id, FleetCellState($0)) })
     let isReady = state.withLock { state in
       guard base.number > events.end else { return true }
       state.waiting.append(Waiting(base: base, completion: completion))
@@ -139,15 +139,15 @@ public final class AgentOutbox: FleetStore {
   // MARK: - Acknowledgements
 
   /// Reads what an earlier process has stored; nil for nothing, and without a store.
-  public func load(completion: @escaping @Sendable (Acknowledgement?) -> Void) {
+  public func load(completion: @escaping @Sendable (FleetAcknowledgement?) -> Void) {
     guard let store else { return completion(nil) }
     store.read(
-      { (connection) throws(DatabaseError) in try PublishedEvents(connection) },
-      completion: { result in completion((try? result.get()).flatMap { $0 }.map { Acknowledgement($0) }) })
+      { (connection) throws(DatabaseError) in try HistoryPublishedEvents(connection) },
+      completion: { result in completion((try? result.get()).flatMap { $0 }.map { FleetAcknowledgement($0) }) })
   }
 
   /// Stores what the engine has acknowledged, and removes it from the outbox.
-  public func save(_ acknowledgement: Acknowledgement) {
+  public func save(_ acknowledgement: FleetAcknowledgement) {
     state.withLock { state in
       state.outbox.discard(through: acknowledgement.acked)
       state.unsaved = acknowledgement
@@ -158,7 +158,7 @@ public final class AgentOutbox: FleetStore {
   /// Stores the latest acknowledgement, one transaction at a time.
   private func flush() {
     guard let store else { return }
-    let next = state.withLock { state -> Acknowledgement? in
+    let next = state.withLock { state -> FleetAcknowledgement? in
       guard !state.isSaving, let unsaved = state.unsaved else { return nil }
       state.isSaving = true
       state.unsaved = nil
@@ -166,7 +166,7 @@ public final class AgentOutbox: FleetStore {
     }
     guard let next else { return }
     store.write { (connection) throws(DatabaseError) in
-      try PublishedEvents(next).save(connection)
+      try HistoryPublishedEvents(next).save(connection)
     } completion: { [weak self] result in
       guard let self else { return }
       let isAgain = state.withLock { state in
@@ -180,16 +180,16 @@ public final class AgentOutbox: FleetStore {
   }
 }
 
-extension PublishedEvents {
-  fileprivate init(_ acknowledgement: Acknowledgement) {
+extension HistoryPublishedEvents {
+  fileprivate init(_ acknowledgement: FleetAcknowledgement) {
     self.init(
       epoch: acknowledgement.epoch, through: Int64(clamping: acknowledgement.acked),
       throughEver: Int64(clamping: acknowledgement.ackedEver))
   }
 }
 
-extension Acknowledgement {
-  fileprivate init(_ stored: PublishedEvents) {
+extension FleetAcknowledgement {
+  fileprivate init(_ stored: HistoryPublishedEvents) {
     self.init(
       epoch: stored.epoch, acked: UInt64(clamping: stored.through), ackedEver: UInt64(clamping: stored.throughEver))
   }

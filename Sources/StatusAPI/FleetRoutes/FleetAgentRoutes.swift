@@ -6,14 +6,14 @@ internal import ReachabilityFleet
 enum FleetAgentRoutes {
   static let all = [list, get, delete]
 
-  static let list = Route(
+  static let list = APIRoute(
     pattern: "/fleet/agents", parameters: ["state", "zone"], mediaTypes: [.json], isCompressible: true,
     summary: "the agents of the fleet"
   ) { (context) throws(Problem) in
     let snapshot = try context.fleet().snapshot
-    var state: NodeState?
+    var state: FleetNodeState?
     if let text = context.query["state"] {
-      state = NodeState(rawValue: text)
+      state = FleetNodeState(rawValue: text)
       guard state != nil, state != .left else {
         throw Problem(
           .badRequest, "unknown state \(text.prefix(80).debugDescription); expected one of present, lost")
@@ -28,7 +28,7 @@ enum FleetAgentRoutes {
     return .now(context.document(.members(["agents": .array(documents)])))
   }
 
-  static let get = Route(
+  static let get = APIRoute(
     pattern: "/fleet/agents/{id}", mediaTypes: [.json], summary: "one agent of the fleet"
   ) { (context) throws(Problem) in
     let snapshot = try context.fleet().snapshot
@@ -37,7 +37,7 @@ enum FleetAgentRoutes {
     return .now(context.document(FleetRepresentation.agent(id, node, snapshot, reached)))
   }
 
-  static let delete = Route(
+  static let delete = APIRoute(
     method: "DELETE", pattern: "/fleet/agents/{id}", scope: .admin, mediaTypes: [.json],
     summary: "forget a lost agent, so that others take its place"
   ) { (context) throws(Problem) in
@@ -58,7 +58,7 @@ enum FleetAgentRoutes {
 
   private static func agent(
     _ context: RequestContext, _ snapshot: FleetSnapshot
-  ) throws(Problem) -> (id: String, node: FoldedNode) {
+  ) throws(Problem) -> (id: String, node: FleetFoldedNode) {
     let id = context.path["id"] ?? ""
     guard let node = snapshot.fold.nodes[id], node.isAgent else {
       throw Problem(

@@ -14,7 +14,7 @@ enum FleetCheckRoute {
   /// The buffer of a response in lines: those of the most agents, at most 300 bytes each.
   private static let streamBytes = 16 * 1024
 
-  static let check = Route(
+  static let check = APIRoute(
     method: "POST", pattern: "/fleet/checks", scope: .check, mediaTypes: [.json, .ndjson],
     summary: "check a target of the fleet now, from several agents"
   ) { (context) throws(Problem) in
@@ -37,7 +37,7 @@ enum FleetCheckRoute {
     }
     guard !present.isEmpty else { throw Problem(.conflict, "no agent that is assigned to \(id) is present") }
     try SingleCheckRoutes.enforceRateLimit(min(count, present.count), context)
-    let agents = Array(Rendezvous.order(present, for: id).prefix(count))
+    let agents = Array(FleetRendezvousHash.order(present, for: id).prefix(count))
     if context.media == .ndjson { return .now(lines(id, agents, fleet)) }
     return .later { promise in
       let results = Collector(agents.count) { documents in
@@ -71,7 +71,7 @@ enum FleetCheckRoute {
       }
     }
     // A space is insignificant before a JSON text.
-    let stream = HTTPStream(
+    let stream = EventStreamResponse(
       feeds: [.init(log: log, cursor: cursor)], heartbeat: .init(bytes: [UInt8(ascii: " ")]),
       endsAfter: UInt64(agents.count))
     return HTTPResponse(headers: RepresentationHeaders.headers(.ndjson), body: .stream(stream))
@@ -80,7 +80,7 @@ enum FleetCheckRoute {
   private static func document(
     _ agent: String, _ target: String, _ result: Result<[UInt8], FleetEngineError>
   ) -> JSON {
-    var cell: CellState?
+    var cell: FleetCellState?
     var missing = Reason.notChecked
     switch result {
     case .success(let payload):

@@ -11,7 +11,7 @@ struct FleetEntityTag: CustomStringConvertible {
   private let sequence: UInt64
   private let visibility: TargetVisibility
 
-  init(_ target: FoldedTarget, _ visibility: TargetVisibility) {
+  init(_ target: FleetFoldedTarget, _ visibility: TargetVisibility) {
     version = target.version
     sequence = max(target.changedAt, target.verdict?.sequence ?? 0)
     self.visibility = visibility
@@ -20,7 +20,9 @@ struct FleetEntityTag: CustomStringConvertible {
   var description: String { "\"\(version).\(sequence)\(visibility == .redacted ? ".r" : "")\"" }
 
   /// The tag of a page of targets: a hash of theirs.
-  static func ofList(_ page: ArraySlice<(id: String, target: FoldedTarget)>, _ visibility: TargetVisibility) -> String {
+  static func ofList(_ page: ArraySlice<(id: String, target: FleetFoldedTarget)>, _ visibility: TargetVisibility)
+    -> String
+  {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for (id, target) in page {
       for byte in "\(id)\(FleetEntityTag(target, visibility))".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -29,7 +31,8 @@ struct FleetEntityTag: CustomStringConvertible {
   }
 
   /// Enforces `If-Match` and `If-None-Match` of a change.
-  static func enforcePreconditions(_ request: HTTPRequest, _ id: String, _ present: FoldedTarget?) throws(Problem) {
+  static func enforcePreconditions(_ request: HTTPRequest, _ id: String, _ present: FleetFoldedTarget?) throws(Problem)
+  {
     func tags(_ list: String) -> [Substring] {
       list.split(separator: ",").map { $0.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" } }
     }

@@ -15,7 +15,7 @@ enum FleetEventRoutes {
   /// Event types that `types` does not filter.
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye"]
 
-  static let events = Route(
+  static let events = APIRoute(
     pattern: "/fleet/events", parameters: ["types", "target", "agent", "zone", "lastEventId"],
     repeatable: ["target", "agent", "zone"],
     mediaTypes: [.eventStream],
@@ -30,7 +30,7 @@ enum FleetEventRoutes {
       return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
     }
     return .later { promise in
-      let position = StreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
+      let position = FleetEngineStreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
       fleet.wait(for: position, within: patience) { _ in
         let (resume, _, snapshot) = fleet.subscribe(after: id)
         guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
@@ -54,14 +54,15 @@ enum FleetEventRoutes {
       preamble = SSEFrame.retry + SSEFrame.event("gap", gap) + start(fleet, snapshot)
     case (nil, _): preamble = SSEFrame.retry + start(fleet, snapshot)
     }
-    let feed = HTTPStream.Feed(log: fleet.log, cursor: cursor, selection: selection)
+    let feed = EventStreamResponse.Feed(log: fleet.log, cursor: cursor, selection: selection)
     let headers: HTTPHeaders = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
     return HTTPResponse(
       headers: SecurityHeaders.merged(into: headers),
       body: .stream(
-        HTTPStream(feeds: [feed], preamble: preamble, heartbeat: HTTPStream.Heartbeat(bytes: SSEFrame.comment))))
+        EventStreamResponse(
+          feeds: [feed], preamble: preamble, heartbeat: EventStreamResponse.Heartbeat(bytes: SSEFrame.comment))))
   }
 
   /// The event `snapshot`, with the id of the moment.

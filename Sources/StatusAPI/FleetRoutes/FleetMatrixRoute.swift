@@ -9,7 +9,7 @@ enum FleetMatrixRoute {
   static let defaultLimit = 1000
   static let limitMaximum = 10_000
 
-  static let matrix = Route(
+  static let matrix = APIRoute(
     pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
     mediaTypes: [.json, .csv], isCompressible: true, summary: "what each agent says about each target and other agent"
   ) { (context) throws(Problem) in
@@ -74,7 +74,7 @@ enum FleetMatrixRoute {
     _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: [String]?, _ limit: Int,
     _ context: RequestContext
   ) -> HTTPResponse {
-    let all = ZoneMatrix(snapshot, subjects: query.subjects) { agent, target in
+    let all = FleetZoneMatrix(snapshot, subjects: query.subjects) { agent, target in
       (query.target == nil || query.target == target)
         && snapshot.fold.nodes[agent].map { query.includes(agent, $0) } ?? false
     }.groups
@@ -125,7 +125,7 @@ enum FleetMatrixRoute {
 
 /// The selection of cells by a request.
 struct FleetMatrixQuery {
-  let subjects: MatrixSubjects?
+  let subjects: FleetMatrixSubjects?
   let agent: String?
   let target: String?
   let zone: String?
@@ -133,7 +133,7 @@ struct FleetMatrixQuery {
   let isGrouped: Bool
 
   init(_ context: RequestContext) throws(Problem) {
-    subjects = try Self.value("of", MatrixSubjects.self, context)
+    subjects = try Self.value("of", FleetMatrixSubjects.self, context)
     state = try Self.value("state", TargetState.self, context)
     agent = context.query["from"]
     target = context.query["to"]
@@ -144,7 +144,7 @@ struct FleetMatrixQuery {
     }
   }
 
-  func includes(_ id: String, _ node: FoldedNode) -> Bool {
+  func includes(_ id: String, _ node: FleetFoldedNode) -> Bool {
     (agent == nil || agent == id) && (zone == nil || zone == node.hello?.zone)
   }
 

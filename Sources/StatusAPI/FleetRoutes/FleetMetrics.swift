@@ -53,7 +53,7 @@ extension MetricCollector {
     page.add(
       "reachd_fleet_zone_pairs", .gauge,
       "Pairs of agents of which the one in zone `from` checks the one in zone `to`, by the state that it reports.",
-      ZoneMatrix(snapshot, subjects: .agents).groups.lazy.flatMap { group in
+      FleetZoneMatrix(snapshot, subjects: .agents).groups.lazy.flatMap { group in
         group.counts.map { .init(Double($0.count), ["from": group.from, "to": group.to, "state": $0.state.rawValue]) }
       })
   }

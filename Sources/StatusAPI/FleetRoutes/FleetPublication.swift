@@ -14,7 +14,7 @@ enum FleetPublication {
       let created = fleet.snapshot.fold.created
       fleet.engine.publish(FleetWire.encode(message), on: message.subject, expecting: nil) { result in
         guard case .success(let sequence) = result else { return promise.fulfil(context.answer(unavailable)) }
-        let position = StreamPosition(sequence: sequence, created: created)
+        let position = FleetEngineStreamPosition(sequence: sequence, created: created)
         fleet.wait(for: position, within: timeLimit) { isFolded in
           promise.fulfil(isFolded ? answer(fleet.snapshot) : context.answer(unavailable))
         }

@@ -13,7 +13,7 @@ enum FleetRepresentation {
       JSON.Member(
         verdict.rawValue, count: fold.targets.values.count { ($0.verdict?.message.to ?? .unknown) == verdict })
     }
-    let states = NodeState.allCases.filter { $0 != .left }.map { state in
+    let states = FleetNodeState.allCases.filter { $0 != .left }.map { state in
       JSON.Member(state.rawValue, count: fold.nodes.values.count { $0.isAgent && $0.state == state })
     }
     return .object([
@@ -31,7 +31,7 @@ enum FleetRepresentation {
 
   /// An agent, with what the others say about it.
   static func agent(
-    _ id: String, _ node: FoldedNode, _ snapshot: FleetSnapshot, _ reached: QuorumRules.Decision?
+    _ id: String, _ node: FleetFoldedNode, _ snapshot: FleetSnapshot, _ reached: FleetQuorumRules.Decision?
   ) -> JSON {
     let cells = TargetState.allCases.map { state in
       JSON.Member(state.rawValue, count: node.cells.keys.count { node.vote($0)?.state == state })
@@ -48,7 +48,7 @@ enum FleetRepresentation {
     ])
   }
 
-  private static func reached(_ decision: QuorumRules.Decision) -> JSON {
+  private static func reached(_ decision: FleetQuorumRules.Decision) -> JSON {
     .object([
       .init("verdict", text: decision.verdict.rawValue), .init("votes", FleetWire.encode(decision.votes)),
       .init("downFrom", .list(decision.downFrom)),
@@ -57,7 +57,7 @@ enum FleetRepresentation {
 
   /// A target with its verdict; with the votes of each assigned agent if `isWhole`.
   static func target(
-    _ id: String, _ target: FoldedTarget, _ snapshot: FleetSnapshot, _ visibility: TargetVisibility, isWhole: Bool
+    _ id: String, _ target: FleetFoldedTarget, _ snapshot: FleetSnapshot, _ visibility: TargetVisibility, isWhole: Bool
   ) -> JSON {
     let decision = snapshot.fold.decision(for: id)
     let verdict = target.verdict
@@ -67,7 +67,7 @@ enum FleetRepresentation {
         .init("verdict", text: (verdict?.message.to ?? .unknown).rawValue),
         .init("reason", .text(reason(verdict, decision)?.rawValue)),
         .init("since", text: Timestamp(nanoseconds: verdict?.since ?? target.definitionTime).description),
-        .init("votes", FleetWire.encode(decision?.votes ?? VoteCounts())),
+        .init("votes", FleetWire.encode(decision?.votes ?? FleetVoteCounts())),
         .init(
           "needed",
           .members([
@@ -83,17 +83,17 @@ enum FleetRepresentation {
   }
 
   /// Why a verdict is what it is; without a decision by votes there is no message, but a reason.
-  private static func reason(_ verdict: AcceptedVerdict?, _ decision: QuorumRules.Decision?) -> Reason? {
+  private static func reason(_ verdict: FleetAcceptedVerdict?, _ decision: FleetQuorumRules.Decision?) -> Reason? {
     guard let message = verdict?.message, message.to != .unknown else { return decision?.reason ?? .starting }
     return message.reason
   }
 
   /// A cell of the matrix.
-  static func cell(_ target: String, _ agent: String, _ node: FoldedNode?) -> JSON {
+  static func cell(_ target: String, _ agent: String, _ node: FleetFoldedNode?) -> JSON {
     .object([.init("target", text: target)] + vantage(target, agent, node))
   }
 
-  private static func vantage(_ target: String, _ agent: String, _ node: FoldedNode?) -> [JSON.Member] {
+  private static func vantage(_ target: String, _ agent: String, _ node: FleetFoldedNode?) -> [JSON.Member] {
     let cell = node?.vote(target)
     return [
       .init("agent", text: agent), .init("zone", text: node?.hello?.zone ?? ""),

@@ -9,7 +9,7 @@ enum FleetRoutes {
       FleetMatrixRoute.matrix, FleetEventRoutes.events, FleetCheckRoute.check,
     ]
 
-  static let overview = Route(
+  static let overview = APIRoute(
     pattern: "/fleet", mediaTypes: [.json], summary: "the fleet in numbers, and this replica's position"
   ) { (context) throws(Problem) in
     let fleet = try context.fleet()

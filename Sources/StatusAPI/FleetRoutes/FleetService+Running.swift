@@ -8,7 +8,7 @@ extension FleetService {
   private static let start = ContinuousClock.now
   private var now: Duration { ContinuousClock.now - Self.start }
 
-  func receive(_ heartbeat: Heartbeat) {
+  func receive(_ heartbeat: HeartbeatMessage) {
     state.withLock { state in
       let nodes = state.replica.fold.nodes
       if nodes[heartbeat.agent] != nil { state.heartbeats[heartbeat.agent] = heartbeat }
@@ -24,7 +24,7 @@ extension FleetService {
     }
     guard let hello else { return }
     engine.send(
-      FleetWire.encode(Heartbeat(agent: id, instance: instance, outbox: 0, hello: hello)), on: .heartbeat(id))
+      FleetWire.encode(HeartbeatMessage(agent: id, instance: instance, outbox: 0, hello: hello)), on: .heartbeat(id))
     queue.asyncAfter(deadline: .now() + FleetLimits.heartbeatInterval.timeInterval) { [weak self] in
       self?.sendHeartbeats()
     }
@@ -59,7 +59,7 @@ extension FleetService {
       let fold = state.replica.fold
       log.append(contentsOf: events.map { FleetEventRepresentation.entry($0, fold) })
     case .restarted:
-      state.window = EventWindow(limit: Self.eventLimit)
+      state.window = FleetEventWindow(limit: Self.eventLimit)
       log.restart(baseID: 0)
       logger.warning("the engine has another stream; the state of the fleet is read again")
     default: break

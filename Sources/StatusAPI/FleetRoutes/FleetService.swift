@@ -18,8 +18,8 @@ public final class FleetService: Sendable {
 
   struct State {
     var replica: FleetReplica
-    var window = EventWindow(limit: eventLimit)
-    var heartbeats: [String: Heartbeat] = [:]
+    var window = FleetEventWindow(limit: eventLimit)
+    var heartbeats: [String: HeartbeatMessage] = [:]
     var consumption: (any FleetSubscription)?
     /// Deliveries of earlier consumptions are ignored.
     var consumptionNumber: UInt64 = 0
@@ -33,7 +33,7 @@ public final class FleetService: Sendable {
 
   /// A request that waits until a message is folded.
   struct Waiter: Sendable {
-    var position: StreamPosition
+    var position: FleetEngineStreamPosition
     var complete: @Sendable (_ isFolded: Bool) -> Void
   }
 
@@ -127,7 +127,8 @@ public final class FleetService: Sendable {
 
   /// Calls a closure when a message is folded, or after the time limit.
   func wait(
-    for position: StreamPosition, within limit: Duration, _ complete: @escaping @Sendable (_ isFolded: Bool) -> Void
+    for position: FleetEngineStreamPosition, within limit: Duration,
+    _ complete: @escaping @Sendable (_ isFolded: Bool) -> Void
   ) {
     let number = state.withLock { state -> UInt64? in
       guard !Self.isFolded(position, state) else { return nil }
@@ -141,7 +142,7 @@ public final class FleetService: Sendable {
     }
   }
 
-  static func isFolded(_ position: StreamPosition, _ state: State) -> Bool {
+  static func isFolded(_ position: FleetEngineStreamPosition, _ state: State) -> Bool {
     let fold = state.replica.fold
     return state.replica.isComplete && (fold.created != position.created || fold.sequence >= position.sequence)
   }

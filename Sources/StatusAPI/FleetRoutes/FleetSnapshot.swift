@@ -8,7 +8,7 @@ struct FleetSnapshot: Sendable {
   var isComplete: Bool
   /// Whether the engine is connected.
   var isConnected: Bool
-  var heartbeats: [String: Heartbeat]
+  var heartbeats: [String: HeartbeatMessage]
   /// The id of the last event, or of the moment before the first.
   var last: FleetEventID
 
@@ -23,12 +23,12 @@ struct FleetSnapshot: Sendable {
   }
 
   /// The agents, sorted by id.
-  var agents: [(id: String, node: FoldedNode)] {
+  var agents: [(id: String, node: FleetFoldedNode)] {
     fold.nodes.filter { $0.value.isAgent }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   /// The targets, sorted by id.
-  var targets: [(id: String, target: FoldedTarget)] {
+  var targets: [(id: String, target: FleetFoldedTarget)] {
     fold.targets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 }

@@ -7,7 +7,7 @@ enum FleetTargetDecoder {
   /// Limits of the members.
   static let countLimit = 10_000
 
-  static func encode(_ placement: Placement) -> JSON {
+  static func encode(_ placement: FleetPlacement) -> JSON {
     guard !placement.select.isEmpty || placement.count != nil else { return "all" }
     var members: [JSON.Member] = [.init("select", texts: placement.select)]
     if let count = placement.count { members.append(.init("count", count: count)) }
@@ -16,12 +16,12 @@ enum FleetTargetDecoder {
   }
 
   /// Reads `place`: `"all"`, or an object with `select`, `count` and `spread`.
-  static func placement(_ json: JSON?, at pointer: String) throws(TargetDecoder.InvalidFields) -> Placement {
-    guard let json, json != "all" else { return Placement() }
+  static func placement(_ json: JSON?, at pointer: String) throws(TargetDecoder.InvalidFields) -> FleetPlacement {
+    guard let json, json != "all" else { return FleetPlacement() }
     guard let members = json.members else {
       throw invalid(pointer, "expected \"all\" or an object with select, count and spread")
     }
-    var placement = Placement()
+    var placement = FleetPlacement()
     for member in members {
       switch member.name {
       case "select":
@@ -45,13 +45,13 @@ enum FleetTargetDecoder {
     return placement
   }
 
-  static func encode(_ quorum: QuorumRule) -> JSON {
+  static func encode(_ quorum: FleetQuorumRule) -> JSON {
     .object([
       .init("down", encode(quorum.down)), .init("minimum", encode(quorum.minimum)), .init("zones", count: quorum.zones),
     ])
   }
 
-  private static func encode(_ threshold: QuorumRule.Threshold?) -> JSON {
+  private static func encode(_ threshold: FleetQuorumRule.Threshold?) -> JSON {
     switch threshold {
     case nil: .null
     case .count(let count): .integer(Int64(count))
@@ -60,12 +60,12 @@ enum FleetTargetDecoder {
   }
 
   /// Reads `quorum`: an object with `down`, `minimum` and `zones`.
-  static func quorum(_ json: JSON?, at pointer: String) throws(TargetDecoder.InvalidFields) -> QuorumRule {
-    guard let json else { return QuorumRule() }
+  static func quorum(_ json: JSON?, at pointer: String) throws(TargetDecoder.InvalidFields) -> FleetQuorumRule {
+    guard let json else { return FleetQuorumRule() }
     guard let members = json.members else {
       throw invalid(pointer, "expected an object with down, minimum and zones")
     }
-    var quorum = QuorumRule()
+    var quorum = FleetQuorumRule()
     for member in members {
       switch member.name {
       case "down": quorum.down = try threshold(member.value, at: pointer + "/down")
@@ -85,7 +85,7 @@ enum FleetTargetDecoder {
 
   private static func threshold(
     _ json: JSON, at pointer: String
-  ) throws(TargetDecoder.InvalidFields) -> QuorumRule.Threshold? {
+  ) throws(TargetDecoder.InvalidFields) -> FleetQuorumRule.Threshold? {
     switch json {
     case .null: return nil
     case .integer(let number) where (1...Int64(countLimit)).contains(number): return .count(Int(number))

@@ -7,7 +7,7 @@ internal import ReachabilityFleet
 enum FleetTargetRoutes {
   static let all = [list, post, get, put, delete]
 
-  static let list = Route(
+  static let list = APIRoute(
     pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
     isCompressible: true, summary: "the targets of the fleet with their verdicts"
   ) { (context) throws(Problem) in
@@ -40,7 +40,7 @@ enum FleetTargetRoutes {
     return verdict
   }
 
-  static let post = Route(
+  static let post = APIRoute(
     method: "POST", pattern: "/fleet/targets", scope: .targetsWrite, mediaTypes: [.json],
     summary: "define a target of the fleet"
   ) { (context) throws(Problem) in
@@ -49,7 +49,7 @@ enum FleetTargetRoutes {
     return try FleetTargetWriter(context, id).write(definition, isCreation: true)
   }
 
-  static let get = Route(
+  static let get = APIRoute(
     pattern: "/fleet/targets/{id}", parameters: ["wait"], mediaTypes: [.json],
     summary: "one target of the fleet with the votes of its agents"
   ) { (context) throws(Problem) in
@@ -62,7 +62,7 @@ enum FleetTargetRoutes {
     }
   }
 
-  static let put = Route(
+  static let put = APIRoute(
     method: "PUT", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
     summary: "define a target of the fleet, or change one"
   ) { (context) throws(Problem) in
@@ -72,7 +72,7 @@ enum FleetTargetRoutes {
     return try FleetTargetWriter(context, id).write(definition, isCreation: false)
   }
 
-  static let delete = Route(
+  static let delete = APIRoute(
     method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
     summary: "delete a target of the fleet"
   ) { (context) throws(Problem) in
@@ -86,7 +86,7 @@ enum FleetTargetRoutes {
   }
 
   static func answer(
-    _ id: String, _ target: FoldedTarget, _ snapshot: FleetSnapshot, _ context: RequestContext, status: Int = 200
+    _ id: String, _ target: FleetFoldedTarget, _ snapshot: FleetSnapshot, _ context: RequestContext, status: Int = 200
   ) -> HTTPResponse {
     let visibility = TargetVisibility(context)
     let document = FleetRepresentation.target(id, target, snapshot, visibility, isWhole: true)
@@ -111,8 +111,9 @@ enum FleetTargetBody {
       let definition = try TargetDecoder.definition(
         own.map(JSON.object) ?? body, at: "", id: id, modules: context.service.targets.modules,
         alsoKnown: ["place", "quorum"])
-      guard Mesh.agent(of: definition.id) == nil else {
-        throw FleetTargetDecoder.invalid("/id", "ids that begin with \(Mesh.prefix) belong to the checks among agents")
+      guard FleetMesh.agent(of: definition.id) == nil else {
+        throw FleetTargetDecoder.invalid(
+          "/id", "ids that begin with \(FleetMesh.prefix) belong to the checks among agents")
       }
       let target = FleetTarget(
         spec: TargetSpec(definition), placement: try FleetTargetDecoder.placement(body["place"], at: "/place"),

@@ -35,7 +35,7 @@ extension FleetWire {
       else { return nil }
       return AgentMessage(
         agent: agent, epoch: epoch, after: after,
-        .base(BasePart(prev: prev, number: number, part: part, of: of, cells: cells)))
+        .base(FleetBasePart(prev: prev, number: number, part: part, of: of, cells: cells)))
     }
     guard let from = json.number("from"), let to = json.number("to"), let changes = json.list("changes", change),
       prev < from, from <= to, changes.count <= FleetLimits.changesPerMessage
@@ -47,7 +47,7 @@ extension FleetWire {
 
   // MARK: - Cells
 
-  private static func encode(_ change: CellChange) -> JSON {
+  private static func encode(_ change: FleetCellChange) -> JSON {
     var members: [JSON.Member] = [
       .init("number", number: change.number), .init("target", text: change.target),
       .init("old", text: change.old.rawValue), .init("time", .integer(change.time.microseconds)),
@@ -57,25 +57,25 @@ extension FleetWire {
     return .object(members)
   }
 
-  private static func change(_ json: JSON) -> CellChange? {
+  private static func change(_ json: JSON) -> FleetCellChange? {
     guard let number = json.number("number"), let target = target(json),
       let old = json.text("old").flatMap(TargetState.init(rawValue:)), let time = json.int("time")
     else { return nil }
     let cell = cell(json)
     // Without a state, the agent does not check the target any longer.
     if cell == nil, json["state"] != nil { return nil }
-    return CellChange(
+    return FleetCellChange(
       number: number, target: target, old: old, cell: cell, time: Timestamp(microseconds: time),
       skipped: json.number("skipped") ?? 0)
   }
 
-  static func encode(_ cell: BaseCell) -> JSON {
+  static func encode(_ cell: FleetBaseCell) -> JSON {
     .object([.init("target", text: cell.target)] + members(cell.cell))
   }
 
-  static func baseCell(_ json: JSON) -> BaseCell? {
+  static func baseCell(_ json: JSON) -> FleetBaseCell? {
     guard let target = target(json), let cell = cell(json) else { return nil }
-    return BaseCell(target, cell)
+    return FleetBaseCell(target, cell)
   }
 
   /// The target of a cell: an id, whoever the agent is, because replicas write it into CSV and event streams.
@@ -83,7 +83,7 @@ extension FleetWire {
     json.text("target").flatMap { TargetSpec.isID($0) ? $0 : nil }
   }
 
-  private static func members(_ cell: CellState) -> [JSON.Member] {
+  private static func members(_ cell: FleetCellState) -> [JSON.Member] {
     var members: [JSON.Member] = [.init("state", text: cell.state.rawValue)]
     if let reason = cell.reason { members.append(.init("reason", text: reason.rawValue)) }
     members.append(.init("since", .integer(cell.since.microseconds)))
@@ -91,7 +91,7 @@ extension FleetWire {
     return members
   }
 
-  private static func cell(_ json: JSON) -> CellState? {
+  private static func cell(_ json: JSON) -> FleetCellState? {
     guard let state = json.text("state").flatMap(TargetState.init(rawValue:)), let since = json.int("since") else {
       return nil
     }
@@ -99,7 +99,7 @@ extension FleetWire {
     guard reason?.utf8.count ?? 0 <= reasonBytes, reason?.allSatisfy({ $0.isASCII && $0.isLetter }) ?? true else {
       return nil
     }
-    return CellState(
+    return FleetCellState(
       state, reason.map(Reason.init(rawValue:)), since: Timestamp(microseconds: since),
       isFlapping: json.flag("flapping"))
   }

@@ -36,7 +36,7 @@ extension FleetWire {
       since: json.int("since").map(Timestamp.init(microseconds:)))
   }
 
-  static func encode(_ votes: VoteCounts) -> JSON {
+  static func encode(_ votes: FleetVoteCounts) -> JSON {
     .object([
       .init("assigned", count: votes.assigned), .init("up", count: votes.up), .init("down", count: votes.down),
       .init("unreachable", count: votes.unreachable), .init("unknown", count: votes.unknown),
@@ -44,9 +44,9 @@ extension FleetWire {
     ])
   }
 
-  private static func votes(_ json: JSON) -> VoteCounts? {
-    var votes = VoteCounts()
-    let fields: [(String, WritableKeyPath<VoteCounts, Int>)] = [
+  private static func votes(_ json: JSON) -> FleetVoteCounts? {
+    var votes = FleetVoteCounts()
+    let fields: [(String, WritableKeyPath<FleetVoteCounts, Int>)] = [
       ("assigned", \.assigned), ("up", \.up), ("down", \.down), ("unreachable", \.unreachable), ("unknown", \.unknown),
       ("paused", \.paused),
     ]

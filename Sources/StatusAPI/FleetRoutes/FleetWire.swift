@@ -33,7 +33,7 @@ public enum FleetWire {
   // MARK: - Messages that are not stored
 
   /// Encodes a heartbeat.
-  public static func encode(_ heartbeat: Heartbeat) -> [UInt8] {
+  public static func encode(_ heartbeat: HeartbeatMessage) -> [UInt8] {
     JSON.object([
       .init("agent", text: heartbeat.agent), .init("instance", .integer(Int64(bitPattern: heartbeat.instance))),
       .init("outbox", count: heartbeat.outbox), .init("hello", number: heartbeat.hello),
@@ -41,11 +41,11 @@ public enum FleetWire {
   }
 
   /// Decodes a heartbeat; nil when it is not understood.
-  public static func heartbeat(_ payload: [UInt8]) -> Heartbeat? {
+  public static func heartbeat(_ payload: [UInt8]) -> HeartbeatMessage? {
     guard let json = try? JSON.parse(payload), let agent = json.text("agent"), let instance = json.int("instance"),
       let outbox = json.count("outbox"), let hello = json.number("hello")
     else { return nil }
-    return Heartbeat(agent: agent, instance: UInt64(bitPattern: instance), outbox: outbox, hello: hello)
+    return HeartbeatMessage(agent: agent, instance: UInt64(bitPattern: instance), outbox: outbox, hello: hello)
   }
 
   /// Encodes a request to an agent.

@@ -11,7 +11,7 @@ enum BadgeRoutes {
     case status, uptime, latency
   }
 
-  static let badge = Route(
+  static let badge = APIRoute(
     pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window"], mediaTypes: [.svg], isBadge: true,
     summary: "a target's status, uptime or latency as an image"
   ) { (context) throws(Problem) in
@@ -21,7 +21,7 @@ enum BadgeRoutes {
       let known = Metric.allCases.map(\.rawValue).joined(separator: ", ")
       throw Problem(.badRequest, "metric must be one of \(known), got \(text.prefix(80).debugDescription)")
     }
-    let window = try TimeParameter.window("window", context) ?? TimeParameter.day
+    let window = try HistoryTimeParameter.window("window", context) ?? HistoryTimeParameter.day
     let report = context.service.targets.schedule.report(of: id)
     guard let report else { throw Problem(.missing, id) }
     switch metric {
@@ -31,15 +31,15 @@ enum BadgeRoutes {
     }
   }
 
-  private static func status(_ state: TargetState, _ id: String) -> SVGBadge {
-    let color: SVGBadge.Color =
+  private static func status(_ state: TargetState, _ id: String) -> HistoryBadge {
+    let color: HistoryBadge.Color =
       switch state {
       case .up: .green
       case .down: .red
       case .unreachable: .yellow
       case .unknown, .paused: .grey
       }
-    return SVGBadge(label: id, value: state.rawValue, color: color)
+    return HistoryBadge(label: id, value: state.rawValue, color: color)
   }
 
   private static func uptime(_ context: RequestContext, _ id: String, _ window: Int64) throws(Problem) -> HTTPReply {
@@ -48,15 +48,15 @@ enum BadgeRoutes {
     return context.reply(
       history,
       { (reader) throws(DatabaseError) -> Double? in
-        guard let target = try reader.reference(to: Subject.target(id)) else { return nil }
+        guard let target = try reader.reference(to: HistorySubject.target(id)) else { return nil }
         return try reader.uptimes(of: [target], in: end - window..<end).first?.availability
       },
       { availability in
         let length = DurationFormat.shortest(.microseconds(window))
         let label = "\(id) uptime \(length)"
-        guard let availability else { return response(SVGBadge(label: label, value: "unknown", color: .grey)) }
-        let color: SVGBadge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
-        return response(SVGBadge(label: label, value: percent(availability), color: color))
+        guard let availability else { return response(HistoryBadge(label: label, value: "unknown", color: .grey)) }
+        let color: HistoryBadge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
+        return response(HistoryBadge(label: label, value: percent(availability), color: color))
       })
   }
 
@@ -74,7 +74,7 @@ enum BadgeRoutes {
     return context.reply(
       history,
       { (reader) throws(DatabaseError) -> UInt32? in
-        let name = Subject.target(id)
+        let name = HistorySubject.target(id)
         guard let reference = try reader.reference(to: name) else { return nil }
         var whole = LatencyRollup()
         let steps = try reader.latencies(
@@ -85,12 +85,12 @@ enum BadgeRoutes {
       { latency in
         let value = latency.map { Duration.microseconds($0).inMilliseconds + " ms" }
         return response(
-          SVGBadge(label: "\(id) latency", value: value ?? "unknown", color: value == nil ? .grey : .green))
+          HistoryBadge(label: "\(id) latency", value: value ?? "unknown", color: value == nil ? .grey : .green))
       })
   }
 
   /// Pages of other origins may embed the image; caches keep it for a minute.
-  private static func response(_ badge: SVGBadge) -> HTTPResponse {
+  private static func response(_ badge: HistoryBadge) -> HTTPResponse {
     var headers = RepresentationHeaders.headers(.svg)
     headers["Cache-Control"] = "max-age=60"
     headers["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -27,8 +27,8 @@ struct HistoryListQuery {
     if let subject { filter.subjects = [subject] } else { filter.subjects = try Self.subjects(context) }
     filter.types = try Self.types(context.query["types"])
     filter.states = try Self.states(context.query["states"])
-    if let since = try TimeParameter.moment("since", context, now: now) { filter.since = since.microseconds }
-    if let until = try TimeParameter.moment("until", context, now: now) { filter.until = until.microseconds }
+    if let since = try HistoryTimeParameter.moment("since", context, now: now) { filter.since = since.microseconds }
+    if let until = try HistoryTimeParameter.moment("until", context, now: now) { filter.until = until.microseconds }
     filter.isDescending = try Self.isDescending(context.query["order"])
     filter.limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
     filter.cursor = try Self.cursor(context.query["cursor"])
@@ -121,7 +121,7 @@ struct HistoryListQuery {
     } else {
       body = JSON.members(["history": .array(entries), "next": .text(next)]).bytes + [0x0a]
     }
-    var headers = RepresentationHeaders.headers(context.media, tag: "W/\"\(ContentTag.of(body))\"")
+    var headers = RepresentationHeaders.headers(context.media, tag: "W/\"\(HistoryEntityTag.of(body))\"")
     if let next { headers["Link"] = "<\(link(next))>; rel=\"next\"" }
     if let tag = headers["ETag"], EntityTagCondition(context.request).matches(tag) {
       headers["Content-Type"] = nil
@@ -142,7 +142,7 @@ struct HistoryListQuery {
 }
 
 /// An entity tag from a content: equal contents have equal tags, also after a restart.
-enum ContentTag {
+enum HistoryEntityTag {
   /// FNV-1a, 64 bits.
   static func of(_ bytes: [UInt8]) -> String {
     let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }

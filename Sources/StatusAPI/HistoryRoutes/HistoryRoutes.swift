@@ -9,7 +9,7 @@ typealias HistoryQuery<Value> = @Sendable (HistoryReader) throws(DatabaseError) 
 
 /// `GET /history`, and the history, uptime and latency of targets.
 enum HistoryRoutes {
-  static let history = Route(
+  static let history = APIRoute(
     pattern: "/history", parameters: HistoryListQuery.parameters.union(["subject"]), repeatable: ["subject"],
     mediaTypes: [.json, .ndjson], summary: "the transitions of the past"
   ) { (context) throws(Problem) in
@@ -20,20 +20,20 @@ enum HistoryRoutes {
       history, { (reader) throws(DatabaseError) in try reader.page(filter) }, { query.response($0) })
   }
 
-  static let targetHistory = Route(
+  static let targetHistory = APIRoute(
     pattern: "/targets/{id}/history", parameters: HistoryListQuery.parameters, mediaTypes: [.json, .ndjson],
     summary: "the transitions of a registered or removed target"
   ) { (context) throws(Problem) in
     let history = try context.history()
     let id = try context.targetID()
     let query = try HistoryListQuery(
-      context, subject: Subject.target(id), now: Timestamp(microseconds: history.time.wall))
+      context, subject: HistorySubject.target(id), now: Timestamp(microseconds: history.time.wall))
     let filter = query.filter
     let isRegistered = context.isRegistered(id)
     return context.reply(
       history,
       { (reader) throws(DatabaseError) -> HistoryPage? in
-        let isKnown = try reader.reference(to: Subject.target(id)) != nil
+        let isKnown = try reader.reference(to: HistorySubject.target(id)) != nil
         return isKnown || isRegistered ? try reader.page(filter) : nil
       },
       { page in page.map(query.response) ?? context.answer(Problem(unknownTarget: id)) })

@@ -10,7 +10,7 @@ enum LatencyRoutes {
   private static let quantileLimit = 8
   private static let defaultQuantiles = "0.5,0.95,0.99"
 
-  static let latency = Route(
+  static let latency = APIRoute(
     pattern: "/targets/{id}/latency", parameters: ["step", "window", "quantiles"], mediaTypes: [.json],
     summary: "the durations of a target's checks, in steps"
   ) { (context) throws(Problem) in
@@ -26,7 +26,7 @@ enum LatencyRoutes {
     return context.reply(
       history,
       { (reader) throws(DatabaseError) -> [(start: Int64, rollup: LatencyRollup)]? in
-        let name = Subject.target(id)
+        let name = HistorySubject.target(id)
         guard let reference = try reader.reference(to: name) else { return isRegistered ? [] : nil }
         return try reader.latencies(of: (name, reference), in: range, step: step, recorder)
       },
@@ -53,11 +53,11 @@ enum LatencyRoutes {
   private static func window(_ context: RequestContext, _ step: LatencyStep) throws(Problem) -> Int64 {
     let standard =
       switch step {
-      case .minute: TimeParameter.hour
-      case .hour: TimeParameter.day
-      case .day: 30 * TimeParameter.day
+      case .minute: HistoryTimeParameter.hour
+      case .hour: HistoryTimeParameter.day
+      case .day: 30 * HistoryTimeParameter.day
       }
-    return (try TimeParameter.window("window", context) ?? standard) / 1_000
+    return (try HistoryTimeParameter.window("window", context) ?? standard) / 1_000
   }
 
   private static func quantiles(_ text: String) throws(Problem) -> [(text: String, share: Double)] {

@@ -21,6 +21,6 @@ extension Sample {
 extension HistoryKeeper {
   /// Records the results of registered targets' checks, by their ids.
   var resultHandler: @Sendable (_ id: String, _ result: CheckResult) -> Void {
-    { [self] id, result in record(Sample(result), of: Subject.target(id)) }
+    { [self] id, result in record(Sample(result), of: HistorySubject.target(id)) }
   }
 }

@@ -8,14 +8,14 @@ internal import ReachabilityChecks
 /// `/uptime` and `/targets/{id}/uptime`.
 enum UptimeRoutes {
   /// The window without `window`.
-  private static let defaultWindow = TimeParameter.day
+  private static let defaultWindow = HistoryTimeParameter.day
   /// The maximum number of steps: three hours more than a month of hours.
   private static let stepLimit: Int64 = 1_000
   /// The default and maximum number of targets per page.
   private static let defaultLimit = 100
   private static let limitMaximum = 10_000
 
-  static let target = Route(
+  static let target = APIRoute(
     pattern: "/targets/{id}/uptime", parameters: ["window", "step"], mediaTypes: [.json],
     summary: "the availability and the outages of a registered or removed target"
   ) { (context) throws(Problem) in
@@ -26,7 +26,7 @@ enum UptimeRoutes {
     return context.reply(
       history,
       { (reader) throws(DatabaseError) -> [UptimeStep]? in
-        guard let target = try reader.reference(to: Subject.target(id)) else {
+        guard let target = try reader.reference(to: HistorySubject.target(id)) else {
           return isRegistered ? UptimeStep.unmonitored(in: range, step: step ?? Int64.max) : nil
         }
         return try reader.uptime(of: target, in: range, step: step ?? range.upperBound - range.lowerBound)
@@ -39,8 +39,8 @@ enum UptimeRoutes {
 
   /// The window, which begins at a whole step, and the step.
   private static func window(_ context: RequestContext, until end: Int64) throws(Problem) -> (Range<Int64>, Int64?) {
-    let window = try TimeParameter.window("window", context) ?? defaultWindow
-    guard let step = try TimeParameter.window("step", context) else { return (end - window..<end, nil) }
+    let window = try HistoryTimeParameter.window("window", context) ?? defaultWindow
+    guard let step = try HistoryTimeParameter.window("step", context) else { return (end - window..<end, nil) }
     guard window <= step * stepLimit else {
       throw Problem(
         .badRequest, "the window has more than \(stepLimit) steps; use a longer step or a shorter window")
@@ -75,15 +75,15 @@ enum UptimeRoutes {
 
   // MARK: - Many targets
 
-  static let all = Route(
+  static let all = APIRoute(
     pattern: "/uptime", parameters: ["window", "label", "limit", "cursor"], mediaTypes: [.json],
     summary: "the availability of the registered targets"
   ) { (context) throws(Problem) in
     let history = try context.history()
     let end = history.time.wall
-    let window = try TimeParameter.window("window", context) ?? defaultWindow
+    let window = try HistoryTimeParameter.window("window", context) ?? defaultWindow
     let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
-    let labels = try LabelSelector.parse(context.query["label"])
+    let labels = try TargetLabelSelector.parse(context.query["label"])
     let cursor = context.query["cursor"]
     if let cursor, !TargetSpec.isID(cursor) {
       throw Problem(.badRequest, "invalid cursor \(cursor.prefix(80).debugDescription); use the URL of the Link header")
@@ -115,7 +115,7 @@ enum UptimeRoutes {
     -> [UptimeSummary]
   {
     var references: [Int64?] = []
-    for id in ids { references.append(try reader.reference(to: Subject.target(id))) }
+    for id in ids { references.append(try reader.reference(to: HistorySubject.target(id))) }
     var found = try reader.uptimes(of: references.compactMap(\.self), in: range).makeIterator()
     return references.map { reference in
       (reference == nil ? nil : found.next()) ?? UptimeStep.unmonitored(in: range, step: .max)[0].summary

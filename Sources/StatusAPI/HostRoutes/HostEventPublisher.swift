@@ -22,10 +22,10 @@ final class HostEventPublisher: Sendable {
     /// The first frames of the stream: the verdict of each host that has one.
     let frames: [UInt8]
     /// The changes after these frames.
-    let feed: HTTPStream.Feed
+    let feed: EventStreamResponse.Feed
     private let onEnd: @Sendable () -> Void
 
-    init(frames: [UInt8], feed: HTTPStream.Feed, onEnd: @escaping @Sendable () -> Void) {
+    init(frames: [UInt8], feed: EventStreamResponse.Feed, onEnd: @escaping @Sendable () -> Void) {
       self.frames = frames
       self.feed = feed
       self.onEnd = onEnd
@@ -75,7 +75,7 @@ final class HostEventPublisher: Sendable {
         release(targets)
         return nil
       }
-      let feed = HTTPStream.Feed(log: log, cursor: start.cursor, selection: .init(topics: start.topics))
+      let feed = EventStreamResponse.Feed(log: log, cursor: start.cursor, selection: .init(topics: start.topics))
       return WatchLease(frames: start.frames, feed: feed) { [weak self] in self?.release(targets) }
     }
   }

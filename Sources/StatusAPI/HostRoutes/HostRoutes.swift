@@ -7,7 +7,7 @@ enum HostRoutes {
   /// The longest timeout of a name's resolution.
   static let timeoutLimit = Duration.seconds(60)
 
-  static let host = Route(
+  static let host = APIRoute(
     pattern: "/hosts/{host}", parameters: ["source", "interface", "resolve", "timeout", "wait"],
     mediaTypes: [.json, .text], summary: "route-level reachability of a name, an address, default or local-link"
   ) { (context) throws(Problem) in

@@ -71,7 +71,8 @@ extension MetricCollector {
 extension MetricExposition {
   /// Adds a family of histograms.
   mutating func add(
-    _ name: String, _ help: String, _ series: [(labels: [(name: String, value: String)], histogram: DurationHistogram)]
+    _ name: String, _ help: String,
+    _ series: [(labels: [(name: String, value: String)], histogram: CheckDurationHistogram)]
   ) {
     var samples: [(suffix: String, sample: Sample)] = []
     for (labels, histogram) in series {

@@ -2,7 +2,7 @@ internal import EmbeddedHTTPServer
 
 /// `GET /metrics`: the metrics for Prometheus.
 enum MetricsRoutes {
-  static let metrics = Route(
+  static let metrics = APIRoute(
     pattern: "/metrics", mediaTypes: [.text], summary: "the metrics of the service, for Prometheus"
   ) { (context) throws(Problem) in
     let metrics = context.service.metrics

@@ -53,7 +53,7 @@ extension MetricCollector {
 }
 
 /// Counts responses by route, method and status, so that requests cannot increase the number of series without bound.
-final class RequestCounters: Sendable {
+final class RequestMetricCounters: Sendable {
   private struct Key: Hashable {
     var route: String
     var method: String

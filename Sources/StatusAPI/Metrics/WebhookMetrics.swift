@@ -9,7 +9,7 @@ extension MetricCollector {
       page.add(
         "reachd_webhook_deliveries_total", .counter, "Attempts and given up messages, by webhook and result.",
         reports.flatMap { report in
-          DeliveryRecord.Result.allCases.map { result in
+          WebhookDeliveryRecord.Result.allCases.map { result in
             .init(
               Double(report.totals[result] ?? 0), ["webhook": report.definition.id, "result": result.rawValue])
           }

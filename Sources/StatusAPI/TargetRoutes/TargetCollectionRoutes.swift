@@ -5,7 +5,7 @@ internal import ReachabilityChecks
 
 /// `/targets`: the list of registered targets, and the registration of one or many.
 enum TargetCollectionRoutes {
-  static let list = Route(
+  static let list = APIRoute(
     pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], mediaTypes: [.json, .text],
     isCompressible: true, summary: "the registered targets with their states"
   ) { (context) throws(Problem) in
@@ -15,7 +15,7 @@ enum TargetCollectionRoutes {
       waitingOn: room, when: { page.changeFilter(context) }, tag: { page.tag(context) }, { page.response(context) })
   }
 
-  static let post = Route(
+  static let post = APIRoute(
     method: "POST", pattern: "/targets", scope: .targetsWrite, mediaTypes: [.json],
     summary: "register a target, or register and change many"
   ) { (context) throws(Problem) in

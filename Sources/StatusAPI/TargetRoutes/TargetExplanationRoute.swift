@@ -8,7 +8,7 @@ internal import ReachabilityChecks
 /// It explains the present state and makes no check, so that it needs no more than the scope to read, and the policy for
 /// targets of clients does not apply to the targets of the configuration.
 enum TargetExplanationRoute {
-  static let explain = Route(
+  static let explain = APIRoute(
     pattern: "/targets/{id}/explain", mediaTypes: [.json, .text],
     summary: "why a registered target is up or not, step by step"
   ) { (context) throws(Problem) in
@@ -20,8 +20,8 @@ enum TargetExplanationRoute {
     let explanation = Diagnosis(of: report.currentOutcome(monitor), in: monitor.snapshot)
     let body =
       context.media == .text
-      ? Array(ExplanationRepresentation.text(explanation).utf8)
-      : ExplanationRepresentation.document(explanation, text: report.definition.target.redacted).bytes + [0x0a]
+      ? Array(CheckExplanationRepresentation.text(explanation).utf8)
+      : CheckExplanationRepresentation.document(explanation, text: report.definition.target.redacted).bytes + [0x0a]
     return .now(HTTPResponse(headers: RepresentationHeaders.headers(context.media), body: .bytes(body)))
   }
 }

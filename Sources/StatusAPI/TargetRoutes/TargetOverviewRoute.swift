@@ -13,7 +13,7 @@ enum TargetOverviewRoute {
   /// The maximum number of ids in a request for some targets.
   static let idLimit = 64
 
-  static let overview = Route(
+  static let overview = APIRoute(
     pattern: "/targets/overview", parameters: ["id", "state", "label", "series"], repeatable: ["id"],
     mediaTypes: [.json],
     summary: "all registered targets in columns, for pages that show all of them"

@@ -10,7 +10,7 @@ enum TargetRoutes {
     TargetExplanationRoute.explain, check, pause, resume,
   ]
 
-  static let get = Route(
+  static let get = APIRoute(
     pattern: "/targets/{id}", parameters: ["wait"], mediaTypes: [.json], summary: "one registered target with its state"
   ) { (context) throws(Problem) in
     let id = try report(context).definition.id
@@ -27,7 +27,7 @@ enum TargetRoutes {
     }
   }
 
-  static let put = Route(
+  static let put = APIRoute(
     method: "PUT", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
     summary: "register a target, or change one"
   ) { (context) throws(Problem) in
@@ -49,7 +49,7 @@ enum TargetRoutes {
     }
   }
 
-  static let delete = Route(
+  static let delete = APIRoute(
     method: "DELETE", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
     summary: "remove a registered target"
   ) { (context) throws(Problem) in
@@ -63,7 +63,7 @@ enum TargetRoutes {
     return .now(HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"]))
   }
 
-  static let check = Route(
+  static let check = APIRoute(
     method: "POST", pattern: "/targets/{id}/check", scope: .check, mediaTypes: [.json],
     summary: "check a registered target now"
   ) { (context) throws(Problem) in
@@ -87,11 +87,11 @@ enum TargetRoutes {
     }
   }
 
-  static let pause = Route(
+  static let pause = APIRoute(
     method: "POST", pattern: "/targets/{id}/pause", scope: .targetsWrite, mediaTypes: [.json],
     summary: "stop checking a registered target", handle: { (context) throws(Problem) in try pause(context, true) })
 
-  static let resume = Route(
+  static let resume = APIRoute(
     method: "POST", pattern: "/targets/{id}/resume", scope: .targetsWrite, mediaTypes: [.json],
     summary: "check a paused target again", handle: { (context) throws(Problem) in try pause(context, false) })
 

@@ -4,11 +4,11 @@ internal import ReachabilityModel
 /// The targets that a query selects with `state` and `label`.
 struct TargetSelection {
   private let states: Set<TargetState>
-  private let labels: [LabelSelector]
+  private let labels: [TargetLabelSelector]
 
   init(_ context: RequestContext) throws(Problem) {
     states = try Self.states(context.query["state"])
-    labels = try LabelSelector.parse(context.query["label"])
+    labels = try TargetLabelSelector.parse(context.query["label"])
   }
 
   func isSelected(_ report: TargetReport) -> Bool {

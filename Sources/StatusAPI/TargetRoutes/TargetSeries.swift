@@ -32,7 +32,7 @@ struct TargetSeries: Sendable {
   /// Reads the series of one target at a time in microseconds since 1970.
   init(of id: String, _ reader: HistoryReader, _ recorder: SampleRecorder, at now: Int64) throws(DatabaseError) {
     self.init()
-    let subject = Subject.target(id)
+    let subject = HistorySubject.target(id)
     guard let reference = try reader.reference(to: subject) else { return }
     let day = try Self.bars(reference, reader, slots: 48, step: 30 * Self.minute, now)
     let quarter = try Self.bars(reference, reader, slots: 90, step: 1_440 * Self.minute, now)

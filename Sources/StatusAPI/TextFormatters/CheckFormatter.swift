@@ -13,12 +13,12 @@ public enum CheckFormatter {
 
   /// Returns the diagnosis of `GET /explain`, one line per step, without the last line end.
   public static func diagnosis(_ explanation: Diagnosis) -> String {
-    String(ExplanationRepresentation.text(explanation).dropLast())
+    String(CheckExplanationRepresentation.text(explanation).dropLast())
   }
 
   /// Returns the document of `GET /explain`, on one line.
   public static func json(_ explanation: Diagnosis) -> String {
     let text = explanation.outcome.request.target.redacted
-    return String(decoding: ExplanationRepresentation.document(explanation, text: text).bytes, as: UTF8.self)
+    return String(decoding: CheckExplanationRepresentation.document(explanation, text: text).bytes, as: UTF8.self)
   }
 }

@@ -4,9 +4,9 @@ internal import Webhooks
 /// The visible events for webhooks.
 final class WebhookEvents: WebhookEventSource {
   let epoch: String
-  private let events: VisibleEvents
+  private let events: VisibleFleetEvents
 
-  init(epoch: String, _ events: VisibleEvents) {
+  init(epoch: String, _ events: VisibleFleetEvents) {
     self.epoch = epoch
     self.events = events
   }

@@ -32,7 +32,7 @@ enum WebhookRepresentation {
   }
 
   /// Returns an entry of a delivery log.
-  static func entry(_ record: DeliveryRecord) -> JSON {
+  static func entry(_ record: WebhookDeliveryRecord) -> JSON {
     .members([
       "event": .string(record.message),
       "time": .string(record.time.description),

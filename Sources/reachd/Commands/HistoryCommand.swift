@@ -58,7 +58,7 @@ struct HistoryCommand: AsyncParsableCommand {
       ] + subject.map { ("subject", $0) }
     let fixed = selection.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
     var cursor: String?
-    let isTable = TerminalDevice.isTerminal(1) && !json
+    let isTable = ProcessTerminal.isTerminal(1) && !json
     var table = isTable ? HistoryTable(isColored: color.isEnabled) : nil
     for _ in 0..<Self.pages {
       let query = fixed + (cursor.map { ["cursor=\(PercentEncoding.encoded($0))"] } ?? [])

@@ -72,7 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
       ("grace", "--grace", [grace].compactMap(\.self)),
       ("streams", "--streams", [streams].compactMap(\.self)), ("data", "--data", [data].compactMap(\.self)),
     ])
-    do throws(PreparationFailure) {
+    do throws(DaemonPreparationFailure) {
       return try Daemon.prepare(sources, log: { Terminal.log($0) })
     } catch {
       switch error {

@@ -4,6 +4,7 @@ internal import HostProcess
 internal import NetworkReachability
 internal import ReachabilityModel
 internal import StatusAPI
+internal import TextSyntax
 
 /// `reachd token create`.
 struct TokenCommand: AsyncParsableCommand {
@@ -30,7 +31,7 @@ struct TokenCommand: AsyncParsableCommand {
 
     @Option(
       help: "A scope: read, check, targets:write or admin; may be given more than once.",
-      completion: .list(Scope.allCases.map(\.rawValue)))
+      completion: .list(AccessScope.allCases.map(\.rawValue)))
     var scope: [String]
 
     @Option(
@@ -45,8 +46,8 @@ struct TokenCommand: AsyncParsableCommand {
 
     func validate() throws {
       if output == "" { throw ValidationError("--output is empty; expected the path of a new file") }
-      for scope in scope where Scope(rawValue: scope) == nil {
-        let known = Scope.allCases.map(\.rawValue)
+      for scope in scope where AccessScope(rawValue: scope) == nil {
+        let known = AccessScope.allCases.map(\.rawValue)
         let suggestion = EditDistance.suggestion(for: scope, among: known).map { " (\($0))" } ?? ""
         throw ValidationError(
           "unknown scope \(scope.debugDescription)\(suggestion); expected one of \(known.joined(separator: ", "))")

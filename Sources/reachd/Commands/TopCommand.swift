@@ -36,22 +36,22 @@ struct TopCommand: AsyncParsableCommand {
     let environment = ProcessEnvironment.all
     let terminal = environment["TERM", default: ""]
     let isInteractive =
-      TerminalDevice.isTerminal(0) && TerminalDevice.isTerminal(1) && !terminal.isEmpty && terminal != "dumb"
+      ProcessTerminal.isTerminal(0) && ProcessTerminal.isTerminal(1) && !terminal.isEmpty && terminal != "dumb"
     guard !once, isInteractive else {
-      TerminalSignals.unblock()
+      ProcessTerminalSignals.unblock()
       return try printOnce()
     }
     throw try await TopDriver.run(client, source, Glyphs(environment), isColored: color.isEnabled)
   }
 
   private func printOnce() throws {
-    var state = ServiceState()
+    var state = TopServiceState()
     let status = try answer("/status")
     state.apply(type: "snapshot", status)
     guard state.machine != nil, state.replaceTargets(try answer("/targets/overview")) else {
       throw ClientOptions.undetermined("the response is not from reachd")
     }
-    for line in PlainFrame.lines(state) { Terminal.line(color.colored(line, within: 2)) }
+    for line in PlainTopScreen.lines(state) { Terminal.line(color.colored(line, within: 2)) }
   }
 
   private func answer(_ path: String) throws -> JSON {

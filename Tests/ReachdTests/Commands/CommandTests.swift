@@ -16,9 +16,9 @@ import Testing
     #expect(end == .exited(0))
     #expect(
       output.wholeMatch(of: #/reachd ([0-9.]+) \(commit (unknown|[0-9a-f]{7,40}(-dirty)?)\)\n/#)?.1
-        == Version.current[...])
+        == ServiceVersion.current[...])
     let contract = String(decoding: Contract.bytes, as: UTF8.self)
-    #expect(contract.contains("\n  version: \(Version.current)\n"))
+    #expect(contract.contains("\n  version: \(ServiceVersion.current)\n"))
   }
 
   @Test(arguments: [

@@ -9,8 +9,8 @@ import Testing
 
 @Suite("AgentOutbox")
 struct AgentOutboxTests {
-  private static func page(_ outbox: AgentOutbox, after number: UInt64) throws -> OutboxPage {
-    let found = Locked<OutboxPage?>(nil)
+  private static func page(_ outbox: AgentOutbox, after number: UInt64) throws -> FleetOutboxPage {
+    let found = Locked<FleetOutboxPage?>(nil)
     outbox.changes(after: number, limit: 10) { result in found.withLock { $0 = try? result.get() } }
     #expect(eventually { found.withLock { $0 != nil } })
     let page = found.withLock { $0 }

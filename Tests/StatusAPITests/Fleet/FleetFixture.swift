@@ -42,8 +42,8 @@ struct FleetFixture {
 
   @discardableResult
   func say(_ agent: String, _ number: UInt64, _ target: String, _ state: TargetState) -> UInt64 {
-    let cell = CellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: 0))
-    let change = CellChange(
+    let cell = FleetCellState(state, state == .up ? nil : .noRoute, since: Timestamp(microseconds: 0))
+    let change = FleetCellChange(
       number: number, target: target, old: .unknown, cell: cell, time: Timestamp(microseconds: 0))
     return engine.publish(
       .agent(

@@ -80,7 +80,7 @@ struct FleetQueryTests {
       Issue.record("the request does not wait")
       return
     }
-    let inbox = try ServerInbox()
+    let inbox = try HTTPServerInbox()
     let cancel = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     defer { cancel() }
     #expect(inbox.take().messages.isEmpty)
@@ -134,7 +134,7 @@ struct FleetQueryTests {
     for agent in ["a", "b"] { fleet.hello(agent) }
     try fleet.waitUntil { $0.fold.nodes["b"]?.state == .present }
     func send(_ agent: String, on subject: String) {
-      let heartbeat = Heartbeat(agent: agent, instance: 1, outbox: 7, hello: 0)
+      let heartbeat = HeartbeatMessage(agent: agent, instance: 1, outbox: 7, hello: 0)
       fleet.engine.send(FleetWire.encode(heartbeat), on: .heartbeat(subject))
     }
     send("b", on: "a")

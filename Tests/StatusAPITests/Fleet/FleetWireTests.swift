@@ -18,15 +18,15 @@ struct FleetWireTests {
     (spec.interval, spec.timeout, spec.fastInterval) = (.seconds(30), .milliseconds(1500), .seconds(1))
     (spec.fall, spec.rise, spec.isPaused) = (3, 2, true)
     return FleetTarget(
-      spec: spec, placement: Placement(select: ["zone": "b"], count: 3, spreadsZones: true),
-      quorum: QuorumRule(down: .percent(50), minimum: .count(2), zones: 2))
+      spec: spec, placement: FleetPlacement(select: ["zone": "b"], count: 3, spreadsZones: true),
+      quorum: FleetQuorumRule(down: .percent(50), minimum: .count(2), zones: 2))
   }
 
   private static var messages: [FleetMessage] {
-    let down = CellState(.down, .dnsTimeout, since: time, isFlapping: true)
+    let down = FleetCellState(.down, .dnsTimeout, since: time, isFlapping: true)
     let hello = NodeHello(
       role: .agent, zone: "b", labels: ["env": "prod"], address: "tcp://192.0.2.7:8080", version: "1")
-    var votes = VoteCounts()
+    var votes = FleetVoteCounts()
     (votes.assigned, votes.up, votes.down) = (3, 2, 1)
     return [
       .agent(
@@ -36,13 +36,13 @@ struct FleetWireTests {
             AgentChangeBatch(
               prev: 3, from: 5, to: 9, again: true,
               changes: [
-                CellChange(number: 5, target: "db", old: .up, cell: down, time: time, skipped: 4),
-                CellChange(number: 6, target: "web", old: .down, cell: nil, time: time),
+                FleetCellChange(number: 5, target: "db", old: .up, cell: down, time: time, skipped: 4),
+                FleetCellChange(number: 6, target: "web", old: .down, cell: nil, time: time),
               ])))),
       .agent(
         AgentMessage(
           agent: "a", epoch: "0a", after: 0,
-          .base(BasePart(prev: 3, number: 9, part: 1, of: 2, cells: [BaseCell("db", down)])))),
+          .base(FleetBasePart(prev: 3, number: 9, part: 1, of: 2, cells: [FleetBaseCell("db", down)])))),
       .node(NodeMessage(id: "a", .hello(hello, restates: true))), .node(NodeMessage(id: "a", .bye(restarts: true))),
       .node(NodeMessage(id: "a", .lost(hello: 8, attributes: hello, by: "r"))),
       .verdict(
@@ -72,12 +72,12 @@ struct FleetWireTests {
 
   @Test("Messages that are not stored are read as they were written")
   func unstored() {
-    let heartbeat = Heartbeat(agent: "a", instance: .max, outbox: 3, hello: 7)
+    let heartbeat = HeartbeatMessage(agent: "a", instance: .max, outbox: 3, hello: 7)
     #expect(FleetWire.heartbeat(FleetWire.encode(heartbeat)) == heartbeat)
     for request: AgentRequest in [.ping, .base, .check(targets: ["db"])] {
       #expect(FleetWire.request(FleetWire.encode(request)) == request)
     }
-    let cell = BaseCell("db", CellState(.up, since: Self.time))
+    let cell = FleetBaseCell("db", FleetCellState(.up, since: Self.time))
     for reply: AgentReply in [.instance(.max), .accepted, .results([cell])] {
       #expect(FleetWire.reply(FleetWire.encode(reply)) == reply)
     }
@@ -99,8 +99,9 @@ struct FleetWireTests {
   @Test("Names from an agent are ids, and reasons are words, because replicas write them into lines")
   func names() {
     func message(_ target: String, _ reason: String) -> FleetMessage {
-      let cell = BaseCell(target, CellState(.down, Reason(rawValue: reason), since: Timestamp(microseconds: 0)))
-      let part = BasePart(prev: 0, number: 1, part: 1, of: 1, cells: [cell])
+      let cell = FleetBaseCell(
+        target, FleetCellState(.down, Reason(rawValue: reason), since: Timestamp(microseconds: 0)))
+      let part = FleetBasePart(prev: 0, number: 1, part: 1, of: 1, cells: [cell])
       return .agent(AgentMessage(agent: "a", epoch: "e", after: 0, .base(part)))
     }
     func isUnderstood(_ message: FleetMessage) -> Bool {

@@ -9,18 +9,18 @@ final class MemoryEngine: FleetEngine {
   fileprivate struct State: Sendable {
     var created: Int64 = 1
     var clock: Int64 = 1_767_225_600_000_000_000
-    var messages: [StoredMessage] = []
+    var messages: [FleetEngineStoredMessage] = []
     var last: UInt64 = 0
     var consumers: [Int: Consumer] = [:]
     var next = 0
     var observers: [@Sendable (Bool) -> Void] = []
-    var subscribers: [@Sendable (UnstoredMessage) -> Void] = []
+    var subscribers: [@Sendable (FleetEngineUnstoredMessage) -> Void] = []
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
   }
 
   fileprivate struct Consumer: Sendable {
     var next: UInt64
-    var receive: @Sendable (Delivery) -> Void
+    var receive: @Sendable (FleetEngineDelivery) -> Void
   }
 
   private final class Subscription: FleetSubscription {
@@ -33,7 +33,7 @@ final class MemoryEngine: FleetEngine {
   private let queue = DispatchQueue(label: "engine")
 
   /// The messages of a subject's kind.
-  func messages(_ prefix: String) -> [StoredMessage] {
+  func messages(_ prefix: String) -> [FleetEngineStoredMessage] {
     state.withLock { $0.messages.filter { $0.subject.hasPrefix(prefix) } }
   }
 
@@ -63,8 +63,8 @@ final class MemoryEngine: FleetEngine {
 
   private func deliver() {
     queue.async { [self] in
-      let deliveries = state.withLock { state -> [(@Sendable (Delivery) -> Void, Delivery)] in
-        var all: [(@Sendable (Delivery) -> Void, Delivery)] = []
+      let deliveries = state.withLock { state -> [(@Sendable (FleetEngineDelivery) -> Void, FleetEngineDelivery)] in
+        var all: [(@Sendable (FleetEngineDelivery) -> Void, FleetEngineDelivery)] = []
         for (number, consumer) in state.consumers {
           for message in state.messages where message.sequence >= consumer.next {
             all.append((consumer.receive, .message(message, pending: state.last - message.sequence)))
@@ -80,12 +80,12 @@ final class MemoryEngine: FleetEngine {
   // MARK: - FleetEngine
 
   func publish(
-    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: ExpectedLast?,
+    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: FleetEngineExpectedLast?,
     completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
   ) {
     let result = state.withLock { state -> Result<UInt64, FleetEngineError> in
       let last = state.messages.last { $0.subject == subject.description }?.sequence ?? 0
-      if let expectation, expectation != ExpectedLast(after: last) { return .failure(.unexpectedLast) }
+      if let expectation, expectation != FleetEngineExpectedLast(after: last) { return .failure(.unexpectedLast) }
       return .success(state.append(payload, subject))
     }
     queue.async { completion(result) }
@@ -93,21 +93,22 @@ final class MemoryEngine: FleetEngine {
   }
 
   func lastMessage(
-    on subject: FleetSubject, completion: @escaping @Sendable (Result<StoredMessage?, FleetEngineError>) -> Void
+    on subject: FleetSubject,
+    completion: @escaping @Sendable (Result<FleetEngineStoredMessage?, FleetEngineError>) -> Void
   ) {
     let found = state.withLock { $0.messages.last { $0.subject == subject.description } }
     queue.async { completion(.success(found)) }
   }
 
-  func streamState(completion: @escaping @Sendable (Result<StreamState?, FleetEngineError>) -> Void) {
+  func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void) {
     let found = state.withLock {
-      StreamState(created: $0.created, first: $0.messages.first?.sequence ?? $0.last + 1, last: $0.last)
+      FleetEngineStreamState(created: $0.created, first: $0.messages.first?.sequence ?? $0.last + 1, last: $0.last)
     }
     queue.async { completion(.success(found)) }
   }
 
   func consume(
-    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (Delivery) -> Void
+    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
   ) -> any FleetSubscription {
     let number = state.withLock { state in
       state.next += 1
@@ -121,12 +122,12 @@ final class MemoryEngine: FleetEngine {
   func send(_ payload: [UInt8], on subject: FleetSubject) {
     let subscribers = state.withLock(\.subscribers)
     queue.async {
-      for receive in subscribers { receive(UnstoredMessage(subject: subject.description, payload: payload)) }
+      for receive in subscribers { receive(FleetEngineUnstoredMessage(subject: subject.description, payload: payload)) }
     }
   }
 
   func subscribe(
-    _ subject: String, receive: @escaping @Sendable (UnstoredMessage, (@Sendable ([UInt8]) -> Void)?) -> Void
+    _ subject: String, receive: @escaping @Sendable (FleetEngineUnstoredMessage, (@Sendable ([UInt8]) -> Void)?) -> Void
   ) -> any FleetSubscription {
     // Replicas subscribe to heartbeats only.
     state.withLock { $0.subscribers.append { receive($0, nil) } }
@@ -154,7 +155,7 @@ extension MemoryEngine.State {
     last += 1
     clock += 1_000_000
     messages.append(
-      StoredMessage(subject: subject.description, sequence: last, time: clock, payload: payload))
+      FleetEngineStoredMessage(subject: subject.description, sequence: last, time: clock, payload: payload))
     return last
   }
 }

@@ -1,0 +1,127 @@
+public import Database
+
+/// The transitions that retention has examined: those that it keeps, because they are the last of their subject, must not
+/// be examined again each minute.
+public struct RetentionProgress: Sendable, Equatable {
+  /// The row number up to which the transitions are examined.
+  var examined: Int64 = 0
+  /// When the first of them was, in microseconds of CLOCK_BOOTTIME; nil if none is.
+  var since: Int64?
+
+  /// No transition is examined.
+  public init() {}
+
+  /// Begins again after some time: examined transitions may not be the last of their subject any more.
+  mutating func expire(at time: Int64) {
+    guard let begun = since, time - begun >= Int64(Limits.examination / .microseconds(1)) else { return }
+    self = RetentionProgress()
+  }
+}
+
+/// Deletes what is older or larger than the policy allows, a limited number of rows in each transaction.
+public enum HistoryRetention {
+  /// Deletes one part of what the policy does not keep.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection that writes, in a transaction.
+  ///   - policy: what to keep.
+  ///   - progress: what earlier calls have examined.
+  ///   - now: the present time.
+  /// - Returns: whether more may have to be deleted.
+  /// - Throws: SQLite's error.
+  public static func apply(
+    _ connection: DatabaseConnection, _ policy: RetentionPolicy, _ progress: inout RetentionProgress,
+    now: StoreTime = .now
+  ) throws(DatabaseError) -> Bool {
+    progress.expire(at: now.uptime)
+    let contents = try contents(connection, policy, after: progress.examined, now)
+    guard let step = policy.steps(contents, at: now.wall / 1_000_000).first else { return false }
+    if case .transitions(let first) = step {
+      progress.since = progress.since ?? now.uptime
+      progress.examined = try deleteTransitions(after: progress.examined, before: first, connection)
+    } else {
+      try delete(step, connection)
+    }
+    try connection.run("PRAGMA incremental_vacuum(\(Limits.vacuumedPages))")
+    return true
+  }
+
+  private static func delete(_ step: RetentionStep, _ connection: DatabaseConnection) throws(DatabaseError) {
+    let (table, key, bound): (String, String, Int64) =
+      switch step {
+      case .events(let first): ("event", "seq", first)
+      case .samples(let first): ("sample", "key", first)
+      case .hours(let first): ("hour", "key", first)
+      case .days(let first): ("day", "key", first)
+      case .transitions(let first): ("transition", "id", first)
+      }
+    try connection.run(
+      "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(key) < ? ORDER BY \(key) LIMIT ?)",
+      .integer(bound), .integer(Int64(Limits.deletedRows)))
+  }
+
+  /// Deletes those of the next transitions that are not the last of their subject before a row.
+  ///
+  /// The last one stays although a later one follows: it is the state of the subject at the beginning of what is kept.
+  /// The last one of a subject that was removed says nothing that its absence does not say. Without its deletion, names
+  /// that are used once, as those of containers' interfaces, would stay.
+  ///
+  /// - Returns: the last row number that was examined.
+  private static func deleteTransitions(after examined: Int64, before bound: Int64, _ connection: DatabaseConnection)
+    throws(DatabaseError) -> Int64
+  {
+    let last = try connection.query(
+      "SELECT max(id) FROM (SELECT id FROM transition WHERE id > ? AND id < ? ORDER BY id LIMIT ?)", .integer(examined),
+      .integer(bound), .integer(Int64(Limits.deletedRows))
+    ) { $0.optionalInteger(0) }
+    guard let last = last.first ?? nil else { return bound - 1 }
+    try connection.run(
+      """
+      DELETE FROM transition WHERE id > ? AND id <= ? AND (new IN (?, ?) OR EXISTS (
+        SELECT 1 FROM transition AS later
+        WHERE later.subject = transition.subject AND later.id > transition.id AND later.id < ?))
+      """, .integer(examined), .integer(last), .integer(Int64(StateCode.interfaceRemoved.rawValue)),
+      .integer(Int64(StateCode.targetRemoved.rawValue)), .integer(bound))
+    return last
+  }
+
+  private static func contents(
+    _ connection: DatabaseConnection, _ policy: RetentionPolicy, after examined: Int64, _ now: StoreTime
+  ) throws(DatabaseError) -> RetentionContents {
+    func first(_ query: String) throws(DatabaseError) -> Int64? {
+      try connection.query(query) { $0.optionalInteger(0) }.first ?? nil
+    }
+    var contents = RetentionContents()
+    let reader = HistoryReader(connection, now: now)
+    if let lowest = try first("SELECT min(seq) FROM event"), let highest = try first("SELECT max(seq) FROM event") {
+      contents.events = lowest...highest
+      // The newest events stand for all of them: the length of each would take a scan of the table.
+      contents.meanEventBytes =
+        try first("SELECT avg(length(body)) + 60 FROM (SELECT body FROM event ORDER BY seq DESC LIMIT 100)") ?? 0
+      let oldest = now.wall - policy.events * 1_000_000
+      contents.firstUndelivered = try first(
+        "SELECT min(cursor) + 1 FROM webhook WHERE epoch = (SELECT value FROM meta WHERE key = 'epoch')")
+      if let published = try HistoryPublishedEvents(connection),
+        published.epoch == (try connection.query("SELECT value FROM meta WHERE key = 'epoch'") { $0.text(0) }).first
+      {
+        contents.firstUnpublished = published.through + 1
+      }
+      contents.firstRecentEvent = Int64(bitPattern: try reader.firstEvent(at: oldest) ?? UInt64(highest))
+    }
+    let unexamined = try connection.query("SELECT min(id) FROM transition WHERE id > ?", .integer(examined)) {
+      $0.optionalInteger(0)
+    }
+    if let lowest = unexamined.first ?? nil, let highest = try first("SELECT max(id) FROM transition") {
+      contents.transitions = lowest...highest
+      let oldest = now.wall - policy.transitions * 1_000_000
+      contents.firstRecentTransition = try reader.firstEntry(at: oldest, try reader.timeline(since: oldest))
+    }
+    contents.firstSample = try first("SELECT min(key) FROM sample")
+    contents.firstHour = try first("SELECT min(key) FROM hour")
+    contents.firstDay = try first("SELECT min(key) FROM day")
+    let pages = try first("PRAGMA page_count") ?? 0
+    let free = try first("PRAGMA freelist_count") ?? 0
+    contents.size = (pages - free) * (try first("PRAGMA page_size") ?? 0)
+    return contents
+  }
+}

@@ -1,0 +1,103 @@
+/// One run of the service, from its start to its last sign of life.
+///
+/// Its times are of CLOCK_BOOTTIME, in microseconds: setting the wall clock does not change them.
+public struct UptimeRun: Sendable, Equatable {
+  /// The number of the run; later runs have higher ones.
+  public var id: Int64
+  /// The id of the kernel's boot (`/proc/sys/kernel/random/boot_id`).
+  public var boot: String
+  /// When it started.
+  public var started: Int64
+  /// Its end, or its last sign of life.
+  public var alive: Int64
+  /// CLOCK_REALTIME minus CLOCK_BOOTTIME at ``alive``.
+  public var shift: Int64
+
+  /// Creates a record.
+  public init(id: Int64, boot: String, started: Int64, alive: Int64, shift: Int64) {
+    self.id = id
+    self.boot = boot
+    self.started = started
+    self.alive = alive
+    self.shift = shift
+  }
+}
+
+/// A time in which the machine was suspended during a run, in microseconds of CLOCK_BOOTTIME.
+public struct UptimeSuspension: Sendable, Equatable {
+  /// The run.
+  public var run: Int64
+  /// The start and the end.
+  public var range: Range<Int64>
+
+  /// Creates a suspension.
+  public init(run: Int64, range: Range<Int64>) {
+    self.run = run
+    self.range = range
+  }
+}
+
+/// Places the runs of the service in UTC.
+///
+/// Durations within a boot are those of CLOCK_BOOTTIME, and the last reading of the wall clock in a boot places it. So a
+/// step of the wall clock moves all records of the boot together. Boots do not overlap: a boot that would end after the
+/// next one begins is moved back.
+public struct UptimeTimeline: Sendable {
+  /// The intervals of UTC in microseconds in which the service ran, ascending and disjoint.
+  public let monitored: [Range<Int64>]
+  /// What to add to the CLOCK_BOOTTIME of a run.
+  private let shifts: [Int64: Int64]
+  private let starts: [(start: Int64, run: Int64)]
+
+  /// Creates the time line.
+  ///
+  /// - Parameters:
+  ///   - runs: the last runs, ascending; older ones may be left out.
+  ///   - suspensions: when the machine was suspended, ascending.
+  public init(runs: [UptimeRun], suspensions: [UptimeSuspension] = []) {
+    var shifts: [Int64: Int64] = [:]
+    var spans: [(run: Int64, range: Range<Int64>)] = []
+    var next: (boot: String, shift: Int64, start: Int64)?
+    for run in runs.reversed() {
+      var shift = next?.boot == run.boot ? next?.shift ?? run.shift : run.shift
+      let limit = next?.start ?? .max
+      if next?.boot != run.boot { shift = min(shift, limit - run.alive) }
+      shifts[run.id] = shift
+      let end = min(max(run.alive, run.started) + shift, limit)
+      let start = min(run.started + shift, end)
+      spans.append((run.id, start..<end))
+      next = (run.boot, shift, start)
+    }
+    self.shifts = shifts
+    spans.reverse()
+    starts = spans.map { ($0.range.lowerBound, $0.run) }
+    let asleep = Dictionary(grouping: suspensions, by: \.run)
+    monitored = spans.flatMap { run, range in
+      let shift = shifts[run] ?? 0
+      return Self.subtract(
+        (asleep[run] ?? []).map { ($0.range.lowerBound + shift)..<($0.range.upperBound + shift) }, from: range)
+    }
+  }
+
+  private static func subtract(_ holes: [Range<Int64>], from range: Range<Int64>) -> [Range<Int64>] {
+    var parts: [Range<Int64>] = []
+    var start = range.lowerBound
+    for hole in holes where hole.upperBound > start && hole.lowerBound < range.upperBound {
+      if hole.lowerBound > start { parts.append(start..<hole.lowerBound) }
+      start = max(start, hole.upperBound)
+    }
+    if start < range.upperBound { parts.append(start..<range.upperBound) }
+    return parts
+  }
+
+  /// Places a record in UTC.
+  ///
+  /// - Parameters:
+  ///   - run: the run that wrote the record.
+  ///   - boottime: its time in microseconds of CLOCK_BOOTTIME.
+  /// - Returns: its time in microseconds of UTC; nil when its run was left out.
+  public func time(run: Int64, boottime: Int64) -> Int64? { shift(of: run).map { boottime &+ $0 } }
+
+  /// What to add to the times of a run; nil when it was left out.
+  func shift(of run: Int64) -> Int64? { shifts[run] }
+}

@@ -1,0 +1,167 @@
+internal import Dispatch
+internal import Locks
+internal import Logging
+internal import ReachabilityModel
+
+/// Logs transitions: a constant message with metadata.
+///
+/// Equal changes of several targets in one reading are one line. What changes again and again has one line when that
+/// begins and one when it ends (``RepeatedChanges``). Changes of hosts are logged at `debug`: their number is that of the
+/// registered targets and of the hosts that clients name, and both have events of their own.
+final class EngineTransitionLog: Sendable {
+  private let logger: Logger
+  private let repeated = Locked(RepeatedChanges())
+  /// Ends the periods of repeated changes; it starts no thread before the first one.
+  private let queue = DispatchQueue(label: "log-repeats")
+
+  init(_ logger: Logger) { self.logger = logger }
+
+  /// Logs the transitions of one reading.
+  func write(_ transitions: [Transition]) {
+    // An unplugged cable causes thousands of lines; without a reader they are not built.
+    guard !transitions.isEmpty, logger.logLevel <= .notice else { return }
+    let now = ContinuousClock.now
+    let (decisions, isFirst) = repeated.withLock { repeated in
+      let wasEmpty = repeated.isEmpty
+      let decisions = transitions.map { transition in
+        RepeatedChanges.Subject(transition.change).map { repeated.record($0, transition.change, at: now) } ?? .log
+      }
+      return (decisions, wasEmpty && !repeated.isEmpty)
+    }
+    var groups = TargetChangeGroups()
+    for (transition, decision) in zip(transitions, decisions) {
+      if decision == .count { continue }
+      if case .target = transition.change {
+        groups.add(transition, isRepeated: decision == .begin)
+      } else {
+        write(transition, isRepeated: decision == .begin)
+      }
+    }
+    for group in groups.all {
+      logger.log(level: group.isRepeated ? .notice : .info, group.message, metadata: group.metadata)
+    }
+    if isFirst { scheduleEnd() }
+  }
+
+  // MARK: - Repeated changes
+
+  private func scheduleEnd() {
+    queue.asyncAfter(deadline: .now() + .seconds(Int(RepeatedChanges.quiet.components.seconds))) { [weak self] in
+      self?.endRepeated()
+    }
+  }
+
+  private func endRepeated() {
+    let (ended, isOver) = repeated.withLock { ($0.takeEnded(at: .now), $0.isEmpty) }
+    for end in ended {
+      var metadata: Logger.Metadata = ["changes": .stringConvertible(end.changes)]
+      metadata[end.subject.kind] = end.subject.name.map { "\($0)" }
+      metadata["state"] = "\(end.state)"
+      metadata["seconds"] = .stringConvertible(end.duration.components.seconds)
+      logger.notice("\(end.subject.kind) no longer flapping", metadata: metadata)
+    }
+    if !isOver { scheduleEnd() }
+  }
+
+  // MARK: - Lines
+
+  private func write(_ transition: Transition, isRepeated: Bool) {
+    var metadata: Logger.Metadata = ["sequence": .stringConvertible(transition.sequence)]
+    if !transition.causes.isEmpty {
+      metadata["cause"] = "\(transition.causes.map(\.rawValue).joined(separator: ","))"
+    }
+    func log(_ message: Logger.Message, _ subject: String) {
+      if isRepeated {
+        logger.notice("\(subject) flapping", metadata: metadata)
+      } else {
+        logger.info(message, metadata: metadata)
+      }
+    }
+    switch transition.change {
+    case .status(let from, let to, let initial):
+      metadata["from"] = "\(from.status.name)"
+      Self.describe(to.leading, into: &metadata)
+      log(initial ? "first verdict" : "status changed", "machine")
+    case .path(_, let to):
+      Self.describe(to.leading, into: &metadata)
+      log("path changed", "machine")
+    case .interface(let state, let removed):
+      metadata["interface"] = "\(state.interface.name)"
+      metadata["state"] = removed ? "removed" : "\(state.interface.operationalState)"
+      metadata["up"] = .stringConvertible(state.interface.flags.contains(.up))
+      metadata["addresses"] = "\(state.addresses.map(\.description).joined(separator: ","))"
+      log("interface changed", "interface")
+    case .host(_, let to):
+      guard logger.logLevel <= .debug else { return }
+      metadata["host"] = "\(to.target)"
+      Self.describe(to.path, into: &metadata)
+      logger.debug("host changed", metadata: metadata)
+    case .target: break
+    }
+  }
+
+  private static func describe(_ path: NetworkPath, into metadata: inout Logger.Metadata) {
+    metadata["status"] = "\(path.status.name)"
+    if let reason = path.reason { metadata["reason"] = "\(reason.rawValue)" }
+    if let interface = path.interface { metadata["interface"] = "\(interface.name)" }
+    if let gateway = path.gateway { metadata["gateway"] = "\(gateway)" }
+    if let source = path.source { metadata["source"] = "\(source)" }
+  }
+}
+
+/// The changes of targets in one reading; equal ones are one line.
+private struct TargetChangeGroups {
+  struct Key: Hashable {
+    var from: TargetState
+    var state: TargetState
+    var reason: Reason?
+    var causes: [Cause]
+    var isFlapping: Bool
+    var isRemoved: Bool
+    var isRepeated: Bool
+  }
+
+  struct Group {
+    var key: Key
+    var sequence: UInt64
+    var ids: [String] = []
+
+    var isRepeated: Bool { key.isRepeated }
+
+    var message: Logger.Message {
+      if isRepeated { return ids.count == 1 ? "target flapping" : "targets flapping" }
+      if key.isRemoved { return ids.count == 1 ? "target removed" : "targets removed" }
+      return ids.count == 1 ? "target changed" : "targets changed"
+    }
+
+    var metadata: Logger.Metadata {
+      var metadata: Logger.Metadata = [
+        "sequence": .stringConvertible(sequence), "from": "\(key.from.rawValue)", "state": "\(key.state.rawValue)",
+      ]
+      // The schedule publishes at most 64 changes together, so the list is short.
+      metadata[ids.count == 1 ? "target" : "targets"] = "\(ids.joined(separator: ","))"
+      if ids.count > 1 { metadata["count"] = .stringConvertible(ids.count) }
+      if !key.causes.isEmpty { metadata["cause"] = "\(key.causes.map(\.rawValue).joined(separator: ","))" }
+      if key.isFlapping { metadata["flapping"] = .stringConvertible(true) }
+      if let reason = key.reason { metadata["reason"] = "\(reason.rawValue)" }
+      return metadata
+    }
+  }
+
+  /// The groups in the order of their first changes.
+  private(set) var all: [Group] = []
+  private var indexes: [Key: Int] = [:]
+
+  mutating func add(_ transition: Transition, isRepeated: Bool) {
+    guard case .target(let from, let to, let isRemoved) = transition.change else { return }
+    let key = Key(
+      from: from, state: to.status.state, reason: to.status.reason, causes: transition.causes,
+      isFlapping: to.status.isFlapping, isRemoved: isRemoved, isRepeated: isRepeated)
+    let index = indexes[key] ?? all.count
+    if index == all.count {
+      indexes[key] = index
+      all.append(Group(key: key, sequence: transition.sequence))
+    }
+    all[index].ids.append(to.definition.id)
+  }
+}

@@ -1,0 +1,26 @@
+package import HostResolver
+
+/// Resolvers for separate purposes, each with its own queue and cache.
+///
+/// A name that no server answers occupies one of a resolver's few slots for seconds. Separate queues keep one-time lookups
+/// from delaying names that are watched or checked repeatedly.
+package struct NameResolverPool: Sendable {
+  /// For watched names.
+  let watches: Resolver
+  /// For names that only clients of the service watch.
+  let ephemeralWatches: Resolver
+  /// For names of checked targets.
+  package let checks: Resolver
+  /// For one-time lookups.
+  package let ephemeral: Resolver
+
+  init(_ configuration: Resolver.Configuration) {
+    (watches, ephemeralWatches) = (Resolver(configuration), Resolver(configuration))
+    (checks, ephemeral) = (Resolver(configuration), Resolver(configuration))
+  }
+
+  /// Empties all caches: another network may have other answers.
+  func flush() {
+    for resolver in [watches, ephemeralWatches, checks, ephemeral] { resolver.flush() }
+  }
+}

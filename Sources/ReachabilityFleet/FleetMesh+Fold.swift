@@ -1,0 +1,35 @@
+extension FleetMesh {
+  /// The time between two checks of a pair of agents.
+  public static let interval = Duration.seconds(10)
+}
+
+extension FleetFold {
+  /// The targets of the mesh that an agent checks, with the addresses of the agents that they are.
+  ///
+  /// A lost agent is checked, too: silence on the engine does not mean that other agents cannot reach it.
+  public func meshTargets(of agent: String) -> [String: String] {
+    let own = FleetMesh.Peer(id: agent, zone: nodes[agent]?.hello?.zone ?? "")
+    let peers = nodes.compactMap { id, node in
+      node.isAgent && node.hello?.address != nil ? FleetMesh.Peer(id: id, zone: node.hello?.zone ?? "") : nil
+    }
+    let checked = FleetMesh.peers(of: own, among: peers).compactMap { id in
+      nodes[id]?.hello?.address.map { (FleetMesh.target(of: id), $0) }
+    }
+    return Dictionary(checked) { first, _ in first }
+  }
+
+  /// What the agents say about each other, by the agent that is checked, with the default quorum.
+  ///
+  /// An agent without a path of its own and a silent one abstain, as with every target.
+  public var meshDecisions: [String: FleetQuorumRules.Decision] {
+    var votes: [String: [FleetQuorumRules.Vote]] = [:]
+    for (id, node) in nodes where node.isAgent {
+      for target in node.cells.keys {
+        guard let checked = FleetMesh.agent(of: target), nodes[checked]?.isAgent == true else { continue }
+        votes[checked, default: []].append(
+          FleetQuorumRules.Vote(agent: id, zone: node.hello?.zone ?? "", state: node.vote(target)?.state))
+      }
+    }
+    return votes.mapValues { FleetQuorumRules.decide(FleetQuorumRule(), $0) }
+  }
+}

@@ -1,0 +1,25 @@
+internal import History
+internal import NetworkReachability
+
+extension RecoveredStoreState {
+  /// The state that the last process published last, for the comparison with the first reading.
+  var restoredState: RestoredEngineState {
+    let machine = subjects[HistorySubject.machine].flatMap(MachineStateRecord.init)
+    let interfaces = subjects.filter { $0.key.hasPrefix(HistorySubject.interface("")) }
+      .compactMap { InterfaceState(storedBytes: $0.value) }
+      .sorted { $0.interface.index < $1.interface.index }
+    return RestoredEngineState(
+      lastNumber: lastSequence, machine: machine?.machine, since: machine?.since,
+      // There is always a loopback interface, unless no state was stored.
+      interfaces: interfaces.isEmpty ? nil : interfaces)
+  }
+}
+
+extension Snapshot {
+  /// Stores the states of subjects that have none, because no event has reported them yet.
+  func storeInitialStates(in store: HistoryStore) {
+    var states = interfaces.map { (HistorySubject.interface($0.interface.name), $0.storedBytes) }
+    states.append((HistorySubject.machine, MachineStateRecord(machine: machine, since: since).bytes))
+    store.storeInitialStates(states)
+  }
+}

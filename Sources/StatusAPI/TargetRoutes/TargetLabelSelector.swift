@@ -1,0 +1,27 @@
+internal import NetworkReachability
+
+/// A label selector: `env=prod`, or `env` for any value.
+struct TargetLabelSelector {
+  private var name: String
+  private var value: String?
+
+  func matches(_ definition: TargetDefinition) -> Bool {
+    guard let found = definition.labels[name] else { return false }
+    return value.map { $0 == found } ?? true
+  }
+
+  /// Parses the parameter `label`: a comma-separated list, all of which must match.
+  static func parse(_ text: String?) throws(Problem) -> [TargetLabelSelector] {
+    guard let text else { return [] }
+    var rules: [TargetLabelSelector] = []
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = parts.first, !name.isEmpty else {
+        throw Problem(
+          .badRequest, "label must be a list such as env=prod,team, got \(text.prefix(80).debugDescription)")
+      }
+      rules.append(TargetLabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
+    }
+    return rules
+  }
+}

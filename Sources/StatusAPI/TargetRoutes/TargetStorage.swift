@@ -1,0 +1,99 @@
+internal import History
+internal import JSONFormat
+internal import Logging
+internal import NetworkReachability
+internal import ReachabilityChecks
+internal import ReachabilityModel
+
+/// A registered target in the store: its definition as the JSON document that registers it, and its status.
+enum TargetStorage {
+  /// The row of a target.
+  static func record(_ report: TargetReport) -> TargetRecord {
+    TargetRecord(
+      id: report.definition.id, definition: String(decoding: definition(report.definition).bytes, as: UTF8.self),
+      origin: report.origin.rawValue, revision: report.revision, state: state(report),
+      token: report.token)
+  }
+
+  /// The status of a target, and the number of its changes.
+  static func state(_ report: TargetReport) -> [UInt8] {
+    StoredTargetState(
+      status: report.status.restorable, changes: report.changes,
+      isPausedByConfiguration: report.isPausedByConfiguration
+    ).bytes
+  }
+
+  /// The target of a row.
+  ///
+  /// - Throws: what is wrong with the definition.
+  static func restored(
+    _ record: TargetRecord, modules: [CheckModule]
+  ) throws(TargetDecoder.InvalidFields) -> RestoredTarget? {
+    guard let origin = TargetOrigin(rawValue: record.origin), let state = StoredTargetState(record.state),
+      let document = try? JSON.parse(Array(record.definition.utf8))
+    else { return nil }
+    let definition = try TargetDecoder.definition(
+      document, at: "", id: record.id, modules: modules + [missingModule(document, modules)].compactMap(\.self))
+    return RestoredTarget(
+      definition: definition, origin: origin, revision: record.revision, changes: state.changes, status: state.status,
+      isPausedByConfiguration: state.isPausedByConfiguration, token: record.token)
+  }
+
+  /// A module in place of one that the configuration does not have any more.
+  ///
+  /// No client's target may use it, so that checks are refused with the reason of a module without access, until the
+  /// configuration has a module of this name again.
+  private static func missingModule(_ target: JSON, _ modules: [CheckModule]) -> CheckModule? {
+    guard let name = target["module"]?.string, !(modules + CheckModule.builtIn).contains(where: { $0.name == name }),
+      let text = target["target"]?.string, let scheme = (try? CheckTarget(text))?.scheme
+    else { return nil }
+    var module = CheckModule.standard(for: scheme)
+    module.name = name
+    module.access = .noTarget
+    return module
+  }
+
+  private static func definition(_ definition: TargetDefinition) -> JSON {
+    let labels = definition.labels.sorted { $0.key < $1.key }
+    return .members([
+      "id": .string(definition.id),
+      "target": .string(TargetVisibility.full.text(definition.target)),
+      "module": .string(definition.module.name),
+      "labels": .object(labels.map { .init(name: $0.key, value: .string($0.value)) }),
+      "interval": .string(DurationFormat.shortest(definition.interval)),
+      "timeout": .string(DurationFormat.shortest(definition.timeout)),
+      "fastInterval": .string(DurationFormat.shortest(definition.fastInterval)),
+      "fall": .integer(Int64(definition.fall)),
+      "rise": .integer(Int64(definition.rise)),
+      "paused": .bool(definition.isPaused),
+    ])
+  }
+}
+
+extension CheckSchedule {
+  /// Registers the targets of an earlier process, after everything else that was recovered is in use.
+  func restore(from store: HistoryStore, modules: [CheckModule], _ logger: Logger) {
+    let recovered = store.recovered
+    store.releaseRecovered()
+    var targets: [RestoredTarget] = []
+    for record in recovered.targets {
+      do throws(TargetDecoder.InvalidFields) {
+        guard let target = try TargetStorage.restored(record, modules: modules) else { continue }
+        targets.append(target)
+        let name = target.definition.module.name
+        guard target.origin == .runtime, !(modules + CheckModule.builtIn).contains(where: { $0.name == name }) else {
+          continue
+        }
+        logger.warning(
+          "the module of a client's target is not configured any more; its checks are refused",
+          metadata: ["target": "\(record.id)", "module": "\(name)"])
+      } catch {
+        logger.error(
+          "a stored target is not registered",
+          metadata: ["target": "\(record.id)", "error": "\(error.errors.first?.detail ?? "")"])
+      }
+    }
+    // A million changes of definitions for each run.
+    restore(targets, firstRevision: UInt64(recovered.run) << 20)
+  }
+}

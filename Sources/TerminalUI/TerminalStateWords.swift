@@ -1,0 +1,28 @@
+internal import ReachabilityModel
+
+/// Colours the states in lines of text.
+package enum TerminalStateWords {
+  /// Returns a line in which the first of its words that is a state has the colour of that state.
+  ///
+  /// - Parameters:
+  ///   - line: a line of words that are separated by single spaces.
+  ///   - limit: the number of words that may be the state; the words after them belong to other programs.
+  ///   - isColored: whether to change anything.
+  /// - Returns: the line.
+  package static func colored(_ line: String, within limit: Int, isColored: Bool) -> String {
+    guard isColored else { return line }
+    var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    for index in words.indices.prefix(limit) {
+      guard let style = style(of: words[index]) else { continue }
+      words[index] = style.applied(to: words[index], isColored: true)
+      break
+    }
+    return words.joined(separator: " ")
+  }
+
+  /// Returns the style of a word; nil if it is not a state of a target or a machine.
+  package static func style(of word: String) -> TerminalStyle? {
+    if let state = TargetState(rawValue: word) { return .state(state) }
+    return ["reachable", "notReachable"].contains(word) ? .machine(word) : nil
+  }
+}

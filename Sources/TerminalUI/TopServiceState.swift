@@ -1,0 +1,105 @@
+package import JSONFormat
+package import ReachabilityModel
+
+/// The state of a service as a client has received it: its machine, all targets in their order, and the newest events.
+package struct TopServiceState: Sendable {
+  /// The events that are kept; a screen shows fewer.
+  private static let eventLimit = 200
+
+  /// The machine; nil before the first document.
+  package private(set) var machine: TopMachineState?
+  /// The newest events, the newest first.
+  package private(set) var events: [TopServiceEvent] = []
+  /// The number of targets in each state.
+  package private(set) var counts: [TargetState: Int] = [:]
+  private var entries: [String: TopTargetEntry] = [:]
+  /// The order of all targets, in which an event moves one, so that its cost is not that of sorting.
+  private var order: [TopTargetEntry.Order] = []
+
+  /// Creates the state before the first document.
+  package init() {}
+
+  /// The number of targets.
+  package var targetCount: Int { order.count }
+
+  /// Returns a target.
+  package subscript(id: String) -> TopTargetEntry? { entries[id] }
+
+  /// Returns the targets at some positions; positions beyond the end are ignored.
+  package func targets(in positions: Range<Int>) -> [TopTargetEntry] {
+    order[positions.clamped(to: order.indices)].compactMap { entries[$0.id] }
+  }
+
+  /// Returns all targets in their order.
+  package var targets: [TopTargetEntry] { targets(in: order.indices) }
+
+  /// Returns the position of a target; nil if there is none with this id.
+  package func position(of id: String) -> Int? {
+    entries[id].map { position(of: $0.order) }
+  }
+
+  /// Replaces all targets; false if the document is not an overview.
+  package mutating func replaceTargets(_ overview: JSON) -> Bool {
+    guard let list = TopTargetEntry.entries(overview) else { return false }
+    entries = Dictionary(list.map { ($0.id, $0) }) { $1 }
+    order = entries.values.map(\.order).sorted()
+    counts = entries.values.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+    return true
+  }
+
+  /// Applies an event of the stream; the overview may include it already.
+  package mutating func apply(type: String, _ data: JSON) {
+    switch type {
+    case "snapshot": machine = TopMachineState(data) ?? machine
+    case "status", "path": machine = data["status"].flatMap(TopMachineState.init) ?? machine
+    case "target": applyTarget(data)
+    default: break
+    }
+    guard let event = TopServiceEvent(type: type, data) else { return }
+    events.insert(event, at: 0)
+    if events.count > Self.eventLimit { events.removeLast() }
+  }
+
+  /// Adds events of the time before the stream, from the response of `GET /events`.
+  package mutating func addPast(_ document: JSON) {
+    let known = Set(events.compactMap(\.id))
+    let past = (document.elements ?? []).compactMap { data in
+      data["type"]?.string.flatMap { TopServiceEvent(type: $0, data) }
+    }
+    events += past.filter { event in event.id.map { !known.contains($0) } ?? true }
+    events.sort { $0.time > $1.time }
+    events.removeLast(max(0, events.count - Self.eventLimit))
+  }
+
+  private mutating func applyTarget(_ data: JSON) {
+    guard let document = data["target"], let id = document["id"]?.string else { return }
+    let old = entries[id]
+    if let old { remove(old) }
+    var latency = old?.latency
+    switch data["durationSeconds"] {
+    case .number(let seconds)?: latency = Int64((seconds * 1e6).rounded())
+    case .integer(let seconds)?: latency = seconds * 1_000_000
+    default: break
+    }
+    guard data["removed"] != .bool(true), let entry = TopTargetEntry(document, latency: latency) else { return }
+    entries[id] = entry
+    order.insert(entry.order, at: position(of: entry.order))
+    counts[entry.state, default: 0] += 1
+  }
+
+  private mutating func remove(_ entry: TopTargetEntry) {
+    entries[entry.id] = nil
+    order.remove(at: position(of: entry.order))
+    counts[entry.state, default: 0] -= 1
+  }
+
+  /// Returns the position of an element, or where to insert it (binary search).
+  private func position(of element: TopTargetEntry.Order) -> Int {
+    var (low, high) = (0, order.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order[middle] < element { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

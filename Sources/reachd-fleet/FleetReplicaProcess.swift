@@ -1,0 +1,49 @@
+internal import HostProcess
+internal import JetStream
+internal import Logging
+internal import ReachabilityFleet
+internal import Service
+internal import StatusAPI
+
+/// The part of the service that makes it a replica: it reads the stream, and serves the state of the fleet.
+final class FleetReplicaProcess: ServicePart {
+  /// The size from which the stream loses its oldest messages: three times what 100 agents with 1,000 targets write a day.
+  private static let streamBytes: Int64 = 1 << 30
+  /// With so many servers the stream is stored by three of them.
+  private static let clusterSize = 3
+
+  private let engine: JetStreamEngine
+  private let fleet: FleetService
+
+  init(_ context: ServicePartContext) {
+    let settings = context.configuration.fleet
+    let logger = context.logger
+    let engine = JetStreamEngine(FleetSettings.connection(settings, role: "replica"), .consuming, logger)
+    self.engine = engine
+    let stream = JetStreamConfiguration(
+      name: FleetSubject.stream, subjects: FleetSubject.stored,
+      replicas: settings.servers.count >= Self.clusterSize ? Self.clusterSize : 1,
+      maximumAge: FleetLimits.streamAge, maximumBytes: Self.streamBytes)
+    let hello = NodeHello(role: .replica, zone: settings.zone, labels: settings.labels, version: ServiceVersion.current)
+    fleet = FleetService(id: settings.id ?? "", hello: hello, engine: engine, logger: logger) { completion in
+      engine.createStream(stream) { result in
+        switch result {
+        case .success: logger.notice("created the stream", metadata: ["copies": "\(stream.replicas)"])
+        case .failure(let error): logger.error("the stream cannot be created", metadata: ["error": "\(error)"])
+        }
+        completion()
+      }
+    }
+    context.service.serve(fleet)
+  }
+
+  func start() {
+    fleet.start()
+    engine.start()
+  }
+
+  func stop() {
+    fleet.stop()
+    engine.stop()
+  }
+}

@@ -1,0 +1,16 @@
+internal import HostProcess
+internal import ReachabilityModel
+
+/// Writes lines to the standard streams.
+enum FleetTerminal {
+  /// Writes a line to standard output.
+  static func line(_ text: String) { _ = StandardStreams.write(Array(text.utf8) + [0x0a], to: 1) }
+
+  /// Writes a line to standard error, with control characters escaped.
+  static func writeError(_ text: String) { _ = log(text.withoutControls) }
+
+  /// Writes log lines, whose control characters are escaped already.
+  ///
+  /// - Returns: whether the write succeeded.
+  static func log(_ lines: String) -> Bool { StandardStreams.write(Array(lines.utf8) + [0x0a], to: 2) == 0 }
+}
