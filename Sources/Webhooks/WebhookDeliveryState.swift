@@ -159,7 +159,7 @@ struct WebhookDeliveryState: Sendable {
     return advance(now)
   }
 
-  /// The webhook is removed: its request is cancelled, and its clients are told.
+  /// The webhook is removed: its request is cancelled, and its clients get a response.
   func remove() -> [Effect] {
     var effects: [Effect] = []
     if case .sending(let number, _, _, let purpose) = activity {

@@ -78,7 +78,7 @@ extension FleetWire {
     return FleetBaseCell(target, cell)
   }
 
-  /// The target of a cell: an id, whoever the agent is, because replicas write it into CSV and event streams.
+  /// The target of a cell: an id, for every agent, because replicas write it into CSV and event streams.
   private static func target(_ json: JSON) -> String? {
     json.text("target").flatMap { TargetSpec.isID($0) ? $0 : nil }
   }
