@@ -138,9 +138,17 @@ let package = Package(
     module(
       "StatusAPI",
       [
-        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
+        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+        "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
         "History", "Database", "Locks", "TextSyntax", deque, logging,
+      ]),
+
+    // Layer 3: what agents and replicas of a fleet add; reachd does not link it.
+    module(
+      "FleetAPI",
+      [
+        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Database", "Locks", logging,
       ]),
 
     // Layer 4: composition and configuration of the service, for any executable.
@@ -170,7 +178,8 @@ let package = Package(
     .executableTarget(
       name: "reachd-fleet",
       dependencies: [
-        "Service", "StatusAPI", "JetStream", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
+        "Service", "StatusAPI", "FleetAPI", "JetStream", "ReachabilityFleet", "ReachabilityChecks",
+        "NetworkReachability",
         "ReachabilityModel", "History", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "HostProcess", "Locks",
         arguments, logging,
       ],
@@ -224,7 +233,7 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
+        "StatusAPI", "FleetAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
         "History", "Database",
         "TestSupport", "Locks", deque, logging,
@@ -232,8 +241,9 @@ let package = Package(
     tests(
       "ContractTests",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-        "EventStreams", "EventLoop", "Credentials", "History", "Database", "YAMLTree", "StatusPage", "TestSupport",
+        "StatusAPI", "FleetAPI", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
+        "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "History",
+        "Database", "YAMLTree", "StatusPage", "TestSupport",
         deque,
         logging,
       ]),
@@ -256,7 +266,8 @@ let package = Package(
     tests(
       "FleetTests",
       [
-        "JetStream", "ReachabilityFleet", "ReachabilityModel", "StatusAPI", "Locks", "TestSupport", "reachd",
+        "JetStream", "ReachabilityFleet", "ReachabilityModel", "FleetAPI", "StatusAPI", "Locks", "TestSupport",
+        "reachd",
         "reachd-fleet",
       ]),
     tests("JetStreamTests", ["JetStream", "Locks", "TestSupport"]),

@@ -2,7 +2,7 @@
 ///
 /// All calls return immediately. Completions are called once, on a thread of the engine, without a lock; they must not
 /// block. Calls while the engine is not connected complete with ``FleetEngineError/disconnected``: nothing is kept for
-/// later. Messages are bytes here; `FleetWire` in StatusAPI encodes and decodes ``FleetMessage``, ``Heartbeat``,
+/// later. Messages are bytes here; `FleetWire` in FleetAPI encodes and decodes ``FleetMessage``, ``Heartbeat``,
 /// ``AgentRequest`` and ``AgentReply``.
 public protocol FleetEngine: AnyObject, Sendable {
   /// Publishes a stored message.

@@ -1,29 +1,48 @@
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+package import EmbeddedHTTPServer
+package import NetworkReachability
 internal import ReachabilityChecks
 
 /// One resource and method, with its query parameters and representations.
-struct APIRoute: Sendable {
-  var method = "GET"
+package struct APIRoute: Sendable {
+  var method: String
   /// The path with its parameters in braces: `/hosts/{host}`.
   var pattern: String
   /// The names that the query may contain; other names are refused, so that a typing error is not silently ignored.
-  var parameters: Set<String> = []
+  var parameters: Set<String>
   /// The parameters that may be repeated; a route reads all of their values from the request.
-  var repeatable: Set<String> = []
+  var repeatable: Set<String>
   /// The scope that the route requires; nil for a route that is always open, independent of the configuration.
-  var scope: AccessScope? = .read
+  var scope: AccessScope?
   /// The representations, the default first.
   var mediaTypes: [MediaType]
   /// Whether the setting `access.badges` can open the route.
-  var isBadge = false
+  var isBadge: Bool
   /// Whether a 200 depends only on the documents, the settings and the request's head, and is valid until they change.
-  var isCacheable = false
+  var isCacheable: Bool
   /// Whether responses are compressed for clients that accept it.
-  var isCompressible = false
+  var isCompressible: Bool
   /// The summary for the index, in one line.
   var summary: String
   var handle: @Sendable (RequestContext) throws(Problem) -> HTTPReply
+
+  package init(
+    method: String = "GET", pattern: String, parameters: Set<String> = [], repeatable: Set<String> = [],
+    scope: AccessScope? = .read, mediaTypes: [MediaType], isBadge: Bool = false, isCacheable: Bool = false,
+    isCompressible: Bool = false, summary: String,
+    handle: @escaping @Sendable (RequestContext) throws(Problem) -> HTTPReply
+  ) {
+    self.method = method
+    self.pattern = pattern
+    self.parameters = parameters
+    self.repeatable = repeatable
+    self.scope = scope
+    self.mediaTypes = mediaTypes
+    self.isBadge = isBadge
+    self.isCacheable = isCacheable
+    self.isCompressible = isCompressible
+    self.summary = summary
+    self.handle = handle
+  }
 
   /// Returns the parameters of a path that matches this pattern, otherwise nil.
   func match(_ segments: [Substring]) -> [String: String]? {
@@ -42,15 +61,15 @@ struct APIRoute: Sendable {
 }
 
 /// A request with its route.
-struct RequestContext: Sendable {
-  var request: HTTPRequest
+package struct RequestContext: Sendable {
+  package var request: HTTPRequest
   var service: ServiceContext
   /// The number of the listener that accepted the connection; it selects the access rules.
   var listener: Int
   /// Path parameters, percent-decoded.
-  var path: [String: String]
-  var query: [String: String]
-  var media: MediaType
+  package var path: [String: String]
+  package var query: [String: String]
+  package var media: MediaType
   var requestID: String
   /// The account for the targets and checks of this request.
   var account = TargetAccount.anonymous
@@ -68,6 +87,9 @@ struct RequestContext: Sendable {
     return IPPrefix(address, length: 64).block.description
   }
 
+  /// The modules that targets may name besides the built-in ones.
+  package var checkModules: [CheckModule] { service.targets.modules }
+
   /// Returns the problem as a response to this request.
-  func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
+  package func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
 }

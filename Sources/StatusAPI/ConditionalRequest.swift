@@ -1,13 +1,13 @@
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 
 /// A request for a state that the client may have already.
 ///
 /// If it has, the response is 304: immediately, or, if the client waits, when the state does not change in time.
-struct ConditionalRequest {
+package struct ConditionalRequest {
   private let poll: LongPoll
   private let tags: EntityTagCondition
 
-  init(_ context: RequestContext) throws(Problem) {
+  package init(_ context: RequestContext) throws(Problem) {
     poll = try LongPoll(context)
     tags = EntityTagCondition(context.request)
   }
@@ -21,7 +21,7 @@ struct ConditionalRequest {
   ///   - present: the current tag, where it costs less than the whole response.
   ///   - current: the current response with its tag; without a tag when the state no longer exists.
   /// - Returns: the response, or the wait for another one.
-  func reply<Change>(
+  package func reply<Change>(
     waitingOn registry: LongPollRegistry<Change>, topic: String = "",
     when follow: @escaping @Sendable () -> @Sendable (Change) -> Bool = { { _ in true } },
     tag present: (@Sendable () -> String)? = nil,

@@ -51,8 +51,8 @@ enum IndexRoutes {
 ///
 /// `openapi.yaml` lists the same routes.
 enum RouteTable {
-  /// The routes that a process serves: those of the fleet only if it is a replica.
-  static func routes(of service: ServiceContext) -> [APIRoute] { service.fleet == nil ? all : all + FleetRoutes.all }
+  /// The routes that a process serves, with those of other modules.
+  static func routes(of service: ServiceContext) -> [APIRoute] { all + (service.extensions?.routes ?? []) }
 
   static let all: [APIRoute] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]

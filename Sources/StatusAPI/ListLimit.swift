@@ -1,6 +1,6 @@
 /// The parameter `limit` of a list.
-enum ListLimit {
-  static func parse(_ text: String?, _ standard: Int, _ maximum: Int) throws(Problem) -> Int {
+package enum ListLimit {
+  package static func parse(_ text: String?, _ standard: Int, _ maximum: Int) throws(Problem) -> Int {
     guard let text else { return standard }
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text), (1...maximum).contains(limit)
     else {

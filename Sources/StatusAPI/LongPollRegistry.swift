@@ -5,14 +5,14 @@ internal import EmbeddedHTTPServer
 ///
 /// Every notification retries the waiting requests; each decides about its response. A notification may list the
 /// changes, so that requests that they do not concern skip the comparison.
-final class LongPollRegistry<Change: Sendable>: Sendable {
+package final class LongPollRegistry<Change: Sendable>: Sendable {
   /// Responds if the state has changed; returns false to continue waiting.
   ///
   /// The argument lists the changes; nil means that anything may have changed.
-  typealias Attempt = @Sendable ([Change]?) -> Bool
+  package typealias Attempt = @Sendable ([Change]?) -> Bool
 
   /// Identifies a waiting request.
-  struct WaiterID: Sendable {
+  package struct WaiterID: Sendable {
     fileprivate var topic: String
     fileprivate var number: Int
   }
@@ -29,6 +29,8 @@ final class LongPollRegistry<Change: Sendable>: Sendable {
   private static var changeLimit: Int { 256 }
 
   private let state = Locked(State())
+
+  package init() {}
 
   /// Adds a waiting request, unless its state has changed already.
   ///
@@ -65,7 +67,7 @@ final class LongPollRegistry<Change: Sendable>: Sendable {
   }
 
   /// Retries the requests of several topics later, in a task: for callers that hold a lock or must not be delayed.
-  func notifyLater(topics: Set<String> = [""], _ changes: [Change]? = nil) {
+  package func notifyLater(topics: Set<String> = [""], _ changes: [Change]? = nil) {
     let isFirst = state.withLock { state in
       let wanted = topics.filter { state.waiting[$0] != nil }
       guard !wanted.isEmpty else { return false }

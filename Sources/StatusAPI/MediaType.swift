@@ -1,7 +1,7 @@
 internal import EmbeddedHTTPServer
 
 /// The representations of this API, and the selection by an `Accept` header (RFC 9110 §12.5.1).
-enum MediaType: String {
+package enum MediaType: String {
   case json = "application/json"
   case text = "text/plain"
   case eventStream = "text/event-stream"

@@ -27,9 +27,9 @@ enum PageRoutes {
     return .now(HTTPResponse(shared: bodies.body(of: file, isCompressed: ContentCoding.acceptsGzip(context.request))))
   }
 
-  /// Returns the document for `GET /`: at a replica, that of the fleet.
+  /// Returns the document for `GET /`.
   static func document(_ context: RequestContext) -> HTTPResponse {
-    let document = context.service.fleet == nil ? StatusPage.document : StatusPage.fleetDocument
+    let document = context.service.extensions?.document ?? StatusPage.document
     let body = bodies.body(of: document, isCompressed: ContentCoding.acceptsGzip(context.request))
     let tag = body.headers["ETag"] ?? ""
     guard EntityTagCondition(context.request).matches(tag) else { return HTTPResponse(shared: body) }

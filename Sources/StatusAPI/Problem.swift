@@ -1,10 +1,10 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 
 /// A client or server error as RFC 9457 problem details.
-struct Problem: Error {
+package struct Problem: Error {
   /// The closed list of errors, with the HTTP status of each.
-  enum Code: String, CaseIterable {
+  package enum Code: String, CaseIterable {
     case badRequest, unknownParameter, badHost, badTarget, notFound, methodNotAllowed, notAcceptable, unauthorized
     case forbidden, policyDenied, moduleDenied, quotaExceeded
     case hostNotAllowed, conflict, lengthRequired, preconditionFailed, tooLarge, unsupportedMedia, invalid
@@ -72,7 +72,7 @@ struct Problem: Error {
   /// The invalid parts of a body.
   var errors: [FieldError] = []
 
-  init(
+  package init(
     _ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders(), errors: [FieldError] = []
   ) {
     self.errors = errors

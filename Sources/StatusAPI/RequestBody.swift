@@ -1,17 +1,22 @@
-internal import JSONFormat
-internal import EmbeddedHTTPServer
+package import JSONFormat
+package import EmbeddedHTTPServer
 
 /// An invalid part of a body and the reason (RFC 9457 §3).
-struct FieldError: Equatable, Sendable {
+package struct FieldError: Equatable, Sendable {
   /// The JSON pointer to the part (RFC 6901): `/3/timeout`.
   var pointer: String
   var detail: String
+
+  package init(pointer: String, detail: String) {
+    self.pointer = pointer
+    self.detail = detail
+  }
 
   /// The JSON object for problem documents and batch results.
   var document: JSON { .members(["pointer": .string(pointer), "detail": .string(detail)]) }
 
   /// Returns a pointer's next segment, escaped.
-  static func pointerSegment(_ name: String) -> String {
+  package static func pointerSegment(_ name: String) -> String {
     var escaped = "/"
     for character in name {
       switch character {
@@ -25,11 +30,11 @@ struct FieldError: Equatable, Sendable {
 }
 
 /// Parses the body of a request.
-enum RequestBody {
+package enum RequestBody {
   /// Returns the body as JSON.
   ///
   /// - Throws: `unsupportedMedia` for another type or none, `badRequest` with the position for invalid JSON.
-  static func json(_ request: HTTPRequest) throws(Problem) -> JSON {
+  package static func json(_ request: HTTPRequest) throws(Problem) -> JSON {
     let type = request.headers["Content-Type"] ?? ""
     guard isJSON(type) else {
       let found = type.isEmpty ? "no Content-Type" : "Content-Type: \(type.prefix(80).debugDescription)"

@@ -6,14 +6,13 @@ internal import NetworkReachability
 struct Router: Sendable {
   let service: ServiceContext
   private let node = RouteIndex(RouteTable.all)
-  private let fleet = RouteIndex(FleetRoutes.all)
 
   init(service: ServiceContext) { self.service = service }
 
-  /// Returns the routes of a path, with the parameters in it; those of the fleet only if this process is a replica.
+  /// Returns the routes of a path, with the parameters in it.
   private func matches(_ path: String) -> [RouteIndex.Match] {
     let found = node.matches(path)
-    return found.isEmpty && service.fleet != nil ? fleet.matches(path) : found
+    return found.isEmpty ? service.extensions?.index.matches(path) ?? [] : found
   }
 
   /// Handles a request from the listener with this number.

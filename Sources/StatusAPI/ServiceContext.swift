@@ -20,9 +20,9 @@ final class ServiceContext: Sendable {
   let hostLongPolls: HostLongPolls
   /// The webhooks; nil without a store.
   let webhooks: WebhookDispatcher?
-  /// The replica of a fleet; nil in all other processes.
-  var fleet: FleetService? { replica.withLock(\.self) }
-  private let replica = Locked<FleetService?>(nil)
+  /// What another module has added; nil in a process of its own.
+  var extensions: ServiceExtension? { added.withLock(\.self) }
+  private let added = Locked<ServiceExtension?>(nil)
   /// The settings that can change while the service runs.
   let settings: ReloadableSettings
   /// Which client may use which routes.
@@ -67,8 +67,8 @@ final class ServiceContext: Sendable {
     self.logger = logger
   }
 
-  /// Makes this process a replica of a fleet.
-  func attach(_ fleet: FleetService) { replica.withLock { $0 = fleet } }
+  /// Adds what another module serves.
+  func add(_ more: ServiceExtension) { added.withLock { $0 = more } }
 
   /// Which foreign web pages may send requests.
   var origins: OriginPolicy { settings.current.origins }

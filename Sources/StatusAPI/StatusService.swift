@@ -24,7 +24,7 @@ public final class StatusService: Sendable {
   private let settings: ReloadableSettings
   private let requests = RequestMetricCounters()
   private let monitor: ReachabilityMonitor
-  private let events: EventPublisher
+  package let events: EventPublisher
 
   /// Attaches to `monitor`, before or after its start; the event log begins here.
   ///
@@ -112,14 +112,6 @@ public final class StatusService: Sendable {
   /// Replaces the access rules; streams are closed only if their tokens are not valid any more.
   public func replaceAccess(_ policy: AccessPolicy) { context.access.replace(policy) }
 
-  /// Adds the routes of a replica of a fleet, before the first request.
-  public func serve(_ fleet: FleetService) {
-    context.attach(fleet)
-    metrics.add(.fleet(fleet))
-    health.add(
-      HealthCheck("fleet") { fleet.snapshot.isComplete ? nil : "the stream of the fleet is not read to its end" })
-  }
-
   /// Converts a refusal by the HTTP server into a problem document with the headers of every response.
   public func refusal(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
     var response = Problem(refusal).response(requestID: request.map(RequestID.of) ?? RequestID.generate())
@@ -155,8 +147,8 @@ public final class StatusService: Sendable {
   /// Adds series to `/metrics`.
   public func add(_ source: MetricCollector) { metrics.add(source) }
 
-  /// The changes of fleet targets for the engine; make one at most, before the monitor is started.
-  public func makeAgentOutbox() -> AgentOutbox { AgentOutbox(events, schedule) }
+  /// Adds what another module serves; once at most, before the first request.
+  package func add(_ more: ServiceExtension) { context.add(more) }
 
   /// The modules that targets may name besides the built-in ones.
   public var modules: [CheckModule] { settings.current.modules }

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Locks
 internal import Logging
 internal import ReachabilityFleet
-internal import StatusAPI
+internal import FleetAPI
 
 extension FleetAgent {
   // MARK: - Membership

@@ -4,6 +4,7 @@ internal import Logging
 internal import NetworkReachability
 internal import ReachabilityFleet
 internal import Service
+internal import FleetAPI
 internal import StatusAPI
 
 /// The part of the service that makes it an agent: it publishes the changes of the fleet's targets, checks those that are

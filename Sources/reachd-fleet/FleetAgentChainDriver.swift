@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Locks
 internal import Logging
 internal import ReachabilityFleet
-internal import StatusAPI
+internal import FleetAPI
 
 /// Carries out what an ``AgentChain`` decides.
 final class FleetAgentChainDriver: Sendable {

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Locks
 internal import ReachabilityChecks
 internal import ReachabilityFleet
-internal import StatusAPI
+internal import FleetAPI
 
 /// Answers requests of replicas and of processes with the same id.
 final class FleetAgentRequests: Sendable {

@@ -4,6 +4,7 @@ internal import Logging
 internal import NetworkReachability
 internal import ReachabilityChecks
 internal import ReachabilityFleet
+internal import FleetAPI
 internal import StatusAPI
 
 /// Keeps the schedule's fleet targets equal to those that the stream places on this agent, and to the other agents that

@@ -3,7 +3,7 @@ internal import JetStream
 internal import Logging
 internal import ReachabilityFleet
 internal import Service
-internal import StatusAPI
+internal import FleetAPI
 
 /// The part of the service that makes it a replica: it reads the stream, and serves the state of the fleet.
 final class FleetReplicaProcess: ServicePart {

@@ -18,7 +18,7 @@ import Testing
       let query = operation.parameters.filter { $0["in"]?.text == "query" }.compactMap { $0["name"]?.text }
       return line(operation.method, operation.path, query)
     }
-    let routed = (RouteTable.all + FleetRoutes.all).map { line($0.method, $0.pattern, Array($0.parameters)) }
+    let routed = RouteTable.ofReplica.map { line($0.method, $0.pattern, Array($0.parameters)) }
     #expect(promised == routed)
   }
 
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func mediaTypesMatchTheRouter() {
-    for (operation, route) in zip(contract.operations, RouteTable.all + FleetRoutes.all) {
+    for (operation, route) in zip(contract.operations, RouteTable.ofReplica) {
       // Nothing comes back where something is forgotten.
       guard operation.method != "DELETE" else { continue }
       #expect(operation.mediaTypes == route.mediaTypes.map(\.rawValue), "\(operation.path)")
@@ -69,7 +69,7 @@ import Testing
   @Test func operationsListTheirScope() throws {
     let usual = try #require(contract.value["security"]?.elements)
     #expect(usual.first?.members.isEmpty == true, "without a token, unless it is configured")
-    for (operation, route) in zip(contract.operations, RouteTable.all + FleetRoutes.all) {
+    for (operation, route) in zip(contract.operations, RouteTable.ofReplica) {
       let needed = operation.value["security"]?.elements ?? usual
       #expect(needed.compactMap { $0["token"]?.texts.first }.last == route.scope?.rawValue, "\(operation.path)")
       #expect(operation.responses.keys.contains("401") == (route.scope != nil), "\(operation.path)")

@@ -2,7 +2,7 @@ import Glibc
 import JetStream
 import ReachabilityFleet
 import ReachabilityModel
-import StatusAPI
+import FleetAPI
 import TestSupport
 
 /// A namespace with a cable, an engine and agents in it, and a reader of the stream.

@@ -1,5 +1,5 @@
 import ReachabilityFleet
-import StatusAPI
+import FleetAPI
 
 /// Requests of a replica, as bytes.
 enum FleetRequests {

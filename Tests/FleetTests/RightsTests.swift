@@ -1,7 +1,7 @@
 import JetStream
 import ReachabilityFleet
 import ReachabilityModel
-import StatusAPI
+import FleetAPI
 import TestSupport
 import Testing
 

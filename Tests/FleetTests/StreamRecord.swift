@@ -2,7 +2,7 @@ import JetStream
 import Locks
 import ReachabilityFleet
 import ReachabilityModel
-import StatusAPI
+import FleetAPI
 
 /// What a reader of the stream has received.
 final class StreamRecord: Sendable {

@@ -48,11 +48,13 @@ struct TidyTests {
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
     "StatusAPI": [
-      "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-      "EmbeddedHTTPServer",
-      "EventStreams",
-      "JSONFormat", "Compression", "StatusPage", "Contract", "Dispatch", "DequeModule",
-      "Credentials", "History", "Database", "Locks", "TextSyntax", "Logging", "Synchronization",
+      "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+      "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Dispatch", "DequeModule", "Credentials",
+      "Database", "Locks", "TextSyntax", "Logging", "Synchronization",
+    ],
+    "FleetAPI": [
+      "StatusAPI", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
+      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Database", "Locks", "Logging",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [

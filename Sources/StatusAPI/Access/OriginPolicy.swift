@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 
 /// What foreign web pages may do through a user's browser (the Fetch standard, Fetch Metadata, CORS).
 ///
@@ -62,9 +62,9 @@ struct OriginPolicy: Sendable {
 /// The header fields of every response.
 ///
 /// The shared documents are built with them, so they add no cost there.
-enum SecurityHeaders {
+package enum SecurityHeaders {
   /// Returns `fields` with the headers that make browsers treat a response as data only.
-  static func merged(into fields: HTTPHeaders) -> HTTPHeaders {
+  package static func merged(into fields: HTTPHeaders) -> HTTPHeaders {
     var headers = fields
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"

@@ -1,16 +1,16 @@
-internal import NetworkReachability
+package import NetworkReachability
 
 /// How much of a registered target's URL a client may see.
 ///
 /// It is determined once per request, with the authorization of the route; a delayed response keeps it.
-enum TargetVisibility: Hashable, Sendable {
+package enum TargetVisibility: Hashable, Sendable {
   /// The whole URL, for clients that may register targets.
   case full
   /// The URL without the values of its query.
   case redacted
 
   /// Applies the rules of the routes that need `targets:write`: listener, token, and origin of a browser's page.
-  init(_ context: RequestContext) {
+  package init(_ context: RequestContext) {
     do throws(Problem) {
       try RequestAuthorization.authorize(
         context.request, .targetsWrite, listener: context.listener, context.service.access.policy,
@@ -22,5 +22,5 @@ enum TargetVisibility: Hashable, Sendable {
   }
 
   /// The target as this client may see it.
-  func text(_ target: CheckTarget) -> String { self == .full ? target.description : target.redacted }
+  package func text(_ target: CheckTarget) -> String { self == .full ? target.description : target.redacted }
 }

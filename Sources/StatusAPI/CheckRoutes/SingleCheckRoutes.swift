@@ -4,7 +4,7 @@ internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `GET /check` and `GET /explain`: one active check.
-enum SingleCheckRoutes {
+package enum SingleCheckRoutes {
   static let all = [check, BatchCheckRoute.checks, explain, ProbeRoutes.probe]
 
   /// The parameters of `GET /check`.
@@ -82,7 +82,7 @@ enum SingleCheckRoutes {
 
   /// Counts checks against the limits of the client's account, and against the rate limit per client unless the token
   /// has a rate limit.
-  static func enforceRateLimit(_ count: Int, _ context: RequestContext) throws(Problem) {
+  package static func enforceRateLimit(_ count: Int, _ context: RequestContext) throws(Problem) {
     let schedule = context.service.targets.schedule
     if schedule.limits.own(context.account).checksPerSecond == nil { try admitClient(count, context) }
     switch schedule.admit(count, for: context.account) {

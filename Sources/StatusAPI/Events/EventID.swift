@@ -2,7 +2,7 @@
 ///
 /// The epoch is random and chosen when the service starts, because its history begins empty. The same sequence with
 /// another epoch is another event.
-struct EventID: Hashable, CustomStringConvertible {
+package struct EventID: Hashable, CustomStringConvertible {
   /// Eight hexadecimal digits.
   var epoch: String
   /// The number of the transition.
@@ -29,5 +29,5 @@ struct EventID: Hashable, CustomStringConvertible {
     return String(repeating: "0", count: 8 - digits.utf8.count) + digits
   }
 
-  var description: String { "\(epoch)-\(sequence)" }
+  package var description: String { "\(epoch)-\(sequence)" }
 }

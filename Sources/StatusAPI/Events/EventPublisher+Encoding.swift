@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 internal import EventStreams
 internal import JSONFormat
 internal import NetworkReachability
@@ -58,7 +58,7 @@ extension EventPublisher {
   /// clients.
   ///
   /// A stream can follow an id before it is registered, and the log keeps the events of removed targets.
-  static func label(_ name: String) -> UInt64 {
+  package static func label(_ name: String) -> UInt64 {
     var hasher = Hasher()
     hasher.combine(name)
     return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
@@ -89,8 +89,8 @@ extension EventPublisher {
 }
 
 /// The headers of every state document.
-enum RepresentationHeaders {
-  static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {
+package enum RepresentationHeaders {
+  package static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {
     var headers: HTTPHeaders = [
       "Content-Type": media.contentType, "Cache-Control": tag == nil ? "no-store" : "no-cache",
       "Vary": "Accept, Origin",
@@ -100,7 +100,7 @@ enum RepresentationHeaders {
   }
 
   /// Returns the headers of registered targets, whose URLs depend on the client's token.
-  static func ofTargets(_ media: MediaType) -> HTTPHeaders {
+  package static func ofTargets(_ media: MediaType) -> HTTPHeaders {
     var headers = headers(media)
     headers["Vary"] = "Accept, Authorization, Origin"
     return headers

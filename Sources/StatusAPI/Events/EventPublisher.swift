@@ -1,7 +1,7 @@
 internal import DequeModule
-internal import History
+package import History
 internal import JSONFormat
-internal import EventStreams
+package import EventStreams
 internal import Locks
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
@@ -10,7 +10,7 @@ internal import NetworkReachability
 ///
 /// It is called under the engine's lock, so that the log has every event in order and no document is older than the
 /// event that announced it. With a store, events, documents and notifications wait until the events are committed.
-final class EventPublisher: TransitionSink {
+package final class EventPublisher: TransitionSink {
   /// The kinds of log entry: one bit each of a stream's mask.
   enum Kind: UInt8, CaseIterable {
     case status, path, interface, target
@@ -44,8 +44,8 @@ final class EventPublisher: TransitionSink {
     var revisions = (status: UInt64(0), interfaces: UInt64(0))
   }
 
-  let epoch: String
-  let log: EventLog
+  package let epoch: String
+  package let log: EventLog
   /// The random part of the tags of documents, which no other process has used.
   let tagEpoch: String
   /// The heartbeats of idle streams; a filtered stream's heartbeat has its id, which would become outdated otherwise.
@@ -59,10 +59,13 @@ final class EventPublisher: TransitionSink {
   /// Advances with the documents.
   let generation = ResponseCacheGeneration()
   /// Commits events before they are published; nil without a data directory.
-  let store: HistoryStore?
+  package let store: HistoryStore?
   /// Limits what is read from the store for streams at a time.
   let replays = EventReplayLimiter()
   let guarded: Locked<State>
+
+  /// The number of the last transition, which may wait for its commit.
+  package var lastSequence: UInt64 { guarded.withLock(\.latest.lastSequence) }
 
   /// The documents, and what waits for its commit.
   struct State {

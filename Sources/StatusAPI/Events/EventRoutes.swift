@@ -8,7 +8,7 @@ internal import ReachabilityChecks
 internal import TextSyntax
 
 /// `GET /events`: the stream of transitions, or an array of the recent ones.
-enum EventRoutes {
+package enum EventRoutes {
   /// The maximum number of transitions in the array.
   static let arrayLimit = 1000
   /// The maximum number of names that a stream selects by one parameter.
@@ -128,7 +128,7 @@ enum EventRoutes {
   }
 
   /// Returns the labels of the names, ids of targets or agents or others, that the query has in a parameter; or nil.
-  static func selected(
+  package static func selected(
     _ parameter: String, _ context: RequestContext, areIDs: Bool = true
   ) throws(Problem) -> [UInt64]? {
     let names = Set(context.request.query.filter { $0.name == parameter }.map(\.value))

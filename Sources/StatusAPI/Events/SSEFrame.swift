@@ -1,16 +1,16 @@
-internal import JSONFormat
+package import JSONFormat
 internal import EventStreams
 internal import EmbeddedHTTPServer
 
 /// The frames of an event stream (WHATWG HTML, "Server-sent events").
 ///
 /// Encoded JSON contains no line breaks, so one `data` line is sufficient.
-enum SSEFrame {
+package enum SSEFrame {
   /// How long a client waits before it reconnects, in milliseconds.
   static let retryMilliseconds = 3000
 
   /// Returns an event with its data, and with an id if it is part of the history.
-  static func event(_ name: String, id: EventID? = nil, _ data: JSON) -> [UInt8] {
+  package static func event(_ name: String, id: EventID? = nil, _ data: JSON) -> [UInt8] {
     event(name, id: id, data.bytes)
   }
 
@@ -25,7 +25,7 @@ enum SSEFrame {
   }
 
   /// Returns the data of a frame from ``event(_:id:_:)``.
-  static func data(of frame: [UInt8]) -> [UInt8] {
+  package static func data(of frame: [UInt8]) -> [UInt8] {
     for line in frame.split(separator: UInt8(ascii: "\n")) where line.starts(with: "data: ".utf8) {
       return Array(line.dropFirst("data: ".utf8.count))
     }
@@ -35,12 +35,12 @@ enum SSEFrame {
   /// The field that sets the client's reconnection time; a part of the frame that follows.
   ///
   /// Some clients deliver an empty message for a frame without data.
-  static let retry = Array("retry: \(retryMilliseconds)\n".utf8)
+  package static let retry = Array("retry: \(retryMilliseconds)\n".utf8)
 
   /// A comment, which keeps the connection open through proxies.
   ///
   /// It is a line and not a frame, and may precede any frame.
-  static let comment = Array(":\n".utf8)
+  package static let comment = Array(":\n".utf8)
 
   /// Returns an id without an event, which advances a filtered stream's id past the events that it skips.
   static func position(epoch: String) -> EventStreamResponse.Heartbeat.Position {

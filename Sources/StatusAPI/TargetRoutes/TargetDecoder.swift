@@ -1,9 +1,9 @@
-internal import JSONFormat
+package import JSONFormat
 internal import NetworkReachability
-internal import ReachabilityModel
+package import ReachabilityModel
 
 /// Decodes a request body into a target's definition, or into the errors of its fields.
-enum TargetDecoder {
+package enum TargetDecoder {
   /// Read-only fields of the document, which a client may send back; they are ignored.
   private static let readOnlyFields: Set<String> = [
     "state", "reason", "since", "pending", "flapping", "consecutiveFailures", "origin", "lastCheck",
@@ -13,8 +13,10 @@ enum TargetDecoder {
   ]
 
   /// All errors of a body.
-  struct InvalidFields: Error {
-    var errors: [FieldError]
+  package struct InvalidFields: Error {
+    package var errors: [FieldError]
+
+    package init(errors: [FieldError]) { self.errors = errors }
   }
 
   /// Decodes one target.
@@ -27,7 +29,7 @@ enum TargetDecoder {
   ///   - alsoKnown: members that the caller reads, for the message about an unknown one.
   /// - Returns: a valid definition.
   /// - Throws: all errors.
-  static func definition(
+  package static func definition(
     _ node: JSON, at pointer: String, id: String? = nil, modules: [CheckModule], alsoKnown: [String] = []
   ) throws(InvalidFields) -> TargetDefinition {
     guard let members = node.members else {

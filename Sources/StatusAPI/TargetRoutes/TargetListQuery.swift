@@ -4,10 +4,10 @@ internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// A page of the list of registered targets, as selected by the query of `GET /targets`.
-struct TargetListQuery {
+package struct TargetListQuery {
   /// The default and maximum number of targets per page.
-  static let defaultLimit = 100
-  static let limitMaximum = 1_000
+  package static let defaultLimit = 100
+  package static let limitMaximum = 1_000
 
   private let selection: TargetSelection
   private let limit: Int

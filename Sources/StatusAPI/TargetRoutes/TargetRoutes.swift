@@ -140,7 +140,7 @@ enum TargetRoutes {
 
 extension Problem {
   /// Creates the problem for an invalid id of a target or an agent.
-  init(invalidID text: String, of kind: String = "target") {
+  package init(invalidID text: String, of kind: String = "target") {
     self.init(
       .badRequest,
       "invalid \(kind) id \(text.prefix(80).debugDescription); "
@@ -148,7 +148,7 @@ extension Problem {
   }
 
   /// Creates the problem for invalid fields of a body.
-  init(fields: [FieldError]) {
+  package init(fields: [FieldError]) {
     let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
     let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
     self.init(.invalid, list.joined(separator: "; ") + more)

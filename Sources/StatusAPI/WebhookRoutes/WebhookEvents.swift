@@ -4,9 +4,9 @@ internal import Webhooks
 /// The visible events for webhooks.
 final class WebhookEvents: WebhookEventSource {
   let epoch: String
-  private let events: VisibleFleetEvents
+  private let events: VisibleEvents
 
-  init(epoch: String, _ events: VisibleFleetEvents) {
+  init(epoch: String, _ events: VisibleEvents) {
     self.epoch = epoch
     self.events = events
   }

@@ -5,6 +5,7 @@ import ReachabilityFleet
 import TestSupport
 import Testing
 
+@testable import FleetAPI
 @testable import StatusAPI
 
 @Suite("AgentOutbox")

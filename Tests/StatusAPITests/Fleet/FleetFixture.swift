@@ -4,6 +4,7 @@ import ReachabilityFleet
 import TestSupport
 import Testing
 
+@testable import FleetAPI
 @testable import StatusAPI
 
 /// Two replicas on one engine, and agents that a test writes.

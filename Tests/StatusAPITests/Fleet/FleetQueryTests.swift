@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import FleetAPI
 @testable import StatusAPI
 
 @Suite("Queries of a fleet")

@@ -5,6 +5,7 @@ import ReachabilityFleet
 import TestSupport
 import Testing
 
+@testable import FleetAPI
 @testable import StatusAPI
 
 @Suite("FleetRoutes")
@@ -12,7 +13,8 @@ struct FleetRoutesTests {
   @Test("A node has no routes of the fleet")
   func node() throws {
     let service = try ScriptedService()
-    for path in FleetRoutes.all.map(\.pattern) where !path.contains("{") {
+    let routes = FleetRoutes.all(try FleetFixture().services[0])
+    for path in routes.map(\.pattern) where !path.contains("{") {
       #expect(try service.ask(path).status == 404)
     }
     #expect(try !service.ask("/", ["Accept": "text/plain"]).text.contains("/fleet"))

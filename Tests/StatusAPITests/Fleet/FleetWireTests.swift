@@ -3,6 +3,7 @@ import ReachabilityFleet
 import TestSupport
 import Testing
 
+@testable import FleetAPI
 @testable import StatusAPI
 
 @Suite("FleetWire")

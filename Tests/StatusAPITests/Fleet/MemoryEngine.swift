@@ -2,6 +2,7 @@ import Dispatch
 import Locks
 import ReachabilityFleet
 
+@testable import FleetAPI
 @testable import StatusAPI
 
 /// An engine in memory that a test can wipe; deliveries are on a queue, as with a real one.

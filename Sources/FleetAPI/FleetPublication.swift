@@ -1,5 +1,6 @@
 internal import EmbeddedHTTPServer
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// Changes of the fleet by clients: a message is published, and the response sent when this replica has read it.
 enum FleetPublication {

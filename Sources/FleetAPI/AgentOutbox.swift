@@ -6,6 +6,7 @@ internal import Locks
 internal import NetworkReachability
 internal import ReachabilityChecks
 public import ReachabilityFleet
+internal import StatusAPI
 
 /// The changes of fleet targets that wait for the engine, read from this service's events.
 ///
@@ -34,7 +35,7 @@ public final class AgentOutbox: FleetStore {
 
   /// The epoch of this service's events.
   public let epoch: String
-  private let events: VisibleFleetEvents
+  private let events: VisibleEvents
   private let schedule: CheckSchedule
   private let lastNumber: @Sendable () -> UInt64
   private let store: HistoryStore?
@@ -45,10 +46,10 @@ public final class AgentOutbox: FleetStore {
   init(_ publisher: EventPublisher, _ schedule: CheckSchedule) {
     epoch = publisher.epoch
     store = publisher.store
-    events = VisibleFleetEvents(publisher.log, publisher.store)
+    events = VisibleEvents(publisher.log, publisher.store)
     self.schedule = schedule
     // Changes of targets are numbered under the schedule's lock, and reach the publisher before it is released.
-    lastNumber = { [publisher] in publisher.guarded.withLock(\.latest.lastSequence) }
+    lastNumber = { [publisher] in publisher.lastSequence }
     state = Locked(State(outbox: FleetOutbox(after: 0)))
     _ = publisher.log.register { [weak self] in self?.notify() }
   }

@@ -1,5 +1,6 @@
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 extension MetricCollector {
   /// Returns the metrics of a replica: verdicts, agents, and the mesh by pairs of zones, because pairs of agents are too

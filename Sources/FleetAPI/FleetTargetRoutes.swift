@@ -2,31 +2,35 @@ internal import EmbeddedHTTPServer
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// `/fleet/targets`: what the agents check.
 enum FleetTargetRoutes {
-  static let all = [list, post, get, put, delete]
+  static func all(_ fleet: FleetService) -> [APIRoute] {
+    [list(fleet), post(fleet), get(fleet), put(fleet), delete(fleet)]
+  }
 
-  static let list = APIRoute(
-    pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
-    isCompressible: true, summary: "the targets of the fleet with their verdicts"
-  ) { (context) throws(Problem) in
-    let fleet = try context.fleet()
-    let limit = try ListLimit.parse(
-      context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
-    let verdict = try verdict(context)
-    let visibility = TargetVisibility(context)
-    return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
-      let snapshot = fleet.snapshot
-      let rest = snapshot.targets.filter { each in
-        each.id > context.query["cursor"] ?? ""
-          && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
+  static func list(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
+      isCompressible: true, summary: "the targets of the fleet with their verdicts"
+    ) { (context) throws(Problem) in
+      let limit = try ListLimit.parse(
+        context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
+      let verdict = try verdict(context)
+      let visibility = TargetVisibility(context)
+      return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
+        let snapshot = fleet.snapshot
+        let rest = snapshot.targets.filter { each in
+          each.id > context.query["cursor"] ?? ""
+            && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
+        }
+        let page = rest.prefix(limit)
+        let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
+        let next = rest.count > limit ? page.last?.id : nil
+        let tag = FleetEntityTag.ofList(page, visibility)
+        return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
       }
-      let page = rest.prefix(limit)
-      let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
-      let next = rest.count > limit ? page.last?.id : nil
-      let tag = FleetEntityTag.ofList(page, visibility)
-      return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
     }
   }
 
@@ -40,43 +44,50 @@ enum FleetTargetRoutes {
     return verdict
   }
 
-  static let post = APIRoute(
-    method: "POST", pattern: "/fleet/targets", scope: .targetsWrite, mediaTypes: [.json],
-    summary: "define a target of the fleet"
-  ) { (context) throws(Problem) in
-    let body = try RequestBody.json(context.request)
-    let (id, definition) = try FleetTargetBody.read(body, id: nil, context)
-    return try FleetTargetWriter(context, id).write(definition, isCreation: true)
-  }
-
-  static let get = APIRoute(
-    pattern: "/fleet/targets/{id}", parameters: ["wait"], mediaTypes: [.json],
-    summary: "one target of the fleet with the votes of its agents"
-  ) { (context) throws(Problem) in
-    let id = try id(context)
-    let fleet = try context.fleet()
-    return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
-      let snapshot = fleet.snapshot
-      guard let target = snapshot.fold.targets[id] else { return context.answer(Problem(missingFleetTarget: id)) }
-      return answer(id, target, snapshot, context)
+  static func post(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      method: "POST", pattern: "/fleet/targets", scope: .targetsWrite, mediaTypes: [.json],
+      summary: "define a target of the fleet"
+    ) { (context) throws(Problem) in
+      let body = try RequestBody.json(context.request)
+      let (id, definition) = try FleetTargetBody.read(body, id: nil, context)
+      return try FleetTargetWriter(context, fleet, id).write(definition, isCreation: true)
     }
   }
 
-  static let put = APIRoute(
-    method: "PUT", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
-    summary: "define a target of the fleet, or change one"
-  ) { (context) throws(Problem) in
-    let id = try id(context)
-    let body = try RequestBody.json(context.request)
-    let (_, definition) = try FleetTargetBody.read(body, id: id, context)
-    return try FleetTargetWriter(context, id).write(definition, isCreation: false)
+  static func get(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      pattern: "/fleet/targets/{id}", parameters: ["wait"], mediaTypes: [.json],
+      summary: "one target of the fleet with the votes of its agents"
+    ) { (context) throws(Problem) in
+      let id = try id(context)
+      return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
+        let snapshot = fleet.snapshot
+        guard let target = snapshot.fold.targets[id] else { return context.answer(Problem(missingFleetTarget: id)) }
+        return answer(id, target, snapshot, context)
+      }
+    }
   }
 
-  static let delete = APIRoute(
-    method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
-    summary: "delete a target of the fleet"
-  ) { (context) throws(Problem) in
-    try FleetTargetWriter(context, try id(context)).delete()
+  static func put(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      method: "PUT", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+      summary: "define a target of the fleet, or change one"
+    ) { (context) throws(Problem) in
+      let id = try id(context)
+      let body = try RequestBody.json(context.request)
+      let (_, definition) = try FleetTargetBody.read(body, id: id, context)
+      return try FleetTargetWriter(context, fleet, id).write(definition, isCreation: false)
+    }
+  }
+
+  static func delete(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+      summary: "delete a target of the fleet"
+    ) { (context) throws(Problem) in
+      try FleetTargetWriter(context, fleet, try id(context)).delete()
+    }
   }
 
   private static func id(_ context: RequestContext) throws(Problem) -> String {
@@ -109,7 +120,7 @@ enum FleetTargetBody {
     do throws(TargetDecoder.InvalidFields) {
       let own = body.members?.filter { !readOnly.contains($0.name) && $0.name != "place" && $0.name != "quorum" }
       let definition = try TargetDecoder.definition(
-        own.map(JSON.object) ?? body, at: "", id: id, modules: context.service.targets.modules,
+        own.map(JSON.object) ?? body, at: "", id: id, modules: context.checkModules,
         alsoKnown: ["place", "quorum"])
       guard FleetMesh.agent(of: definition.id) == nil else {
         throw FleetTargetDecoder.invalid(

@@ -1,6 +1,7 @@
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// Reads and writes the two members that a fleet target has besides those of a node's target: `place` and `quorum`.
 enum FleetTargetDecoder {

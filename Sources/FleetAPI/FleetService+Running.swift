@@ -3,6 +3,7 @@ internal import EventStreams
 internal import Locks
 internal import Logging
 internal import ReachabilityFleet
+internal import StatusAPI
 
 extension FleetService {
   private static let start = ContinuousClock.now

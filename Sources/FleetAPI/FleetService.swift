@@ -5,6 +5,7 @@ internal import Locks
 public import Logging
 internal import NetworkReachability
 public import ReachabilityFleet
+internal import StatusAPI
 
 /// A replica of the fleet: it runs a ``FleetReplica`` on an engine, and has the state that the routes under `/fleet`
 /// serve.

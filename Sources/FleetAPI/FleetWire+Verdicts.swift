@@ -2,6 +2,7 @@ internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
 internal import ReachabilityModel
+internal import StatusAPI
 
 extension FleetWire {
   static func encode(_ message: VerdictMessage) -> JSON {

@@ -2,6 +2,7 @@ internal import EmbeddedHTTPServer
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// `GET /fleet/matrix`: what each agent says about each target and each other agent.
 enum FleetMatrixRoute {
@@ -9,21 +10,23 @@ enum FleetMatrixRoute {
   static let defaultLimit = 1000
   static let limitMaximum = 10_000
 
-  static let matrix = APIRoute(
-    pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
-    mediaTypes: [.json, .csv], isCompressible: true, summary: "what each agent says about each target and other agent"
-  ) { (context) throws(Problem) in
-    let snapshot = try context.fleet().snapshot
-    let query = try FleetMatrixQuery(context)
-    let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
-    if query.isGrouped { return .now(groups(snapshot, query, after: try cursor(context, parts: 3), limit, context)) }
-    let (cells, next) = page(snapshot, query, after: try cursor(context, parts: 2), limit)
-    if context.media == .csv {
-      let lines = cells.map { line($0, snapshot) }
-      return .now(csv("target,agent,zone,state,reason,since", lines, next, context))
+  static func matrix(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
+      mediaTypes: [.json, .csv], isCompressible: true, summary: "what each agent says about each target and other agent"
+    ) { (context) throws(Problem) in
+      let snapshot = fleet.snapshot
+      let query = try FleetMatrixQuery(context)
+      let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
+      if query.isGrouped { return .now(groups(snapshot, query, after: try cursor(context, parts: 3), limit, context)) }
+      let (cells, next) = page(snapshot, query, after: try cursor(context, parts: 2), limit)
+      if context.media == .csv {
+        let lines = cells.map { line($0, snapshot) }
+        return .now(csv("target,agent,zone,state,reason,since", lines, next, context))
+      }
+      let documents = cells.map { FleetRepresentation.cell($0.target, $0.agent, snapshot.fold.nodes[$0.agent]) }
+      return .now(context.document(.members(["cells": .array(documents), "next": .text(next)])))
     }
-    let documents = cells.map { FleetRepresentation.cell($0.target, $0.agent, snapshot.fold.nodes[$0.agent]) }
-    return .now(context.document(.members(["cells": .array(documents), "next": .text(next)])))
   }
 
   /// The parts of the parameter `cursor`; nil without it.

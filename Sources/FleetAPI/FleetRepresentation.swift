@@ -1,6 +1,7 @@
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// The JSON documents of the fleet.
 ///

@@ -3,6 +3,7 @@ internal import EventStreams
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// `GET /fleet/events`: every event of the fleet, the same at every replica.
 enum FleetEventRoutes {
@@ -15,26 +16,27 @@ enum FleetEventRoutes {
   /// Event types that `types` does not filter.
   private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye"]
 
-  static let events = APIRoute(
-    pattern: "/fleet/events", parameters: ["types", "target", "agent", "zone", "lastEventId"],
-    repeatable: ["target", "agent", "zone"],
-    mediaTypes: [.eventStream],
-    summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
-  ) { (context) throws(Problem) in
-    let fleet = try context.fleet()
-    let selection = try selection(context)
-    let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
-    let id = known.flatMap(FleetEventID.init)
-    if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
-    guard case .wait = fleet.subscribe(after: id).resume else {
-      return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
-    }
-    return .later { promise in
-      let position = FleetEngineStreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
-      fleet.wait(for: position, within: patience) { _ in
-        let (resume, _, snapshot) = fleet.subscribe(after: id)
-        guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
-        promise.fulfil(stream(fleet, known, resume, selection))
+  static func events(_ fleet: FleetService) -> APIRoute {
+    APIRoute(
+      pattern: "/fleet/events", parameters: ["types", "target", "agent", "zone", "lastEventId"],
+      repeatable: ["target", "agent", "zone"],
+      mediaTypes: [.eventStream],
+      summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
+    ) { (context) throws(Problem) in
+      let selection = try selection(context)
+      let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
+      let id = known.flatMap(FleetEventID.init)
+      if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
+      guard case .wait = fleet.subscribe(after: id).resume else {
+        return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
+      }
+      return .later { promise in
+        let position = FleetEngineStreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
+        fleet.wait(for: position, within: patience) { _ in
+          let (resume, _, snapshot) = fleet.subscribe(after: id)
+          guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
+          promise.fulfil(stream(fleet, known, resume, selection))
+        }
       }
     }
   }

@@ -1,10 +1,10 @@
-internal import EventStreams
-internal import History
+package import EventStreams
+package import History
 
 /// The visible events: those in memory first, so that a full disk delays nothing, then those of the store.
-final class VisibleFleetEvents: Sendable {
+package final class VisibleEvents: Sendable {
   /// What a read finds.
-  enum Batch: Sendable {
+  package enum Batch: Sendable {
     /// The next events, at least one: numbers and frames of the event stream.
     case events([(sequence: UInt64, frame: [UInt8])])
     /// The next events, up to this number, are not kept any longer.
@@ -21,13 +21,13 @@ final class VisibleFleetEvents: Sendable {
   private let log: EventLog
   private let store: HistoryStore?
 
-  init(_ log: EventLog, _ store: HistoryStore?) {
+  package init(_ log: EventLog, _ store: HistoryStore?) {
     self.log = log
     self.store = store
   }
 
   /// The number of the last visible event.
-  var end: UInt64 { max(log.newestID ?? 0, store?.visibleEnd ?? 0) }
+  package var end: UInt64 { max(log.newestID ?? 0, store?.visibleEnd ?? 0) }
 
   /// Reads the events after a number.
   ///
@@ -35,7 +35,7 @@ final class VisibleFleetEvents: Sendable {
   ///   - sequence: the number.
   ///   - limit: the bytes of frames at which the answer ends; it has at least one event if there is one.
   ///   - completion: receives the answer exactly once, on any thread.
-  func read(after sequence: UInt64, limit: Int, _ completion: @escaping @Sendable (Batch) -> Void) {
+  package func read(after sequence: UInt64, limit: Int, _ completion: @escaping @Sendable (Batch) -> Void) {
     let recent = log.entries(after: sequence, first: Self.entriesPerRead)
     if recent.isWhole, let first = recent.entries.first {
       var size = 0

@@ -1,5 +1,6 @@
 internal import EmbeddedHTTPServer
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// The tag of a target of the fleet, `"<version>.<sequence>"`: the version of its definition, and the stream sequence of
 /// the last message that concerns its verdict or its votes.

@@ -1,6 +1,7 @@
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// Publishes the next version of a target, and waits until this replica has read which one won.
 struct FleetTargetWriter {
@@ -11,10 +12,10 @@ struct FleetTargetWriter {
   private let fleet: FleetService
   private let id: String
 
-  init(_ context: RequestContext, _ id: String) throws(Problem) {
+  init(_ context: RequestContext, _ fleet: FleetService, _ id: String) {
     self.context = context
     self.id = id
-    fleet = try context.fleet()
+    self.fleet = fleet
   }
 
   /// Defines the target; of two requests for one version the first in the stream wins.

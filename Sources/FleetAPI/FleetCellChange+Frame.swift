@@ -2,6 +2,7 @@ internal import JSONFormat
 internal import NetworkReachability
 public import ReachabilityFleet
 public import ReachabilityModel
+internal import StatusAPI
 
 extension FleetCellChange {
   /// The change of a fleet target that a frame of the event stream reports; nil for another event.

@@ -2,6 +2,7 @@ internal import EventStreams
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// The events of the fleet on event streams.
 ///
