@@ -47,11 +47,13 @@ public enum ProcessTerminal {
       return Settings(keys)
     }
 
-    /// Sets the terminal to these settings after everything that was written to it; false if the kernel refuses.
+    /// Sets the terminal to these settings; false if the kernel refuses.
+    ///
+    /// Not after everything that was written to it (TCSADRAIN), which waits for a reader.
     @discardableResult
     public func apply(to descriptor: Int32) -> Bool {
       var value = value
-      return unsafe tcsetattr(descriptor, TCSADRAIN, &value) == 0
+      return unsafe tcsetattr(descriptor, TCSANOW, &value) == 0
     }
   }
 }

@@ -93,6 +93,8 @@ enum EntryPoint {
       }
       Reachd.exit()
     } catch {
+      // Those that `top` has blocked: they must end a process that waits to write its message.
+      ProcessTerminalSignals.unblock()
       end(error)
     }
   }

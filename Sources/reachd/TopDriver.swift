@@ -13,20 +13,16 @@ final class TopDriver {
   private static let clockInterval: Duration = .seconds(1)
   /// How often the open target is read again: its checks cause no event while its state is the same.
   private static let documentInterval: Duration = .seconds(5)
-  private static let input: Int32 = 0
-  private static let output: Int32 = 1
   private static let mailboxToken = UInt64.max
 
   private let glyphs: Glyphs
-  private let isColored: Bool
   private let host: String
   private let feed: ServiceFeed
   private let mailbox: Mailbox<ServiceFeed.Message>
   private let poller: Poller
   private let signals: Int32
-  private let settings: ProcessTerminal.Settings
+  private let terminal: TopTerminal
   private var model = TopModel(connectingAt: ServiceFeed.now)
-  private var writer = ScreenWriter()
   private var lastFrame: MonotonicInstant?
   private var lastLoad = MonotonicInstant.now
   private var mustDraw = true
@@ -39,16 +35,17 @@ final class TopDriver {
   }
 
   private init(_ client: ClientOptions, _ source: SourceOptions, _ glyphs: Glyphs, isColored: Bool) throws {
-    (self.glyphs, self.isColored) = (glyphs, isColored)
+    self.glyphs = glyphs
     host = try client.serviceName(source)
     do {
       (mailbox, poller) = (try Mailbox(), try Poller(capacity: 4))
       feed = ServiceFeed(client: client, source: source, mailbox: mailbox)
-      guard let signals = ProcessTerminalSignals.descriptor(), let settings = ProcessTerminal.Settings(of: Self.input)
-      else { throw ClientOptions.undetermined("the terminal cannot be read") }
-      (self.signals, self.settings) = (signals, settings)
+      guard let signals = ProcessTerminalSignals.descriptor(),
+        let terminal = TopTerminal(poller, isColored: isColored)
+      else { throw ClientOptions.undetermined("the terminal cannot be opened") }
+      (self.signals, self.terminal) = (signals, terminal)
       try mailbox.attach(to: poller, token: Self.mailboxToken)
-      try poller.add(Self.input, .readable)
+      try poller.add(TopTerminal.input, .readable)
       try poller.add(signals, .readable)
     } catch let error as EventLoopError {
       throw ClientOptions.undetermined("\(error)")
@@ -68,7 +65,7 @@ final class TopDriver {
     _ client: ClientOptions, _ source: SourceOptions, _ glyphs: Glyphs, isColored: Bool
   ) async throws -> ExitCode {
     try await withCheckedThrowingContinuation { continuation in
-      // A thread of its own, because a write to a terminal may block.
+      // A thread of its own, because it waits for keys, signals and messages.
       DispatchQueue(label: "top").async {
         continuation.resume(
           with: Result { try TopDriver(client, source, glyphs, isColored: isColored).loop() })
@@ -82,20 +79,22 @@ final class TopDriver {
     var end: End?
     while end == nil {
       draw()
-      let count = poller.wait(atMost: mustDraw ? Self.frameInterval : Self.clockInterval)
+      let count = poller.wait(atMost: mustDraw && terminal.isIdle ? Self.frameInterval : Self.clockInterval)
       if count == 0 {
         mustDraw = true
         if lastLoad.duration(to: .now) >= Self.documentInterval { _ = perform(model.reload(at: ServiceFeed.now)) }
       }
       for index in 0..<count where end == nil { end = handle(poller[index]) }
     }
-    leave()
+    terminal.leave()
+    if case .signal(let number) = end { ProcessTerminalSignals.end(by: number) }
+    // The terminal is restored, and may be one that is not read: a signal ends the write of the message.
+    ProcessTerminalSignals.unblock()
     switch end {
-    case .signal(let number): ProcessTerminalSignals.end(by: number)
     case .failed(let code, let message):
       if let message { Terminal.writeError("reachd: \(message)") }
       return code
-    case .quit, nil: return ExitStatus.affirmative
+    case .quit, .signal, nil: return ExitStatus.affirmative
     }
   }
 
@@ -103,13 +102,15 @@ final class TopDriver {
     switch event.token {
     case Self.mailboxToken: takeMessages()
     case UInt64(signals): takeSignals()
+    // `draw()` continues to write.
+    case terminal.outputToken: nil
     default: takeKeys()
     }
   }
 
   private func takeKeys() -> End? {
     // The end of the input: the terminal is gone.
-    guard let bytes = ProcessTerminal.read(Self.input) else { return .quit }
+    guard let bytes = ProcessTerminal.read(TopTerminal.input) else { return .quit }
     for key in TerminalKey.keys(in: bytes) {
       let action = model.handle(key, rows: screen.targetRows)
       if perform(action) { return .quit }
@@ -126,7 +127,7 @@ final class TopDriver {
     case .load(let id):
       lastLoad = .now
       feed.load(id: id)
-    case .redraw: writer.invalidate()
+    case .redraw: terminal.invalidate()
     case nil: break
     }
     return false
@@ -137,7 +138,7 @@ final class TopDriver {
       switch request {
       case .end(let number): return .signal(number)
       case .stop:
-        leave()
+        terminal.leave()
         ProcessTerminalSignals.stop()
         enter()
       // A shell may have changed the settings while the process was stopped.
@@ -168,32 +169,21 @@ final class TopDriver {
   // MARK: - Screen
 
   private var screen: TopScreen {
-    let (columns, lines) = ProcessTerminal.size(of: Self.output)
-    return TopScreen(TerminalSize(columns: columns, lines: lines), glyphs, now: ServiceFeed.now)
+    TopScreen(terminal.size, glyphs, now: ServiceFeed.now)
   }
 
   private func draw() {
-    guard mustDraw, lastFrame.map({ $0.duration(to: .now) >= Self.frameInterval }) ?? true else { return }
+    terminal.flush()
+    let isDue = lastFrame.map { $0.duration(to: .now) >= Self.frameInterval } ?? true
+    guard mustDraw, terminal.isIdle, isDue else { return }
     (mustDraw, lastFrame) = (false, .now)
     let screen = screen
     model.scroll(rows: screen.targetRows)
-    write(writer.text(for: screen.lines(model, host: host), isColored: isColored))
+    terminal.show(screen.lines(model, host: host))
   }
 
   private func enter() {
-    settings.forKeys.apply(to: Self.input)
-    write(ScreenWriter.enter)
-    writer.invalidate()
+    terminal.enter()
     (mustDraw, lastFrame) = (true, nil)
-  }
-
-  private func leave() {
-    write(ScreenWriter.leave)
-    settings.apply(to: Self.input)
-  }
-
-  /// Writes to the terminal; a failure is followed by the end of the input.
-  private func write(_ text: String) {
-    if !text.isEmpty { _ = StandardStreams.write(Array(text.utf8), to: Self.output) }
   }
 }

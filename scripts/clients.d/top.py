@@ -25,6 +25,8 @@ from service import Service
 BINARY = os.path.abspath(sys.argv[1])
 # Every wait is bounded; a slow machine may need most of this.
 LIMIT = 30
+# The number of write(2) in /proc/PID/task/TID/syscall.
+WRITE = {"x86_64": 1, "aarch64": 64}[os.uname().machine]
 # SGR parameters of a background: 40 to 49, and the bright ones 100 to 107.
 BACKGROUND = re.compile(rb"\x1b\[(?:\d+;)*(?:4\d|10[0-7])(?:;\d+)*m")
 
@@ -267,6 +269,93 @@ def restores_after_signals(service):
         is_restored(shell, before, "q after fg")
 
 
+def fill_terminal(master, slave):
+    """Fills the buffers of a terminal that nobody reads, through an open file description of its own."""
+    # The kernel moves what was written to the queue of the master (N_TTY_BUF_SIZE, less one) a little later.
+    queue_limit = 4095
+    filler = os.open(os.ttyname(slave), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        while True:
+            queued, = struct.unpack("i", fcntl.ioctl(master, termios.FIONREAD, bytes(4)))
+            try:
+                os.write(filler, b"x" * 256)
+            except BlockingIOError:
+                if queued == queue_limit:
+                    return
+    finally:
+        os.close(filler)
+
+
+@contextlib.contextmanager
+def unread_terminal(*command):
+    """The process id, master and slave of a command on a full terminal that nobody reads."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    fill_terminal(master, slave)
+    process = subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), env={"PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8"})
+    try:
+        yield process, master, slave
+    finally:
+        process.kill()
+        process.wait()
+        os.close(slave)
+        os.close(master)
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + LIMIT
+    while not condition():
+        check(time.monotonic() < deadline, what)
+        time.sleep(0.02)
+
+
+def reads_keys(slave):
+    return not termios.tcgetattr(slave)[3] & termios.ICANON
+
+
+def obeys_signals_without_a_reader(service):
+    step("a terminal that nobody reads: signals end or stop the program, and its settings are restored")
+    command = (BINARY, "top", "--url", service.url)
+    for name in ("INT", "TERM", "HUP", "QUIT"):
+        with unread_terminal(*command) as (process, _, slave):
+            before = termios.tcgetattr(slave)
+            wait_until(lambda: reads_keys(slave), "top does not start")
+            process.send_signal(getattr(signal, f"SIG{name}"))
+            wait_until(lambda: process.poll() is not None, f"SIG{name} does not end top")
+            check(process.returncode == -getattr(signal, f"SIG{name}"), f"SIG{name}: {process.returncode}")
+            check(termios.tcgetattr(slave) == before, f"SIG{name}: the settings are not restored")
+            check(not fcntl.fcntl(slave, fcntl.F_GETFL) & os.O_NONBLOCK, "the shell's terminal is non-blocking now")
+    with unread_terminal(*command) as (process, master, slave):
+        before = termios.tcgetattr(slave)
+        wait_until(lambda: reads_keys(slave), "top does not start")
+        # A process of an orphaned process group is not stopped by SIGTSTP (POSIX.1-2017, 2.4.3); top continues.
+        process.send_signal(signal.SIGTSTP)
+        os.write(master, b"q")
+        wait_until(lambda: process.poll() is not None, "q does not end top")
+        check(process.returncode == 0 and termios.tcgetattr(slave) == before, "q: the settings are not restored")
+    with unread_terminal(*command) as (process, master, slave):
+        wait_until(lambda: reads_keys(slave), "top does not start")
+        screen = pyte.Screen(80, 24)
+        stream = pyte.ByteStream(screen)
+
+        def shows(part):
+            stream.feed(os.read(master, 65536))
+            return any(part in line for line in screen.display)
+
+        wait_until(lambda: shows("● live"), "the screen is not drawn once the terminal is read")
+        os.write(master, b"q")
+        wait_until(lambda: process.poll() is not None, "q does not end top")
+    with unread_terminal(BINARY, "check", "tcp://198.51.100.1:9", "--timeout", "60s") as (process, _, slave):
+        # The thread that writes the progress waits in write(2).
+        wait_until(lambda: any(
+            task.read_text().startswith(f"{WRITE} 0x2 ") for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/syscall")),
+            "check writes no progress")
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: process.poll() is not None, "SIGTERM does not end check")
+
+
 def reports_errors(service):
     step("a service that does not respond is an error on the restored screen")
     with terminal() as shell:
@@ -344,6 +433,7 @@ def main():
         shows_targets_and_keys(service)
         fits_small_screens_and_resizes(service)
         restores_after_signals(service)
+        obeys_signals_without_a_reader(service)
         reports_errors(service)
         follows_changes(service)
         shows_progress(service)
