@@ -19,7 +19,7 @@ struct DetailScreen {
     var state = screen.line
     state.append(
       "\(screen.glyphs.state(target.state)) \(target.state.rawValue)", screen.style(.state(target.state), model))
-    state.append(" for \(TerminalAge.text(milliseconds: screen.now - target.since))")
+    state.append(" for \(screen.age(of: target.since))")
     if let reason = target.reason { state.append(": \(reason)") }
     if target.isPending { state.append(" (unconfirmed)", .warning) }
     if target.isFlapping { state.append(" (flapping)", .warning) }
@@ -54,7 +54,7 @@ struct DetailScreen {
     guard let check = document["lastCheck"], let time = check["checkedAt"]?.string.flatMap({ Timestamp($0) }) else {
       return lines
     }
-    let age = TerminalAge.text(milliseconds: screen.now - time.microseconds / 1000)
+    let age = screen.age(of: time.microseconds / 1000)
     let address = check["address"]?.string.map { " \($0)" } ?? ""
     let latency = check["durationSeconds"]?.seconds.map { ", \(Self.latency($0))" } ?? ""
     lines += space + text("Last check \(age) ago:\(address)\(latency)")

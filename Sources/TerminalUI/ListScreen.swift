@@ -61,8 +61,7 @@ struct ListScreen {
     if screen.isWide { line.append(column: target.target, widths.target) }
     let latency = target.latency.map(TerminalAge.latency) ?? ""
     line.append(column: target.state == .up ? latency : target.reason ?? "", widths.reason)
-    let age = TerminalAge.text(milliseconds: screen.now - target.since)
-    line.append(TextWidth.fitted(age, max(0, line.rest), screen.glyphs, isRightAligned: true))
+    line.append(TextWidth.fitted(screen.age(of: target.since), max(0, line.rest), screen.glyphs, isRightAligned: true))
     return line
   }
 

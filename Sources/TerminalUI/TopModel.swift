@@ -28,12 +28,16 @@ package struct TopModel: Sendable {
   package var service = TopServiceState()
   /// The connection to it.
   package var connection: TopServiceConnection
+  /// How far the clock of the service is ahead of this machine's, in ms: ages of changes use the service's.
+  package private(set) var clockOffset: Int64 = 0
   /// What fills the screen.
   package private(set) var mode = Mode.list
   /// The id of the selected target.
   package private(set) var selection: String?
   /// The position of the first target on the screen.
   package private(set) var top = 0
+  /// The first line of the details or the help on the screen.
+  package private(set) var textTop = 0
   /// The document of the target in the detail, or the reason why there is none.
   package private(set) var document: Document?
 
@@ -52,8 +56,19 @@ package struct TopModel: Sendable {
     }
   }
 
+  /// More than the details have lines; ``scrollText(lines:rows:)`` limits the position to those that there are.
+  private static let textLimit = 1_000_000
+
   /// Creates the model of a program that connects at a time.
   package init(connectingAt now: Int64) { connection = .connecting(since: now) }
+
+  /// Takes the time of the service in a response that arrives at `now`; both in milliseconds since 1970.
+  package mutating func followClock(_ time: Int64, at now: Int64) {
+    // A time in a header field has a resolution of a second, and is older than its arrival.
+    let tolerance: Int64 = 2_000
+    let offset = time - now
+    clockOffset = abs(offset) > tolerance ? offset : 0
+  }
 
   /// Shows a document if its target is still open.
   package mutating func show(_ document: Document) {
@@ -77,28 +92,46 @@ package struct TopModel: Sendable {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - rows: the number of targets that the screen shows.
+  ///   - rows: the number of targets, or of lines of text, that the screen shows.
   /// - Returns: what to do beyond the model.
   package mutating func handle(_ key: TerminalKey, rows: Int) -> Action? {
     switch key {
     case .character("q"): return .quit
     case .redraw: return .redraw
-    case .character("?"): mode = mode == .help ? .list : .help
+    case .character("?"): (mode, textTop) = (mode == .help ? .list : .help, 0)
     case .escape:
       if mode == .list { selection = nil } else { mode = .list }
     case .enter:
       guard mode == .list, let id = selection ?? service.targets(in: top..<top + 1).first?.id else { return nil }
-      (selection, mode, document) = (id, .detail(id: id), nil)
-      return .load(id: id)
-    case .character("j"), .down: return move(by: 1)
-    case .character("k"), .up: return move(by: -1)
-    case .pageDown: return move(by: max(1, rows - 1))
-    case .pageUp: return move(by: -max(1, rows - 1))
-    case .home, .character("g"): return move(by: -service.targetCount)
-    case .end, .character("G"): return move(by: service.targetCount)
-    case .character: break
+      selection = id
+      return open(id)
+    case .character("j"): return move(by: 1)
+    case .character("k"): return move(by: -1)
+    default:
+      guard let offset = offset(of: key, page: max(1, rows - 1)) else { return nil }
+      if mode == .list { return move(by: offset) }
+      textTop = max(0, min(textTop, Self.textLimit) + offset)
     }
     return nil
+  }
+
+  /// The number of lines by which a key moves; nil for other keys.
+  private func offset(of key: TerminalKey, page: Int) -> Int? {
+    let all = mode == .list ? service.targetCount : Self.textLimit
+    return switch key {
+    case .down: 1
+    case .up: -1
+    case .pageDown: page
+    case .pageUp: -page
+    case .end, .character("G"): all
+    case .home, .character("g"): -all
+    default: nil
+    }
+  }
+
+  private mutating func open(_ id: String) -> Action {
+    (mode, textTop, document) = (.detail(id: id), 0, nil)
+    return .load(id: id)
   }
 
   /// Moves the selection; in the detail, to the neighbouring target.
@@ -111,9 +144,11 @@ package struct TopModel: Sendable {
     guard let id = target?.id, id != selection else { return nil }
     selection = id
     guard case .detail = mode else { return nil }
-    (mode, document) = (.detail(id: id), nil)
-    return .load(id: id)
+    return open(id)
   }
+
+  /// Limits the position in a text of a number of lines.
+  package mutating func scrollText(lines: Int, rows: Int) { textTop = max(0, min(textTop, lines - rows)) }
 
   /// Moves the window so that it shows the selection, and no empty lines that targets could fill.
   package mutating func scroll(rows: Int) {

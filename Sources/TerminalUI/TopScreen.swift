@@ -5,8 +5,9 @@ package struct TopScreen: Sendable {
   /// The size of the terminal.
   package let size: TerminalSize
   let glyphs: Glyphs
-  /// The current time, in milliseconds since 1970.
+  /// The current time of this machine, in milliseconds since 1970.
   let now: Int64
+  private let clockOffset: Int64
 
   /// The lines from which there is space for paths, titles and events.
   private static let tallLines = 16
@@ -15,10 +16,13 @@ package struct TopScreen: Sendable {
   /// The number of events below the list of a tall screen.
   static let eventLines = 3
 
-  /// Creates the drawing for a moment.
-  package init(_ size: TerminalSize, _ glyphs: Glyphs, now: Int64) {
-    (self.size, self.glyphs, self.now) = (size, glyphs, now)
+  /// Creates the drawing for a moment; `clockOffset` is that of the model.
+  package init(_ size: TerminalSize, _ glyphs: Glyphs, now: Int64, clockOffset: Int64 = 0) {
+    (self.size, self.glyphs, self.now, self.clockOffset) = (size, glyphs, now, clockOffset)
   }
+
+  /// Returns the time since something on the service, whose time is in milliseconds since 1970.
+  func age(of time: Int64) -> String { TerminalAge.text(milliseconds: now + clockOffset - time) }
 
   var isTall: Bool { size.lines >= Self.tallLines }
   var isWide: Bool { size.columns >= Self.wideColumns }
@@ -29,24 +33,44 @@ package struct TopScreen: Sendable {
     max(0, size.lines - (isTall ? 6 + Self.eventLines + 2 : 3))
   }
 
+  /// The number of lines between the head and the last line.
+  private var textRows: Int { max(0, size.lines - 1 - (isTall ? 5 : 2)) }
+
+  /// The number of targets or lines of text that a model shows, by which keys move a page.
+  package func rows(_ model: TopModel) -> Int { model.mode == .list ? targetRows : textRows }
+
+  /// Moves the window of a model so that it shows the selection, and no empty lines.
+  package func scroll(_ model: inout TopModel) {
+    model.scroll(rows: targetRows)
+    model.scrollText(lines: text(model).count, rows: textRows)
+  }
+
   /// Returns as many lines as the terminal has.
   ///
   /// - Parameters:
-  ///   - model: the model, scrolled for ``targetRows``.
+  ///   - model: the model after ``scroll(_:)``.
   ///   - host: the service's address.
   /// - Returns: the lines.
   package func lines(_ model: TopModel, host: String) -> [StyledLine] {
     var lines = head(model, host)
     switch model.mode {
     case .list: lines += ListScreen(self).lines(model)
-    case .detail(let id): lines += DetailScreen(self).lines(model, id)
-    case .help: lines += help()
+    case .detail, .help: lines += text(model).dropFirst(model.textTop)
     }
     // The last line always shows the connection or the keys.
     lines = Array(lines.prefix(max(0, size.lines - 1)))
     lines += Array(repeating: line, count: max(0, size.lines - 1 - lines.count))
     lines.append(foot(model))
     return Array(lines.suffix(size.lines))
+  }
+
+  /// The lines that scroll: the details of a target, or the help.
+  private func text(_ model: TopModel) -> [StyledLine] {
+    switch model.mode {
+    case .list: []
+    case .detail(let id): DetailScreen(self).lines(model, id)
+    case .help: help()
+    }
   }
 
   // MARK: - Head
@@ -83,7 +107,7 @@ package struct TopScreen: Sendable {
       return line
     }
     for part in [machine.connectionType, machine.reason].compactMap(\.self) { line.append(" \(part)") }
-    if let since = machine.since { line.append(" for \(TerminalAge.text(milliseconds: now - since))") }
+    if let since = machine.since { line.append(" for \(age(of: since))") }
     return line
   }
 
@@ -138,7 +162,7 @@ package struct TopScreen: Sendable {
 
   func event(_ event: TopServiceEvent) -> StyledLine {
     var line = line
-    line.append(TextWidth.fitted(TerminalAge.text(milliseconds: now - event.time), 7, glyphs, isRightAligned: true))
+    line.append(TextWidth.fitted(age(of: event.time), 7, glyphs, isRightAligned: true))
     line.append(" ago  \(event.subject) ")
     if let from = event.from { line.append("\(from) \(glyphs.arrow) ") }
     line.append(event.to, TerminalStateWords.style(of: event.to) ?? .plain)
@@ -148,9 +172,9 @@ package struct TopScreen: Sendable {
 
   private func help() -> [StyledLine] {
     let keys = [
-      "j k, arrows      select the next or previous target", "Enter            details of the target",
-      "Esc              back", "PgUp PgDn, g G   page, first, last", "q                quit",
-      "Ctrl-L           draw again", "",
+      "j k              select the next or previous target", "Enter            details of the target",
+      "Esc              back", "arrows           move in the list or the details", "PgUp PgDn, g G   page, first, last",
+      "q                quit", "Ctrl-L           draw again", "",
       "\(glyphs.state(.down)) down: does not answer   \(glyphs.state(.unreachable)) unreachable: no path from here",
       "\(glyphs.state(.unknown)) unknown   \(glyphs.state(.up)) up   \(glyphs.state(.paused)) paused",
       "\(glyphs.pending) unconfirmed   \(glyphs.flapping) flapping",
@@ -164,12 +188,12 @@ package struct TopScreen: Sendable {
       line.append(notice, .warning)
       return line
     }
-    let parts = model.mode == .list ? ["j k move", "Enter details", "? help", "q quit"] : ["Esc back", "q quit"]
+    let isList = model.mode == .list
+    let parts = isList ? ["j k move", "Enter details", "? help", "q quit"] : ["Esc back", "q quit"]
     line.append(parts.joined(separator: " \(glyphs.separator) "))
-    if model.mode == .list, model.service.targetCount > targetRows {
-      let last = min(model.service.targetCount, model.top + targetRows)
-      line.append(rightAligned: "\(model.top + 1)-\(last) of \(model.service.targetCount)")
-    }
+    let (top, rows) = (isList ? model.top : model.textTop, rows(model))
+    let count = isList ? model.service.targetCount : text(model).count
+    if count > rows { line.append(rightAligned: "\(top + 1)-\(min(count, top + rows)) of \(count)") }
     return line
   }
 }

@@ -77,21 +77,23 @@ struct ClientOptions: ParsableArguments {
     return try HTTPClient.send(request, maximumBody: Self.responseByteLimit)
   }
 
-  /// Receives an event stream of the service until it ends; see ``HTTPClient/stream(_:maximumBody:receive:)``.
+  /// Receives an event stream of the service until it ends; see ``HTTPClient/stream(_:maximumBody:onOpen:receive:)``.
   ///
   /// - Parameters:
   ///   - path: the path, with its query.
   ///   - lastID: the id of the last event that was received, to continue after it; nil for a new stream.
   ///   - source: the source of the configuration.
+  ///   - onOpen: is called before the first part, with the service's time in seconds since 1970, if it sends one.
   ///   - receive: is called with each part of the stream.
   /// - Returns: the response.
   /// - Throws: why there is no response, or the problem in the configuration.
   func stream(
-    _ path: String, after lastID: String?, _ source: SourceOptions, receive: @escaping ([UInt8]) -> Void
+    _ path: String, after lastID: String?, _ source: SourceOptions, onOpen: @escaping (_ date: Int?) -> Void = { _ in },
+    receive: @escaping ([UInt8]) -> Void
   ) throws -> HTTPClient.Response {
     var request = try request(path, accept: "text/event-stream", source)
     if let lastID { request.headers["Last-Event-ID"] = lastID }
-    return try HTTPClient.stream(request, maximumBody: Self.responseByteLimit, receive: receive)
+    return try HTTPClient.stream(request, maximumBody: Self.responseByteLimit, onOpen: onOpen, receive: receive)
   }
 
   /// Returns the address of the service, for its user: `10.0.0.5:8080`, or the path of a socket.

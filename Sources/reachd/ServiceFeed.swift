@@ -18,6 +18,8 @@ final class ServiceFeed: Sendable {
   enum Message: Sendable {
     /// The state of the connection changed, or bytes arrived.
     case connection(TopServiceConnection)
+    /// The time of the service, in milliseconds since 1970, and that of this machine.
+    case clock(Int64, local: Int64)
     /// `GET /targets/overview`.
     case overview(JSON)
     /// `GET /events`: the events before the stream.
@@ -78,7 +80,8 @@ final class ServiceFeed: Sendable {
       let failure: String
       var hint: String?
       do {
-        let response = try client.stream("/events", after: reader.lastID, source, receive: reader.receive)
+        let response = try client.stream(
+          "/events", after: reader.lastID, source, onOpen: reader.followClock, receive: reader.receive)
         let isStream = response.status == 200 && response.contentType?.hasPrefix("text/event-stream") == true
         failure =
           isStream ? reader.failure ?? "the service closed the stream" : "\(response.status) \(response.problem)"
@@ -145,6 +148,11 @@ final class ServiceFeed: Sendable {
     func reset() {
       frames.reset()
       failure = nil
+    }
+
+    func followClock(_ date: Int?) {
+      guard let date else { return }
+      feed.mailbox.post(.clock(Int64(date) * 1000, local: ServiceFeed.now), limit: ServiceFeed.messageLimit)
     }
 
     func receive(_ part: [UInt8]) {

@@ -112,7 +112,7 @@ final class TopDriver {
     // The end of the input: the terminal is gone.
     guard let bytes = ProcessTerminal.read(TopTerminal.input) else { return .quit }
     for key in TerminalKey.keys(in: bytes) {
-      let action = model.handle(key, rows: screen.targetRows)
+      let action = model.handle(key, rows: screen.rows(model))
       if perform(action) { return .quit }
     }
     // A key must be answered immediately, also between two frames.
@@ -152,6 +152,7 @@ final class TopDriver {
     for message in mailbox.take().messages {
       switch message {
       case .connection(let connection): model.connection = connection
+      case .clock(let time, let local): model.followClock(time, at: local)
       case .overview(let document):
         if !model.service.replaceTargets(document) {
           return .failed(ExitStatus.undetermined, "the response is not an overview of targets")
@@ -169,7 +170,7 @@ final class TopDriver {
   // MARK: - Screen
 
   private var screen: TopScreen {
-    TopScreen(terminal.size, glyphs, now: ServiceFeed.now)
+    TopScreen(terminal.size, glyphs, now: ServiceFeed.now, clockOffset: model.clockOffset)
   }
 
   private func draw() {
@@ -178,7 +179,7 @@ final class TopDriver {
     guard mustDraw, terminal.isIdle, isDue else { return }
     (mustDraw, lastFrame) = (false, .now)
     let screen = screen
-    model.scroll(rows: screen.targetRows)
+    screen.scroll(&model)
     terminal.show(screen.lines(model, host: host))
   }
 

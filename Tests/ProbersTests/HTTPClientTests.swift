@@ -37,6 +37,23 @@ import Testing
     #expect(reply.body == "abcde")
   }
 
+  @Test(
+    arguments: [
+      ("Thu, 01 Jan 2026 00:00:00 GMT", 1_767_225_600), ("yesterday's", nil),
+    ] as [(String, Int?)])
+  func aStreamBeginsWithTheTimeOfTheServer(date: String, expected: Int?) throws {
+    let server = try RawHTTPServer(
+      answer: "HTTP/1.1 200 OK\r\nDate: \(date)\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\n:\n")
+    var calls: [String] = []
+    let request = HTTPClient.Request("http://127.0.0.1:\(server.port)/", timeout: Self.patience)
+    _ = try HTTPClient.stream(request, maximumBody: 0) {
+      calls.append("\($0 ?? -1)")
+    } receive: { _ in
+      calls.append("part")
+    }
+    #expect(calls == ["\(expected ?? -1)", "part"])
+  }
+
   @Test func redirectsAreAnswersToo() throws {
     let reply = try get("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
     #expect(reply.status == 302)

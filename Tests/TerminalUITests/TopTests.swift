@@ -60,8 +60,8 @@ import Testing
     #expect(model.document == nil, "the response for another target")
     model.show(.failed(id: "t0", "no such target"))
     #expect(model.document != nil)
-    let next = model.handle(.end, rows: 10)
-    #expect(next == .load(id: "t99"), "another target in the same view")
+    let next = model.handle(.character("j"), rows: 10)
+    #expect(next == .load(id: "t1"), "another target in the same view")
     let back = model.handle(.escape, rows: 10)
     #expect(back == nil && model.mode == .list)
     let quit = model.handle(.character("q"), rows: 10)
@@ -87,7 +87,7 @@ import Testing
   ) -> [String] {
     var model = model
     let screen = TopScreen(TerminalSize(columns: columns, lines: count), Glyphs(isUnicode: unicode), now: now)
-    model.scroll(rows: screen.targetRows)
+    screen.scroll(&model)
     let lines = screen.lines(model, host: "10.0.0.5:8080")
     #expect(lines.count == count)
     #expect(lines.allSatisfy { TextWidth.columns($0.text) <= columns })
@@ -174,6 +174,46 @@ import Testing
     #expect(text.contains("tcp://db:5432") && text.contains("env=prod") && text.contains("tcp, every 500ms"))
     #expect(text.contains("Last check 2s ago: 10.0.0.9, 3.00 ms") && text.contains("Connection refused"))
     #expect(text.contains("connect      2.00 ms ████████████████████"))
+  }
+
+  @Test func agesUseTheClockOfTheService() {
+    var model = model
+    model.followClock(Documents.time + 3_600_000, at: Documents.time)
+    func first(_ model: TopModel, at now: Int64) -> String {
+      TopScreen(TerminalSize(columns: 80, lines: 24), Glyphs(isUnicode: true), now: now, clockOffset: model.clockOffset)
+        .lines(model, host: "h")[6].text
+    }
+    // The target is down since 252 s before the time of the documents.
+    #expect(first(model, at: Documents.time - 3_600_000).hasSuffix(" 4m 12s"))
+    model.followClock(Documents.time - 1_999, at: Documents.time)
+    #expect(model.clockOffset == 0, "a header field has a resolution of a second")
+  }
+
+  @Test func longDetailsAndHelpScroll() {
+    var model = model
+    _ = model.handle(.enter, rows: 10)
+    for number in 0..<30 {
+      _ = model.apply(type: "target", Documents.event("db", from: "up", to: "down", reason: "reason\(number)"))
+    }
+    let screen = TopScreen(TerminalSize(columns: 80, lines: 12), Glyphs(isUnicode: true), now: Documents.time)
+    func shown(_ key: TerminalKey) -> [String] {
+      _ = model.handle(key, rows: screen.rows(model))
+      screen.scroll(&model)
+      return screen.lines(model, host: "h").map(\.text)
+    }
+    var lines = shown(.down)
+    #expect(lines[2].hasPrefix("✖ down for") && lines[11].hasSuffix("2-10 of 35"))
+    lines = shown(.pageDown)
+    #expect(lines[11].hasSuffix("10-18 of 35"))
+    lines = shown(.end)
+    #expect(lines[10].hasSuffix("reason0") && lines[11].hasSuffix("27-35 of 35"))
+    lines = shown(.up)
+    #expect(lines[11].hasSuffix("26-34 of 35"))
+    lines = shown(.character("j"))
+    #expect(lines[2] == "site", "another target begins at its first line")
+    lines = shown(.character("?"))
+    lines = shown(.end)
+    #expect(lines[10].hasPrefix("◔ unconfirmed"))
   }
 
   @Test func narrowDetailWrapsItsSentences() {

@@ -77,16 +77,22 @@ public enum HTTPClient {
   /// - Parameters:
   ///   - request: the request.
   ///   - maximumBody: the longest body of any other response, in bytes.
+  ///   - onOpen: is called before the first part, with the server's time (`Date`) in seconds since 1970, if it sends one.
   ///   - receive: is called with each part on this thread.
   /// - Returns: the response when it ends; the body of an event stream is empty.
   /// - Throws: ``HTTPClientError`` if the stream cannot be received or is interrupted.
   public static func stream(
-    _ request: Request, maximumBody: Int, receive: @escaping ([UInt8]) -> Void
+    _ request: Request, maximumBody: Int, onOpen: @escaping (_ date: Int?) -> Void = { _ in },
+    receive: @escaping ([UInt8]) -> Void
   ) throws(HTTPClientError) -> Response {
-    try unsafe perform(request) { handle in
+    var isOpen = false
+    return try unsafe perform(request) { handle in
       HTTPBodySink(limit: maximumBody, consumer: receive) {
+        if isOpen { return true }
         let (status, type) = unsafe head(handle)
-        return status == 200 && type?.lowercased().hasPrefix("text/event-stream") == true
+        isOpen = status == 200 && type?.lowercased().hasPrefix("text/event-stream") == true
+        if isOpen { unsafe onOpen(date(handle)) }
+        return isOpen
       }
     }
   }
@@ -142,6 +148,16 @@ public enum HTTPClient {
     var type: UnsafePointer<CChar>?
     unsafe ccurl_get_string(handle, CURLINFO_CONTENT_TYPE, &type)
     return unsafe (status, type.map { unsafe String(cString: $0) })
+  }
+
+  /// Returns the time in the field `Date` of the response, in seconds since 1970; nil without a valid one.
+  private static func date(_ handle: UnsafeMutableRawPointer) -> Int? {
+    var field: UnsafeMutablePointer<curl_header>?
+    guard unsafe curl_easy_header(handle, "Date", 0, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK,
+      let value = unsafe field?.pointee.value
+    else { return nil }
+    let seconds = unsafe curl_getdate(value, nil)
+    return seconds < 0 ? nil : seconds
   }
 
   /// libcurl's one-time initialization, which must happen before any handle and only once.
