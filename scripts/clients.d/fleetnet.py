@@ -74,9 +74,12 @@ class Member:
             self.ip("addr", "add", f"{address}/24", "dev", "eth0")
             self.ip("link", "set", "eth0", "up")
             self.connect()
-        with open(self.log, "wb") as log:
+        self.start()
+
+    def start(self):
+        with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [*self.inside, program, role, "--config", str(self.file)], stderr=log)
+                [*self.inside, self.program, self.role, "--config", str(self.file)], stderr=log)
 
     def ip(self, *words):
         subprocess.run([*self.inside, "ip", *words], check=True)

@@ -85,6 +85,67 @@ def opens_a_target(browser):
     no_messages(browser)
 
 
+def keeps_the_filter(browser):
+    step("search and verdicts are in the URL, through reload, a target and back")
+    with browser.open(URL) as page:
+        rows = page.locator("section[aria-labelledby=targets-title] > .table-frame tbody tr")
+        expect(rows).to_have_count(3)
+        page.locator(".chip.down").click()
+        page.get_by_role("searchbox").fill("web")
+        expect(rows).to_have_count(1)
+        check(page.url.endswith("#/?q=web&state=down"), f"not in the fragment: {page.url}")
+        page.reload()
+        expect(rows).to_have_count(1)
+        expect(page.get_by_role("searchbox")).to_have_value("web")
+        expect(page.locator(".chip.down")).to_have_attribute("aria-pressed", "true")
+        row(page, "targets", "web").get_by_role("link").click()
+        expect(page.locator(".fleet-detail")).to_contain_text("connection refused")
+        page.keyboard.press("Escape")
+        expect(page.locator(".fleet-detail")).to_be_hidden()
+        check(page.url.endswith("#/?q=web&state=down"), f"closing a target loses the filter: {page.url}")
+        page.evaluate("location.hash = '#/'")
+        expect(rows).to_have_count(3)
+        page.go_back()
+        expect(rows).to_have_count(1)
+    no_messages(browser)
+
+
+def loads_the_page_of_a_new_version(browser, replica):
+    step("a page of another version is replaced when the replica returns")
+    with browser.open("about:blank") as page:
+        page.add_init_script("""new MutationObserver((records, observer) => {
+            const app = document.getElementById("app");
+            if (app) { app.dataset.build = "000000000000"; observer.disconnect(); }
+        }).observe(document, { childList: true, subtree: true })""")
+        page.goto(URL)
+        expect(row(page, "targets", "web")).to_be_visible()
+        page.evaluate("window.marker = 1")
+        replica.stop()
+        expect(page.locator(".banner").first).to_contain_text("Disconnected since")
+        with page.expect_event("load", timeout=LIMIT_MS):
+            replica.start()
+        check(page.evaluate("window.marker") is None, "the old page is still shown")
+        expect(row(page, "targets", "web")).to_be_visible()
+    fleetnet.wait("the agents", lambda: request("GET", "/fleet")["agents"]["present"] == len(AGENTS))
+    browser.take_messages()
+
+
+def fits_a_phone(browser):
+    step("360 px: every cell is within the window")
+    with browser.open(URL, width=360) as page:
+        expect(row(page, "targets", "web")).to_contain_text("from node-a, node-b, node-c")
+        for fragment in ("#/", "#/target/web"):
+            page.evaluate("location.hash = '%s'" % fragment)
+            page.locator(".fleet-detail tbody tr").first.wait_for(state="visible" if "web" in fragment else "hidden")
+            outside = page.evaluate("""[...document.querySelectorAll(".table-frame:not(.matrix-frame) :is(td, tbody th)")]
+                .filter((cell) => cell.getBoundingClientRect().right > innerWidth || cell.scrollWidth > cell.clientWidth + 1)
+                .map((cell) => cell.textContent)""")
+            check(not outside, f"outside of the window: {outside}")
+            tables = page.get_by_role("row").filter(has=page.get_by_role("rowheader"))
+            check(tables.count() > 0, "the rows are not those of a table for screen readers")
+    no_messages(browser)
+
+
 def obeys_the_policy():
     step("the page has the policy of the status page, and nothing from other origins")
     answer = urllib.request.urlopen(urllib.request.Request(URL, headers={"Accept": "text/html"}), timeout=10)
@@ -141,6 +202,9 @@ def main():
         shows_the_fleet(browser)
         follows_an_outage(browser, listener, members[3])
         opens_a_target(browser)
+        keeps_the_filter(browser)
+        fits_a_phone(browser)
+        loads_the_page_of_a_new_version(browser, members[0])
         obeys_the_policy()
         is_accessible(browser)
         if SHOTS:

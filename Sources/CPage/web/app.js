@@ -5,9 +5,9 @@ import { atMostEvery, fill, forgetColours, freezeAges, h, oncePerFrame, setAttri
 import { Detail } from "./detail.js";
 import { TargetList } from "./list.js";
 import { Model, STATES, makeFilter } from "./model.js";
-import { askForToken, headerButton, headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
+import { askForToken, headerButton, headerButtons, listRoute, readRoute, takeToken, targetRoute, useStoredLanguage, useStoredTheme } from "./preferences.js";
 import { Summary, Timeline } from "./summary.js";
-import { Banner, firstSteps } from "./notices.js";
+import { Banner, firstSteps, reloadAfterUpgrade } from "./notices.js";
 import { problemOf } from "./stream.js";
 import { GLYPHS, joined, text, word } from "./words.js";
 
@@ -126,18 +126,9 @@ class Page {
     if (status.state === "disconnected" && old !== "disconnected") { this.#missed = 0; this.#hadGap = false; }
     if (status.state === "live") {
       setClockOffset(status.clockOffset ?? 0);
-      if (old === "disconnected") this.#reloadAfterUpgrade();
+      if (old === "disconnected") reloadAfterUpgrade(BASE, BUILD);
     }
     freezeAges(status.state === "live" ? null : status.since);
-  }
-
-  /** Loads the page of another version of the service, which does not serve the files of this page any more. */
-  async #reloadAfterUpgrade() {
-    try {
-      const response = await fetch(BASE, { headers: { Accept: "text/html" }, cache: "no-cache" });
-      const build = /data-build="([0-9a-f]+)"/.exec(await response.text())?.[1];
-      if (response.ok && build && build !== BUILD) location.reload();
-    } catch { /* The connection reports its own failures. */ }
   }
 
   /** Requests a document; throws `{detail, requestID, status, scope}`. */
@@ -190,7 +181,7 @@ class Page {
     const parts = this.#parts;
     this.#timeline = new Timeline();
     this.#list = new TargetList(this.#model, {
-      onOpen: (id) => { location.hash = `#/target/${encodeURIComponent(id)}`; },
+      onOpen: (id) => { location.hash = targetRoute(id); },
       onVisible: () => { if (this.#lacksSeries) this.#readSeriesSoon(); },
     });
     this.#detail = new Detail(this.#model, this.#api, {
@@ -325,13 +316,12 @@ class Page {
 
   // MARK: Navigation
 
-  /** Shows what the fragment names: `#/?q=text&state=down,unknown` or `#/target/id`. */
+  /** Shows what the fragment names. */
   #route() {
     const { main, search } = this.#parts;
-    const target = /^#\/target\/(.+)$/.exec(location.hash);
-    if (target) {
-      let id = target[1];
-      try { id = decodeURIComponent(id); } catch { /* Not encoded. */ }
+    const route = readRoute(STATES);
+    const { id } = route;
+    if (id !== null) {
       main.classList.add("detail-open");
       this.#list.mark(id);
       this.#detail.show(id);
@@ -341,28 +331,22 @@ class Page {
     main.classList.remove("detail-open");
     this.#detail.show(null);
     if (hadFocus) this.#list.focus();
-    const query = new URLSearchParams(/^#\/\?(.*)$/.exec(location.hash)?.[1] ?? "");
-    search.value = query.get("q") ?? "";
-    this.#states = new Set((query.get("state") ?? "").split(",").filter((state) => STATES.includes(state)));
+    search.value = route.search;
+    this.#states = route.states;
     this.#showStates();
     this.#order();
   }
 
   /** The fragment of the list with the present search and states. */
-  #listRoute() {
-    const query = new URLSearchParams();
-    if (this.#parts.search.value !== "") query.set("q", this.#parts.search.value);
-    if (this.#states.size > 0) query.set("state", [...this.#states].join(","));
-    return query.size > 0 ? `#/?${query}` : "#/";
-  }
+  get #listRoute() { return listRoute(this.#parts.search.value, this.#states); }
 
   /** Keeps the search in the URL; beside an open target, until it is closed. */
   #setRoute() {
-    if (this.#detail.id === null) history.replaceState(null, "", this.#listRoute());
+    if (this.#detail.id === null) history.replaceState(null, "", this.#listRoute);
   }
 
   /** Closes the open target. */
-  #close() { location.hash = this.#listRoute(); }
+  #close() { location.hash = this.#listRoute; }
 
   /** Shows the timeline in place of the list or a target, where there is no space for both. */
   #showsTimeline(isShown, button = this.#parts.main.parentNode.querySelector(".menu")) {
@@ -409,7 +393,7 @@ class Page {
   #move(offset) {
     this.#list.move(offset);
     if (this.#detail.id !== null && this.#list.selected !== null) {
-      location.replace(`#/target/${encodeURIComponent(this.#list.selected)}`);
+      location.replace(targetRoute(this.#list.selected));
     }
   }
 

@@ -2,6 +2,7 @@
 
 import { barText, CHART_HEIGHT, drawBars, drawPlot, nearestPoint, pointText } from "./charts.js";
 import { atMostEvery, clock, colours, duration, fill, h, latency, now, prepareCanvas, setText, share } from "./dom.js";
+import { listRoute } from "./preferences.js";
 import { badge } from "./summary.js";
 import { joined, text, units, word } from "./words.js";
 
@@ -175,7 +176,7 @@ export class Detail {
       const label = `${name}=${labels[name]}`;
       // The search separates its words at spaces and commas.
       return h("li", {}, /[\s,]/.test(label) ? h("bdi", {}, label)
-        : h("a", { href: `#/?q=${encodeURIComponent(label)}`, "data-key": `label-${names.indexOf(name)}` }, h("bdi", {}, label)));
+        : h("a", { href: listRoute(label), "data-key": `label-${names.indexOf(name)}` }, h("bdi", {}, label)));
     }));
   }
 

@@ -6,8 +6,8 @@ import { Matrix } from "./fleetmatrix.js";
 import { FleetModel, VERDICTS } from "./fleetmodel.js";
 import { agentRow, changeText, targetRow, votesText } from "./fleetrows.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord, useLanguage } from "./fleetwords.js";
-import { headerButtons, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
-import { Banner } from "./notices.js";
+import { headerButtons, listRoute, readRoute, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
+import { Banner, reloadAfterUpgrade } from "./notices.js";
 import { text } from "./words.js";
 
 /** The shortest time between two drawings and two readings of a document, in ms: events may come by thousands. */
@@ -50,6 +50,8 @@ function fillRows(body, rows) {
 class FleetPage {
   #model = new FleetModel();
   #connection;
+  /** The state of the connection. */
+  #state = "connecting";
   #matrix;
   #parts = {};
   #verdicts = new Set();
@@ -85,7 +87,11 @@ class FleetPage {
   // MARK: Data
 
   #receive(message) {
-    if (message.kind === "all") {
+    if (message.kind === "status") {
+      const { state } = this.#connection.status;
+      if (state === "live" && this.#state === "disconnected") reloadAfterUpgrade(BASE, APP.dataset.build);
+      this.#state = state;
+    } else if (message.kind === "all") {
       this.#model.overview = message.overview;
       this.#model.setAgents(message.agents);
       this.#model.setTargets(message.targets);
@@ -145,7 +151,7 @@ class FleetPage {
         onclick: () => this.#toggle(verdict) }, h("span", { class: "glyph", "aria-hidden": "true" }, FLEET_GLYPHS[verdict]),
       " ", h("span", { class: "count" }, "0"), h("span", { class: "label" }, ` ${fleetWord("verdicts", verdict)}`))));
     parts.search = h("input", { type: "search", placeholder: fleetText("search"), "aria-label": fleetText("search"),
-      autocomplete: "off", spellcheck: "false", oninput: () => this.#draw() });
+      autocomplete: "off", spellcheck: "false", oninput: () => { this.#setRoute(); this.#draw(); } });
     parts.targets = this.#table("targets-title", [fleetText("verdict"), text("target"), fleetText("votes"), text("reason"), fleetText("since")]);
     parts.agents = this.#table("agents-title", [text("state"), fleetText("agent"), fleetText("zone"), fleetText("reached"),
       fleetText("cells"), fleetText("outbox"), fleetText("since")]);
@@ -172,7 +178,7 @@ class FleetPage {
     const body = h("tbody");
     // A table that is wider than the page scrolls in its frame, also by the keyboard.
     const frame = h("div", { class: "table-frame", tabindex: "0", role: "group", "aria-labelledby": title },
-      h("table", {}, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))), body));
+      h("table", { class: "stacked" }, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))), body));
     return { frame, body };
   }
 
@@ -237,18 +243,32 @@ class FleetPage {
   // MARK: One target
 
   #route() {
-    const found = /^#\/target\/(.+)$/.exec(location.hash);
-    let id = found ? found[1] : null;
-    try { id = id && decodeURIComponent(id); } catch { /* Not encoded. */ }
+    const { id, search, states } = readRoute(VERDICTS);
     this.#opened = id;
     this.#parts.detail.hidden = id === null;
-    if (id !== null) this.#showTarget(id).then(() => this.#parts.detail.focus());
+    if (id !== null) {
+      this.#showTarget(id).then(() => this.#parts.detail.focus());
+      return;
+    }
+    this.#parts.search.value = search;
+    this.#verdicts = states;
+    this.#draw();
   }
+
+  /** The fragment of the list with the present search and verdicts. */
+  get #listRoute() { return listRoute(this.#parts.search.value, this.#verdicts); }
+
+  /** Keeps the search in the URL; beside an open target, until it is closed. */
+  #setRoute() {
+    if (this.#opened === null) history.replaceState(null, "", this.#listRoute);
+  }
+
+  #close() { location.hash = this.#listRoute; }
 
   async #showTarget(id) {
     if (id === null) return;
     const { detail } = this.#parts;
-    const close = h("button", { type: "button", class: "close", onclick: () => { location.hash = "#/"; } }, text("close"));
+    const close = h("button", { type: "button", class: "close", onclick: () => this.#close() }, text("close"));
     let target;
     try {
       target = await this.#connection.request("GET", `fleet/targets/${encodeURIComponent(id)}`);
@@ -259,14 +279,14 @@ class FleetPage {
     if (this.#opened !== id) return;
     const vantage = ({ agent, zone, state, reason, since }) => h("tr", {},
       h("td", { class: `state ${state}` }, `${FLEET_GLYPHS[state]} ${fleetWord("verdicts", state)}`), h("th", { scope: "row" }, agent),
-      h("td", {}, zone || "–"), h("td", {}, reasonWord(reason)), h("td", { class: "muted" }, since ? clock(Date.parse(since)) : ""));
+      h("td", { "data-label": fleetText("zone") }, zone || "–"), h("td", {}, reasonWord(reason)), h("td", { class: "muted" }, since ? clock(Date.parse(since)) : ""));
     const results = h("div", { class: "results" });
     fill(detail, h("h2", {}, h("span", { class: `state ${target.verdict}` }, FLEET_GLYPHS[target.verdict]), ` ${id} `, close),
       h("p", { class: "wrap" }, target.target),
       h("p", {}, `${fleetWord("verdicts", target.verdict)} ${reasonWord(target.reason)} · ${votesText(target)}`),
       h("p", { class: "muted small" }, fleetText("needed", target.needed)),
       h("h3", {}, fleetText("vantages")), h("div", { class: "table-frame", tabindex: "0", role: "group", "aria-label": fleetText("vantages") },
-        h("table", {}, h("thead", {}, h("tr", {}, [text("state"), fleetText("agent"), fleetText("zone"), text("reason"),
+        h("table", { class: "stacked" }, h("thead", {}, h("tr", {}, [text("state"), fleetText("agent"), fleetText("zone"), text("reason"),
           fleetText("since")].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, target.vantages.map(vantage)))),
       h("div", { class: "actions" }, h("button", { type: "button", onclick: () => this.#check(id, results) }, fleetText("checkNow"))), results);
   }
@@ -285,6 +305,7 @@ class FleetPage {
 
   #toggle(verdict) {
     if (!this.#verdicts.delete(verdict)) this.#verdicts.add(verdict);
+    this.#setRoute();
     this.#render();
   }
 
@@ -292,7 +313,7 @@ class FleetPage {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isTyping = event.target.matches("input, textarea, select");
     if (event.key === "Escape" && isTyping) event.target.blur();
-    else if (event.key === "Escape" && this.#opened !== null) location.hash = "#/";
+    else if (event.key === "Escape" && this.#opened !== null) this.#close();
     else if (isTyping || document.querySelector("dialog[open]")) return;
     else if (event.key === "/") this.#parts.search.focus();
     else if (event.key === "?") this.#parts.help.showModal();

@@ -28,7 +28,7 @@ export class FleetConnection {
     let hidden = null;
     document.addEventListener("visibilitychange", () => {
       clearTimeout(hidden);
-      if (document.hidden) hidden = setTimeout(() => this.#close(), HIDDEN_LIMIT);
+      if (document.hidden) hidden = setTimeout(() => this.#stop(), HIDDEN_LIMIT);
       else if (this.#abort === null && this.status.state !== "denied") this.start();
     });
   }
@@ -44,6 +44,12 @@ export class FleetConnection {
     clearTimeout(this.#timer);
     this.#abort?.abort("closed");
     this.#abort = null;
+  }
+
+  /** Closes the stream of a hidden page; `start` resumes after the last event. */
+  #stop() {
+    this.#close();
+    if (this.status.state === "live") this.#report({ state: "disconnected", since: Date.now(), reason: "hidden" });
   }
 
   #report(status) {

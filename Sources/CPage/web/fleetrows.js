@@ -1,6 +1,7 @@
 // The rows of the tables of a fleet, and its changes in words.
 
 import { clock, h } from "./dom.js";
+import { targetRoute } from "./preferences.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord } from "./fleetwords.js";
 
 function glyphed(kind, value, list) {
@@ -21,8 +22,8 @@ function votesLabel({ votes }) {
     .map((state) => `${fleetWord("verdicts", state)} ${votes[state]}`).join(", ");
 }
 
-function votesCell(value) {
-  return h("td", {}, h("span", { "aria-hidden": "true" }, votesText(value)), h("span", { class: "visually-hidden" }, votesLabel(value)));
+function votesCell(value, label = null) {
+  return h("td", { "data-label": label }, h("span", { "aria-hidden": "true" }, votesText(value)), h("span", { class: "visually-hidden" }, votesLabel(value)));
 }
 
 /** A target with its verdict. */
@@ -30,21 +31,24 @@ export function targetRow(target) {
   const reasons = [reasonWord(target.reason),
     target.downFrom.length > 0 ? fleetText("from", { agents: target.downFrom.join(", ") }) : ""].filter(Boolean).join(" ");
   return h("tr", { "data-id": target.id }, glyphed(target.verdict, target.verdict, "verdicts"),
-    h("th", { scope: "row" }, h("a", { href: `#/target/${encodeURIComponent(target.id)}` }, target.id), " ",
+    h("th", { scope: "row" }, h("a", { href: targetRoute(target.id) }, target.id), " ",
       h("span", { class: "url muted small" }, target.target)),
     votesCell(target), h("td", {}, reasons), time(target.since));
 }
 
 /** An agent with what others say about it. */
 export function agentRow(agent) {
-  const reached = agent.reached === null ? h("td", { class: "muted" }, "–")
-    : h("td", { class: `state ${agent.reached.verdict}` },
+  // Narrow windows have no titles of columns.
+  const labelled = (name) => ({ "data-label": fleetText(name) });
+  const reached = agent.reached === null ? h("td", { class: "muted", ...labelled("reached") }, "–")
+    : h("td", { class: `state ${agent.reached.verdict}`, ...labelled("reached") },
       `${FLEET_GLYPHS[agent.reached.verdict]} ${fleetWord("verdicts", agent.reached.verdict)} `,
       h("span", { class: "muted", "aria-hidden": "true" }, votesText(agent.reached)));
   return h("tr", { "data-id": agent.id },
     glyphed(agent.state === "present" ? "up" : "unknown", agent.state, "agentStates"),
     h("th", { scope: "row" }, agent.id, " ", h("span", { class: "url muted small" }, agent.address ?? "")),
-    h("td", {}, agent.zone || "–"), reached, votesCell({ votes: agent.cells }), h("td", {}, agent.outbox ?? "–"), time(agent.since));
+    h("td", labelled("zone"), agent.zone || "–"), reached, votesCell({ votes: agent.cells }, fleetText("cells")),
+    h("td", labelled("outbox"), agent.outbox ?? "–"), time(agent.since));
 }
 
 /** An event in words. */

@@ -1,4 +1,5 @@
-// What the pages show in place of data: the state of the connection, and the first steps of a service without targets.
+// What the pages show in place of data: the state of the connection, the page of another version of the service, and the
+// first steps of a service without targets.
 
 import { clock, h, setAttribute, setText } from "./dom.js";
 import { askForToken } from "./preferences.js";
@@ -53,6 +54,15 @@ export class Banner {
     setAttribute(this.#button, "hidden", button ? null : "");
     this.#action = action;
   }
+}
+
+/** Loads the page of another version of the service, which does not serve the files of this page any more. */
+export async function reloadAfterUpgrade(base, build) {
+  try {
+    const response = await fetch(base, { headers: { Accept: "text/html" }, cache: "no-cache" });
+    const present = /data-build="([0-9a-f]+)"/.exec(await response.text())?.[1];
+    if (response.ok && present && present !== build) location.reload();
+  } catch { /* The connection reports its own failures. */ }
 }
 
 /** Commands that register the first target of the service at a URL. */

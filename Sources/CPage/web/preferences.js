@@ -1,4 +1,5 @@
-// What the pages of a node and of a fleet remember in the browser: language, theme, and the token of this tab.
+// What the pages of a node and of a fleet remember in the browser: language, theme, the token of this tab, and in the URL
+// what is shown.
 
 import { fill, forgetColours, h, setAttribute } from "./dom.js";
 import { selectLanguage, text } from "./words.js";
@@ -61,6 +62,31 @@ function setTheme(theme) {
   setAttribute(document.documentElement, "data-theme", theme === "auto" ? null : theme);
   stored("localStorage", "theme", theme === "auto" ? null : theme);
   forgetColours();
+}
+
+/**
+ * What the fragment of the URL names: `{id}` of `#/target/id`, else `{search, states}` of `#/?q=text&state=down,unknown`;
+ * `known` are the states that there are.
+ */
+export function readRoute(known) {
+  const target = /^#\/target\/(.+)$/.exec(location.hash);
+  if (target) {
+    try { return { id: decodeURIComponent(target[1]) }; } catch { return { id: target[1] }; }
+  }
+  const query = new URLSearchParams(/^#\/\?(.*)$/.exec(location.hash)?.[1] ?? "");
+  const states = (query.get("state") ?? "").split(",").filter((state) => known.includes(state));
+  return { id: null, search: query.get("q") ?? "", states: new Set(states) };
+}
+
+/** The fragment of an open target. */
+export function targetRoute(id) { return `#/target/${encodeURIComponent(id)}`; }
+
+/** The fragment of the list with a search and selected states. */
+export function listRoute(search, states = new Set()) {
+  const query = new URLSearchParams();
+  if (search !== "") query.set("q", search);
+  if (states.size > 0) query.set("state", [...states].join(","));
+  return query.size > 0 ? `#/?${query}` : "#/";
 }
 
 /** The token, or null; one in the fragment of the URL (`#token=…`) is stored and removed from the address bar. */

@@ -1,6 +1,7 @@
 // This machine's verdict, its paths and interfaces, and the timeline of events.
 
 import { clock, duration, fill, h, now, setText } from "./dom.js";
+import { targetRoute } from "./preferences.js";
 import { GLYPHS, joined, text, units, word } from "./words.js";
 
 /** The interfaces that are shown without a click: a host of containers has hundreds. */
@@ -140,7 +141,7 @@ function eventItem({ time, type, data, isMissed }) {
     why === "" ? null : h("span", { class: "cause muted" }, why));
 }
 
-function targetLink(id) { return h("a", { href: `#/target/${encodeURIComponent(id)}` }, id); }
+function targetLink(id) { return h("a", { href: targetRoute(id) }, id); }
 
 function interfaceName(name) { return h("span", { class: "mono" }, name); }
 
