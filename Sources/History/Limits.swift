@@ -54,9 +54,6 @@ enum Limits {
   /// Read-only connections: a long read must not delay the next one.
   static let readers = 2
 
-  /// Queries that wait for a connection; each is bounded by its deadline.
+  /// Queries that wait for a connection.
   static let pendingReads = 256
-
-  /// The time limit of a query, including its wait.
-  static let readDeadline = Duration.seconds(2)
 }

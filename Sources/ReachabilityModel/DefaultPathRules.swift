@@ -20,8 +20,7 @@ extension StatusRules {
 
   /// One family's default path: the better of its two halves, the lower half on a tie.
   ///
-  /// It is reachable if only one half is, because programs can reach addresses in that half; see
-  /// ``isPartial(_:_:in:)``.
+  /// It is reachable if only one half is, because programs can reach addresses in that half.
   package static func defaultPath(
     _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
   ) -> NetworkPath {
@@ -29,13 +28,6 @@ extension StatusRules {
       guard let best, best.rank >= path.rank else { return path }
       return best
     } ?? .unknown(.starting)
-  }
-
-  /// Whether only one half of the address space has a route.
-  package static func isPartial(
-    _ queries: [RouteQuery], _ answers: [RouteQuery: RouteAnswer], in tables: KernelTables
-  ) -> Bool {
-    Set(halves(queries, answers, in: tables).map(\.status.isReachable)).count > 1
   }
 
   private static func halves(

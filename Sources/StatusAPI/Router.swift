@@ -29,9 +29,10 @@ struct Router: Sendable {
     // Requests are counted by route: clients choose the paths, so their number is unbounded.
     let label = matches.first?.route.pattern ?? ""
     do throws(Problem) {
-      let (reply, isCacheable, isPermitted) = try dispatch(request, to: matches, listener, requestID)
+      let (reply, isCacheable, scope) = try dispatch(request, to: matches, listener, requestID)
       let finish = self.finish(
-        request, label, requestID, cacheValidity: isCacheable ? number : nil, isPermitted: isPermitted)
+        request, label, requestID, cacheValidity: isCacheable ? number : nil,
+        streaming: scope.map { ($0, listener) })
       switch reply {
       case .now(let response): return .now(finish(response))
       case .later(let start): return .later { promise in start(promise.map(finish)) }
@@ -43,10 +44,10 @@ struct Router: Sendable {
   }
 
   /// Adds to a response what every response carries: the label for its counter, the request id, and the headers that
-  /// let pages of an allowed origin read it.
+  /// let pages of an allowed origin read it; a stream gets the condition under which it may continue.
   private func finish(
     _ request: HTTPRequest, _ label: String, _ requestID: String, cacheValidity number: UInt64? = nil,
-    isPermitted: (@Sendable () -> Bool)? = nil
+    streaming: (scope: AccessScope, listener: Int)? = nil
   ) -> @Sendable (HTTPResponse) -> HTTPResponse {
     let settings = service.settings.current
     let origin = settings.origins.headers(request)
@@ -66,8 +67,9 @@ struct Router: Sendable {
       }
       if response.headers["X-Request-Id"] == nil { response.headers.add("X-Request-Id", requestID) }
       for field in origin { response.headers[field.name] = field.value }
-      if let isPermitted, case .stream(var stream) = response.body {
-        stream.isPermitted = isPermitted
+      if let streaming, case .stream(var stream) = response.body {
+        stream.isPermitted = RequestAuthorization.permission(
+          request, streaming.scope, listener: streaming.listener, service.access)
         response.body = .stream(stream)
       }
       return response
@@ -76,7 +78,7 @@ struct Router: Sendable {
 
   private func dispatch(
     _ request: HTTPRequest, to matches: [RouteIndex.Match], _ listener: Int, _ requestID: String
-  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool, isPermitted: (@Sendable () -> Bool)?) {
+  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool, scope: AccessScope?) {
     if request.path == "*" { return (options(RouteTable.routes(of: service), request), false, nil) }
     guard !matches.isEmpty else {
       throw Problem(
@@ -103,10 +105,9 @@ struct Router: Sendable {
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
     let reply = try route.handle(context)
     if route.scope == .targetsWrite, let store = service.events.store {
-      return (DurableTargetReply.afterCommit(reply, in: store, context), isCacheable, nil)
+      return (DurableTargetReply.afterCommit(reply, in: store, context), isCacheable, scope)
     }
-    let isPermitted = RequestAuthorization.permission(request, scope, listener: listener, service.access)
-    return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable, isPermitted)
+    return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable, scope)
   }
 
   private func options(_ routes: [APIRoute], _ request: HTTPRequest) -> HTTPReply {

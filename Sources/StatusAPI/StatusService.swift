@@ -109,7 +109,7 @@ public final class StatusService: Sendable {
     router.handle(request, listener: listener)
   }
 
-  /// Replaces the access rules; streams are closed only if their tokens are not valid any more.
+  /// Replaces the access rules; streams are closed if they would not be permitted any more.
   public func replaceAccess(_ policy: AccessPolicy) { context.access.replace(policy) }
 
   /// Converts a refusal by the HTTP server into a problem document with the headers of every response.

@@ -50,9 +50,6 @@ extension WebhookDeliveryState {
     var demanded = Duration.zero
   }
 
-  /// Whether events wait for a route.
-  var isHeld: Bool { position.pause == nil && hasRoute == false && hasMessage }
-
   /// Whether there is a message to send.
   var hasMessage: Bool { position.gap != nil || !buffer.isEmpty }
 

@@ -5,12 +5,10 @@ import Testing
 struct DefaultPathTests {
   let tables = KernelTables(interfaces: StatusRulesTests.interfaces)
 
-  func path(_ family: IPAddress.Family, _ low: RouteAnswer?, _ high: RouteAnswer?) -> (NetworkPath, partial: Bool) {
+  func path(_ family: IPAddress.Family, _ low: RouteAnswer?, _ high: RouteAnswer?) -> NetworkPath {
     let queries = StatusRules.defaultQueries(family)
     let answers = Dictionary(uniqueKeysWithValues: zip(queries, [low, high])).compactMapValues(\.self)
-    return (
-      StatusRules.defaultPath(queries, answers, in: tables), StatusRules.isPartial(queries, answers, in: tables)
-    )
+    return StatusRules.defaultPath(queries, answers, in: tables)
   }
 
   @Test("E4-2 each half of each family is asked about, and never the unspecified address")
@@ -22,48 +20,46 @@ struct DefaultPathTests {
 
   @Test("E4-1 a family with both halves is reachable by its lower half")
   func bothHalves() throws {
-    let (found, partial) = path(
+    let found = path(
       .ipv4, .route(try .byDefault(via: "10.0.0.1")), .route(try .byDefault(via: "10.0.1.1", on: 3)))
     #expect(try found.flags == .reachable && found.gateway == ip("10.0.0.1"))
-    #expect(!partial)
   }
 
-  @Test("One half alone is reachable, and said to be partial")
+  @Test("One half alone is reachable")
   func oneHalf() throws {
     let way = RouteAnswer.route(try .byDefault(via: "10.0.0.1"))
     for (low, high) in [(way, RouteAnswer.refused(.noRoute)), (.refused(.noRoute), way)] {
-      let (found, partial) = path(.ipv4, low, high)
-      #expect(found.status.isReachable && partial)
+      let found = path(.ipv4, low, high)
+      #expect(found.status.isReachable)
     }
   }
 
   @Test("When neither half is reachable, the half that comes further gives the reason, the lower on a tie")
   func neither() throws {
     let linkDown = RouteAnswer.route(try .byDefault(via: "10.0.0.1", linkDown: true))
-    #expect(path(.ipv4, .refused(.noRoute), linkDown).0.reason == .linkDown)
-    #expect(path(.ipv4, .refused(.blackhole), linkDown).0.reason == .blackhole)
-    #expect(path(.ipv4, .refused(.noRoute), .refused(.noRoute)).0 == .none(.noRoute))
-    #expect(path(.ipv4, .refused(.failed(errno: 5)), .refused(.noRoute)).0.status == .notReachable)
-    #expect(path(.ipv4, nil, nil).0 == .unknown(.starting))
-    #expect(path(.ipv4, nil, .refused(.noRoute)).0.reason == .noRoute)
-    #expect(!path(.ipv4, nil, nil).partial)
+    #expect(path(.ipv4, .refused(.noRoute), linkDown).reason == .linkDown)
+    #expect(path(.ipv4, .refused(.blackhole), linkDown).reason == .blackhole)
+    #expect(path(.ipv4, .refused(.noRoute), .refused(.noRoute)) == .none(.noRoute))
+    #expect(path(.ipv4, .refused(.failed(errno: 5)), .refused(.noRoute)).status == .notReachable)
+    #expect(path(.ipv4, nil, nil) == .unknown(.starting))
+    #expect(path(.ipv4, nil, .refused(.noRoute)).reason == .noRoute)
   }
 
   @Test("A default route into the loopback device is no way out")
   func loopback() throws {
     let inwards = RouteAnswer.route(try .onLink("0.0.0.0/0", on: 1, source: "127.0.0.1"))
-    #expect(path(.ipv4, inwards, inwards).0 == .none(.noRoute))
+    #expect(path(.ipv4, inwards, inwards) == .none(.noRoute))
     var local = try Route.onLink("0.0.0.0/0", on: 1, source: "127.0.0.1")
     local.type = .local
-    #expect(path(.ipv4, .route(local), .route(local)).0 == .none(.noRoute))
+    #expect(path(.ipv4, .route(local), .route(local)) == .none(.noRoute))
   }
 
   @Test("Without a gateway a default route is direct, except through a point-to-point device")
   func gatewayless() throws {
     let wire = RouteAnswer.route(try .onLink("0.0.0.0/0"))
-    #expect(path(.ipv4, wire, wire).0.flags == [.reachable, .isDirect])
+    #expect(path(.ipv4, wire, wire).flags == [.reachable, .isDirect])
     let tunnel = RouteAnswer.route(try .onLink("0.0.0.0/0", on: 5))
-    #expect(path(.ipv4, tunnel, tunnel).0.flags == [.reachable, .transientConnection])
+    #expect(path(.ipv4, tunnel, tunnel).flags == [.reachable, .transientConnection])
   }
 
   @Test("A local link is a wired or Wi-Fi interface that passes packets and has an address")

@@ -155,7 +155,10 @@ import Testing
     }
     service.service.replaceAccess(AccessPolicy(listeners: [.init(reads: .open)]))
     #expect(streams.map { $0() } == [true, true])
-    #expect(try permission([:]) == nil)
+    let withoutToken = try #require(try permission([:]))
+    #expect(withoutToken())
+    service.service.replaceAccess(AccessPolicy(listeners: [.init(reads: .token)], tokens: [new.configured]))
+    #expect(!withoutToken())
   }
 
   @Test func scopeGrantsItselfAndAdminGrantsAll() throws {

@@ -146,7 +146,7 @@ struct WebhookDeliveryStateTests {
     let effects = state.finished(.cancelled, 2, Self.moment(1))
     #expect(sent(effects) == [])
     #expect(wake(effects) == nil)
-    #expect(state.isHeld)
+    #expect(state.hasMessage)
     #expect(sent(state.advance(Self.moment(500))) == [])
     #expect(sent(state.routeChanged(isPresent: true, Self.moment(501))) == ["e-1"])
     #expect(state.position.failures == 0)

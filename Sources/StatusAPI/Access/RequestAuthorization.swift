@@ -49,18 +49,16 @@ enum RequestAuthorization {
     return policy.rules(of: listener).rule(for: scope, isLocal: request.isLoopbackListener) == .token
   }
 
-  /// Returns whether the token of an authorized request still permits it, for a stream; nil where none is required.
+  /// Returns whether an authorized request is still authorized, for a stream: its token may expire, and the rules change.
   static func permission(
-    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ access: AccessControl
-  ) -> (@Sendable () -> Bool)? {
-    guard let scope, requiresToken(request, scope, listener, access.policy),
-      let token = bearer(request).flatMap({ BearerToken($0) })
-    else { return nil }
+    _ request: HTTPRequest, _ scope: AccessScope, listener: Int, _ access: AccessControl
+  ) -> @Sendable () -> Bool {
+    let token = bearer(request).flatMap { BearerToken($0) }
     let isLocal = request.isLoopbackListener
     return {
       let policy = access.policy
-      return policy.rules(of: listener).rule(for: scope, isLocal: isLocal) == .open
-        || policy.token(for: token, at: .now)?.grants(scope) == true
+      guard policy.rules(of: listener).rule(for: scope, isLocal: isLocal) != .open else { return true }
+      return token.flatMap { policy.token(for: $0, at: .now) }?.grants(scope) == true
     }
   }
 
