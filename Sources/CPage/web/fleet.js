@@ -6,7 +6,7 @@ import { Matrix } from "./fleetmatrix.js";
 import { FleetModel, VERDICTS } from "./fleetmodel.js";
 import { agentRow, changeText, targetRow, votesText } from "./fleetrows.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord, useLanguage } from "./fleetwords.js";
-import { headerButtons, listRoute, readRoute, takeToken, useStoredLanguage, useStoredTheme } from "./preferences.js";
+import { headerButtons, listRoute, readRoute, takeToken, targetRoute, useStoredLanguage, useStoredTheme } from "./preferences.js";
 import { Banner, reloadAfterUpgrade } from "./notices.js";
 import { text } from "./words.js";
 
@@ -40,11 +40,16 @@ function throttled(interval, body) {
   };
 }
 
+/** Moves the keyboard to the link of a row. */
+function focusLink(body, href) {
+  [...body.querySelectorAll("a")].find((each) => each.getAttribute("href") === href)?.focus({ preventScroll: true });
+}
+
 /** Replaces the rows of a table without taking the keyboard away from a link in them. */
 function fillRows(body, rows) {
   const link = body.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   fill(body, rows);
-  if (link !== null) [...body.querySelectorAll("a")].find((each) => each.getAttribute("href") === link)?.focus({ preventScroll: true });
+  if (link !== null) focusLink(body, link);
 }
 
 class FleetPage {
@@ -56,6 +61,8 @@ class FleetPage {
   #parts = {};
   #verdicts = new Set();
   #opened = null;
+  /** The results of a check of the open target, which stay when its votes change. */
+  #results = null;
   #changed = 0;
   #announcedAt = 0;
   #draw = throttled(DRAW_INTERVAL, () => this.#render());
@@ -113,12 +120,16 @@ class FleetPage {
     if (this.#opened !== null && data.target === this.#opened) this.#readOpened();
   }
 
-  /** Reads something again; a failure is left to the connection, which reports its own. */
+  /** Reads something again, until it succeeds or is refused; the connection reports its own failures. */
   async #read(body) {
     try {
       await body();
       this.#draw();
-    } catch { /* The next event tries again. */ }
+    } catch ({ status }) {
+      // No event may follow. A request without a status was cancelled, for example by a change of the network.
+      const isRefused = status >= 400 && status < 500 && status !== 429;
+      if (!isRefused && this.#state === "live") setTimeout(() => this.#read(body), READ_INTERVAL);
+    }
   }
 
   async #readCells(id, attempts) {
@@ -244,12 +255,17 @@ class FleetPage {
 
   #route() {
     const { id, search, states } = readRoute(VERDICTS);
+    const { detail, targets } = this.#parts;
+    const old = this.#opened;
+    const hadFocus = detail.contains(document.activeElement);
     this.#opened = id;
-    this.#parts.detail.hidden = id === null;
+    detail.hidden = id === null;
     if (id !== null) {
-      this.#showTarget(id).then(() => this.#parts.detail.focus());
+      this.#results = h("div", { class: "results" });
+      this.#showTarget(id).then(() => detail.focus());
       return;
     }
+    if (hadFocus) focusLink(targets.body, targetRoute(old));
     this.#parts.search.value = search;
     this.#verdicts = states;
     this.#draw();
@@ -268,7 +284,7 @@ class FleetPage {
   async #showTarget(id) {
     if (id === null) return;
     const { detail } = this.#parts;
-    const close = h("button", { type: "button", class: "close", onclick: () => this.#close() }, text("close"));
+    const close = h("button", { type: "button", class: "close", "data-key": "close", onclick: () => this.#close() }, text("close"));
     let target;
     try {
       target = await this.#connection.request("GET", `fleet/targets/${encodeURIComponent(id)}`);
@@ -280,7 +296,8 @@ class FleetPage {
     const vantage = ({ agent, zone, state, reason, since }) => h("tr", {},
       h("td", { class: `state ${state}` }, `${FLEET_GLYPHS[state]} ${fleetWord("verdicts", state)}`), h("th", { scope: "row" }, agent),
       h("td", { "data-label": fleetText("zone") }, zone || "–"), h("td", {}, reasonWord(reason)), h("td", { class: "muted" }, since ? clock(Date.parse(since)) : ""));
-    const results = h("div", { class: "results" });
+    const results = this.#results;
+    const key = detail.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
     fill(detail, h("h2", {}, h("span", { class: `state ${target.verdict}` }, FLEET_GLYPHS[target.verdict]), ` ${id} `, close),
       h("p", { class: "wrap" }, target.target),
       h("p", {}, `${fleetWord("verdicts", target.verdict)} ${reasonWord(target.reason)} · ${votesText(target)}`),
@@ -288,7 +305,9 @@ class FleetPage {
       h("h3", {}, fleetText("vantages")), h("div", { class: "table-frame", tabindex: "0", role: "group", "aria-label": fleetText("vantages") },
         h("table", { class: "stacked" }, h("thead", {}, h("tr", {}, [text("state"), fleetText("agent"), fleetText("zone"), text("reason"),
           fleetText("since")].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, target.vantages.map(vantage)))),
-      h("div", { class: "actions" }, h("button", { type: "button", onclick: () => this.#check(id, results) }, fleetText("checkNow"))), results);
+      h("div", { class: "actions" }, h("button", { type: "button", "data-key": "check", onclick: () => this.#check(id, results) }, fleetText("checkNow"))), results);
+    // The new elements replace the one that had the keyboard.
+    if (key) detail.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true });
   }
 
   async #check(id, element) {
