@@ -91,12 +91,19 @@ export function listRoute(search, states = new Set()) {
 
 /** The token, or null; one in the fragment of the URL (`#token=…`) is stored and removed from the address bar. */
 export function takeToken() {
+  storeTokenOfLink();
+  // A link that is opened in the tab of this page does not load it again.
+  addEventListener("hashchange", () => { if (storeTokenOfLink()) location.reload(); });
+  return stored("sessionStorage", "token");
+}
+
+function storeTokenOfLink() {
   const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
   if (fragment) {
     stored("sessionStorage", "token", fragment[1]);
     history.replaceState(null, "", `${location.pathname}#/`);
   }
-  return stored("sessionStorage", "token");
+  return fragment !== null;
 }
 
 /** Asks for a token in a dialog element; `problem` is the response that demanded one, or null. */
@@ -104,6 +111,8 @@ export function askForToken(dialog, problem) {
   if (dialog.open) return;
   const isExposed = location.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   const input = h("input", { type: "password", autocomplete: "off", required: true, autofocus: true });
+  // What was copied may have spaces, or signs that are not shown; a header field cannot have them (RFC 6750, section 2.1).
+  const entered = () => input.value.replace(/[^\x21-\x7e]/g, "");
   const use = (value) => { stored("sessionStorage", "token", value); location.reload(); };
   const scope = problem?.scope ?? "read";
   const hasToken = stored("sessionStorage", "token") !== null;
@@ -114,7 +123,7 @@ export function askForToken(dialog, problem) {
     detail ? h("p", { class: "problem wrap", lang: "en" }, `${problem.status} ${detail}`) : null,
     h("p", {}, text("tokenHint")), h("pre", { tabindex: "0" }, h("code", {}, `reachd token create --scope ${scope}`)),
     isExposed ? h("p", { class: "problem" }, text("tokenPlain")) : null,
-    h("form", { onsubmit: (event) => { event.preventDefault(); if (input.value.trim() !== "") use(input.value.trim()); } },
+    h("form", { onsubmit: (event) => { event.preventDefault(); if (entered() !== "") use(entered()); } },
       h("label", {}, text("token"), input),
       h("button", { type: "submit" }, text("tokenUse")),
       hasToken ? h("button", { type: "button", onclick: () => use(null) }, text("tokenForget")) : null,
