@@ -51,7 +51,7 @@ enum FleetAgentRoutes {
       guard node.state == .lost else {
         throw Problem(.conflict, "the agent \(id) is present; stop its process, which ends its membership")
       }
-      let message = FleetMessage.node(NodeMessage(id: id, .bye(restarts: false)))
+      let message = FleetMessage.node(NodeMessage(id: id, .bye))
       return FleetPublication.reply(message, context, fleet) { snapshot in
         // An agent that came back meanwhile stays.
         guard snapshot.fold.nodes[id]?.isAgent != true else {

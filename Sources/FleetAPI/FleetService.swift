@@ -99,7 +99,7 @@ public final class FleetService: Sendable {
       return state.subscriptions + [state.consumption].compactMap(\.self)
     }
     subscriptions.forEach { $0.cancel() }
-    let bye = FleetMessage.node(NodeMessage(id: id, .bye(restarts: false)))
+    let bye = FleetMessage.node(NodeMessage(id: id, .bye))
     let isPublished = Latch()
     engine.publish(FleetWire.encode(bye), on: bye.subject, expecting: nil) { _ in isPublished.open() }
     _ = isPublished.wait(atMost: Self.byeTimeout)

@@ -112,7 +112,7 @@ extension FleetWire {
     case .hello(let hello, let restates):
       members.append(.init("hello", encode(hello)))
       if restates { members.append(.init("restates", true)) }
-    case .bye(let restarts): members.append(.init("bye", .members(["restarts": .bool(restarts)])))
+    case .bye: members.append(.init("bye", .object([])))
     case .lost(let hello, let attributes, let replica):
       members.append(
         .init(
@@ -129,7 +129,7 @@ extension FleetWire {
     if let hello = json["hello"] {
       return self.hello(hello).map { NodeMessage(id: id, .hello($0, restates: json.flag("restates"))) }
     }
-    if let bye = json["bye"] { return NodeMessage(id: id, .bye(restarts: bye.flag("restarts"))) }
+    if json["bye"] != nil { return NodeMessage(id: id, .bye) }
     guard let lost = json["lost"], let sequence = lost.number("hello"), let replica = lost.text("by"),
       let attributes = lost["attributes"].flatMap(hello)
     else { return nil }

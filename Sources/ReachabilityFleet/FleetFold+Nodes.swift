@@ -4,10 +4,7 @@ extension FleetFold {
     let state = nodes[message.id]?.hello == nil ? nil : nodes[message.id]?.state
     switch message.content {
     case .hello(let hello, let restates): return start(message.id, hello, restates: restates, was: state)
-    case .bye(restarts: true):
-      nodes[message.id]?.isRestarting = true
-      return []
-    case .bye(restarts: false):
+    case .bye:
       guard state == .present || state == .lost else { return [] }
       enter(.left, message.id)
       reassign(concerning: message.id)
@@ -30,7 +27,6 @@ extension FleetFold {
     nodes[id, default: FleetFoldedNode()].hello = hello
     nodes[id]?.helloSequence = sequence
     nodes[id]?.helloTime = time
-    nodes[id]?.isRestarting = false
     if state != .present {
       // What it said before its silence may be out of date.
       if state != nil { nodes[id]?.awaitsBase = true }
@@ -43,7 +39,6 @@ extension FleetFold {
   private mutating func enter(_ state: FleetNodeState, _ id: String) {
     nodes[id]?.state = state
     nodes[id]?.since = time
-    nodes[id]?.isRestarting = false
   }
 
   // MARK: - Assignment

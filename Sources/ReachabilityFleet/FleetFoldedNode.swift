@@ -10,8 +10,6 @@ public struct FleetFoldedNode: Sendable {
   public internal(set) var state = FleetNodeState.present
   /// When it entered the state, in nanoseconds since 1970.
   public internal(set) var since: Int64 = 0
-  /// Whether it announced a restart, so that its silence is expected for some seconds.
-  public internal(set) var isRestarting = false
   /// The last report about each target.
   public internal(set) var cells: [String: FleetCellState] = [:]
   /// Whether its cells may be out of date: it was lost, or has another store, and its base has not arrived.

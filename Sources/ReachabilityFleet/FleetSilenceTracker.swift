@@ -53,7 +53,7 @@ public struct FleetSilenceTracker: Sendable {
     guard let start else { return [] }
     let replicas = fold.presentReplicas
     let found = fold.nodes.filter { id, node in
-      node.isAgent && node.state == .present && !node.isRestarting && node.hello != nil
+      node.isAgent && node.state == .present && node.hello != nil
         && hellos[id] == node.helloSequence && !isReported(id, node, at: now)
         && now - max(times[id] ?? start, start) > FleetLimits.missedHeartbeat
         && FleetRendezvousHash.rank(of: replica, among: replicas, for: id) == 0
@@ -78,10 +78,9 @@ public struct FleetSilenceTracker: Sendable {
     for (id, node) in fold.nodes where node.state == .present && id != excluded {
       guard let hello = node.hello else { continue }
       let rank = FleetRendezvousHash.rank(of: excluded, among: replicas, for: id) ?? replicas.count
-      let patience =
-        (node.isRestarting ? FleetLimits.handOver : FleetLimits.silence) + FleetLimits.proposalDelay * rank
+      let patience = FleetLimits.silence + FleetLimits.proposalDelay * rank
       if hellos.updateValue(node.helloSequence, forKey: id) != node.helloSequence { times[id] = now }
-      let isAbsent = absences[id] ?? 0 >= FleetLimits.absences && !node.isRestarting
+      let isAbsent = absences[id] ?? 0 >= FleetLimits.absences
       guard isAbsent || now - max(times[id] ?? start, start) > patience else { continue }
       guard !isReported(id, node, at: now) else { continue }
       reported[id] = (node.helloSequence, now)

@@ -99,7 +99,7 @@ final class FleetAgent: ServicePart {
     }
     if isMember {
       let hasEnded = Latch()
-      publish(.bye(restarts: false)) { _ in hasEnded.open() }
+      publish(.bye) { _ in hasEnded.open() }
       _ = hasEnded.wait(atMost: Self.byeTimeout)
     }
     engine.stop()

@@ -30,7 +30,7 @@ struct AgentTests {
     #expect(FleetRequests.results(reply.payload)?.map(\.target) == ["t1"])
     agent.child.kill(SIGTERM)
     #expect(try agent.child.wait() == .exited(0))
-    #expect(eventually { record.nodes("node1").last == .bye(restarts: false) })
+    #expect(eventually { record.nodes("node1").last == .bye })
   }
 
   @Test(

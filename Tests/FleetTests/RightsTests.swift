@@ -110,7 +110,7 @@ struct RightsTests {
     }
     #expect(eventually { attacker.isConnected })
     let forged = FleetWire.encode(
-      .node(NodeMessage(id: "node1", .bye(restarts: false))))
+      .node(NodeMessage(id: "node1", .bye)))
     for subject in ["rx.ev.node1", "rx.node.node1", "rx.verdict.t1", "rx.target.t1"] {
       #expect(throws: JetStreamError.self, "\(subject)") {
         try attacker.publish(subject, forged, expecting: nil, within: .milliseconds(300))

@@ -65,7 +65,7 @@ private struct ChainRun {
       agent.restart(at: now)
     case 93..<94: damage()
     case 94..<95: agent.requestBase(at: now)
-    default: _ = try? stream.publish(.node(NodeMessage(id: "other", .bye(restarts: false))))
+    default: _ = try? stream.publish(.node(NodeMessage(id: "other", .bye)))
     }
   }
 

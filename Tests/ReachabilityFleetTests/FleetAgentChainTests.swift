@@ -79,7 +79,7 @@ struct FleetAgentChainTests {
     settle()
     stream.wipe()
     // Another agent's messages move the sequence past this agent's last one.
-    for _ in 0..<20 { _ = try? stream.publish(.node(NodeMessage(id: "other", .bye(restarts: false)))) }
+    for _ in 0..<20 { _ = try? stream.publish(.node(NodeMessage(id: "other", .bye))) }
     change(5)
     settle()
     expectComplete(repeated: 600)

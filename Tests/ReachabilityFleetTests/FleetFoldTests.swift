@@ -180,7 +180,7 @@ struct FleetFoldTests {
     let new = old == "a" ? "b" : "a"
     say(old, ["db": .up])
     #expect(fold.decision(for: "db")?.verdict == .up)
-    apply(.node(NodeMessage(id: old, .bye(restarts: false))))
+    apply(.node(NodeMessage(id: old, .bye)))
     #expect(fold.targets["db"]?.assigned == [new])
     #expect(fold.decision(for: "db")?.verdict == .up)
     say(new, ["db": .down])

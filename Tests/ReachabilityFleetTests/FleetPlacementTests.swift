@@ -117,7 +117,7 @@ struct FleetPlacementTests {
     #expect(fold.meshTargets(of: "d").count == 3, "an agent without an address checks others")
     apply("b", .lost(hello: 2, attributes: NodeHello(role: .agent, address: "tcp://b:8080", version: "1"), by: "e"))
     #expect(fold.meshTargets(of: "a").count == 2)
-    apply("c", .bye(restarts: false))
+    apply("c", .bye)
     #expect(fold.meshTargets(of: "a") == ["mesh.b": "tcp://b:8080"])
   }
 }

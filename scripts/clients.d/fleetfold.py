@@ -171,7 +171,7 @@ class Fleet:
             if is_change:
                 self.reassign(name)
         elif "bye" in message:
-            if not message["bye"]["restarts"] and state in ("present", "lost"):
+            if state in ("present", "lost"):
                 known.update(state="left", since=self.time)
                 self.reassign(name)
         elif lost := message.get("lost"):

@@ -13,8 +13,8 @@ public struct NodeMessage: Hashable, Sendable {
     ///   - hello: its attributes.
     ///   - restates: whether nothing has changed, and the message is published only because the stream drops old ones.
     case hello(NodeHello, restates: Bool)
-    /// It ends in order. A restart follows within 15 s, or its targets move.
-    case bye(restarts: Bool)
+    /// It ends in order, and its targets move immediately.
+    case bye
     /// A replica reports that it is silent.
     ///
     /// - Parameters:

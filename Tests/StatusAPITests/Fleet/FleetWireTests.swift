@@ -44,7 +44,7 @@ struct FleetWireTests {
         AgentMessage(
           agent: "a", epoch: "0a", after: 0,
           .base(FleetBasePart(prev: 3, number: 9, part: 1, of: 2, cells: [FleetBaseCell("db", down)])))),
-      .node(NodeMessage(id: "a", .hello(hello, restates: true))), .node(NodeMessage(id: "a", .bye(restarts: true))),
+      .node(NodeMessage(id: "a", .hello(hello, restates: true))), .node(NodeMessage(id: "a", .bye)),
       .node(NodeMessage(id: "a", .lost(hello: 8, attributes: hello, by: "r"))),
       .verdict(
         VerdictMessage(
