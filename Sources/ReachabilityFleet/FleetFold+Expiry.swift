@@ -2,6 +2,8 @@
 public struct DeletedTarget: Hashable, Sendable {
   /// The version of the deletion.
   public var version: UInt64
+  /// The stream sequence of its last restatement.
+  var sequence: UInt64
   /// When the engine stored it, in nanoseconds since 1970.
   var time: Int64
 }
@@ -22,6 +24,10 @@ extension FleetFold {
   mutating func expire() {
     let oldest = time - FleetLimits.streamAge.nanoseconds
     deleted = deleted.filter { $0.value.time > oldest }
+    if deleted.count > FleetLimits.deletedTargets {
+      let latest = deleted.sorted { $0.value.sequence > $1.value.sequence }.prefix(FleetLimits.deletedTargets)
+      deleted = Dictionary(uniqueKeysWithValues: latest.map { ($0.key, $0.value) })
+    }
     undefinedVerdicts = undefinedVerdicts.filter { $0.value.time > oldest }
     lastProposals = lastProposals.filter { $0.value.time > oldest }
     let ended = time - FleetLimits.handOver.nanoseconds

@@ -48,13 +48,17 @@ extension FleetFold {
       targets[message.id]?.definitionSequence = sequence
       targets[message.id]?.definitionTime = time
     }
+    let deletion = DeletedTarget(version: message.version, sequence: sequence, time: time)
+    if message.version == known, message.definition == nil, deleted[message.id] != nil {
+      deleted[message.id] = deletion
+    }
     guard message.version > known else { return [] }
     // A version that a lost stream had is an event when this one has an earlier one; a fold that began later has none.
     let isEvent = !message.restates || known > 0
     let verdict = undefinedVerdicts.removeValue(forKey: message.id)
     guard let definition = message.definition else {
       targets[message.id] = nil
-      deleted[message.id] = DeletedTarget(version: message.version, time: time)
+      deleted[message.id] = deletion
       changedTargets.insert(message.id)
       return isEvent ? [.definition(message)] : []
     }

@@ -19,7 +19,8 @@ public struct FleetFold: Sendable {
   public internal(set) var nodes: [String: FleetFoldedNode] = [:]
   /// The targets.
   public internal(set) var targets: [String: FleetFoldedTarget] = [:]
-  /// The deleted targets, as long as the stream has their deletion.
+  /// The deleted targets, as long as the stream has their deletion or a restatement of it; at most
+  /// ``FleetLimits/deletedTargets``, except for the last minute.
   public internal(set) var deleted: [String: DeletedTarget] = [:]
   /// The last message on the subject of each target's verdicts, accepted or not, as long as the stream has it.
   public internal(set) var lastProposals: [String: LastProposal] = [:]

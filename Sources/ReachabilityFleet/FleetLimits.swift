@@ -44,6 +44,9 @@ public enum FleetLimits {
   public static let proposalRepetition = Duration.seconds(1)
   /// The maximum age of the stream's messages; a lost node is removed with them.
   public static let streamAge = Duration.seconds(24 * 3600)
+  /// The deleted targets that are remembered, so that no replica that missed a deletion defines the target again: as many
+  /// as a fleet has targets.
+  static let deletedTargets = 10_000
   /// How often a fold discards what is too old for the stream, by the times of its messages.
   static let expiryInterval = Duration.seconds(60)
   /// The age at which nodes, definitions and verdicts are published again.

@@ -31,20 +31,26 @@ extension FleetReplica {
     return [.publish(.node(NodeMessage(id: id, .hello(attributes, restates: isKnown))), expecting: nil)]
   }
 
-  /// Publishes definitions and verdicts again before the stream drops them; the first-ranked replica does, and the next
-  /// ones later: a replica that began after the loss of a definition does not know it.
+  /// Publishes definitions, deletions and verdicts again before the stream drops them; the first-ranked replica does, and
+  /// the next ones later: a replica that began after the loss of a definition does not know it.
+  ///
+  /// A replica that was away for longer than the stream's age may have a target that was deleted since. It would restate
+  /// the definition if the stream did not have the deletion.
   func restatements() -> [Effect] {
     let replicas = fold.presentReplicas
     var effects: [Effect] = []
+    for (id, deletion) in fold.deleted {
+      guard effects.count < Self.restatementsPerCheck else { break }
+      guard isOld(deletion.sequence, deletion.time, of: id, among: replicas) else { continue }
+      let message = DefinitionMessage(id: id, version: deletion.version, definition: nil, restates: true)
+      effects.append(.publish(.definition(message), expecting: nil))
+    }
     for (id, target) in fold.targets {
       guard effects.count < Self.restatementsPerCheck else { break }
-      let rank = FleetRendezvousHash.rank(of: self.id, among: replicas, for: id) ?? replicas.count
-      let oldest = fold.time - (FleetLimits.restatementAge + FleetLimits.restatementDelay * rank).nanoseconds
-      let isOld = target.definitionTime < oldest || stream.dropsSoon(target.definitionSequence, rank: rank)
       let verdict = target.verdict.flatMap { verdict in
-        verdict.time < oldest || stream.dropsSoon(verdict.sequence, rank: rank) ? verdict : nil
+        isOld(verdict.sequence, verdict.time, of: id, among: replicas) ? verdict : nil
       }
-      if isOld {
+      if isOld(target.definitionSequence, target.definitionTime, of: id, among: replicas) {
         effects.append(
           .publish(
             .definition(
@@ -59,6 +65,15 @@ extension FleetReplica {
       }
     }
     return effects
+  }
+
+  /// Whether the stream drops a message of a target before long, and this replica is the one that publishes it again.
+  private func isOld(_ sequence: UInt64, _ time: Int64, of target: String, among replicas: [String]) -> Bool {
+    // Most messages are not, for any replica.
+    let latest = fold.time - FleetLimits.restatementAge.nanoseconds
+    guard time < latest || stream.dropsSoon(sequence) else { return false }
+    let rank = FleetRendezvousHash.rank(of: id, among: replicas, for: target) ?? replicas.count
+    return time < latest - (FleetLimits.restatementDelay * rank).nanoseconds || stream.dropsSoon(sequence, rank: rank)
   }
 
   /// Publishes what the lost stream had, again until the present one has it: a publication may fail in an election.

@@ -109,7 +109,7 @@ public struct FleetReplica: Sendable {
       effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
     }
     // Otherwise the last message is delivered, again if it was folded, and shows whether it is the same one.
-    if state.first > state.last, tail.sequence >= state.last { effects += complete(at: now) }
+    if state.first > state.last { effects += complete(at: now) }
     return effects
   }
 

@@ -23,6 +23,25 @@ extension FleetFoldTests {
     #expect(fold.targets["db"]?.version == 1)
   }
 
+  @Test("A restated deletion is kept, so that a fold that missed the first one cannot bring the target back")
+  mutating func restatedDeletion() {
+    define("db", version: 5, deleted: true)
+    for _ in 0..<5 {
+      later(20, .definition(DefinitionMessage(id: "db", version: 5, definition: nil, restates: true)))
+    }
+    define("db", version: 4)
+    #expect(fold.targets["db"] == nil)
+    #expect(fold.deleted["db"]?.version == 5)
+  }
+
+  @Test("Of too many deletions the latest are kept")
+  mutating func manyDeletions() {
+    for number in 0...FleetLimits.deletedTargets { define("t\(number)", version: 2, deleted: true) }
+    later(1, nil)
+    #expect(fold.deleted.count == FleetLimits.deletedTargets)
+    #expect(fold.deleted["t0"] == nil)
+  }
+
   @Test("The last proposal of a target is forgotten when the stream has dropped it")
   mutating func oldProposal() {
     define("db")

@@ -108,6 +108,50 @@ extension FleetReplicaTests {
     #expect(definitions(third) == [])
   }
 
+  private static func deletion(_ version: UInt64, restates: Bool = false) -> FleetMessage {
+    .definition(DefinitionMessage(id: "db", version: version, definition: nil, restates: restates))
+  }
+
+  @Test("Restates a deletion before the stream drops it, by age or by size")
+  mutating func deletion() {
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 31))
+    _ = deliver(Self.definition(1), 1, time: 1, pending: 30)
+    _ = deliver(Self.deletion(2), 2, time: 2, pending: 1)
+    _ = deliver(nil, 31, time: 3)
+    let early = restated()
+    #expect(early == [])
+    _ = answer(FleetEngineStreamState(created: 1, first: 2, last: 31))
+    let bySize = restated()
+    #expect(bySize == ["db"])
+    _ = deliver(Self.deletion(2, restates: true), 32, time: 4)
+    let again = restated()
+    #expect(again == [])
+    _ = deliver(nil, 33, time: FleetLimits.restatementAge.nanoseconds + 5)
+    let byAge = restated()
+    #expect(byAge == ["db"])
+  }
+
+  @Test("Does not restate a target that was deleted while it was away for longer than the stream's age")
+  mutating func missedDeletion() {
+    let day = FleetLimits.streamAge.nanoseconds
+    _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
+    _ = deliver(Self.definition(1), 1, time: 1)
+    // The stream has dropped the deletion, and another replica has restated it.
+    _ = connect(FleetEngineStreamState(created: 1, first: 50, last: 60))
+    _ = deliver(Self.deletion(2, restates: true), 55, time: 2 * day, pending: 5)
+    _ = deliver(nil, 60, time: 2 * day + 1)
+    #expect(replica.isComplete)
+    #expect(replica.fold.targets.isEmpty)
+    let found = restated()
+    #expect(found == [])
+  }
+
+  @Test("Is complete when the stream has dropped all of its messages")
+  mutating func emptyStream() {
+    _ = connect(FleetEngineStreamState(created: 1, first: 101, last: 100))
+    #expect(replica.isComplete)
+  }
+
   @Test("Requests the base of an agent that the stream no longer has, and proposes nothing before it")
   mutating func missingBase() {
     _ = connect(FleetEngineStreamState(created: 1, first: 7, last: 9))
