@@ -77,10 +77,7 @@ enum FleetMatrixRoute {
     _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: [String]?, _ limit: Int,
     _ context: RequestContext
   ) -> HTTPResponse {
-    let all = FleetZoneMatrix(snapshot, subjects: query.subjects) { agent, target in
-      (query.target == nil || query.target == target)
-        && snapshot.fold.nodes[agent].map { query.includes(agent, $0) } ?? false
-    }.groups
+    let all = FleetZoneMatrix(snapshot, subjects: query.subjects, target: query.target, where: query.includes).groups
     // The last group of the page before may be gone.
     let rest = cursor.map { cursor in all.drop { !$0.follows(cursor) } } ?? all[...]
     let page = rest.prefix(limit)

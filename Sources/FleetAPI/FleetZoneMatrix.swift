@@ -40,40 +40,90 @@ struct FleetZoneMatrix {
     }
   }
 
-  private struct Pair: Hashable {
-    var from: String
-    var to: String
+  /// The number of cells with each state, without an allocation for each group.
+  private struct Counts {
+    private var up = 0
+    private var down = 0
+    private var unreachable = 0
+    private var unknown = 0
+    private var paused = 0
+
+    var all: [(state: TargetState, count: Int)] { TargetState.allCases.map { ($0, count(of: $0)) } }
+
+    private func count(of state: TargetState) -> Int {
+      switch state {
+      case .up: up
+      case .down: down
+      case .unreachable: unreachable
+      case .unknown: unknown
+      case .paused: paused
+      }
+    }
+
+    mutating func add(_ state: TargetState) {
+      switch state {
+      case .up: up += 1
+      case .down: down += 1
+      case .unreachable: unreachable += 1
+      case .unknown: unknown += 1
+      case .paused: paused += 1
+      }
+    }
+
+    mutating func add(_ other: Counts) {
+      up += other.up
+      down += other.down
+      unreachable += other.unreachable
+      unknown += other.unknown
+      paused += other.paused
+    }
   }
 
   /// The groups in their order.
   let groups: [Group]
 
-  /// Counts the cells of a snapshot; nil for all subjects.
+  /// Counts the cells of some agents in a snapshot.
+  ///
+  /// - Parameters:
+  ///   - snapshot: the cells.
+  ///   - subjects: what they are about; nil for all subjects.
+  ///   - target: the id of the only target; nil for all targets.
+  ///   - isWanted: whether the cells of an agent are counted.
   init(
-    _ snapshot: FleetSnapshot, subjects: FleetMatrixSubjects? = nil,
-    where isWanted: (String, String) -> Bool = { _, _ in true }
+    _ snapshot: FleetSnapshot, subjects: FleetMatrixSubjects? = nil, target: String? = nil,
+    where isWanted: (String, FleetFoldedNode) -> Bool = { _, _ in true }
   ) {
+    var zones: [String: [(id: String, node: FleetFoldedNode)]] = [:]
+    for agent in snapshot.agents where isWanted(agent.id, agent.node) {
+      zones[agent.node.hello?.zone ?? "", default: []].append(agent)
+    }
     var groups: [Group] = []
-    for subject in FleetMatrixSubjects.allCases where subjects == nil || subjects == subject {
-      var counts: [Pair: [TargetState: Int]] = [:]
-      for (agent, node) in snapshot.agents {
-        let from = node.hello?.zone ?? ""
-        for target in node.cells.keys where subject.includes(target) && isWanted(agent, target) {
-          guard let cell = node.vote(target) else { continue }
-          var to = target
-          if let peer = FleetMesh.agent(of: target) {
-            guard let checked = snapshot.fold.nodes[peer], checked.isAgent else { continue }
-            to = checked.hello?.zone ?? ""
-          }
-          counts[Pair(from: from, to: to), default: [:]][cell.state, default: 0] += 1
+    for (zone, agents) in zones {
+      // A fleet has a hundred thousand cells and more: each costs one lookup in the dictionary of its zone.
+      var counts: [String: Counts] = [:]
+      for (_, node) in agents {
+        for (id, cell) in node.cells where target == nil || target == id {
+          guard subjects?.includes(id) ?? true else { continue }
+          counts[id, default: Counts()].add(node.votes ? cell.state : cell.silenced().state)
         }
       }
-      groups += counts.sorted { ($0.key.to, $0.key.from) < ($1.key.to, $1.key.from) }.map { pair, counts in
-        Group(
-          subjects: subject, from: pair.from, to: pair.to,
-          counts: TargetState.allCases.map { ($0, counts[$0] ?? 0) })
-      }
+      groups += Self.groups(counts, from: zone, snapshot)
     }
-    self.groups = groups
+    self.groups = groups.sorted { ($0.subjects.rawValue, $0.to, $0.from) < ($1.subjects.rawValue, $1.to, $1.from) }
+  }
+
+  /// The groups of one zone's counts by target.
+  private static func groups(_ counts: [String: Counts], from zone: String, _ snapshot: FleetSnapshot) -> [Group] {
+    var groups: [Group] = []
+    var checked: [String: Counts] = [:]
+    for (id, counts) in counts {
+      guard let peer = FleetMesh.agent(of: id) else {
+        groups.append(Group(subjects: .targets, from: zone, to: id, counts: counts.all))
+        continue
+      }
+      guard let node = snapshot.fold.nodes[peer], node.isAgent else { continue }
+      checked[node.hello?.zone ?? "", default: Counts()].add(counts)
+    }
+    return groups + checked.map { Group(subjects: .agents, from: zone, to: $0.key, counts: $0.value.all) }
   }
 }

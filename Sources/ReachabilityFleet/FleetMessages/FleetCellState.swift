@@ -22,7 +22,9 @@ public struct FleetCellState: Hashable, Sendable {
   /// The cell of an agent that no longer sends heartbeats; it keeps the time of its last report.
   ///
   /// `paused` follows from the definition, which does not need the agent.
-  func silenced() -> FleetCellState { state == .paused ? self : FleetCellState(.unknown, .agentSilent, since: since) }
+  public func silenced() -> FleetCellState {
+    state == .paused ? self : FleetCellState(.unknown, .agentSilent, since: since)
+  }
 }
 
 extension Reason {
