@@ -3,7 +3,8 @@ extension Timestamp {
   ///
   /// Nil for anything else, for dates that do not exist, and for leap seconds, which CLOCK_REALTIME does not count.
   public init?(_ text: some StringProtocol) {
-    var reader = DigitReader(text.utf8)
+    // Concrete, because the readers of other modules' strings would not be specialized: agents read two times a change.
+    var reader = DigitReader(Array(String(text).utf8))
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
       let day = reader.number(2), (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)
     else { return nil }
@@ -33,10 +34,10 @@ extension Timestamp {
 }
 
 /// Reads fixed numbers of digits in sequence.
-private struct DigitReader<Bytes: Collection<UInt8>> {
-  private var rest: Bytes.SubSequence
+private struct DigitReader {
+  private var rest: ArraySlice<UInt8>
 
-  init(_ bytes: Bytes) { rest = bytes[...] }
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
 
   var isAtEnd: Bool { rest.isEmpty }
 

@@ -26,11 +26,15 @@ package enum SSEFrame {
 
   /// Returns the data of a frame from ``event(_:id:_:)``.
   package static func data(of frame: [UInt8]) -> [UInt8] {
-    for line in frame.split(separator: UInt8(ascii: "\n")) where line.starts(with: "data: ".utf8) {
-      return Array(line.dropFirst("data: ".utf8.count))
+    var rest = frame[...]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      if rest.starts(with: dataField) { return Array(rest[..<end].dropFirst(dataField.count)) }
+      rest = rest[end...].dropFirst()
     }
     return JSON.null.bytes
   }
+
+  private static let dataField = Array("data: ".utf8)
 
   /// The field that sets the client's reconnection time; a part of the frame that follows.
   ///
