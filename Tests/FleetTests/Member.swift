@@ -11,7 +11,7 @@ final class Member: Sendable {
     _ namespace: Namespace, _ role: String, _ file: String, environment: [String: String] = [:], program: String? = nil
   ) throws {
     self.namespace = namespace
-    let child = try namespace.spawn(
+    let child = try namespace.spawnService(
       program ?? Program.path + "-fleet", [role, "--config", file], environment: Program.environment(environment))
     self.child = child
     let isUp = eventually { child.poll() != nil || Self.address(child.errors) != nil }

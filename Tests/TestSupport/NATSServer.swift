@@ -85,7 +85,8 @@ public final class NATSServer: Sendable {
     var command = [try version.program] + arguments
     if let disk { command = disk.launcher + command }
     let (program, arguments) = (command[0], Array(command.dropFirst()))
-    let child = if let namespace { try namespace.spawn(program, arguments) } else { try Child(program, arguments) }
+    let child =
+      if let namespace { try namespace.spawnService(program, arguments) } else { try Child(program, arguments) }
     process.withLock { $0 = child }
     guard waits else { return }
     try waitUntilReady()

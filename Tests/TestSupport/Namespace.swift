@@ -57,6 +57,16 @@ public final class Namespace: Sendable {
     }
   }
 
+  /// Spawns a program that the kernel kills when this namespace's thread ends, also by SIGKILL of this process
+  /// (PR_SET_PDEATHSIG in prctl(2)): the children of a killed test would run for ever.
+  ///
+  /// - Throws: a ``TestError`` when it cannot be started.
+  public func spawnService(
+    _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil
+  ) throws(TestError) -> Child {
+    try spawn("/usr/bin/setpriv", ["--pdeathsig", "KILL", path] + arguments, environment: environment)
+  }
+
   /// Runs a program inside the namespace to its end.
   ///
   /// - Returns: its standard output.
