@@ -185,7 +185,7 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // The kernel benchmarks of Benchmarks/run, in this package because they import modules that are not products.
+    // The benchmarks in Swift of Benchmarks/run, in this package because they import modules that are not products.
     .executableTarget(
       name: "KernelBenchmark",
       dependencies: ["NetworkReachability", "ReachabilityModel", "Netlink", "Locks", "CNetlink", logging],
@@ -194,6 +194,10 @@ let package = Package(
     .executableTarget(
       name: "HistoryBenchmark", dependencies: ["History", "Database", logging], path: "Benchmarks/HistoryBenchmark",
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "FleetBenchmark", dependencies: ["ReachabilityFleet", "ReachabilityModel", "FleetAPI"],
+      path: "Benchmarks/FleetBenchmark", swiftSettings: strict),
 
     // Tests.
     .target(

@@ -39,14 +39,19 @@ def wait(condition, seconds=60, what="the condition"):
 
 
 class Node:
-    """A network namespace with a cable to the bridge, held by a process."""
+    """A network namespace with a cable to the bridge, held by a process.
+
+    It has a host name of its own, because that decides at which times of an interval an agent checks a target.
+    """
 
     def __init__(self, number):
         self.number = number
         self.address = f"10.77.0.{number}"
-        self.holder = subprocess.Popen(["unshare", "-n", "sleep", "infinity"])
-        own = os.readlink("/proc/self/ns/net")
-        wait(lambda: os.readlink(f"/proc/{self.holder.pid}/ns/net") != own)
+        self.holder = subprocess.Popen(["unshare", "-n", "-u", "sleep", "infinity"])
+        own = [os.readlink(f"/proc/self/ns/{kind}") for kind in ("net", "uts")]
+        wait(lambda: all(each != os.readlink(f"/proc/{self.holder.pid}/ns/{kind}")
+                         for each, kind in zip(own, ("net", "uts"))))
+        self.run("hostname", f"node{number}")
         ip(f"link add c{number} type veth peer name eth0 netns {self.holder.pid}")
         ip(f"link set c{number} master br0 up")
         for command in ("link set lo up", f"addr add {self.address}/24 dev eth0", "link set eth0 up",
@@ -56,7 +61,7 @@ class Node:
         self.kernel, self.link = self.netlink()
 
     def prefix(self):
-        return ["nsenter", "-t", str(self.holder.pid), "-n"]
+        return ["nsenter", "-t", str(self.holder.pid), "-n", "-u"]
 
     def run(self, *words):
         subprocess.run([*self.prefix(), *words], check=True)

@@ -155,7 +155,7 @@ async def burst(fleet, agents, cells):
 
 
 async def matrix(replica):
-    for path in ("/fleet/matrix?limit=10000", "/fleet"):
+    for path in ("/fleet/matrix?limit=10000", "/fleet/matrix?group=zone", "/fleet/matrix?group=zone&limit=10000", "/fleet"):
         # curl, because a Python client would take longer to read the document than the replica to make it.
         curl = ["curl", "-s", "-o", "/dev/null", "-w", "%{time_total}", f"http://{replica.node.address}:8080{path}"]
         times = []
