@@ -64,6 +64,17 @@ struct WebhookRoutesTests {
     }
   }
 
+  @Test("A service with webhooks is released")
+  func release() throws {
+    weak var service: StatusService?
+    do {
+      let setup = try Setup()
+      service = setup.scripted.service
+      #expect(service != nil)
+    }
+    #expect(eventually { service == nil })
+  }
+
   @Test("The list and one webhook have the settings and the state, and no secret")
   func documents() throws {
     let setup = try Setup()

@@ -29,7 +29,10 @@ public struct WebhookSetup: Sendable {
       monitor: monitor, checker: checker, source: source, storage: tables,
       configuration: .init(machine: machine, policy: policy), logger: logger)
     tables.forgetRemoved { [weak dispatcher] in dispatcher?.reports.map(\.definition.id) ?? [] }
-    _ = events.log.register { [weak dispatcher] in dispatcher?.eventsAvailable(through: source.end) }
+    // The source has the log, which must not keep it.
+    _ = events.log.register { [weak dispatcher, weak source] in
+      if let source { dispatcher?.eventsAvailable(through: source.end) }
+    }
     return dispatcher
   }
 }
