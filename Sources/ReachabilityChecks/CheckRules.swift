@@ -26,7 +26,7 @@ package enum CheckRules {
       return nil
     }
     return CheckResult(
-      .unreachable, reason, detail: "no route from this machine to \(verdict.target)", startedAt: startedAt,
+      .unreachable, reason, detail: "no usable route to \(verdict.target)", startedAt: startedAt,
       duration: duration)
   }
 
