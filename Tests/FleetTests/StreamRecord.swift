@@ -8,13 +8,19 @@ import FleetAPI
 final class StreamRecord: Sendable {
   private let received = Locked<[FleetMessage]>([])
   private let last = Locked<UInt64>(0)
+  /// The numbers in the stream that were delivered after a later one.
+  private let redelivered = Locked<[UInt64]>([])
 
   /// The number in the stream from which another reader continues.
   var next: UInt64 { last.withLock { $0 + 1 } }
 
   func add(_ delivery: JetStreamDelivery) {
     guard case .message(let message, _) = delivery else { return }
-    last.withLock { $0 = max($0, message.sequence) }
+    let isLate = last.withLock { last in
+      defer { last = max(last, message.sequence) }
+      return message.sequence <= last
+    }
+    if isLate { redelivered.withLock { $0.append(message.sequence) } }
     guard !message.isCopy,
       let decoded = FleetWire.decode(message.payload, subject: message.subject)
     else { return }
@@ -45,17 +51,30 @@ final class StreamRecord: Sendable {
   /// The number up to which an agent's events are in the stream.
   func published(_ id: String) -> UInt64 { agentMessages(id).map(\.to).max() ?? 0 }
 
-  /// What is wrong with the changes: a number twice, or a change that does not begin where the one before ended.
+  /// What is wrong with the deliveries, and with the changes of each history: a number twice, or a change that does not
+  /// begin where the one before ended.
+  ///
+  /// An agent whose disk did not respond in time publishes events that the disk does not have. If it is killed then, it
+  /// begins another history, whose numbers are its own.
   func faults(_ id: String) -> [String] {
-    var faults: [String] = []
+    var faults = redelivered.withLock(\.self).map { "message \($0) was delivered again" }
+    var epochs: [String] = []
     var numbers: Set<UInt64> = []
     var cells: [String: TargetState] = [:]
-    for change in changes(id) {
-      if !numbers.insert(change.number).inserted { faults.append("\(change.number) twice") }
-      if let before = cells[change.target], before != change.old {
-        faults.append("\(change.number): \(change.target) was \(before), not \(change.old)")
+    for message in agentMessages(id) {
+      if message.epoch != epochs.last {
+        if epochs.contains(message.epoch) { faults.append("the history \(message.epoch) again") }
+        epochs.append(message.epoch)
+        (numbers, cells) = ([], [:])
       }
-      cells[change.target] = change.cell?.state
+      guard case .changes(let batch) = message.content else { continue }
+      for change in batch.changes {
+        if !numbers.insert(change.number).inserted { faults.append("\(message.epoch)-\(change.number) twice") }
+        if let before = cells[change.target], before != change.old {
+          faults.append("\(message.epoch)-\(change.number): \(change.target) was \(before), not \(change.old)")
+        }
+        cells[change.target] = change.cell?.state
+      }
     }
     return faults
   }
