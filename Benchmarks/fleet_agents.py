@@ -189,14 +189,4 @@ def backlog():
 GROUPS = {"target": target, "backlog": backlog}
 
 if __name__ == "__main__":
-    fleet_network.enter()
-    print(f"  load average {os.getloadavg()[0]:.1f}", flush=True)
-    failed = False
-    for group in sys.argv[2:] or GROUPS:
-        try:
-            GROUPS[group]()
-        except SystemExit as error:
-            print(f"  {group}: {error}", flush=True)
-            failed = True
-    print(f"  load average {os.getloadavg()[0]:.1f}", flush=True)
-    sys.exit(failed)
+    fleet_network.run(GROUPS, sys.argv[2:])

@@ -9,6 +9,7 @@ from signal import SIGKILL
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -276,3 +277,18 @@ def enter():
     ip("link add br0 type bridge")
     ip("addr add 10.77.0.1/24 dev br0")
     ip("link set br0 up")
+
+
+def run(groups, names):
+    """Runs some measurements, or all, in a namespace with the bridge; one that fails does not prevent the others."""
+    enter()
+    print(f"  load average {os.getloadavg()[0]:.1f}", flush=True)
+    failed = False
+    for name in names or groups:
+        try:
+            groups[name]()
+        except SystemExit as error:
+            print(f"  {name}: {error}", flush=True)
+            failed = True
+    print(f"  load average {os.getloadavg()[0]:.1f}", flush=True)
+    sys.exit(failed)
