@@ -17,6 +17,7 @@ extension FleetService {
       state.heartbeats = state.heartbeats.filter { nodes[$0.key] != nil }
     }
     handle(.heartbeat(heartbeat.agent))
+    if !heartbeat.suspects.isEmpty { handle(.suspected(heartbeat.suspects, by: heartbeat.agent)) }
   }
 
   func sendHeartbeats() {
@@ -83,6 +84,9 @@ extension FleetService {
     case .requestBase(let agent):
       engine.request(FleetWire.encode(.base), on: .ask(agent), within: .seconds(2)) { _ in }
     case .ask(let agent): ask(agent)
+    case .requestChecks(let agent, let targets):
+      // Not a request, which occupies a thread until the checks have ended.
+      engine.send(FleetWire.encode(.check(targets: targets)), on: .ask(agent))
     case .wake(let time): wake(at: time)
     case .events, .restarted: break
     }

@@ -1,4 +1,5 @@
 internal import JSONFormat
+internal import NetworkReachability
 public import ReachabilityFleet
 
 /// The JSON of the messages that agents and replicas exchange through the engine.
@@ -34,10 +35,12 @@ public enum FleetWire {
 
   /// Encodes a heartbeat.
   public static func encode(_ heartbeat: HeartbeatMessage) -> [UInt8] {
-    JSON.object([
+    var members: [JSON.Member] = [
       .init("agent", text: heartbeat.agent), .init("instance", .integer(Int64(bitPattern: heartbeat.instance))),
       .init("outbox", count: heartbeat.outbox), .init("hello", number: heartbeat.hello),
-    ]).bytes
+    ]
+    if !heartbeat.suspects.isEmpty { members.append(.init("suspects", .list(heartbeat.suspects))) }
+    return JSON.object(members).bytes
   }
 
   /// Decodes a heartbeat; nil when it is not understood.
@@ -45,7 +48,11 @@ public enum FleetWire {
     guard let json = try? JSON.parse(payload), let agent = json.text("agent"), let instance = json.int("instance"),
       let outbox = json.count("outbox"), let hello = json.number("hello")
     else { return nil }
-    return HeartbeatMessage(agent: agent, instance: UInt64(bitPattern: instance), outbox: outbox, hello: hello)
+    // Whatever they are, the heartbeat is one. Only ids are kept, which are short.
+    let suspects = (json.list("suspects", \.string) ?? []).prefix(FleetLimits.suspectsPerHeartbeat)
+    return HeartbeatMessage(
+      agent: agent, instance: UInt64(bitPattern: instance), outbox: outbox, hello: hello,
+      suspects: suspects.filter(TargetSpec.isID))
   }
 
   /// Encodes a request to an agent.

@@ -13,6 +13,8 @@ struct TargetRegistry {
   var cancellations: [Int: any CheckCancellation] = [:]
   /// Callers that wait for a target's next result.
   var waiting: [String: [Waiter]] = [:]
+  /// Receives the targets of the fleet whose checks fail for the first time; nil without a fleet.
+  var observeFirstFailure: (@Sendable (_ id: String) -> Void)?
   /// When the timer fires.
   var wakeTime: Duration?
   private(set) var hasStopped = false

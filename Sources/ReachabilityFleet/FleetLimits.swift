@@ -30,6 +30,17 @@ public enum FleetLimits {
   static let questionsPerRound = 16
   /// The time between two heartbeats.
   public static let heartbeatInterval = Duration.seconds(2)
+  /// The targets that one heartbeat names because their checks failed; more are not named.
+  public static let suspectsPerHeartbeat = 32
+  /// The least time between two heartbeats of an agent that name such targets.
+  static let suspicionInterval = Duration.milliseconds(100)
+  /// The least time between two requests of a replica to check one target now: longer than the checks that follow from
+  /// the first one, which would be the reason for the second one.
+  static let suspicionPause = Duration.seconds(5)
+  /// The targets in a second that a replica has checked now; the others wait for the agents' own checks.
+  static let suspicionsPerSecond = 64
+  /// The agents that are asked to check one target now, in the target's order.
+  static let askedAgents = 128
   /// The time between two bases of an agent, before jitter.
   public static let baseInterval = Duration.seconds(15 * 60)
   /// The time between two handshakes of an agent that has nothing to publish.

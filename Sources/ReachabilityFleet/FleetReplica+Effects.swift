@@ -20,6 +20,14 @@ extension FleetReplica {
     silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
   }
 
+  /// The requests to check targets now that an agent suspects; none while this replica may not know who is present.
+  mutating func requestChecks(of targets: [String], suspectedBy agent: String, at now: Duration) -> [Effect] {
+    guard isComplete, isConnected else { return [] }
+    return checkRequests.requests(about: targets, of: agent, fold, by: id, at: now).map {
+      .requestChecks(agent: $0.agent, targets: $0.targets)
+    }
+  }
+
   /// The `hello` of this replica, when the stream does not have it.
   func greet() -> [Effect] {
     let own = fold.nodes[id]

@@ -18,6 +18,8 @@ public struct FleetReplica: Sendable {
   private(set) var stream = FleetEngineStreamState(created: 0, first: 1, last: 0)
   /// What the fold before a lost stream had, until the present stream has it.
   var lostFold: FleetFold?
+  /// What it has asked agents to check.
+  var checkRequests = FleetCheckRequests()
   private var nextCheck = Duration.zero
   private var nextRound = Duration.zero
   private var nextReview = Duration.zero
@@ -66,6 +68,7 @@ public struct FleetReplica: Sendable {
     case .heartbeat(let node):
       if fold.nodes[node] != nil { silence.received(node, at: now) }
       return []
+    case .suspected(let targets, let agent): return requestChecks(of: targets, suspectedBy: agent, at: now)
     case .absent(let agent):
       silence.absent(agent, at: now)
       return isComplete && isConnected ? reportLost(at: now) : []

@@ -12,6 +12,8 @@ extension FleetReplica {
     case interrupted
     /// A message of a node arrived.
     case heartbeat(String)
+    /// A check of these targets has failed at an agent for the first time.
+    case suspected([String], by: String)
     /// The engine has no subscription of an agent that was asked.
     case absent(String)
     /// The time of the last ``Effect/wake(at:)`` has come.
@@ -32,6 +34,8 @@ extension FleetReplica {
     case requestBase(String)
     /// Ask this agent whether it is there; only ``Input/absent(_:)`` is an answer.
     case ask(String)
+    /// Ask this agent to check targets now; its results come as its votes.
+    case requestChecks(agent: String, targets: [String])
     /// Publish these events, in this order.
     case events([FleetEvent])
     /// The fold began again: every subscriber gets the event `gap` and then a snapshot.

@@ -50,7 +50,6 @@ extension FleetAgent {
     }
     guard isFirst else { return }
     let asked = engine.subscribe("\(FleetSubject.ask(id))") { [requests, chain] message, reply in
-      guard let reply else { return }
       requests.handle(message.payload, requestBase: { chain.handle(.baseRequested) }, reply)
     }
     state.withLock { $0.subscriptions.append(asked) }

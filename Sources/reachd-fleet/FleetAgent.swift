@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Locks
 internal import Logging
 internal import NetworkReachability
+internal import ReachabilityChecks
 internal import ReachabilityFleet
 internal import Service
 internal import FleetAPI
@@ -43,6 +44,7 @@ final class FleetAgent: ServicePart {
     var ticks = 0
     /// The nodes and definitions that are being read.
     var roster: (any FleetSubscription)?
+    var suspects = FleetSuspects()
   }
 
   let id: String
@@ -56,6 +58,7 @@ final class FleetAgent: ServicePart {
   let logger: Logger
   let state = Locked(State())
   let queue = DispatchQueue(label: "agent")
+  let beginning = ContinuousClock.now
 
   init(_ context: ServicePartContext) {
     let fleet = context.configuration.fleet
@@ -72,6 +75,7 @@ final class FleetAgent: ServicePart {
     requests = FleetAgentRequests(instance: instance, context.service.schedule)
     context.service.add(healthCheck)
     context.service.add(metrics)
+    context.service.schedule.observeFirstFailures { [weak self] target in self?.suspect(target) }
   }
 
   func start() {
@@ -108,17 +112,11 @@ final class FleetAgent: ServicePart {
   // MARK: - Time
 
   private func tick() {
-    let (isMember, sequence, isDue) = state.withLock { state -> (Bool, UInt64, Bool) in
+    let isDue = state.withLock { state in
       state.ticks += 1
-      let period = Int(Self.helloInterval / FleetLimits.heartbeatInterval)
-      guard state.isConnected, state.standing != .starting else { return (false, 0, false) }
-      return (true, state.hello, state.ticks % period == 0)
+      return state.ticks % Int(Self.helloInterval / FleetLimits.heartbeatInterval) == 0
     }
-    guard isMember else { return }
-    let heartbeat = HeartbeatMessage(
-      agent: id, instance: instance, outbox: Int(clamping: chain.backlog), hello: sequence)
-    engine.send(FleetWire.encode(heartbeat), on: .heartbeat(id))
-    if isDue {
+    if sendHeartbeat(), isDue {
       confirmHello()
       compareStream()
       targets.review()

@@ -20,17 +20,28 @@ final class FleetAgentRequests: Sendable {
   }
 
   /// Handles a request; one that cannot be read is not answered.
-  func handle(
-    _ payload: [UInt8], requestBase: () -> Void, _ reply: @escaping @Sendable ([UInt8]) -> Void
-  ) {
+  ///
+  /// - Parameters:
+  ///   - payload: the request.
+  ///   - requestBase: called when a base is requested.
+  ///   - reply: sends the reply; nil when the sender waits for none.
+  func handle(_ payload: [UInt8], requestBase: () -> Void, _ reply: (@Sendable ([UInt8]) -> Void)?) {
     guard let request = FleetWire.request(payload) else { return }
     switch request {
-    case .ping: reply(FleetWire.encode(AgentReply.instance(instance)))
+    case .ping: reply?(FleetWire.encode(AgentReply.instance(instance)))
     case .base:
       requestBase()
-      reply(FleetWire.encode(AgentReply.accepted))
-    case .check(let targets): check(Array(targets.prefix(Self.targetLimit)), reply)
+      reply?(FleetWire.encode(AgentReply.accepted))
+    case .check(let targets):
+      let targets = Array(targets.prefix(Self.targetLimit))
+      guard let reply else { return check(targets) }
+      check(targets, reply)
     }
+  }
+
+  /// Checks targets now, because a check of another agent has failed; the results are reported as those of scheduled checks.
+  private func check(_ targets: [String]) {
+    for id in targets { _ = schedule.check(id) { _ in } }
   }
 
   /// Checks targets now, and sends their cells after that.

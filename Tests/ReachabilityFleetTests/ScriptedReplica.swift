@@ -90,6 +90,8 @@ struct ScriptedReplica {
       case .publish(let message, let expecting): outgoing.append((message, expecting))
       case .requestBase(let agent): requestedBases.append(agent)
       case .ask(let agent): questions.append(agent)
+      // The scripted agents check nothing.
+      case .requestChecks: break
       case .events(let events): for event in events { window.append(event) }
       case .restarted:
         restarts += 1

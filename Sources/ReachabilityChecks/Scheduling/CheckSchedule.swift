@@ -144,7 +144,7 @@ public final class CheckSchedule: Sendable {
 
   /// Applies a result; without an outcome, that of a target that is up has the published path.
   private func end(_ start: CheckStart, _ result: CheckResult, _ outcome: CheckOutcome? = nil) {
-    let (publish, waiting, isCounted) = guarded.withLock { guarded in
+    let (publish, waiting, isCounted, observeFailure) = guarded.withLock { guarded in
       let now = now()
       guarded.cancellations[start.run.number] = nil
       defer { rearm(&guarded, now) }
@@ -153,13 +153,13 @@ public final class CheckSchedule: Sendable {
       let isAwaited = effect.changes != nil && !guarded.waiting.isEmpty
       let waiting = isAwaited ? guarded.waiting.removeValue(forKey: start.id) ?? [] : []
       // Numbered under this lock, so that the changes of a target are published in order.
-      return (monitor.record(effect.changes ?? [], at: now.time), waiting, effect.isCounted)
+      let observe = effect.isFirstFailure(of: start, result) ? guarded.observeFirstFailure : nil
+      return (monitor.record(effect.changes ?? [], at: now.time), waiting, effect.isCounted, observe)
     }
     publish()
+    observeFailure?(start.id)
     if isCounted, result.reason != .cancelled { configuration.record?(start.id, result) }
-    guard !waiting.isEmpty else { return }
-    let outcome = outcome ?? publishedOutcome(start, result)
-    for completion in waiting { completion(outcome) }
+    for completion in waiting { completion(outcome ?? publishedOutcome(start, result)) }
   }
 
   private func publishedOutcome(_ start: CheckStart, _ result: CheckResult) -> CheckOutcome {

@@ -20,7 +20,7 @@ public enum FleetMessage: Hashable, Sendable {
   }
 }
 
-/// A message that is not stored: `rx.hb.<agent>` every two seconds.
+/// A message that is not stored: `rx.hb.<agent>` every two seconds, and when a check fails.
 public struct HeartbeatMessage: Hashable, Sendable {
   /// The agent.
   public var agent: String
@@ -30,13 +30,17 @@ public struct HeartbeatMessage: Hashable, Sendable {
   public var outbox: Int
   /// The stream sequence of the agent's `hello`; 0 while it has none.
   public var hello: UInt64
+  /// Targets that were up, and whose check has just failed for the first time; at most
+  /// ``FleetLimits/suspectsPerHeartbeat``.
+  public var suspects: [String]
 
   /// Creates a heartbeat.
-  public init(agent: String, instance: UInt64, outbox: Int, hello: UInt64) {
+  public init(agent: String, instance: UInt64, outbox: Int, hello: UInt64, suspects: [String] = []) {
     self.agent = agent
     self.instance = instance
     self.outbox = outbox
     self.hello = hello
+    self.suspects = suspects
   }
 }
 
@@ -46,7 +50,7 @@ public enum AgentRequest: Hashable, Sendable {
   case ping
   /// Publish a base.
   case base
-  /// Check these targets now.
+  /// Check these targets now; the results count as those of scheduled checks, also without a reply.
   case check(targets: [String])
 }
 

@@ -1,5 +1,6 @@
 import DequeModule
 import EventLoop
+import Locks
 import NetworkReachability
 import ReachabilityFleet
 import TestSupport
@@ -143,6 +144,29 @@ struct FleetQueryTests {
     send("a", on: "a")
     try fleet.waitUntil { $0.heartbeats["a"]?.outbox == 7 }
     for service in fleet.services { #expect(Set(service.snapshot.heartbeats.keys).isDisjoint(with: ["b", "x"])) }
+  }
+
+  @Test("After the first failed check of an agent, one replica asks the other agents to check the target")
+  func suspicion() throws {
+    let fleet = try FleetFixture()
+    for agent in ["a", "b"] { fleet.hello(agent) }
+    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
+    try fleet.waitUntil { $0.fold.targets["db"]?.assigned == ["a", "b"] }
+    let asked = Locked<[String]>([])
+    let subscription = fleet.engine.subscribe("rx.ask.*") { message, _ in
+      guard let request = FleetWire.request(message.payload) else { return }
+      asked.withLock { $0.append("\(message.subject) \(request)") }
+    }
+    defer { subscription.cancel() }
+    func send(_ suspects: [String]) {
+      let heartbeat = HeartbeatMessage(agent: "a", instance: 1, outbox: 0, hello: 0, suspects: suspects)
+      fleet.engine.send(FleetWire.encode(heartbeat), on: .heartbeat("a"))
+    }
+    send(["db"])
+    #expect(eventually { asked.withLock { !$0.isEmpty } })
+    send(["db", "x"])
+    try fleet.waitUntil { $0.heartbeats["a"]?.suspects == ["db", "x"] }
+    #expect(asked.withLock(\.self) == [#"rx.ask.b check(targets: ["db"])"#])
   }
 
   @Test("A target without agents, or with too few votes, says so before its first verdict")

@@ -75,6 +75,8 @@ struct FleetWireTests {
   func unstored() {
     let heartbeat = HeartbeatMessage(agent: "a", instance: .max, outbox: 3, hello: 7)
     #expect(FleetWire.heartbeat(FleetWire.encode(heartbeat)) == heartbeat)
+    let suspecting = HeartbeatMessage(agent: "a", instance: 1, outbox: 0, hello: 7, suspects: ["db", "web"])
+    #expect(FleetWire.heartbeat(FleetWire.encode(suspecting)) == suspecting)
     for request: AgentRequest in [.ping, .base, .check(targets: ["db"])] {
       #expect(FleetWire.request(FleetWire.encode(request)) == request)
     }
@@ -82,6 +84,19 @@ struct FleetWireTests {
     for reply: AgentReply in [.instance(.max), .accepted, .results([cell])] {
       #expect(FleetWire.reply(FleetWire.encode(reply)) == reply)
     }
+  }
+
+  @Test("A heartbeat is one whatever its suspects are, and names a limited number of them")
+  func suspects() {
+    let heartbeat = HeartbeatMessage(agent: "a", instance: 1, outbox: 0, hello: 7)
+    #expect(!String(decoding: FleetWire.encode(heartbeat), as: UTF8.self).contains("suspects"))
+    for suspects in ["7", "[7]", "null", "{}", "[\"A\\nB\"]"] {
+      let text = #"{"agent":"a","instance":1,"outbox":0,"hello":7,"suspects":\#(suspects)}"#
+      #expect(FleetWire.heartbeat(Array(text.utf8)) == heartbeat)
+    }
+    let many = HeartbeatMessage(
+      agent: "a", instance: 1, outbox: 0, hello: 7, suspects: (0..<1000).map { "t\($0)" })
+    #expect(FleetWire.heartbeat(FleetWire.encode(many))?.suspects.count == FleetLimits.suspectsPerHeartbeat)
   }
 
   @Test("A message with a changed byte is read, or not understood, and never traps")
