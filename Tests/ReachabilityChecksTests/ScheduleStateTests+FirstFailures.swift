@@ -13,7 +13,7 @@ extension ScheduleStateTests {
   private mutating func isFirstFailure(_ found: CheckResult.State) throws -> Bool {
     let launch = try #require(nextLaunches().first)
     let result = result(found, found == .up ? nil : .refused)
-    return state.finish(launch.run, result, at: now).isFirstFailure(of: launch, result)
+    return launch.isFirstFailure(state.finish(launch.run, result, at: now), result)
   }
 
   @Test("Only the first failure of a target that was up is one, not that of an agent without a path")

@@ -42,4 +42,9 @@ extension CheckSchedule {
 
   /// The statistics of the schedule.
   public var statistics: CheckStatistics { guarded.withLock(\.state.currentStatistics) }
+
+  /// Calls a closure, on any thread, for each target of the fleet that was `up` and whose check fails for the first time.
+  package func observeFirstFailures(_ observer: @escaping @Sendable (_ id: String) -> Void) {
+    guarded.withLock { $0.observeFirstFailure = observer }
+  }
 }

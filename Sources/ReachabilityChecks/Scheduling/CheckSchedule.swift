@@ -20,7 +20,7 @@ internal import ReachabilityModel
 public final class CheckSchedule: Sendable {
   let guarded: Locked<TargetRegistry>
   let monitor: ReachabilityMonitor
-  let configuration: Configuration
+  let configuration: ScheduleConfiguration
   private let checker: Checker
   private let clock: any CheckClock
   /// Applies route changes, and starts many checks at once.
@@ -37,7 +37,7 @@ public final class CheckSchedule: Sendable {
   ///   - configuration: its settings.
   ///   - clock: measures the intervals; nil for this machine's clocks.
   public init(
-    monitor: ReachabilityMonitor, checker: Checker, configuration: Configuration = Configuration(),
+    monitor: ReachabilityMonitor, checker: Checker, configuration: ScheduleConfiguration = ScheduleConfiguration(),
     clock: (any CheckClock)? = nil
   ) {
     // The times of another clock do not pass with those of the prober's thread.
@@ -153,7 +153,7 @@ public final class CheckSchedule: Sendable {
       let isAwaited = effect.changes != nil && !guarded.waiting.isEmpty
       let waiting = isAwaited ? guarded.waiting.removeValue(forKey: start.id) ?? [] : []
       // Numbered under this lock, so that the changes of a target are published in order.
-      let observe = effect.isFirstFailure(of: start, result) ? guarded.observeFirstFailure : nil
+      let observe = start.isFirstFailure(effect, result) ? guarded.observeFirstFailure : nil
       return (monitor.record(effect.changes ?? [], at: now.time), waiting, effect.isCounted, observe)
     }
     publish()

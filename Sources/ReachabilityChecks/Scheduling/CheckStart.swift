@@ -32,4 +32,14 @@ struct CheckStart {
 
   var definition: TargetDefinition { sharedDefinition.value }
   var id: String { sharedDefinition.value.id }
+
+  /// Whether a result is the first `down` of a target of the fleet that was `up`: the change to `down` is pending now, or is
+  /// complete because one result is enough.
+  ///
+  /// A target without a path has no such result: it is `unreachable`, and says nothing about the target.
+  func isFirstFailure(_ effect: ScheduleState.Effect, _ result: CheckResult) -> Bool {
+    guard result.state == .down, origin == .fleet, case .accepted(let change) = effect else { return false }
+    let status = run.entry.report.status
+    return status.consecutiveFailures == 1 && (change?.from ?? status.state) == .up
+  }
 }

@@ -1,0 +1,17 @@
+/// The uptime of a target in one step of a window.
+public struct UptimeStep: Sendable, Equatable {
+  /// The start in microseconds since 1970.
+  public var start: Int64
+  /// The times in each state until the next step.
+  public var summary: UptimeSummary
+
+  /// The steps of a window in which a target was not monitored at all.
+  public static func unmonitored(in window: Range<Int64>, step: Int64) -> [UptimeStep] {
+    stride(from: window.lowerBound, to: window.upperBound, by: Int64.Stride(min(step, Int64(window.count)))).map {
+      start in
+      var uptime = UptimeAccumulator(at: start)
+      uptime.advance(to: min(window.upperBound, start + min(step, Int64(window.count))), monitored: [])
+      return UptimeStep(start: start, summary: uptime.take())
+    }
+  }
+}
