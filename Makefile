@@ -1,5 +1,8 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
+.PHONY: help run build fleet test test-store test-fleet test-fleet-short check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 18
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -20,6 +23,10 @@ test-fleet: ## the fleet's agents with servers that are killed, wiped and stoppe
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_FLEET_KILLS=50 REACHD_FLEET_FAULTS=1 REACHD_FLEET_SEEDS=10000 scripts/test --filter FleetTests
 	scripts/test-clients fleet
+
+test-fleet-short: ## a kill of a server and a cut cable in a fleet with three servers (two minutes after the build)
+	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	REACHD_FLEET_FAULTS=1 scripts/test --filter 'FleetTests.*(killsOfLeaders|partitionedAgent)'
 
 test: ## all tests, and independent clients of the running service; some need root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

@@ -4,7 +4,7 @@ import ReachabilityFleet
 import TestSupport
 import Testing
 
-@Suite("Full outbox", .enabled(if: FleetFaults.areTested))
+@Suite("Full outbox", .partOfFleetVerb)
 struct FullOutboxTests {
   private static let targets = 4_000
 

@@ -24,7 +24,7 @@ struct MemberFaultTests {
     fleet.expectGaps(1...2)
   }
 
-  @Test("A cut cable of an agent loses nothing", .enabled(if: FleetFaults.areTested))
+  @Test("A cut cable of an agent loses nothing", .partOfFleetVerb)
   func partitionedAgent() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     let baselines = fleet.baselines
@@ -35,7 +35,7 @@ struct MemberFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
-  @Test("Subscribers wait for a replica that is cut off or leave it", .enabled(if: FleetFaults.areTested))
+  @Test("Subscribers wait for a replica that is cut off or leave it", .partOfFleetVerb)
   func partitionedReplica() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     let baselines = fleet.baselines
@@ -47,7 +47,7 @@ struct MemberFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
-  @Test("What is stored without an acknowledgement is not published again", .enabled(if: FleetFaults.areTested))
+  @Test("What is stored without an acknowledgement is not published again", .partOfFleetVerb)
   func lostAcknowledgements() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     let baselines = fleet.baselines
@@ -61,7 +61,7 @@ struct MemberFaultTests {
     try fleet.expectNoLoss(since: baselines)
   }
 
-  @Test("The wall clocks of agents and replicas may be wrong by a day", .enabled(if: FleetFaults.areTested))
+  @Test("The wall clocks of agents and replicas may be wrong by a day", .partOfFleetVerb)
   func clocks() throws {
     let control = try TemporaryDirectory()
     let library = try PreloadedLibrary.build("clock", in: control)
@@ -79,7 +79,7 @@ struct MemberFaultTests {
   }
 
   @Test(
-    "An engine whose disk is full stores again after a restart with space", .enabled(if: FleetFaults.areTested),
+    "An engine whose disk is full stores again after a restart with space", .partOfFleetVerb,
     arguments: NATSServer.Version.allCases)
   func fullDisk(_ version: NATSServer.Version) throws {
     let disk = try SmallDisk(megabytes: 8)
@@ -100,7 +100,7 @@ struct MemberFaultTests {
     fleet.expectGaps(0...1)
   }
 
-  @Test("Stopped members lose nothing, and no other is reported", .enabled(if: FleetFaults.areTested))
+  @Test("Stopped members lose nothing, and no other is reported", .partOfFleetVerb)
   func stopped() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     let baselines = fleet.baselines
@@ -121,7 +121,7 @@ struct MemberFaultTests {
   }
 
   @Test(
-    "An older copy of the stream costs a gap, and no state", .enabled(if: FleetFaults.areTested),
+    "An older copy of the stream costs a gap, and no state", .partOfFleetVerb,
     arguments: NATSServer.Version.allCases)
   func olderCopy(_ version: NATSServer.Version) throws {
     let fleet = try FleetNetwork(version, servers: 1)
@@ -142,7 +142,7 @@ struct MemberFaultTests {
     fleet.expectGaps(0...2)
   }
 
-  @Test("An agent whose data are deleted begins again, and nothing else is lost", .enabled(if: FleetFaults.areTested))
+  @Test("An agent whose data are deleted begins again, and nothing else is lost", .partOfFleetVerb)
   func deletedStore() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     try fleet.flap(2)
@@ -152,7 +152,7 @@ struct MemberFaultTests {
     fleet.expectGaps(0...0)
   }
 
-  @Test("A full stream drops its oldest messages, and replicas stay right", .enabled(if: FleetFaults.areTested))
+  @Test("A full stream drops its oldest messages, and replicas stay right", .partOfFleetVerb)
   func fullStream() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     _ = try fleet.connection.request(
@@ -176,7 +176,7 @@ struct MemberFaultTests {
     #expect(isEqual, "\(found) instead of \(other)")
   }
 
-  @Test("A replica that the server drops as a slow consumer loses nothing", .enabled(if: FleetFaults.areTested))
+  @Test("A replica that the server drops as a slow consumer loses nothing", .partOfFleetVerb)
   func slowConsumer() throws {
     let fleet = try FleetNetwork(
       .latest, servers: 1, configuration: "max_pending: 1MB\nwrite_deadline: \"1s\"")
@@ -193,7 +193,7 @@ struct MemberFaultTests {
   }
 
   @Test(
-    "An agent whose user is revoked continues when it is permitted again", .enabled(if: FleetFaults.areTested),
+    "An agent whose user is revoked continues when it is permitted again", .partOfFleetVerb,
     arguments: NATSServer.Version.allCases)
   func revoked(_ version: NATSServer.Version) throws {
     func users(_ password: String) -> String {

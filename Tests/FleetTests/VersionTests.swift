@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 /// Members of two versions, as while a fleet is updated: `REACHD_FLEET_OTHER` is the path of another `reachd-fleet`.
-@Suite("Members of two versions", .enabled(if: FleetFaults.areTested && FleetFaults.otherProgram != nil))
+@Suite(
+  "Members of two versions", .partOfFleetVerb,
+  .enabled(if: FleetFaults.otherProgram != nil, "part of make test-fleet with REACHD_FLEET_OTHER"))
 struct VersionTests {
   @Test("Subscribers that move between replicas of two versions lose and repeat nothing")
   func twoVersions() throws {
