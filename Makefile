@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
+.PHONY: run build fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-machine format fuzz soak test-long bench bench-page clean
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -69,6 +69,11 @@ image: ## build reachd:dev, reachd:debug and reachd:fleet without a registry (do
 
 test-image: image ## test the image as Docker and Kubernetes run it, and with restricted privileges
 	scripts/test-image
+
+test-machine: ## the units and packages on bare machines of Debian 12 and 13, booted with systemd; SUITE=bookworm or CASE=unit for a part; needs root
+	scripts/setup scripts/packages.txt scripts/machine.d/packages.txt
+	scripts/dependencies
+	scripts/machine $(if $(SUITE),--suite $(SUITE)) $(CASE)
 
 format: ## format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
