@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: help run build fleet test test-store test-fleet test-fleet-short check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
+.PHONY: help run build fleet test test-store test-fleet test-fleet-short check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-machine format fuzz soak test-long bench bench-page clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 18
@@ -68,13 +68,19 @@ lint-deploy: ## check the Dockerfile, compose file, manifests, units, OpenAPI do
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/lint-deploy
 
-image: ## build reachd:dev and reachd:debug without a registry (docs/how-to/container.md); needs root
+image: ## build reachd:dev, reachd:debug and reachd:fleet without a registry (docs/how-to/container.md); needs root
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/image
 	scripts/image debug
+	scripts/image fleet
 
 test-image: image ## test the image as Docker and Kubernetes run it, and with restricted privileges
 	scripts/test-image
+
+test-machine: ## the units and packages on bare machines of Debian 12 and 13, booted with systemd; SUITE=bookworm or CASE=unit for a part; needs root
+	scripts/setup scripts/packages.txt scripts/machine.d/packages.txt
+	scripts/dependencies
+	scripts/machine $(if $(SUITE),--suite $(SUITE)) $(CASE)
 
 format: ## format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks

@@ -140,6 +140,7 @@ package struct Daemon {
     while !Task.isCancelled {
       do throws(KernelError) {
         try monitor.start()
+        await waitForFirstState()
         manager.notify("READY=1\nSTATUS=Serving.")
         break
       } catch {

@@ -97,7 +97,7 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   func maySend() -> Bool {
     guard target.scheme == .https else { return true }
     guard let session = unsafe transfer?.session else {
-      fault = ProberResult(.unknown, .tlsHandshake, detail: "the TLS session cannot be inspected")
+      fault = ProberResult(.unknown, .tlsHandshake, detail: CurlLibrary.tlsProblem ?? "no TLS session")
       return false
     }
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
