@@ -49,6 +49,13 @@ func tests(
   .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + more)
 }
 
+/// What the tests and the fuzzer of damaged databases use.
+let storeRobustness: [Target.Dependency] = [
+  "StatusAPI", "FleetAPI", "Webhooks", "History", "Database", "HostProcess", "Credentials", "ReachabilityChecks",
+  "ReachabilityFleet", "ReachabilityModel", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
+  "EventLoop", "Locks", "TestSupport", deque, logging,
+]
+
 let package = Package(
   name: "reachd",
   products: [
@@ -252,6 +259,7 @@ let package = Package(
         logging,
       ]),
     tests("StoreTests", ["TestSupport", "reachd"]),
+    tests("StoreRobustnessTests", storeRobustness),
     tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
     tests(
       "ReachdTests",

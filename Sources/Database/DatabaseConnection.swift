@@ -39,6 +39,7 @@ internal import CSQLite
     deadline = DatabaseDeadline()
     log = DatabaseLogPages()
     _ = unsafe CSQLite_disable_checkpoint_on_close(opened)
+    _ = unsafe CSQLite_distrust_schema(opened)
     unsafe deadline.install(on: opened)
     unsafe log.install(on: opened)
   }

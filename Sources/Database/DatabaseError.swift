@@ -58,6 +58,10 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
     [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_MISUSE].contains(primaryCode)
   }
 
+  /// This error, as damage if the statement is wrong: a statement that is always right for the tables of its program fails
+  /// only if the tables are not those.
+  public var asDamage: DatabaseError { isOfStatement ? DatabaseError(damage: message, path) : self }
+
   /// The operation, the path, the message and the code: `commit /data/reachd.db: database or disk is full (13)`.
   public var description: String { "\(operation) \(path): \(message) (\(code))" }
 }

@@ -11,6 +11,9 @@ package enum SystemClock {
   static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    // 64 bits of nanoseconds end in the year 2262.
+    let (seconds, isTooLate) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflow) = seconds.addingReportingOverflow(Int64(time.tv_nsec))
+    return isTooLate || overflow ? .max : sum
   }
 }

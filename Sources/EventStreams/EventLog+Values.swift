@@ -1,4 +1,7 @@
 extension EventLog {
+  /// The highest kind of an entry: kinds are the bits of a mask.
+  public static let highestKind: UInt8 = 63
+
   /// The result of a read.
   public enum Read: Sendable, Equatable {
     /// Bytes were read; `lastID` is the id of the last complete entry among them.
@@ -30,7 +33,7 @@ extension EventLog {
   public struct Entry: Sendable, Equatable {
     /// The id; several entries may share one.
     public var id: UInt64
-    /// The kind, a number below 64.
+    /// The kind, at most ``EventLog/highestKind``.
     public var kind: UInt8
     /// What it concerns.
     public var labels: Labels

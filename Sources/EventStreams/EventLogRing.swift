@@ -52,7 +52,7 @@ internal import Glibc
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }
 
   mutating func append(id: UInt64, kind: UInt8, _ labels: EventLog.Labels, bytes new: [UInt8]) {
-    precondition(kind < 64, "an entry kind is a bit of a 64-bit mask")
+    precondition(kind <= EventLog.highestKind, "an entry kind is a bit of a 64-bit mask")
     precondition(id >= lastID, "ids of an event log never decrease")
     let header = ChunkedCoding.header(of: new.count)
     let entry = Entry(

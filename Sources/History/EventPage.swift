@@ -20,12 +20,12 @@ public enum EventPage: Sendable, Equatable {
     let hole = try connection.query(
       "SELECT first, last FROM hole WHERE last > ? ORDER BY first LIMIT 1", .bits(sequence)
     ) { (first: $0.bits(0), last: $0.bits(1)) }.first
-    if let hole, hole.first <= sequence + 1 {
+    if let hole, hole.first <= sequence &+ 1 {
       self = .missing(through: hole.last)
       return
     }
     let found = try Self.events(after: sequence, before: hole?.first, limit: bytes, connection)
-    if let first = found.first, first.sequence > sequence + 1 {
+    if let first = found.first, first.sequence > sequence &+ 1 {
       // Retention has deleted the events before it.
       self = .missing(through: first.sequence - 1)
     } else if found.isEmpty, let hole {

@@ -30,12 +30,11 @@ public struct HistoryReader {
     try connection.forEach(
       "SELECT id, boot, started_uptime, alive_uptime, alive FROM run ORDER BY id DESC LIMIT \(Limits.runs)"
     ) { row in
-      var record = UptimeRun(
-        id: row.integer(0), boot: row.text(1) ?? "", started: row.integer(2), alive: row.integer(3),
-        shift: row.integer(4) - row.integer(3))
+      let times = [row.integer(2), row.integer(3), row.integer(4)]
       // A damaged file must not end the process: sums of such times do not overflow.
-      let times = [record.started, record.alive, row.integer(4)]
       guard times.allSatisfy({ (0...Limits.latestTime).contains($0) }) else { return true }
+      var record = UptimeRun(
+        id: row.integer(0), boot: row.text(1) ?? "", started: times[0], alive: times[1], shift: times[2] - times[1])
       // The last run is the present one.
       if runs.isEmpty, now.uptime >= record.alive {
         (record.alive, record.shift) = (now.uptime, now.wall - now.uptime)
@@ -54,15 +53,17 @@ public struct HistoryReader {
   func firstEntry(at time: Int64, _ timeline: UptimeTimeline) throws(DatabaseError) -> Int64 {
     let bounds = try connection.query(Self.bounds(of: "id", in: "transition")) { ($0.integer(0), $0.integer(1)) }
     guard let (lowest, highest) = bounds.first, highest > 0 else { return 1 }
-    if time == .min { return lowest }
-    var (low, high) = (lowest, highest + 1)
+    // Row numbers begin with 1; a damaged file may have any.
+    let first = max(1, lowest)
+    if time == .min { return first }
+    var (low, high) = (first, min(highest, .max - 1) + 1)
     while low < high {
       let middle = low + (high - low) / 2
       let found = try connection.query(
         "SELECT id, run, boottime FROM transition WHERE id >= ? ORDER BY id LIMIT 1", .integer(middle)
       ) { ($0.integer(0), timeline.time(run: $0.integer(1), boottime: $0.integer(2))) }
       // Entries of runs that the time line does not contain are older.
-      if let (id, found) = found.first, (found ?? .min) < time { low = id + 1 } else { high = middle }
+      if let (id, found) = found.first, (found ?? .min) < time { low = min(id, .max - 1) + 1 } else { high = middle }
     }
     return low
   }
@@ -79,10 +80,10 @@ public struct HistoryReader {
 
   /// Returns the first event at or after a moment, as its number; nil when there is none.
   public func firstEvent(at time: Int64) throws(DatabaseError) -> UInt64? {
-    var (low, high): (UInt64, UInt64)
-    let bounds = try connection.query(Self.bounds(of: "seq", in: "event")) { ($0.bits(0), $0.bits(1)) }
+    let bounds = try connection.query(Self.bounds(of: "seq", in: "event")) { ($0.integer(0), $0.integer(1)) }
+    // Numbers begin with 1; a damaged file may have any.
     guard let found = bounds.first, found.1 > 0 else { return nil }
-    (low, high) = (found.0, found.1 + 1)
+    var (low, high) = (UInt64(max(1, found.0)), UInt64(found.1) + 1)
     let last = high
     while low < high {
       let middle = low + (high - low) / 2

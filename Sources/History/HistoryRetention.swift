@@ -104,7 +104,7 @@ public enum HistoryRetention {
       if let published = try HistoryPublishedEvents(connection),
         published.epoch == (try connection.query("SELECT value FROM meta WHERE key = 'epoch'") { $0.text(0) }).first
       {
-        contents.firstUnpublished = published.through + 1
+        contents.firstUnpublished = min(published.through, .max - 1) + 1
       }
       contents.firstRecentEvent = Int64(bitPattern: try reader.firstEvent(at: oldest) ?? UInt64(highest))
     }

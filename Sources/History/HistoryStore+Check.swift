@@ -20,9 +20,11 @@ extension HistoryStore {
     do throws(DatabaseError) {
       let connection = try DatabaseConnection("\(directory.path)/\(StoreFiles.database)")
       let found = try connection.query("PRAGMA integrity_check") { $0.text(0) ?? "" }
-      return found == ["ok"] ? [] : found
+      guard found == ["ok"] else { return found }
+      if try StoreSchema.version(of: connection).found == StoreSchema.version { try StoreSchema.verify(connection) }
+      return []
     } catch {
-      guard error.isDamage else { throw .database(error) }
+      guard error.asDamage.isDamage else { throw .database(error) }
       return ["\(error)"]
     }
   }

@@ -8,6 +8,17 @@ extension Limits {
   /// The latest time that a row may have, in microseconds: far beyond any clock, and small enough for sums.
   static let latestTime: Int64 = 1 << 60
 
+  /// The highest count that is restored, of failed checks or of changes: a damaged row must not have one that cannot
+  /// increase.
+  static let storedCount: Int64 = 1 << 40
+
+  /// The highest number of a row or of an event that a file may have: higher ones than any service reaches, and small
+  /// enough for sums.
+  static let highestNumber: Int64 = 1 << 60
+
+  /// The highest number of a run, from which the first revision of a target follows.
+  static let highestRun: Int64 = 1 << 40
+
   /// Runs of the service that a query examines, the newest first.
   static let runs = 100_000
 

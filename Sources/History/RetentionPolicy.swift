@@ -111,10 +111,14 @@ extension RetentionPolicy {
   private func largest(_ contents: RetentionContents) -> RetentionStep? {
     if let first = contents.firstSample { return .samples(before: SampleKey.end(of: first)) }
     if let first = contents.firstHour { return .hours(before: SampleKey.end(of: first)) }
-    if let stored = contents.events, stored.count > 1 {
-      return .events(before: min(stored.upperBound, stored.lowerBound + Int64(Limits.deletedRows)))
+    if let stored = contents.events, stored.lowerBound < stored.upperBound {
+      // A damaged file may have any numbers.
+      let (bound, overflow) = stored.lowerBound.addingReportingOverflow(Int64(Limits.deletedRows))
+      return .events(before: overflow ? stored.upperBound : min(stored.upperBound, bound))
     }
-    if let stored = contents.transitions, stored.count > 1 { return .transitions(before: stored.upperBound) }
+    if let stored = contents.transitions, stored.lowerBound < stored.upperBound {
+      return .transitions(before: stored.upperBound)
+    }
     return nil
   }
 }
@@ -123,6 +127,9 @@ extension RetentionPolicy {
 enum SampleKey {
   /// The bits of the target's number: 16 million targets.
   static let subjectBits: Int64 = 24
+
+  /// The highest number of a target.
+  static let highestSubject: Int64 = 1 << subjectBits - 1
 
   static func key(_ period: Int64, _ subject: Int64) -> Int64 { period << subjectBits | subject }
 
@@ -134,5 +141,5 @@ enum SampleKey {
 
   static func period(of key: Int64) -> Int64 { key >> subjectBits }
 
-  static func subject(of key: Int64) -> Int64 { key & (1 << subjectBits - 1) }
+  static func subject(of key: Int64) -> Int64 { key & highestSubject }
 }

@@ -27,25 +27,40 @@ struct SalvagedRows: Sendable {
     webhooks = rows ?? []
   }
 
-  /// Writes the rows into the tables of a new file.
+  /// Writes the rows into the tables of a new file; those that the tables refuse are left out.
   ///
   /// - Throws: SQLite's error; the connection must be in a transaction.
   func insert(into connection: DatabaseConnection, at time: StoreTime) throws(DatabaseError) {
     for (name, state) in subjects {
-      let reference = try HistorySubject.reference(to: name, in: connection)
-      try connection.run("UPDATE subject SET state = ? WHERE ref = ?", .blob(state), .integer(reference))
+      try Self.attempt { () throws(DatabaseError) in
+        let reference = try HistorySubject.reference(to: name, in: connection)
+        try connection.run("UPDATE subject SET state = ? WHERE ref = ?", .blob(state), .integer(reference))
+      }
     }
-    for target in targets {
-      let reference = try HistorySubject.reference(to: HistorySubject.target(target.id), in: connection)
-      try connection.run(
-        "INSERT OR REPLACE INTO target(ref, definition, origin, revision, state, token) VALUES(?, ?, ?, ?, ?, ?)",
-        .integer(reference), .text(target.definition), .text(target.origin), .bits(target.revision),
-        .blob(target.state), .text(target.token))
+    for target in targets where !target.id.isEmpty {
+      try Self.attempt { () throws(DatabaseError) in
+        let reference = try HistorySubject.reference(to: HistorySubject.target(target.id), in: connection)
+        try connection.run(
+          "INSERT OR REPLACE INTO target(ref, definition, origin, revision, state, token) VALUES(?, ?, ?, ?, ?, ?)",
+          .integer(reference), .text(target.definition), .text(target.origin), .bits(target.revision),
+          .blob(target.state), .text(target.token))
+      }
     }
     for webhook in webhooks {
-      try connection.run(
-        "INSERT OR REPLACE INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)",
-        webhook + [.integer(time.wall)])
+      try Self.attempt { () throws(DatabaseError) in
+        try connection.run(
+          "INSERT OR REPLACE INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)",
+          webhook + [.integer(time.wall)])
+      }
+    }
+  }
+
+  /// Runs statements for one row, which may have any values.
+  private static func attempt(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
+    do throws(DatabaseError) {
+      try body()
+    } catch {
+      guard error.isOfStatement else { throw error }
     }
   }
 }

@@ -14,13 +14,26 @@ struct StoreRecovery {
   ///   - damage: what was wrong with files that were set aside; nil for none.
   ///   - salvaged: the rows that were read from them.
   /// - Returns: what the last run left.
-  /// - Throws: SQLite's error; nothing was changed then.
+  /// - Throws: SQLite's error, as damage if a statement does not fit the tables; nothing was changed then.
   func begin(
     _ connection: DatabaseConnection, damage: String? = nil, salvaged: SalvagedRows = SalvagedRows()
+  ) throws(DatabaseError) -> RecoveredStoreState {
+    do throws(DatabaseError) {
+      return try recover(connection, damage, salvaged)
+    } catch {
+      throw error.asDamage
+    }
+  }
+
+  private func recover(
+    _ connection: DatabaseConnection, _ damage: String?, _ salvaged: SalvagedRows
   ) throws(DatabaseError) -> RecoveredStoreState {
     let last = try Self.lastRun(in: connection)
     var end = damage.map(HistoryRunEnd.damaged) ?? HistoryRunEnd.none
     if let last, damage == nil { end = HistoryRunEnd(facts(last, try Self.meta("inode", in: connection))) }
+    if let last, end.continues, !HistoryEpoch.isValid(last.epoch) {
+      end = .lossy("the epoch of the last run is not one")
+    }
     try closeRun(last, in: connection)
     let epoch = end.continues ? last?.epoch ?? HistoryEpoch.random() : HistoryEpoch.random()
     var state = RecoveredStoreState(epoch: epoch, lastEnd: end)
@@ -46,6 +59,16 @@ struct StoreRecovery {
   /// - Returns: the number of the run.
   /// - Throws: SQLite's error.
   func resume(
+    _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64, _ salvaged: SalvagedRows
+  ) throws(DatabaseError) -> Int64 {
+    do throws(DatabaseError) {
+      return try continueRun(connection, epoch, lastCommitted: lastCommitted, salvaged)
+    } catch {
+      throw error.asDamage
+    }
+  }
+
+  private func continueRun(
     _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64, _ salvaged: SalvagedRows
   ) throws(DatabaseError) -> Int64 {
     let last = try Self.lastRun(in: connection)
@@ -126,12 +149,13 @@ struct StoreRecovery {
     var found: [StoredEvent] = []
     var bytes = 0
     let query = """
-      SELECT e.seq, e.at, e.type, s.name, e.body FROM event e JOIN subject s ON s.ref = e.subject ORDER BY e.seq DESC
+      SELECT e.seq, e.at, e.type, s.name, e.body FROM event e JOIN subject s ON s.ref = e.subject WHERE e.seq > 0
+      ORDER BY e.seq DESC
       """
     try connection.forEach(query) { row in
       let event = StoredEvent(row)
-      bytes += event.body.count
-      if let newer = found.last, newer.sequence != event.sequence + 1 { return false }
+      bytes += event.body.count + Limits.recordOverhead
+      if let newer = found.last, newer.sequence != event.sequence &+ 1 { return false }
       guard bytes <= Limits.recoveredBytes else { return false }
       found.append(event)
       return true

@@ -84,24 +84,42 @@ package enum StoreSchema {
   ]
 
   /// The version of the tables in a file, 0 for a new one, and whether this program can use them.
+  ///
+  /// - Throws: SQLite's error; damage if the file is of another program, or if its version is one that no program writes.
   static func version(of connection: DatabaseConnection) throws(DatabaseError) -> (found: Int, isUsable: Bool) {
     let found = try connection.query("PRAGMA user_version") { Int($0.integer(0)) }.first ?? 0
+    // The version is set with the tables, in one transaction.
+    let objects = try connection.query("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }.first ?? 0
+    guard found > 0 || found == 0 && objects == 0 else {
+      throw DatabaseError(damage: "the tables are not those of a store: version \(found)", connection.path)
+    }
     guard found > version else { return (found, true) }
     // A later version that only adds tables and columns can be used.
-    let oldest = try connection.query("SELECT value FROM meta WHERE key = 'compatible_from'") { Int($0.integer(0)) }
-    return (found, oldest.first.map { $0 <= version } ?? false)
+    do throws(DatabaseError) {
+      let oldest = try connection.query("SELECT value FROM meta WHERE key = 'compatible_from'") { Int($0.integer(0)) }
+      return (found, oldest.first.map { $0 <= version } ?? false)
+    } catch {
+      throw error.asDamage
+    }
   }
 
-  /// Brings the tables from a version to ``version``, each step in a transaction.
+  /// Brings the tables from a version to ``version``, each step in a transaction, and verifies them.
+  ///
+  /// - Throws: SQLite's error; damage if the tables are not those of the version.
   static func migrate(_ connection: DatabaseConnection, from found: Int) throws(DatabaseError) {
-    for step in min(found, version)..<version {
-      try connection.transaction { () throws(DatabaseError) in
-        try connection.execute(migrations[step])
-        try connection.run(
-          "INSERT INTO meta VALUES('compatible_from', ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-          .integer(Int64(compatibleFrom)))
-        try connection.execute("PRAGMA user_version=\(step + 1)")
+    do throws(DatabaseError) {
+      for step in min(max(0, found), version)..<version {
+        try connection.transaction { () throws(DatabaseError) in
+          try connection.execute(migrations[step])
+          try connection.run(
+            "INSERT INTO meta VALUES('compatible_from', ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            .integer(Int64(compatibleFrom)))
+          try connection.execute("PRAGMA user_version=\(step + 1)")
+        }
       }
+      try verify(connection)
+    } catch {
+      throw error.asDamage
     }
   }
 }

@@ -43,7 +43,9 @@ final class StoreVerifier: Sendable {
     try StoreSchema.configureReader(connection)
     let tables = try connection.query("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) ?? "" }
     for table in tables {
-      let found = try connection.query("PRAGMA quick_check('\(table)')") { $0.text(0) ?? "" }
+      // A damaged file may have any names.
+      let name = table.replacing("'", with: "''")
+      let found = try connection.query("PRAGMA quick_check('\(name)')") { $0.text(0) ?? "" }
       if found != ["ok"] { throw DatabaseError(damage: found.first ?? "", path) }
     }
   }

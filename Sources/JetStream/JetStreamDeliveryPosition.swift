@@ -19,7 +19,7 @@ struct JetStreamDeliveryPosition: Hashable, Sendable {
     let first = tokens.count == 9 ? 5 : 7
     guard tokens.count > first + 3, let stream = UInt64(Substring(tokens[first])),
       let consumer = UInt64(Substring(tokens[first + 1])), let time = Int64(Substring(tokens[first + 2])),
-      let pending = UInt64(Substring(tokens[first + 3]))
+      let pending = UInt64(Substring(tokens[first + 3])), stream <= Limits.sequence, consumer <= Limits.sequence
     else { return nil }
     streamSequence = stream
     consumerSequence = consumer

@@ -4,6 +4,10 @@ enum Limits {
   /// by microseconds.
   static let payload = 131_072
 
+  /// The highest sequence number of a message that is accepted: a million messages a second for a thousand years, so that
+  /// the event ids that a fleet derives from it have 64 bits.
+  static let sequence: UInt64 = 1 << 55
+
   /// Bytes for the headers of a message: this package sets one of about 60.
   static let headerBytes = 1_024
 

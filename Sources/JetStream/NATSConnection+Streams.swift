@@ -145,7 +145,7 @@ extension NATSConnection {
       headers: ["Nats-Stream", "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"])
     if reply.status == 404 { return nil }
     // The values of the response come after those of the message, if that is the copy of another response.
-    guard let sequence = reply.headers["Nats-Sequence"]?.last.flatMap({ UInt64($0) }),
+    guard let sequence = reply.headers["Nats-Sequence"]?.last.flatMap({ UInt64($0) }), sequence <= Limits.sequence,
       let subject = reply.headers["Nats-Subject"]?.last
     else {
       throw JetStreamError(

@@ -17,7 +17,11 @@ enum NATSTime {
       fraction = value
       for _ in digits.count..<9 { fraction *= 10 }
     }
-    return ((days(year, month, day) * 24 + hour) * 60 + minute) * 60_000_000_000 + second * 1_000_000_000 + fraction
+    let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
+    let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let sum = nanoseconds.addingReportingOverflow(fraction)
+    // 64 bits end in the year 2262.
+    return overflow || sum.overflow ? nil : sum.partialValue
   }
 
   /// Days from 1970-01-01 in the Gregorian calendar: years begin in March, so that a leap day is their last day.

@@ -58,7 +58,8 @@ public struct FleetAgentChain: Sendable {
     self.epoch = epoch
     self.last = last
     self.baseInterval = baseInterval
-    ackedEver = saved.map { $0.epoch == epoch ? $0.ackedEver : 0 } ?? 0
+    // A number beyond the store's end is of events that the store does not have, as in a damaged one.
+    ackedEver = saved.map { $0.epoch == epoch ? min($0.ackedEver, last) : 0 } ?? 0
   }
 
   /// How many numbers of the store are not published.

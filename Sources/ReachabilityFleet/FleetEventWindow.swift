@@ -22,7 +22,7 @@ public struct FleetEventWindow: Sendable {
     events = []
     head = 0
     // Nothing precedes the first message of a stream.
-    oldest = sequence <= 1 ? 0 : sequence * FleetLimits.eventsPerMessage - 1
+    oldest = sequence <= 1 ? 0 : sequence &* FleetLimits.eventsPerMessage &- 1
   }
 
   /// Adds the next event.

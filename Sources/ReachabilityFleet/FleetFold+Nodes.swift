@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 extension FleetFold {
   /// Applies a start or an end of a node.
   mutating func apply(_ message: NodeMessage) -> [FleetEvent.Content] {
@@ -82,6 +84,14 @@ extension FleetFold {
     if !target.leaving.isEmpty { for agent in assigned { target.leaving[agent] = nil } }
     targets[id] = target
     markChanged(id)
+  }
+}
+
+extension Timestamp {
+  /// Nanoseconds since 1970; another process may have sent a time that no clock has.
+  var clampedNanoseconds: Int64 {
+    let (nanoseconds, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+    return overflow ? (microseconds < 0 ? .min : .max) : nanoseconds
   }
 }
 

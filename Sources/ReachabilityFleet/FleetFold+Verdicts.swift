@@ -13,7 +13,7 @@ extension FleetFold {
     let isAccepted = isOfThisStream && accepts(message, accepted)
     if isAccepted {
       let verdict = FleetAcceptedVerdict(
-        message: message, sequence: sequence, since: message.since.map { $0.microseconds * 1000 } ?? time, time: time)
+        message: message, sequence: sequence, since: message.since.map(\.clampedNanoseconds) ?? time, time: time)
       if isUndefined {
         undefinedVerdicts[message.target] = verdict
       } else {

@@ -51,6 +51,8 @@ public struct FleetFold: Sendable {
     if first == 0 { first = sequence }
     let before = self.time
     self.sequence = sequence
+    // The engine's server sets the time; sums with it must not overflow.
+    let time = min(max(0, time), FleetLimits.latestTime)
     self.time = time
     // At the same message in every fold, whichever its first one was.
     let period = FleetLimits.expiryInterval.nanoseconds

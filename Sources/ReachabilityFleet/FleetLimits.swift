@@ -60,6 +60,8 @@ public enum FleetLimits {
   static let deletedTargets = 10_000
   /// How often a fold discards what is too old for the stream, by the times of its messages.
   static let expiryInterval = Duration.seconds(60)
+  /// The latest time of a message, in nanoseconds since 1970: the year 2116, and small enough for sums.
+  static let latestTime: Int64 = 1 << 62
   /// The age at which nodes, definitions and verdicts are published again.
   public static let restatementAge = Duration.seconds(8 * 3600)
   /// The delay of each replica behind the one ranked before it, which publishes them again.

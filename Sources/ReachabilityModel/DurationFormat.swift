@@ -19,7 +19,7 @@ package enum DurationFormat {
 
   /// Returns a duration in the format of ``parse(_:)``, in the largest unit without a fraction.
   package static func shortest(_ duration: Duration) -> String {
-    let microseconds = Int64(duration / .microseconds(1))
+    let microseconds = duration.wholeMicroseconds
     if microseconds == 0 { return "0s" }
     let units: [(name: String, size: Int64)] = [
       ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),

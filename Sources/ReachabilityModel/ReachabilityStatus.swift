@@ -122,6 +122,8 @@ public struct Cause: RawRepresentable, Hashable, Sendable, CustomStringConvertib
   public static let linkUp = Cause(rawValue: "linkUp")
   /// An interface was disabled or removed.
   public static let linkDown = Cause(rawValue: "linkDown")
+  /// An interface was renamed.
+  public static let renamed = Cause(rawValue: "renamed")
   /// An interface gained its carrier.
   public static let carrierGained = Cause(rawValue: "carrierGained")
   /// An interface lost its carrier.
@@ -160,9 +162,9 @@ public struct Cause: RawRepresentable, Hashable, Sendable, CustomStringConvertib
 
   /// The order in which causes are listed.
   public static let inOrder: [Cause] = [
-    .linkUp, .linkDown, .carrierGained, .carrierLost, .addressAdded, .addressRemoved, .routeAdded, .routeRemoved,
-    .routeReplaced, .routeExpired, .ruleChanged, .nexthopChanged, .neighbourChanged, .dnsChanged, .resync, .resume,
-    .configuration, .check, .restart,
+    .linkUp, .linkDown, .renamed, .carrierGained, .carrierLost, .addressAdded, .addressRemoved, .routeAdded,
+    .routeRemoved, .routeReplaced, .routeExpired, .ruleChanged, .nexthopChanged, .neighbourChanged, .dnsChanged,
+    .resync, .resume, .configuration, .check, .restart,
   ]
 
   /// The causes in their listing order.

@@ -69,13 +69,18 @@ public struct Transition: Hashable, Sendable {
   public var causes: [Cause]
   /// What changed.
   public var change: Change
+  /// The present name of an interface whose old name this transition removes; nil for all other transitions.
+  ///
+  /// A transition with the same index and this name follows.
+  public var renamedTo: String?
 
   /// Creates a transition.
-  public init(sequence: UInt64, time: Timestamp, causes: [Cause], change: Change) {
+  public init(sequence: UInt64, time: Timestamp, causes: [Cause], change: Change, renamedTo: String? = nil) {
     self.sequence = sequence
     self.time = time
     self.causes = causes
     self.change = change
+    self.renamedTo = renamedTo
   }
 
   /// The change, with the old and the new state.
@@ -87,6 +92,9 @@ public struct Transition: Hashable, Sendable {
     /// The same status over another interface, gateway or source address, or for another reason.
     case path(from: MachinePath, to: MachinePath)
     /// An interface was added, removed (`removed`), or changed its state or addresses.
+    ///
+    /// An interface is identified by its index and its name. One that is renamed is removed under its old name, with
+    /// ``Transition/renamedTo``, and then added with the same index.
     case interface(InterfaceState, removed: Bool)
     /// A watched target's verdict; `from` is nil for the first one.
     case host(from: HostVerdict?, to: HostVerdict)

@@ -53,10 +53,29 @@ extension Timestamp: CustomStringConvertible {
   }
 }
 
+extension Timestamp {
+  /// The duration from this timestamp to another one; negative if that one is earlier. Saturates for timestamps that no
+  /// clock has.
+  package func duration(to other: Timestamp) -> Duration {
+    let (span, overflow) = other.microseconds.subtractingReportingOverflow(microseconds)
+    return .microseconds(overflow ? (other < self ? .min : .max) : span)
+  }
+
+  /// The timestamp that is `duration` later; saturates.
+  package func advanced(by duration: Duration) -> Timestamp {
+    let span = duration.wholeMicroseconds
+    let (sum, overflow) = microseconds.addingReportingOverflow(span)
+    return Timestamp(microseconds: overflow ? (span < 0 ? .min : .max) : sum)
+  }
+}
+
 extension Duration {
+  /// The duration in microseconds, rounded towards zero; saturates.
+  package var wholeMicroseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000_000) }
+
   /// In milliseconds with three decimals: `0.412`.
   package var inMilliseconds: String {
-    let microseconds = max(0, Int64(self / .microseconds(1)))
+    let microseconds = max(0, wholeMicroseconds)
     let fraction = String(microseconds % 1_000)
     return "\(microseconds / 1_000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction)"
   }

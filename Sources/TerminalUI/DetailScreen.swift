@@ -62,7 +62,8 @@ struct DetailScreen {
     let phases = (check["phases"]?.members ?? []).compactMap { phase in phase.value.seconds.map { (phase.name, $0) } }
     let longest = phases.map(\.1).max() ?? 0
     for (name, seconds) in phases {
-      let part = longest > 0 ? Int((seconds / longest * Double(Self.barColumns)).rounded()) : 0
+      let share = longest > 0 ? min(max(0, seconds / longest), 1) : 0
+      let part = Int((share * Double(Self.barColumns)).rounded())
       var line = screen.line
       line.append("  ")
       line.append(column: name, 10)
@@ -73,16 +74,14 @@ struct DetailScreen {
     return lines
   }
 
-  private static func latency(_ seconds: Double) -> String { TerminalAge.latency(microseconds: microseconds(seconds)) }
+  private static func latency(_ seconds: Double) -> String {
+    TerminalAge.latency(microseconds: TerminalAge.microseconds(seconds))
+  }
 
   /// `500ms`, `10s`, `1m 30s`.
   private static func duration(_ seconds: Double) -> String {
-    seconds < 1 ? "\(microseconds(seconds) / 1000)ms" : TerminalAge.text(milliseconds: microseconds(seconds) / 1000)
-  }
-
-  /// The microseconds of a number of a document, which may be any number.
-  private static func microseconds(_ seconds: Double) -> Int64 {
-    Int64(exactly: (min(max(0, seconds), 1e9) * 1e6).rounded()) ?? 0
+    let milliseconds = TerminalAge.microseconds(seconds) / 1000
+    return seconds < 1 ? "\(milliseconds)ms" : TerminalAge.text(milliseconds: milliseconds)
   }
 }
 

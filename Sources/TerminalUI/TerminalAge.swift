@@ -1,5 +1,17 @@
 /// Durations and latencies as short text.
 package enum TerminalAge {
+  /// The latest time in milliseconds since 1970, and with the sign reversed the earliest: the end of the year 9999. Another
+  /// service may send any number, and sums with it must not overflow.
+  private static let latest: Int64 = 253_402_300_799_999
+
+  /// Returns a time in milliseconds since 1970 that another service has sent, within the years that can be shown.
+  static func clamped(milliseconds: Int64) -> Int64 { min(max(-latest, milliseconds), latest) }
+
+  /// Returns a duration in seconds that another service has sent, in microseconds; at most 31 years.
+  static func microseconds(_ seconds: Double) -> Int64 {
+    Int64(exactly: (min(max(0, seconds), 1e9) * 1e6).rounded()) ?? 0
+  }
+
   /// Returns the two largest units of a duration: `4m 12s`, `3d 4h`.
   package static func text(milliseconds: Int64) -> String {
     let seconds = max(0, milliseconds) / 1000

@@ -66,7 +66,7 @@ package struct TopModel: Sendable {
   package mutating func followClock(_ time: Int64, at now: Int64) {
     // A time in a header field has a resolution of a second, and is older than its arrival.
     let tolerance: Int64 = 2_000
-    let offset = time - now
+    let offset = TerminalAge.clamped(milliseconds: time) - now
     clockOffset = abs(offset) > tolerance ? offset : 0
   }
 

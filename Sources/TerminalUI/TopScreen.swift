@@ -22,7 +22,9 @@ package struct TopScreen: Sendable {
   }
 
   /// Returns the time since something on the service, whose time is in milliseconds since 1970.
-  func age(of time: Int64) -> String { TerminalAge.text(milliseconds: now + clockOffset - time) }
+  func age(of time: Int64) -> String {
+    TerminalAge.text(milliseconds: now + clockOffset - TerminalAge.clamped(milliseconds: time))
+  }
 
   var isTall: Bool { size.lines >= Self.tallLines }
   var isWide: Bool { size.columns >= Self.wideColumns }

@@ -46,7 +46,8 @@ package struct TopServiceEvent: Sendable, Equatable {
     case "interface":
       guard let name = data["interface"]?["name"]?.string else { return nil }
       subject = name
-      to = isRemoved ? "removed" : Self.isUsable(data["interface"]) ? "is up" : "is down"
+      let present = data["renamedTo"]?.string.map { "renamed to \($0)" }
+      to = present ?? (isRemoved ? "removed" : Self.isUsable(data["interface"]) ? "is up" : "is down")
       reason = causes
     default: return nil
     }

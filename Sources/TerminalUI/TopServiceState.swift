@@ -77,8 +77,8 @@ package struct TopServiceState: Sendable {
     if let old { remove(old) }
     var latency = old?.latency
     switch data["durationSeconds"] {
-    case .number(let seconds)?: latency = Int64((seconds * 1e6).rounded())
-    case .integer(let seconds)?: latency = seconds * 1_000_000
+    case .number(let seconds)?: latency = TerminalAge.microseconds(seconds)
+    case .integer(let seconds)?: latency = TerminalAge.microseconds(Double(seconds))
     default: break
     }
     guard data["removed"] != .bool(true), let entry = TopTargetEntry(document, latency: latency) else { return }

@@ -79,7 +79,8 @@ extension TopTargetEntry {
       entries.append(
         TopTargetEntry(
           id: id, target: target, state: state, reason: element(reasons, number(reason[index])) ?? nil,
-          labels: element(labels, number(label[index])) ?? [], since: begin, isPending: bits & 1 != 0,
+          labels: element(labels, number(label[index])) ?? [], since: TerminalAge.clamped(milliseconds: begin),
+          isPending: bits & 1 != 0,
           isFlapping: bits & 2 != 0, latency: number(latency[index])))
     }
     return entries

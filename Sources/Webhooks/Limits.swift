@@ -51,6 +51,13 @@ enum Limits {
   /// Rows of the delivery log that wait for the store, about 300 bytes each; beyond it the oldest are dropped.
   static let pendingRecords = 4_096
 
+  /// The longest duration of an attempt that is read from the delivery log, in milliseconds: a day. Timeouts are shorter.
+  static let loggedMilliseconds: Int64 = 86_400_000
+
+  /// The highest number of failures, rejections or dropped events that is read from the store: a damaged row must not have
+  /// one that cannot increase.
+  static let storedCount: Int64 = 1 << 40
+
   /// Bytes of a failure's description that are stored.
   static let detailBytes = 200
 }

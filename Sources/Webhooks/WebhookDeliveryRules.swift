@@ -52,7 +52,7 @@ enum WebhookDeliveryRules {
       return Int64(text).map { .seconds(min($0, Limits.longestRetryAfter.components.seconds)) }
         ?? Limits.longestRetryAfter
     }
-    return date(text).map { .microseconds(max(0, $0.microseconds - now.microseconds)) }
+    return date(text).map { max(.zero, now.duration(to: $0)) }
   }
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

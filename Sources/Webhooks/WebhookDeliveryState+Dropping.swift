@@ -18,7 +18,7 @@ extension WebhookDeliveryState {
 
   /// The age of an event; one of this run is not older than the run, also when the clock was stepped.
   func age(of event: WebhookEvent, _ now: Moment) -> Duration {
-    let age = Duration.microseconds(max(0, now.time.microseconds - event.time.microseconds))
+    let age = max(.zero, event.time.duration(to: now.time))
     return event.sequence > startEnd ? min(age, now.uptime - startUptime) : age
   }
 

@@ -62,7 +62,7 @@ extension WebhookDeliveryState {
     let own = WebhookDeliveryRules.delay(afterFailures: position.failures, random: nextRandom())
     wait = Wait(until: now.uptime + max(own, delay ?? .zero), demanded: now.uptime + (delay ?? .zero))
     if let delay {
-      position.notBefore = Timestamp(microseconds: now.time.microseconds + Int64(delay / .microseconds(1)))
+      position.notBefore = now.time.advanced(by: delay)
     }
   }
 

@@ -69,7 +69,7 @@ struct WebhookDeliveryState: Sendable {
     startUptime = now.uptime
     random = seed
     if let notBefore = position.notBefore {
-      let rest = Duration.microseconds(max(0, notBefore.microseconds - now.time.microseconds))
+      let rest = max(.zero, now.time.duration(to: notBefore))
       let demanded = now.uptime + min(rest, Limits.longestRetryAfter)
       wait = Wait(until: demanded, demanded: demanded)
     }

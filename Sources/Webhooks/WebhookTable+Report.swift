@@ -10,8 +10,7 @@ extension WebhookTable {
     }
     let position = state.position
     let next = state.wait.map { wait in
-      let rest = Int64(max(.zero, wait.until - now.uptime) / .microseconds(1))
-      return Timestamp(microseconds: now.time.microseconds + rest)
+      now.time.advanced(by: max(.zero, wait.until - now.uptime))
     }
     return WebhookReport(
       definition: entry.definition, state: state.reportedState, pause: position.pause,

@@ -121,7 +121,8 @@ extension WebhookDeliveryRecord {
   fileprivate init(_ row: borrowing DatabaseRow) {
     self.init(
       message: row.text(1) ?? "", time: Timestamp(microseconds: row.integer(2)),
-      result: row.text(3).flatMap(Result.init) ?? .failed, duration: .milliseconds(row.integer(4)),
+      result: row.text(3).flatMap(Result.init) ?? .failed,
+      duration: .milliseconds(min(max(0, row.integer(4)), Limits.loggedMilliseconds)),
       status: row.optionalInteger(5).map { Int($0) }, detail: row.text(6))
   }
 }
@@ -130,14 +131,17 @@ extension WebhookPosition {
   /// Reads the columns after the id.
   fileprivate init(_ row: borrowing DatabaseRow) {
     self.init(epoch: row.text(1) ?? "", settled: row.bits(2))
-    failures = Int(row.integer(3))
+    failures = Int(Self.count(row.integer(3)))
     notBefore = row.optionalInteger(4).map { Timestamp(microseconds: $0) }
     // A text that cannot be read leads to no pause and no gap, not to a webhook that never sends.
     guard let details = try? JSON.parse(Array((row.text(5) ?? "").utf8)) else { return }
-    if case .integer(let number) = details["rejections"] { rejections = Int(clamping: number) }
+    if case .integer(let number) = details["rejections"] { rejections = Int(Self.count(number)) }
     pause = details["pause"]?.string.flatMap(WebhookPause.init)
     gap = details["gap"].flatMap(WebhookGap.init)
   }
+
+  /// A stored count, to which more can be added.
+  fileprivate static func count(_ stored: Int64) -> Int64 { min(max(0, stored), Limits.storedCount) }
 
   /// The column `state`: what has no column of its own.
   var details: String {
@@ -154,7 +158,7 @@ extension WebhookGap {
       let last = document["last"]?.string.flatMap({ UInt64($0) }), case .integer(let time) = document["time"]
     else { return nil }
     var number: Int?
-    if case .integer(let count) = document["count"] { number = Int(clamping: count) }
+    if case .integer(let count) = document["count"] { number = Int(WebhookPosition.count(count)) }
     self.init(reason: reason, after: after, last: last, count: number, time: Timestamp(microseconds: time))
   }
 

@@ -27,7 +27,7 @@ struct CodeTests {
     let names = [
       "linkUp", "linkDown", "carrierGained", "carrierLost", "addressAdded", "addressRemoved", "routeAdded",
       "routeRemoved", "routeReplaced", "routeExpired", "ruleChanged", "nexthopChanged", "neighbourChanged",
-      "dnsChanged", "resync", "resume", "configuration", "check", "restart",
+      "dnsChanged", "resync", "resume", "configuration", "check", "restart", "renamed",
     ]
     #expect(StoredCauses.table.prefix(names.count).map(\.rawValue) == names)
     #expect(Set(Cause.inOrder).isSubset(of: StoredCauses.table))

@@ -76,9 +76,10 @@ import Testing
     let before = try watch.verifyStatus().first { $0.line == "interface d0" }
     try watch.client.ip("link set d0 name wan0")
     let renamed = try watch.verifyStatus()
-    // Each end of the cable tells what the other is called.
-    #expect(renamed.map(\.line) == ["interface d1", "interface wan0"])
-    #expect(renamed.first?.interface?["lower"] == "wan0")
+    // First the removal of the old name; each end of the cable names the other one.
+    #expect(renamed.map(\.line) == ["interface d0", "interface d1", "interface wan0"])
+    #expect(renamed.first?.event.data["removed"] == true && renamed.first?.event.data["renamedTo"] == "wan0")
+    #expect(renamed.dropFirst().first?.interface?["lower"] == "wan0")
     #expect(renamed.last?.interface?["index"] == before?.interface?["index"])
   }
 

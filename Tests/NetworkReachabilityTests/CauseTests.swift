@@ -53,7 +53,7 @@ struct CauseTests {
     #expect(causes { $0.flags.remove(.up) } == [.linkDown])
     #expect(causes { $0.flags.insert(.up) } == [.linkUp])
     #expect(causes { $0.operationalState = .dormant } == [.carrierLost])
-    #expect(causes { $0.name = "lan0" } == [])
+    #expect(causes { $0.name = "lan0" } == [.renamed])
     subscription.cancel()
   }
 

@@ -75,7 +75,8 @@ struct ListeningTests {
       guard case .interface(let state, _) = transition.change else { return nil }
       return state.interface.index
     }
-    #expect(told == [2, 3, 2, 3])
+    // The removal of the old name, the new one, and the interface above; then the removal, and the interface above.
+    #expect(told == [2, 2, 3, 2, 3])
   }
 
   @Test("E7-2 a new MTU changes the interface, not the path")

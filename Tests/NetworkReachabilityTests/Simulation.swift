@@ -91,7 +91,10 @@ struct Simulation {
   private mutating func change() {
     let index = UInt32.random(in: 2...4, using: &generator)
     let name = "eth\(index - 2)"
-    switch Int.random(in: 0..<18, using: &generator) {
+    switch Int.random(in: 0..<20, using: &generator) {
+    case 18: exchangeNames(index)
+    case 19:
+      if !script.interfaces.contains(where: { $0.name == "\(name).1" }) { script.change(name) { $0.name = "\(name).1" } }
     case 12...15:
       let types: [RouteType] = [.unicast, .unicast, .unicast, .blackhole, .unreachable, .prohibit]
       let type = types.randomElement(using: &generator) ?? .unicast
@@ -123,7 +126,7 @@ struct Simulation {
       // IFF_PROMISC, which is irrelevant.
       script.change(name) { $0.flags.formSymmetricDifference(.init(rawValue: 1 << 8)) }
     case 7:
-      if !script.interfaces.contains(where: { $0.index == index }) {
+      if !script.interfaces.contains(where: { $0.index == index || $0.name == name }) {
         script.addInterface(index, name, [.ethernet, .wifi, .wwan][Int(index) - 2])
       }
     case 8:
@@ -140,6 +143,17 @@ struct Simulation {
     }
     let changed = script
     bench.kernel.change(causes()) { $0 = changed }
+  }
+
+  /// Gives two interfaces each other's names.
+  private mutating func exchangeNames(_ index: UInt32) {
+    let other = index == 4 ? 2 : index + 1
+    guard let first = script.interfaces.firstIndex(where: { $0.index == index }),
+      let second = script.interfaces.firstIndex(where: { $0.index == other })
+    else { return }
+    let name = script.interfaces[first].name
+    script.interfaces[first].name = script.interfaces[second].name
+    script.interfaces[second].name = name
   }
 
   private mutating func comeOrGo() {

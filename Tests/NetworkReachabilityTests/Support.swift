@@ -22,10 +22,19 @@ final class Shared<Value: Sendable>: Sendable {
 /// A snapshot that is carried forward by transitions alone, and what is wrong with them.
 struct Fold {
   private(set) var snapshot: Snapshot
+  /// The indexes by name, as a client has them that does not key by index.
+  private(set) var names: [String: UInt32]
   private(set) var hosts: [ReachabilityTarget: HostVerdict] = [:]
   private(set) var problems: [String] = []
 
-  init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    names = Self.names(snapshot)
+  }
+
+  private static func names(_ snapshot: Snapshot) -> [String: UInt32] {
+    Dictionary(snapshot.interfaces.map { ($0.interface.name, $0.interface.index) }) { first, _ in first }
+  }
 
   /// Takes a subscriber's next update.
   mutating func take(_ update: ReachabilityUpdate) {
@@ -36,6 +45,7 @@ struct Fold {
     // Changes of one reading share the state after all of them.
     guard transition.sequence == update.snapshot.sequence else { return }
     complain("the fold is not the update's snapshot at \(transition.sequence)", when: snapshot != update.snapshot)
+    complain("the names are not those of the snapshot at \(transition.sequence)", when: names != Self.names(snapshot))
   }
 
   mutating func apply(_ transition: Transition) {
@@ -67,6 +77,9 @@ struct Fold {
 
   private mutating func apply(_ state: InterfaceState, removed: Bool, _ number: UInt64) {
     let place = snapshot.interfaces.firstIndex { $0.interface.index == state.interface.index }
+    let name = state.interface.name
+    complain("\(number): removed a name of another index", when: removed && names[name] != state.interface.index)
+    names[name] = removed ? nil : state.interface.index
     if removed {
       complain("\(number): removed what was not there", when: place == nil)
       if let place { snapshot.interfaces.remove(at: place) }

@@ -124,7 +124,7 @@ struct ReachabilityStatusTests {
     #expect(Cause.sorted([.check, .linkUp, .routeAdded]) == [.linkUp, .routeAdded, .check])
     #expect(Set(Cause.inOrder).count == Cause.inOrder.count)
     let wire =
-      "linkUp, linkDown, carrierGained, carrierLost, addressAdded, addressRemoved, routeAdded, routeRemoved, "
+      "linkUp, linkDown, renamed, carrierGained, carrierLost, addressAdded, addressRemoved, routeAdded, routeRemoved, "
       + "routeReplaced, routeExpired, ruleChanged, nexthopChanged, neighbourChanged, dnsChanged, resync, resume, "
       + "configuration, check, restart"
     #expect(Cause.inOrder.map(\.rawValue).joined(separator: ", ") == wire)

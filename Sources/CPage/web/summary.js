@@ -181,10 +181,15 @@ function describe(type, data) {
   if (type === "interface") {
     return {
       subject: interfaceName(data.interface.name),
-      change: data.removed ? text("interfaceRemoved") : interfaceState(data.interface),
+      change: interfaceChange(data),
     };
   }
   return { change: type };
+}
+
+function interfaceChange(data) {
+  if (!data.removed) return interfaceState(data.interface);
+  return data.renamedTo ? text("interfaceRenamed", { name: data.renamedTo }) : text("interfaceRemoved");
 }
 
 function pathChange(family, data) {

@@ -99,7 +99,12 @@ public enum HistorySubject {
   public static func target(_ id: String) -> String { "target:\(id)" }
 
   /// The identifier in the name of a registered target; nil for other subjects.
-  public static func targetID(in name: String) -> String? {
-    name.hasPrefix("target:") ? String(name.dropFirst("target:".count)) : nil
+  public static func targetID(in name: String) -> String? { rest(of: name, after: target("")) }
+
+  /// The name of an interface in the name of its subject; nil for other subjects.
+  public static func interfaceName(in name: String) -> String? { rest(of: name, after: interface("")) }
+
+  private static func rest(of name: String, after prefix: String) -> String? {
+    name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil
   }
 }

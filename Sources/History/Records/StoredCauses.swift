@@ -11,7 +11,7 @@ public struct StoredCauses: OptionSet, Hashable, Sendable {
   static let table: [Cause] = [
     .linkUp, .linkDown, .carrierGained, .carrierLost, .addressAdded, .addressRemoved, .routeAdded, .routeRemoved,
     .routeReplaced, .routeExpired, .ruleChanged, .nexthopChanged, .neighbourChanged, .dnsChanged, .resync, .resume,
-    .configuration, .check, .restart,
+    .configuration, .check, .restart, .renamed,
   ]
   private static let bits = Dictionary(uniqueKeysWithValues: table.enumerated().map { ($1, UInt32(1) << $0) })
 

@@ -21,7 +21,7 @@ extension StoredEvent {
       return true
     }
     // Retention has deleted the next event.
-    guard found.first?.sequence ?? sequence + 1 == sequence + 1 else { return nil }
+    guard found.first?.sequence ?? sequence &+ 1 == sequence &+ 1 else { return nil }
     return found
   }
 }

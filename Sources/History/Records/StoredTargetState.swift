@@ -46,9 +46,10 @@ public struct StoredTargetState: Hashable, Sendable {
     self.init(
       status: TargetStatus.Restorable(
         state: state, reason: reason.map(Reason.init(rawValue:)), since: Timestamp(microseconds: since),
-        consecutiveFailures: Int(clamping: failures), flapBits: flapBits,
+        consecutiveFailures: Int(min(max(0, failures), Limits.storedCount)), flapBits: flapBits,
         wasUp: [nil, false, true][min(2, Int(wasUp))],
         isFlapping: isFlapping),
-      changes: changes, isPausedByConfiguration: [nil, false, true][min(2, Int(pause))])
+      changes: min(changes, UInt64(Limits.storedCount)),
+      isPausedByConfiguration: [nil, false, true][min(2, Int(pause))])
   }
 }

@@ -70,7 +70,7 @@ extension HistoryReader {
         "subject = ? AND id >= ? AND id < ?", [.integer(target), .integer(first), .integer(end)]
       ) { change in
         if change.run != known.run { known = (change.run, timeline.shift(of: change.run)) }
-        let time = min(window.upperBound, known.shift.map { change.boottime &+ $0 } ?? .min)
+        let time = min(window.upperBound, UptimeTimeline.time(change.boottime, shift: known.shift) ?? .min)
         uptimes[place].change(to: change.state, at: time, monitored: timeline.monitored)
         return true
       }

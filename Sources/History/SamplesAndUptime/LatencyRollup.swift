@@ -75,9 +75,9 @@ public struct LatencyRollup: Sendable, Equatable {
     (self.count, self.failed) = (count, failed)
     if reader.isAtEnd { return }
     guard let least = reader.next().flatMap(UInt32.init(exactly:)), let span = reader.next(), let sum = reader.next(),
-      let greatest = UInt32(exactly: span.addingReportingOverflow(UInt64(least)).partialValue),
+      let greatest = UInt32(exactly: span).map({ least.addingReportingOverflow($0) }), !greatest.overflow,
       let sketch = LatencySketch(&reader)
     else { return nil }
-    (minimum, maximum, self.sum, self.sketch) = (least, greatest, sum, sketch)
+    (minimum, maximum, self.sum, self.sketch) = (least, greatest.partialValue, sum, sketch)
   }
 }

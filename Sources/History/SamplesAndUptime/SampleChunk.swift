@@ -71,7 +71,7 @@ public struct SampleChunk: Sendable, Equatable {
   /// The samples in the order in which they were appended.
   public var samples: [Sample] { Self.samples(in: bytes, hour: hour) }
 
-  /// Returns the samples of stored bytes; what follows an invalid byte is left out.
+  /// Returns the samples of stored bytes; what follows an invalid byte, or a time outside the hour, is left out.
   static func samples(in bytes: [UInt8], hour: Int64) -> [Sample] {
     var samples: [Sample] = []
     samples.reserveCapacity(bytes.count / 4)
@@ -80,6 +80,7 @@ public struct SampleChunk: Sendable, Equatable {
     while let head = reader.next(), let state = Sample.State(rawValue: UInt8(head & 3)) {
       distance &+= SampleVarint.unzigzag(head >> 3)
       time &+= distance
+      guard OpenSampleHours.hour(of: time) == hour else { break }
       var latency: UInt32?
       if head & 4 != 0 {
         guard let value = reader.next() else { break }

@@ -40,7 +40,7 @@ public struct UptimeSummary: Sendable, Equatable {
     left.times &+= right.times
     left.outages += right.outages
     left.endedOutages += right.endedOutages
-    left.repairTime += right.repairTime
+    left.repairTime &+= right.repairTime
   }
 
   mutating func add(_ microseconds: Int64, in state: UptimeState) { times[Int(state.rawValue)] += microseconds }

@@ -61,7 +61,8 @@ public struct UptimeTimeline: Sendable {
     for run in runs.reversed() {
       var shift = next?.boot == run.boot ? next?.shift ?? run.shift : run.shift
       let limit = next?.start ?? .max
-      if next?.boot != run.boot { shift = min(shift, limit - run.alive) }
+      // Each boot that a damaged file has may move the one before it; the sum must not overflow.
+      if next?.boot != run.boot { shift = max(-Limits.latestTime, min(shift, limit - run.alive)) }
       shifts[run.id] = shift
       let end = min(max(run.alive, run.started) + shift, limit)
       let start = min(run.started + shift, end)
@@ -95,8 +96,16 @@ public struct UptimeTimeline: Sendable {
   /// - Parameters:
   ///   - run: the run that wrote the record.
   ///   - boottime: its time in microseconds of CLOCK_BOOTTIME.
-  /// - Returns: its time in microseconds of UTC; nil when its run was left out.
-  public func time(run: Int64, boottime: Int64) -> Int64? { shift(of: run).map { boottime &+ $0 } }
+  /// - Returns: its time in microseconds of UTC; nil when its run was left out, and for a time that no clock has.
+  public func time(run: Int64, boottime: Int64) -> Int64? {
+    Self.time(boottime, shift: shift(of: run))
+  }
+
+  /// The time of a record whose run has a shift.
+  static func time(_ boottime: Int64, shift: Int64?) -> Int64? {
+    guard let shift, (0...Limits.latestTime).contains(boottime) else { return nil }
+    return boottime + shift
+  }
 
   /// What to add to the times of a run; nil when it was left out.
   func shift(of run: Int64) -> Int64? { shifts[run] }

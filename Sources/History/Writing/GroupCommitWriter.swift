@@ -26,7 +26,12 @@ final class GroupCommitWriter: @unchecked Sendable {
   ) throws(DatabaseError) -> [Result<Void, StoreError>] {
     do throws(DatabaseError) {
       return try connection.transaction { () throws(DatabaseError) in
-        try write(group)
+        do throws(DatabaseError) {
+          try write(group)
+        } catch {
+          // Events that the tables refuse would be refused again and again.
+          throw error.asDamage
+        }
         try body()
         var results: [Result<Void, StoreError>] = []
         for write in group.writes { results.append(try execute(write)) }

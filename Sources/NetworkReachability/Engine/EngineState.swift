@@ -113,7 +113,7 @@ struct EngineState {
     var difference = InterfaceDifference(none: snapshot.interfaces)
     if mayDiffer {
       let states = reading.tables.interfaceStates
-      restored?.align(with: states)
+      restored?.alignPaths(with: states)
       let before = isFirst ? restored?.interfaces ?? states : snapshot.interfaces
       difference = InterfaceDifference(from: before, to: states)
     }
@@ -132,7 +132,10 @@ struct EngineState {
       // Route and rule events of the same batch do not concern an interface; lost events might.
       let causes =
         isFirst ? [.restart] : entry.causes.union(reading.causes.intersection([.resync, .resume]))
-      transitions.append(number(.interface(entry.state, removed: entry.removed), reading.time, causes))
+      var transition = number(.interface(entry.state, removed: entry.removed), reading.time, causes)
+      // What happened to a name while no process observed it is not known.
+      transition.renamedTo = isFirst ? nil : entry.renamedTo
+      transitions.append(transition)
     }
     transitions += evaluateMachine(reading, isFirst: isFirst)
     restored = nil

@@ -88,6 +88,7 @@ final class EngineTransitionLog: Sendable {
     case .interface(let state, let removed):
       metadata["interface"] = "\(state.interface.name)"
       metadata["state"] = removed ? "removed" : "\(state.interface.operationalState)"
+      if let name = transition.renamedTo { metadata["renamedTo"] = "\(name)" }
       metadata["up"] = .stringConvertible(state.interface.flags.contains(.up))
       metadata["addresses"] = "\(state.addresses.map(\.description).joined(separator: ","))"
       log("interface changed", "interface")

@@ -19,23 +19,14 @@ package struct RestoredEngineState: Equatable, Sendable {
     self.interfaces = interfaces
   }
 
-  /// Gives interfaces the indexes that interfaces of the same name have now: a start of the machine may change them.
-  mutating func align(with present: [InterfaceState]) {
-    guard let interfaces else { return }
-    let now = Dictionary(present.map { ($0.interface.name, $0.interface.index) }) { first, _ in first }
-    let indexes = Dictionary(interfaces.map { ($0.interface.index, now[$0.interface.name]) }) { first, _ in first }
-    let taken = Set(now.values)
-    self.interfaces = interfaces.map { state in
-      var state = state
-      let index = state.interface.index
-      // A removed interface must not have the index of another one.
-      state.interface.index = (indexes[index] ?? nil) ?? (taken.contains(index) ? .max - index : index)
-      state.interface.lowerIndex = state.interface.lowerIndex.map { (indexes[$0] ?? nil) ?? $0 }
-      return state
-    }
+  /// Gives the paths the indexes that interfaces of the same name have now: a path is published with the name only, and a
+  /// start of the machine may change the index.
+  mutating func alignPaths(with present: [InterfaceState]) {
     for family in [\MachinePath.ipv4, \MachinePath.ipv6] {
-      guard let name = machine?[keyPath: family].interface?.name, let index = now[name] else { continue }
-      machine?[keyPath: family].interface?.index = index
+      guard let name = machine?[keyPath: family].interface?.name,
+        let state = present.first(where: { $0.interface.name == name })
+      else { continue }
+      machine?[keyPath: family].interface?.index = state.interface.index
     }
   }
 }

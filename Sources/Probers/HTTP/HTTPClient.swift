@@ -157,6 +157,7 @@ public enum HTTPClient {
       let value = unsafe field?.pointee.value
     else { return nil }
     let seconds = unsafe curl_getdate(value, nil)
-    return seconds < 0 ? nil : seconds
+    // libcurl accepts years of ten digits.
+    return (0...Limits.latestSecond).contains(seconds) ? seconds : nil
   }
 }

@@ -147,7 +147,7 @@ struct ScheduleState {
     let hash = Int64(SchedulePhaseHash.of(definition.id, seed: seed) % UInt64(interval))
     let phase = hash - hash % Limits.phaseStep.nanoseconds
     let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
-    return earliest + .nanoseconds(interval - ((wall - phase) % interval + interval) % interval)
+    return earliest + .nanoseconds(interval - ((wall &- phase) % interval + interval) % interval)
   }
 
   mutating func plan(_ entry: Entry, at due: Duration) {

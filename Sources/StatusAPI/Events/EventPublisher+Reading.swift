@@ -84,7 +84,7 @@ extension EventPublisher {
   /// The log entry of a stored event.
   static func entry(_ event: StoredEvent) -> EventLog.Entry {
     EventLog.Entry(
-      id: event.sequence, kind: event.kind,
+      id: event.sequence, kind: min(event.kind, EventLog.highestKind),
       labels: EventLog.Labels(topic: HistorySubject.targetID(in: event.subject).map(label) ?? 0), bytes: event.body)
   }
 }

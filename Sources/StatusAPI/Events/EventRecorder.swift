@@ -11,10 +11,7 @@ struct EventRecorder {
   private var revisions: [String: UInt64] = [:]
 
   init(_ recovered: RecoveredStoreState) {
-    for (name, bytes) in recovered.subjects {
-      guard name.hasPrefix(HistorySubject.interface("")), let state = InterfaceState(storedBytes: bytes) else {
-        continue
-      }
+    for state in recovered.interfaces {
       interfaces[state.interface.name] = StateCode(state.interface.usability)
     }
     for target in recovered.targets { revisions[target.id] = target.revision }

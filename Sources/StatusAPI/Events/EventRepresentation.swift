@@ -36,6 +36,7 @@ enum EventRepresentation {
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("interface", StatusRepresentation.interface(state, among: snapshot.interfaces))
       add("removed", .bool(removed))
+      add("renamedTo", .text(transition.renamedTo))
     case .target(let from, let report, let removed):
       add("cause", .list(transition.causes.map(\.rawValue)))
       add("from", .string(from.rawValue))

@@ -5,13 +5,21 @@ extension RecoveredStoreState {
   /// The state that the last process published last, for the comparison with the first reading.
   var restoredState: RestoredEngineState {
     let machine = subjects[HistorySubject.machine].flatMap(MachineStateRecord.init)
-    let interfaces = subjects.filter { $0.key.hasPrefix(HistorySubject.interface("")) }
-      .compactMap { InterfaceState(storedBytes: $0.value) }
-      .sorted { $0.interface.index < $1.interface.index }
     return RestoredEngineState(
       lastNumber: lastSequence, machine: machine?.machine, since: machine?.since,
       // There is always a loopback interface, unless no state was stored.
       interfaces: interfaces.isEmpty ? nil : interfaces)
+  }
+
+  /// The stored interfaces; the name of the subject is decisive, because an event removes the state by it.
+  var interfaces: [InterfaceState] {
+    subjects.compactMap { subject, bytes -> InterfaceState? in
+      guard let name = HistorySubject.interfaceName(in: subject), var state = InterfaceState(storedBytes: bytes) else {
+        return nil
+      }
+      state.interface.name = name
+      return state
+    }.sorted { ($0.interface.index, $0.interface.name) < ($1.interface.index, $1.interface.name) }
   }
 }
 

@@ -93,7 +93,7 @@ extension CheckSchedule {
           metadata: ["target": "\(record.id)", "error": "\(error.errors.first?.detail ?? "")"])
       }
     }
-    // A million changes of definitions for each run.
-    restore(targets, firstRevision: UInt64(recovered.run) << 20)
+    // A million changes of definitions for each run; the numbers of runs are at most 2⁴⁰.
+    restore(targets, firstRevision: UInt64(clamping: recovered.run) << 20)
   }
 }

@@ -38,7 +38,9 @@ public enum TargetFormatter {
     var fields = ["id: \(quoted(id))", "target: \(quoted(target))", "module: \(quoted(module))"]
     for name in ["interval", "timeout", "fastInterval"] {
       guard let seconds = document[name + "Seconds"]?.double else { continue }
-      fields.append("\(name): \(quoted(DurationFormat.shortest(.microseconds(Int64((seconds * 1e6).rounded())))))")
+      // Another service may send any number; no setting is longer than a year.
+      let duration = Duration.microseconds(Int64((min(max(0, seconds), 31_536_000) * 1e6).rounded()))
+      fields.append("\(name): \(quoted(DurationFormat.shortest(duration)))")
     }
     for name in ["fall", "rise"] {
       if case .integer(let count)? = document[name] { fields.append("\(name): \(count)") }

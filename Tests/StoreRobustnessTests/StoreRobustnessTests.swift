@@ -1,0 +1,48 @@
+import Glibc
+import History
+import TestSupport
+import Testing
+
+@Suite("A damaged database")
+struct StoreRobustnessTests {
+  /// `REACHD_STORE_SEEDS=17` or `=0-999` sets which changes are made.
+  private static let seeds: [UInt64] = {
+    guard let value = unsafe getenv("REACHD_STORE_SEEDS") else { return Array(0..<150) }
+    let bounds = unsafe String(cString: value).split(separator: "-").compactMap { UInt64($0) }
+    return bounds.isEmpty ? [] : Array(bounds[0]...max(bounds[0], bounds[bounds.count - 1]))
+  }()
+
+  private static let template = Result { try StoreTemplate() }
+
+  /// Opens a changed store, restores and reads everything, writes, and opens it again.
+  static func use(_ template: StoreTemplate, _ bytes: [UInt8]) throws -> String {
+    let damaged = try DamagedStore(template, bytes)
+    let changes = damaged.changes.joined(separator: "; ")
+    for start in ["first", "second"] {
+      do {
+        let reading = try StoreReading(damaged.data.path, damaged.runtime.path)
+        try reading.readAll()
+        try reading.fill()
+        try reading.readAll()
+        #expect(reading.close(), "the store does not close; \(start) start after: \(changes)")
+      } catch let error as StoreError {
+        // It is refused with a reason, as one of a later version is.
+        #expect(!"\(error)".isEmpty)
+      } catch {
+        throw TestError("\(error); \(start) start after: \(changes)")
+      }
+    }
+    return changes
+  }
+
+  @Test("A database that is not damaged is read")
+  func sound() throws { #expect(try Self.use(Self.template.get(), []) == "") }
+
+  @Test("It is opened, restored, read and written without a trap and without a hang", arguments: seeds)
+  func damaged(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let bytes = (0..<96).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    // The seed and the changes are in the log if this ends the process.
+    _ = try Self.use(Self.template.get(), bytes)
+  }
+}
