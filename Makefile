@@ -1,5 +1,8 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image format fuzz soak test-long bench bench-page clean
+.PHONY: run build install deb fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-package test-reproducible format fuzz soak test-long bench bench-page clean
+
+# Warnings of this package are errors in builds by make and the scripts (Package.swift).
+export REACHD_STRICT ?= 1
 
 run: build ## build and serve, with the data directory .data; ARGS="--listen 0.0.0.0:8080" for options
 	REACHD_DEFAULT_DATA=.data .build/release/reachd serve $(ARGS)
@@ -9,6 +12,14 @@ build: ## build the service
 	scripts/dependencies
 	REACHD_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null) \
 	  swift build -c release --product reachd --static-swift-stdlib
+
+install: ## install the programs in .build/release with units, manual pages, completions and examples; DESTDIR=, PREFIX=/usr/local
+	scripts/install .build/release
+
+deb: ## packages of reachd and reachd-fleet for this release of Debian, in .build-deb
+	scripts/setup scripts/packages.txt scripts/packages-deb.txt
+	scripts/dependencies
+	scripts/deb
 
 fleet: ## a fleet on this machine until Ctrl-C: nats-server, two agents with a cable, a replica; needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
@@ -68,6 +79,16 @@ image: ## build reachd:dev and reachd:debug without a registry (docs/how-to/cont
 
 test-image: image ## test the image as Docker and Kubernetes run it, and with restricted privileges
 	scripts/test-image
+
+test-package: ## what `make install` installs and the packages contain, with the debug build: completions, manual pages, lintian, contents
+	scripts/setup scripts/packages.txt scripts/packages-deb.txt scripts/packages-test-deb.txt
+	scripts/dependencies
+	scripts/test-package
+
+test-reproducible: ## build the packages twice, in another directory, as another user, with another locale and time zone, and compare them
+	scripts/setup scripts/packages.txt scripts/packages-deb.txt
+	scripts/dependencies
+	scripts/test-reproducible
 
 format: ## format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
