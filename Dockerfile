@@ -11,12 +11,14 @@ RUN scripts/image.d/slim-curl /curl
 
 FROM ${SWIFT_IMAGE} AS build
 WORKDIR /source
-COPY scripts/setup scripts/packages.txt scripts/
+COPY scripts/setup scripts/libcurl scripts/packages.txt scripts/
 COPY scripts/image.d/closure scripts/image.d/
+# The libcurl of the stage above uses GnuTLS, that of the Swift image does not; scripts/setup does not replace packages.
 # The upgrade installs security fixes that are newer than the base image, because its libraries are copied into the final
-# image. The libcurl variant must be the one of the stage above, not the one of the Swift image.
-RUN scripts/setup && apt-get update && apt-get install -y --no-install-recommends libcurl4-gnutls-dev \
- && apt-get upgrade -y && rm -rf /var/lib/apt/lists/*
+# image. /data becomes the data directory of each image: an empty directory, whose owner only COPY --chown sets, and only
+# if no earlier COPY has made it.
+RUN apt-get update && apt-get install -y --no-install-recommends libcurl4-gnutls-dev && scripts/setup \
+ && apt-get upgrade -y && rm -rf /var/lib/apt/lists/* && mkdir /data
 COPY --from=curl /curl /curl
 COPY . .
 ARG REVISION=unknown
@@ -36,7 +38,7 @@ LABEL org.opencontainers.image.title="reachd (debug)" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image/usr /usr
 COPY --from=build /image/etc/ssl /etc/ssl
-COPY --from=build --chown=65532:65532 /image/var/lib/reachd /var/lib/reachd
+COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
 ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
@@ -60,7 +62,7 @@ LABEL org.opencontainers.image.title="reachd-fleet" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=fleet-build /image /
-COPY --from=fleet-build --chown=65532:65532 /image/var/lib/reachd /var/lib/reachd
+COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
 ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
@@ -78,7 +80,7 @@ LABEL org.opencontainers.image.title="reachd" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image /
-COPY --from=build --chown=65532:65532 /image/var/lib/reachd /var/lib/reachd
+COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
 ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd

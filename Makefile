@@ -72,10 +72,11 @@ lint-deploy: ## check the Dockerfile, compose file, manifests, units, OpenAPI do
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/lint-deploy
 
-image: ## build reachd:dev and reachd:debug without a registry (docs/how-to/container.md); needs root
+image: ## build reachd:dev, reachd:debug and reachd:fleet without a registry (docs/how-to/container.md); needs root
 	scripts/setup scripts/packages.txt scripts/packages-image.txt
 	scripts/image
 	scripts/image debug
+	scripts/image fleet
 
 test-image: image ## test the image as Docker and Kubernetes run it, and with restricted privileges
 	scripts/test-image

@@ -2,17 +2,22 @@ internal import Glibc
 
 /// A directory that one process uses, with files that only its owner may read.
 @safe public final class DataDirectory: Sendable {
-  /// The path.
+  /// The path without symbolic links.
   public let path: String
   /// The lock file, whose lock ends with the process.
   private let lock: Int32
 
-  /// Opens a directory, creates it with mode 0700 if it does not exist, and locks it.
+  /// Opens a directory, creates it with mode 0700 if it does not exist, and locks it; nil when another process has.
   ///
-  /// - Returns: nil when another process has locked it.
+  /// The directory may be behind symbolic links: systemd's `DynamicUser=` makes a link of each state directory. They are
+  /// resolved only here, because SQLite and `O_NOFOLLOW` refuse links, and because the files of one process stay in one
+  /// directory, even if a link is changed.
+  ///
+  /// - Parameter location: the path; its parent must exist.
   /// - Throws: the failed system call.
-  public init?(locking path: String) throws(DatabaseFileError) {
-    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw DatabaseFileError("mkdir", path) }
+  public init?(locking location: String) throws(DatabaseFileError) {
+    if unsafe mkdir(location, 0o700) != 0, errno != EEXIST { throw DatabaseFileError("mkdir", location) }
+    let path = try Self.resolved(location)
     let lockPath = path + "/lock"
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
     guard descriptor >= 0 else { throw DatabaseFileError("open", errno == ENOTDIR ? path : lockPath) }
@@ -24,6 +29,16 @@ internal import Glibc
     }
     self.path = path
     lock = descriptor
+  }
+
+  /// The absolute path without symbolic links (realpath(3)).
+  private static func resolved(_ path: String) throws(DatabaseFileError) -> String {
+    guard let real = unsafe realpath(path, nil) else { throw DatabaseFileError("realpath", path) }
+    defer { unsafe free(real) }
+    guard let text = unsafe String(validatingCString: real) else {
+      throw DatabaseFileError(operation: "realpath", path: path, errno: EILSEQ)
+    }
+    return text
   }
 
   /// Whether there is a directory at a path.

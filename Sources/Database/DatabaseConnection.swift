@@ -22,7 +22,7 @@ internal import CSQLite
   /// Opens a file, by default with a write-ahead log that closing does not checkpoint.
   ///
   /// - Parameters:
-  ///   - path: the file; symbolic links are not followed.
+  ///   - path: the file; a symbolic link anywhere in the path is an error.
   ///   - mode: how to open it.
   /// - Throws: SQLite's error; a damaged file is found at its first use.
   public init(_ path: String, _ mode: Mode = .readWrite) throws(DatabaseError) {
@@ -144,8 +144,7 @@ internal import CSQLite
   }
 
   private func failure(_ operation: String, _ code: Int32) -> DatabaseError {
-    let message = unsafe String(cString: sqlite3_errmsg(handle))
-    return DatabaseError(operation: operation, path: path, code: code, message: message)
+    DatabaseError(operation, path, code: code, unsafe String(cString: sqlite3_errmsg(handle)))
   }
 
   // MARK: - Transactions

@@ -21,7 +21,20 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// Makes an error from a result code, with SQLite's text for it.
   init(_ operation: String, _ path: String, code: Int32) {
-    self.init(operation: operation, path: path, code: code, message: unsafe String(cString: sqlite3_errstr(code)))
+    self.init(operation, path, code: code, unsafe String(cString: sqlite3_errstr(code)))
+  }
+
+  /// Makes an error from a result code and SQLite's message, which does not name a symbolic link that SQLite refuses.
+  init(_ operation: String, _ path: String, code: Int32, _ message: String) {
+    var message = message
+    if code & 0xff == SQLITE_CANTOPEN {
+      for file in [path, path + "-wal", path + "-shm"] {
+        guard let target = DatabaseFileError.linkTarget(of: file) else { continue }
+        message += ": \(file) is a symbolic link to \(target)"
+        break
+      }
+    }
+    self.init(operation: operation, path: path, code: code, message: message)
   }
 
   /// Makes the error of a check that has found damage.

@@ -18,7 +18,7 @@ extension HistoryStore {
     defer { directory.unlock() }
     guard directory.names.contains(StoreFiles.database) else { return [] }
     do throws(DatabaseError) {
-      let connection = try DatabaseConnection("\(path)/\(StoreFiles.database)")
+      let connection = try DatabaseConnection("\(directory.path)/\(StoreFiles.database)")
       let found = try connection.query("PRAGMA integrity_check") { $0.text(0) ?? "" }
       return found == ["ok"] ? [] : found
     } catch {

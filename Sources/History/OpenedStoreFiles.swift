@@ -55,7 +55,7 @@ struct OpenedStoreFiles {
       throw .directory(path: path, reason: "\(error)")
     }
     guard let directory else { throw .inUse(path: path) }
-    if let name = DataDirectory.networkFileSystem(at: path) {
+    if let name = DataDirectory.networkFileSystem(at: directory.path) {
       throw .directory(path: path, reason: "the file system is \(name); the store needs a local one")
     }
     return directory

@@ -2,7 +2,7 @@ public import Logging
 
 /// The settings of a store.
 public struct StoreConfiguration: Sendable {
-  /// The data directory; its last component is created if it does not exist.
+  /// The data directory; its last component is created if it does not exist, and symbolic links are followed.
   public var directory: String
   /// The directory of the page that outlives the process but not the machine; on a tmpfs.
   public var runtimeDirectory: String

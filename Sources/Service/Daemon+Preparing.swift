@@ -2,10 +2,11 @@ internal import EmbeddedHTTPServer
 internal import History
 internal import HostProcess
 internal import Logging
+internal import Probers
 
 /// Why the service was not started.
 package enum DaemonPreparationFailure: Error {
-  /// The configuration is invalid.
+  /// The configuration is invalid, or a library that the service needs.
   case configuration([String])
   /// An address or the data directory is in use.
   case unavailable(String)
@@ -32,6 +33,8 @@ extension Daemon {
     } catch {
       throw .configuration(error.lines)
     }
+    // Targets, clients and webhooks may use https at any time.
+    if let problem = CurlLibrary.tlsProblem { throw .configuration([problem]) }
     let problems = validate(configuration)
     guard problems.isEmpty else { throw .configuration(ConfigurationErrors(errors: problems).lines) }
     // From here on, termination needs cleanup.

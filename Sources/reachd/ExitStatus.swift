@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Probers
 
 /// The exit codes: 0, 1 and 2 are results; the others are from sysexits(3), of which ArgumentParser uses 64 (EX_USAGE).
 enum ExitStatus {
@@ -16,12 +17,21 @@ enum ExitStatus {
   static let creation = ExitCode(73)
   /// Standard output cannot be written (EX_IOERR).
   static let output = ExitCode(74)
-  /// The configuration is invalid (EX_CONFIG).
+  /// The configuration or a library is unusable (EX_CONFIG).
   static let configuration = ExitCode(78)
 
   /// Returns the code for a status.
   static func code(reachable: Bool, known: Bool) -> ExitCode {
     guard known else { return undetermined }
     return reachable ? affirmative : negative
+  }
+
+  /// Ends a command that checks `https` targets with a libcurl that cannot do it.
+  ///
+  /// - Throws: the exit code 78, after the problem was reported.
+  static func requireTLS(_ usesHTTPS: Bool) throws {
+    guard usesHTTPS, let problem = CurlLibrary.tlsProblem else { return }
+    Terminal.writeError("reachd: \(problem)")
+    throw configuration
   }
 }

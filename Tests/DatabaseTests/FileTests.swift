@@ -28,6 +28,97 @@ struct FileTests {
     #expect(first.names.sorted() == ["lock", "other"])
   }
 
+  private func makeLink(_ name: String, to target: String) throws -> String {
+    let path = "\(directory.path)/\(name)"
+    guard unsafe symlink(target, path) == 0 else { throw TestError("symlink \(path): \(errno)") }
+    return path
+  }
+
+  /// Where a data directory is reached through a link.
+  enum LinkedPath: CaseIterable {
+    case relative, absolute, chain, middle, trailingSlash, dots
+  }
+
+  @Test("A data directory behind symbolic links is used at its own path", arguments: LinkedPath.allCases)
+  func linkedDirectory(_ kind: LinkedPath) throws {
+    let real = directory.path + "/private/data"
+    #expect(unsafe mkdir(directory.path + "/private", 0o700) == 0 && mkdir(real, 0o700) == 0)
+    let path =
+      switch kind {
+      // As systemd makes one for DynamicUser=.
+      case .relative: try makeLink("data", to: "private/data")
+      case .absolute: try makeLink("data", to: real)
+      case .chain: try makeLink("first", to: try makeLink("second", to: "private/data"))
+      case .middle: try makeLink("parent", to: "private") + "/data"
+      case .trailingSlash: try makeLink("data", to: "private/data") + "/"
+      case .dots: try makeLink("parent", to: "private") + "/./data/../data//"
+      }
+    let opened = try #require(try DataDirectory(locking: path))
+    #expect(opened.path == real)
+    try opened.create("reachd.db")
+    let connection = try DatabaseConnection(opened.path + "/reachd.db")
+    try connection.execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
+    #expect(opened.names.sorted() == ["lock", "reachd.db", "reachd.db-shm", "reachd.db-wal"])
+    #expect(try DataDirectory(locking: real) == nil, "both paths have one lock")
+  }
+
+  @Test("A data directory is created below a linked parent")
+  func createdBelowLink() throws {
+    #expect(unsafe mkdir(directory.path + "/private", 0o700) == 0)
+    let parent = try makeLink("parent", to: "private")
+    let opened = try #require(try DataDirectory(locking: parent + "/new/"))
+    #expect(opened.path == directory.path + "/private/new")
+    #expect(mode(opened.path) == 0o700)
+  }
+
+  @Test("A link that is changed does not move an open data directory")
+  func changedLink() throws {
+    let path = try makeLink("data", to: "first")
+    #expect(unsafe mkdir(directory.path + "/first", 0o700) == 0 && mkdir(directory.path + "/second", 0o700) == 0)
+    let opened = try #require(try DataDirectory(locking: path))
+    #expect(unsafe unlink(path) == 0)
+    _ = try makeLink("data", to: "second")
+    try opened.create("file")
+    #expect(mode(directory.path + "/first/file") == 0o600)
+    #expect(opened.names.sorted() == ["file", "lock"])
+  }
+
+  @Test("A link to nothing, to itself or to a file is an error that names its target")
+  func unusableLinks() throws {
+    let file = try directory.write("", as: "file")
+    for (name, target, code) in [("nothing", "none", ENOENT), ("loop", "loop", ELOOP), ("linked", file, ENOTDIR)] {
+      let path = try makeLink(name, to: target)
+      let failure = #expect(throws: DatabaseFileError.self) { _ = try DataDirectory(locking: path) }
+      #expect(failure?.errno == code)
+      let words = name == "linked" ? "\(file): open: Not a directory" : "(it is a symbolic link to \(target))"
+      #expect(failure?.description.contains(words) == true, "\(String(describing: failure))")
+    }
+  }
+
+  @Test("A file of a data directory that is a symbolic link is refused, and the error names its target")
+  func linkedFiles() throws {
+    let file = try directory.write("", as: "other")
+    _ = try makeLink("lock", to: "other")
+    let lock = #expect(throws: DatabaseFileError.self) { _ = try DataDirectory(locking: directory.path) }
+    #expect(lock?.description.contains("/lock: open: Too many levels of symbolic links (it is a symbolic") == true)
+    let database = try makeLink("reachd.db", to: file)
+    let failure = #expect(throws: DatabaseError.self) { _ = try DatabaseConnection(database) }
+    #expect(failure?.isDenied == true)
+    let words = "open \(database): unable to open database file: \(database) is a symbolic link to \(file) (1550)"
+    #expect(failure?.description == words)
+  }
+
+  @Test("A write-ahead log that is a symbolic link is refused, and the error names its target")
+  func linkedLog() throws {
+    _ = try directory.write("", as: "other")
+    let log = try makeLink("reachd.db-wal", to: "other")
+    let failure = #expect(throws: DatabaseError.self) {
+      let connection = try DatabaseConnection(directory.path + "/reachd.db")
+      try connection.execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
+    }
+    #expect(failure?.message.contains("\(log) is a symbolic link to other") == true, "\(String(describing: failure))")
+  }
+
   @Test("A page keeps its words in its file, and another user's or a linked file is refused")
   func page() throws {
     let path = directory.path + "/page"

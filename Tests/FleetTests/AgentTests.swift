@@ -136,4 +136,18 @@ struct AgentTests {
     try fixture.server.start()
     #expect(eventually { (try? second.get("/metrics").contains("reachd_fleet_connected 1")) == true })
   }
+
+  @Test("An agent keeps its store in a linked directory")
+  func linkedDirectory() throws {
+    let fixture = try FleetFixture(.debian)
+    let store = try TemporaryDirectory()
+    #expect(unsafe symlink(store.path, fixture.directory.path + "/node1") == 0)
+    let first = try fixture.startAgent()
+    let epoch = try #require(first.child.errors.split(separator: " ").first { $0.hasPrefix("epoch=") })
+    first.child.kill(SIGTERM)
+    #expect(try first.child.wait() == .exited(0))
+    #expect(store.names.contains("reachd.db"))
+    let second = try fixture.startAgent()
+    #expect(eventually { second.child.errors.contains(epoch) }, "\(second.child.errors)")
+  }
 }

@@ -29,6 +29,51 @@ struct DirectoryTests {
     #expect(try end("\(fixture.data.path)/none/none").end == .exited(78))
   }
 
+  @Test("A linked directory is used as systemd passes it, and store check finds it")
+  func linkedDirectory() throws {
+    // DynamicUser=yes makes /var/lib/reachd a link to private/reachd.
+    let link = fixture.runtime.path + "/reachd"
+    #expect(unsafe symlink(fixture.data.path, link) == 0)
+    func serve(_ arguments: [String] = []) throws -> (child: Child, epoch: Substring?) {
+      let child = try fixture.namespace.spawnService(
+        StoreDaemon.program, ["serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"] + arguments,
+        environment: Program.bareEnvironment.merging(
+          ["STATE_DIRECTORY": link, "RUNTIME_DIRECTORY": fixture.runtime.path]) { $1 })
+      #expect(eventually { child.errors.contains("epoch=") || child.poll() != nil }, "\(child.errors)")
+      return (child, child.errors.split(separator: " ").first { $0.hasPrefix("epoch=") })
+    }
+    let (first, epoch) = try serve()
+    #expect(epoch != nil, "\(first.errors)")
+    // The same directory at its own path.
+    #expect(try end(fixture.data.path).end == .exited(69))
+    first.kill(SIGTERM)
+    #expect(try first.wait() == .exited(0))
+    for path in [link, link + "/"] {
+      let (next, again) = try serve(["--data", path])
+      #expect(again == epoch, "\(next.errors)")
+      next.kill(SIGTERM)
+      #expect(try next.wait() == .exited(0))
+      let check = try fixture.namespace.spawn(
+        StoreDaemon.program, ["store", "check", "--data", path], environment: [:])
+      #expect(try check.wait() == .exited(0), "\(check.errors)")
+      #expect(check.output == "ok\n")
+    }
+  }
+
+  @Test("A database that is a symbolic link ends with 78, and the error names its target")
+  func linkedDatabase() throws {
+    let target = fixture.runtime.path + "/other.db"
+    #expect(unsafe symlink(target, fixture.data.path + "/reachd.db") == 0)
+    let (end, errors) = try end(fixture.data.path)
+    #expect(end == .exited(78))
+    #expect(errors.contains("\(fixture.data.path)/reachd.db is a symbolic link to \(target)"), "\(errors)")
+    #expect(unsafe access(target, F_OK) != 0, "it was not created through the link")
+    let check = try fixture.namespace.spawn(
+      StoreDaemon.program, ["store", "check", "--data", fixture.data.path], environment: [:])
+    #expect(try check.wait() == .exited(78))
+    #expect(check.errors.contains("is a symbolic link to \(target)"), "\(check.errors)")
+  }
+
   @Test("A directory that cannot be written ends with 78, and says so")
   func readOnly() throws {
     // Root may write everywhere but to a file system that is mounted for reading.

@@ -1,13 +1,21 @@
 """Runs the image as orchestrators do, and verifies the behaviour that deploy/ and the documentation describe."""
 import json
+import os
 import re
 import subprocess
+import tempfile
 import time
 
 from kubelet import Kubelet
 from machine import LEASH, PODMAN, Container, Network, Stream, check, eventually, podman_arguments, run, workload
 
-IMAGE, DEBUG = "localhost/reachd:dev", "localhost/reachd:debug"
+IMAGE, DEBUG, FLEET = "localhost/reachd:dev", "localhost/reachd:debug", "localhost/reachd:fleet"
+# The options of docs/how-to/container.md.
+HARDENED = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+# An agent works without the engine that it names here.
+AGENT = ("--env", "REACHD_FLEET_ID=node1", "--env", "REACHD_FLEET_ZONE=a", "--env", "REACHD_FLEET_ADDRESS=tcp://10.99.0.2:8080",
+         "--env", "REACHD_FLEET_SERVERS=nats://10.99.0.1:4222")
+UNUSABLE = "the data directory cannot be used"
 LARGEST_IMAGE = 40 << 20
 NO_CAPABILITIES = {"0000000000000000"}
 
@@ -148,6 +156,45 @@ def first_process(network):
         container.remove()
 
 
+def data(network):
+    """The data directory of each image: the documented volume keeps events, and what cannot be written is reported."""
+    for image, name, more in ((IMAGE, "reachd:dev", ()), (DEBUG, "reachd:debug", ()), (FLEET, "reachd:fleet", AGENT)):
+        volume = f"{name.replace(':', '-')}-{os.getpid()}"
+        try:
+            first = epoch(network, image, ("--volume", f"{volume}:/var/lib/reachd", *HARDENED, *more))
+            second = epoch(network, image, ("--volume", f"{volume}:/var/lib/reachd", *HARDENED, *more))
+            check(first == second, f"{name}: the named volume keeps events and their ids")
+        finally:
+            run(PODMAN, "volume", "rm", "--force", volume, check=False)
+        epoch(network, image, (*HARDENED, *more))
+        check(True, f"{name}: without an option, the image's volume is used")
+    with tempfile.TemporaryDirectory() as directory:
+        os.chown(directory, 65532, 65532)
+        bind = ("--volume", f"{directory}:/var/lib/reachd", *HARDENED)
+        check(epoch(network, IMAGE, bind) == epoch(network, IMAGE, bind), "a bind mount of user 65532 keeps events")
+        other = ("--user", "12345:12345", *bind)
+        epoch(network, IMAGE, other, is_kept=False)
+        check(True, "a directory of another user: a warning, and the service runs")
+
+
+def epoch(network, image, options, is_kept=True):
+    """Runs a container until its service is ready; returns the epoch of its event ids."""
+    container = Container(
+        "reachd-data", "--network", f"ns:/run/netns/{network.pod}", "--env", "REACHD_LISTEN=127.0.0.1:8080", *options, image)
+    try:
+        if not eventually(lambda: network.get("/readyz", 8080)[0] == "200"):
+            raise SystemExit(f"FAILED: data: not ready: {container.logs()}")
+        logs = container.logs()
+        if (UNUSABLE in logs) == is_kept:
+            raise SystemExit(f"FAILED: data: {logs}")
+        _, body = network.get("/status", 8080)
+        container.signal("TERM")
+        container.end()
+        return json.loads(body)["id"].split("-")[0]
+    finally:
+        container.remove()
+
+
 def children(pid):
     """The direct children of a process, including zombies."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children_of_main:
@@ -158,6 +205,7 @@ def main():
     network = Network()
     try:
         image()
+        data(network)
         start_time(network)
         node(network)
         service(network)

@@ -14,7 +14,7 @@ internal import HostResolver
   private var count = 0
 
   init?(_ number: Int, _ loop: ProberLoop) {
-    guard HTTPClient.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
+    guard CurlLibrary.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
     unsafe multi = new
     self.number = number
     self.loop = loop

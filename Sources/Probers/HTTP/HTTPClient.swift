@@ -102,7 +102,7 @@ public enum HTTPClient {
   ) throws(HTTPClientError) -> Response {
     try check(request)
     let url = request.url
-    guard globalCode == CURLE_OK, let handle = unsafe curl_easy_init() else {
+    guard CurlLibrary.globalCode == CURLE_OK, let handle = unsafe curl_easy_init() else {
       throw HTTPClientError(reason: .failed, url: url, message: "libcurl could not be initialised")
     }
     defer { unsafe curl_easy_cleanup(handle) }
@@ -159,7 +159,4 @@ public enum HTTPClient {
     let seconds = unsafe curl_getdate(value, nil)
     return seconds < 0 ? nil : seconds
   }
-
-  /// libcurl's one-time initialization, which must happen before any handle and only once.
-  static let globalCode = curl_global_init(Int(CURL_GLOBAL_ALL))
 }

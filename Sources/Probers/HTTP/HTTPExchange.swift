@@ -97,7 +97,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   func maySend() -> Bool {
     guard target.scheme == .https else { return true }
     guard let session = unsafe transfer?.session else {
-      fault = ProberResult(.unknown, .tlsHandshake, detail: "the TLS session cannot be inspected")
+      let problem = CurlLibrary.tlsProblem ?? "the TLS session is not available"
+      fault = ProberResult(.unknown, .tlsHandshake, detail: problem)
       return false
     }
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)

@@ -19,6 +19,9 @@ package struct CheckPlan: Sendable {
   /// The maximum age of a cached outcome.
   var maximumAge: Duration
 
+  /// Whether the checks use HTTP over TLS.
+  package var usesHTTPS: Bool { requests.contains { $0.target.scheme == .https } }
+
   /// The built-in modules, by name.
   package static let builtInModules = Dictionary(
     uniqueKeysWithValues: CheckModule.builtIn.map { ($0.name, $0) })

@@ -66,6 +66,7 @@ struct CheckCommand: AsyncParsableCommand {
     let own = Dictionary(configuration.modules.map { ($0.name, $0) }) { $1 }
     let modules = CheckPlan.builtInModules.merging(own) { $1 }
     let plans = try makePlans(modules)
+    try ExitStatus.requireTLS(plans.contains(where: \.usesHTTPS))
     let monitor = try configuration.makeStartedMonitor()
     defer { monitor.stop() }
     let checker = Checker(monitor: monitor)

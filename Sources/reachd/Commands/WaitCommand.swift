@@ -68,6 +68,7 @@ struct WaitCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let targets = try self.targets.map { text throws in try Self.target(text) }
     let configuration = try source.sources().loadOrExit()
+    try ExitStatus.requireTLS(targets.contains { $0.scheme == .https })
     let monitor = try configuration.makeStartedMonitor()
     defer { monitor.stop() }
     let timeLimit = DurationFormat.parse(timeout) ?? .zero
