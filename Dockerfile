@@ -11,7 +11,8 @@ RUN scripts/image.d/slim-curl /curl
 
 FROM ${SWIFT_IMAGE} AS build
 WORKDIR /source
-COPY scripts/setup scripts/libcurl scripts/packages.txt scripts/
+COPY scripts/setup scripts/packages.txt scripts/
+COPY scripts/setup.d scripts/setup.d
 # The libcurl of the stage above uses GnuTLS, that of the Swift image does not; scripts/setup does not replace packages.
 # The upgrade installs security fixes that are newer than the base image, because its libraries are copied into the final
 # image. /data becomes the data directory of each image: an empty directory, whose owner only COPY --chown sets, and only

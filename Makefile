@@ -1,5 +1,5 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: run build install deb fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-package test-reproducible format fuzz soak test-long bench bench-page clean
+.PHONY: run build install deb fleet test test-store test-fleet check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-machine test-package test-reproducible format fuzz soak test-long bench bench-page clean
 
 # Warnings of this package are errors in builds by make and the scripts (Package.swift).
 export REACHD_STRICT ?= 1
@@ -80,6 +80,11 @@ image: ## build reachd:dev, reachd:debug and reachd:fleet without a registry (do
 
 test-image: image ## test the image as Docker and Kubernetes run it, and with restricted privileges
 	scripts/test-image
+
+test-machine: ## the units and packages on bare machines of Debian 12 and 13, booted with systemd; SUITE=bookworm or CASE=unit for a part; needs root
+	scripts/setup scripts/packages.txt scripts/machine.d/packages.txt
+	scripts/dependencies
+	scripts/machine $(if $(SUITE),--suite $(SUITE)) $(CASE)
 
 test-package: ## what `make install` installs and the packages contain, with the debug build: completions, manual pages, lintian, contents
 	scripts/setup scripts/packages.txt scripts/packages-deb.txt scripts/packages-test-deb.txt

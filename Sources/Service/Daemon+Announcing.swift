@@ -21,6 +21,15 @@ extension Daemon {
       ])
   }
 
+  /// The longest wait for the first state: a disk delays events by 50 ms (ADR 31); the rest is for a busy machine.
+  private static let firstStateLimit = Duration.seconds(1)
+
+  /// Waits until requests get the first state, which is committed first if there is a data directory.
+  func waitForFirstState() async {
+    let end = ContinuousClock.now + Self.firstStateLimit
+    while !service.hasState, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
+  }
+
   /// Notifies the service manager, twice per watchdog interval, that every server's loop runs and the netlink loop is
   /// not stuck.
   ///

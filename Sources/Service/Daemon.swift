@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import History
 package import HostProcess
-internal import Locks
 internal import Logging
 package import EmbeddedHTTPServer
 internal import NetworkReachability
@@ -25,9 +24,6 @@ package struct Daemon {
 
   /// The delays between attempts to open the kernel; the first ones are short, because failures during boot end soon.
   private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
-  /// How long clients wait for the first reading of the kernel, which takes milliseconds unless another process holds
-  /// its lock; less than the second that an orchestrator's probe waits for the first response.
-  private static let firstReading = Duration.milliseconds(500)
 
   /// Composes all parts without starting a thread.
   package init(
@@ -125,7 +121,7 @@ package struct Daemon {
       // Not earlier: a schedule with targets starts threads and logs.
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
       daemon.part?.start()
-      daemon.awaitFirstReading()
+      await daemon.readFirstState()
       try daemon.start()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
@@ -138,17 +134,15 @@ package struct Daemon {
     }
   }
 
-  /// Waits until the kernel was read, so that the first response contains a verdict.
+  /// Reads the kernel once, so that the first response contains a verdict.
   ///
   /// Until then connections wait in the sockets, which are bound or inherited already.
-  private func awaitFirstReading() {
-    let isRead = Latch()
+  private func readFirstState() async {
     DispatchQueue.global().async { [monitor] in
       // `startMonitor` repeats an attempt that failed, and reports the error.
       try? monitor.start()
-      isRead.open()
     }
-    _ = isRead.wait(atMost: Self.firstReading)
+    await waitForFirstState()
   }
 
   /// Opens the kernel, retries until it succeeds, and then waits for the end.
@@ -158,6 +152,7 @@ package struct Daemon {
     while !Task.isCancelled {
       do throws(KernelError) {
         try monitor.start()
+        await waitForFirstState()
         manager.notify("READY=1\nSTATUS=Serving.")
         break
       } catch {

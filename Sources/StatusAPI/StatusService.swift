@@ -141,6 +141,9 @@ public final class StatusService: Sendable {
     try schedule.reserve(targets, configuration.allLimits)
   }
 
+  /// Whether requests get a state that was read from the kernel, or the reason why it cannot be read.
+  package var hasState: Bool { events.documents.snapshot.machine.reason != .starting }
+
   /// Adds a check to `/readyz`.
   public func add(_ check: HealthCheck) { health.add(check) }
 

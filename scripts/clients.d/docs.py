@@ -113,7 +113,7 @@ class Runner:
                 break
             if block.file:
                 (self.directory / block.file).write_text(block.text + "\n", encoding="utf-8")
-            if block.language in ("sh", "console") and not block.reason:
+            if block.language in ("sh", "console") and not block.reason and not block.machine:
                 self.run_commands(block)
             elif block.language == "yaml":
                 self.check_yaml(block)
@@ -197,6 +197,8 @@ def check_sizes(paths):
     length = len((ROOT / "README.md").read_text(encoding="utf-8").splitlines())
     if length > LONGEST_README:
         failures.append(f"README.md has {length} lines, at most {LONGEST_README}")
+    failures += [f"{block.place}: scripts/machine.d has no case {block.machine}" for path in paths for block in blocks(ROOT, path)
+                 if block.machine and not (ROOT / "scripts" / "machine.d" / f"case_{block.machine}.py").exists()]
     marked = [block for path in paths for block in blocks(ROOT, path) if block.mark.startswith("not-run")]
     failures += [f"{block.place}: not-run without a reason" for block in marked if not block.reason]
     if len(marked) > MOST_NOT_RUN:

@@ -1,7 +1,7 @@
 """The code blocks of Markdown documents, a shell that runs them, and the comparison of outputs.
 
-A comment before a block says what is special: `<!-- not-run: REASON -->`, or `<!-- background -->` for a command that runs
-until the end of the document. A block of another language whose first line is `# NAME.EXTENSION` is written to that file.
+A comment before a block says what is special: `<!-- not-run: REASON -->`, `<!-- machine: CASE -->` for what `scripts/machine` runs
+in its case of that name, or `<!-- background -->` for a command that runs until the end of the document. A block of another language whose first line is `# NAME.EXTENSION` is written to that file.
 """
 import contextlib
 import dataclasses
@@ -36,6 +36,11 @@ class Block:
     def reason(self):
         """Why the block is not run; empty when it is."""
         return self.mark.removeprefix("not-run:").strip() if self.mark.startswith("not-run:") else ""
+
+    @property
+    def machine(self):
+        """The case of scripts/machine that runs the block; empty when the test of the documents runs it."""
+        return self.mark.removeprefix("machine:").strip() if self.mark.startswith("machine:") else ""
 
     @property
     def is_background(self):

@@ -97,8 +97,7 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   func maySend() -> Bool {
     guard target.scheme == .https else { return true }
     guard let session = unsafe transfer?.session else {
-      let problem = CurlLibrary.tlsProblem ?? "the TLS session is not available"
-      fault = ProberResult(.unknown, .tlsHandshake, detail: problem)
+      fault = ProberResult(.unknown, .tlsHandshake, detail: CurlLibrary.tlsProblem ?? "no TLS session")
       return false
     }
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)

@@ -1,0 +1,59 @@
+"""Runs cases on machines of their own: run.py [--program PATH] [--suite SUITE]… [CASE]…"""
+import argparse
+import os
+import signal
+import subprocess
+import sys
+
+import case_deb
+import case_packages
+import case_unit
+from program import Program
+from report import Failed, Report, Skipped
+from roots import Root
+
+CASES = {"packages": case_packages.run, "unit": case_unit.run, "deb": case_deb.run}
+SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
+
+
+class Context:
+    """What a case gets."""
+
+    def __init__(self, suite, program, report):
+        self.suite, self.program, self.check = suite, program, report.check
+
+    def root(self, *packages):
+        return Root(self.suite, packages)
+
+
+def run_case(suite, name, program, report):
+    report.begin(SUITES[suite], name)
+    try:
+        CASES[name](Context(suite, Program(program), report))
+    except Skipped as reason:
+        report.skip(reason)
+    except (Failed, OSError, ValueError, subprocess.SubprocessError) as error:
+        report.fail(f"{'' if isinstance(error, Failed) else type(error).__name__ + ': '}{error}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", default=".build/debug/reachd", help="the program to install")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="default: all")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"default: all of {', '.join(CASES)}")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.cases) - set(CASES):
+        parser.error(f"unknown case: {', '.join(unknown)}; known: {', '.join(CASES)}")
+    # So that machines and roots are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    suites = arguments.suite or list(SUITES)
+    report = Report()
+    for suite in suites:
+        for name in arguments.cases or CASES:
+            run_case(suite, name, arguments.program, report)
+    report.table([SUITES[suite] for suite in suites])
+    if report.failed or report.skipped and os.environ.get("ALLOW_SKIP") != "1":
+        raise SystemExit(1)
+
+
+main()
