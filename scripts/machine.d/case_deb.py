@@ -1,12 +1,13 @@
 """The Debian packages on a machine without a compiler: installation, operation, upgrade, removal and purge.
 
-The packages are those of `make deb` or `make test-package` in .build-deb, or in the directory REACHD_PACKAGES; the upgrade is from those in
-REACHD_EARLIER_PACKAGES, such as packages of an earlier release, or from a stand-in.
+The packages are in the directory REACHD_PACKAGES, or those of the case `build`, of `make deb` or of `make test-package`. The upgrade is from
+those in REACHD_EARLIER_PACKAGES, such as packages of an earlier release, or from a stand-in.
 """
 import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 from case_unit import DATA, Service
@@ -14,6 +15,12 @@ from machine import Machine, eventually
 from report import Skipped
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "clients.d"))
+from documents import blocks  # noqa: E402
+
+CHECKOUT = "/root/source"
+# What `make install` reads besides the programs.
+INSTALLED = ("Makefile", "CHANGELOG.md", "LICENSE", "scripts/install", "scripts/docs.d", "deploy", "examples/reachd.yaml")
 # As the packages name the suites in their versions.
 RELEASES = {"bookworm": "deb12", "trixie": "deb13"}
 
@@ -27,14 +34,16 @@ TARGET = 'targets:\n  - { id: db, target: "tcp://10.9.0.1:5432", interval: 5s }\
 
 
 def run(context):
-    packages = os.environ.get("REACHD_PACKAGES") or ROOT / ".build-deb"
-    reachd, fleet = package(packages, "reachd", context.suite), package(packages, "reachd-fleet", context.suite)
-    needed = {"systemd-sysv", "curl", "nats-server", *depends(reachd), *depends(fleet)}
+    reachd, fleet = (package(places(context.suite), name, context.suite) for name in ("reachd", "reachd-fleet"))
+    needed = {"systemd-sysv", "curl", "nats-server", "make", "python3", *depends(reachd), *depends(fleet)}
     with context.root(*needed) as root, tempfile.TemporaryDirectory() as directory:
         context.program.install_libraries(root)
-        old = earlier(reachd, pathlib.Path(directory), context.suite)
-        for name, path in (("reachd.deb", reachd), ("reachd-fleet.deb", fleet), ("earlier.deb", old)):
-            root.copy(path, f"/root/{name}")
+        for name in INSTALLED:
+            root.copy(ROOT / name, f"{CHECKOUT}/{name}")
+        root.copy(context.program.path, f"{CHECKOUT}/.build/release/reachd")
+        for path in (reachd, fleet):
+            root.copy(path, f"{CHECKOUT}/.build-deb/{path.name}")
+        root.copy(earlier(reachd, pathlib.Path(directory), context.suite), "/root/earlier.deb")
         with Machine(root) as machine:
             # The tests start a server of their own.
             machine.run("systemctl", "disable", "--now", "nats-server")
@@ -43,14 +52,27 @@ def run(context):
             members(machine, context.check)
             machine.run("apt-get", "purge", "-yq", "reachd-fleet")
             nothing_left(machine, context.check, before, "reachd-fleet")
+            without_package(machine, Service(machine), context.check)
 
 
-def package(directory, name, suite):
+def guide(machine, beginning):
+    """Runs a block of the systemd guide, without what is done already; returns the output."""
+    (text,) = [each.text for each in blocks(ROOT, "docs/how-to/systemd.md") if each.machine == "deb" and each.text.startswith(beginning)]
+    return machine.shell(text.replace("make build\n", ""), CHECKOUT)
+
+
+def places(suite):
+    """The directories that may have packages, the best one first."""
+    given = os.environ.get("REACHD_PACKAGES")
+    return [given] if given else [ROOT / ".build-machine" / suite, ROOT / ".build-deb"]
+
+
+def package(directories, name, suite):
     """The package of a name that was built for a suite."""
-    found = sorted(pathlib.Path(directory).glob(f"{name}_*~{RELEASES[suite]}u*_*.deb"))
-    if not found:
-        raise Skipped(f"{directory} has no package {name} for {suite}; build it with make deb on that release")
-    return found[-1]
+    for directory in directories:
+        if found := sorted(pathlib.Path(directory).glob(f"{name}_*~{RELEASES[suite]}u*_*.deb")):
+            return found[-1]
+    raise Skipped(f"no package {name} for {suite} in {', '.join(map(str, directories))}; the case build makes it")
 
 
 def depends(package):
@@ -62,7 +84,7 @@ def depends(package):
 def earlier(reachd, directory, suite):
     """The package to upgrade from, with settings that differ from those of the new one; a stand-in has the new program."""
     tree, result, given = directory / "tree", directory / "earlier.deb", os.environ.get("REACHD_EARLIER_PACKAGES")
-    subprocess.run(["dpkg-deb", "--raw-extract", package(given, "reachd", suite) if given else reachd, tree], check=True)
+    subprocess.run(["dpkg-deb", "--raw-extract", package([given], "reachd", suite) if given else reachd, tree], check=True)
     control = tree / "DEBIAN/control"
     if not given:
         control.write_text(re.sub(r"^Version: .*", "Version: 0.0.1-1", control.read_text(encoding="utf-8"), flags=re.M), encoding="utf-8")
@@ -71,10 +93,6 @@ def earlier(reachd, directory, suite):
             file.write("# The last line of the earlier version.\n")
     subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, result], check=True, stdout=subprocess.DEVNULL)
     return result
-
-
-def install(machine, name, *options):
-    return machine.run("apt-get", "install", "-yq", "--allow-downgrades", *options, f"/root/{name}")
 
 
 def files(machine):
@@ -95,7 +113,7 @@ def answers(machine, port):
 
 
 def lifecycle(machine, service, check, before):
-    install(machine, "earlier.deb")
+    machine.run("apt-get", "install", "-yq", "/root/earlier.deb")
     # 0.1.0 cannot use a data directory behind a symbolic link; the link of DynamicUser= leads here.
     if machine.run("reachd", "--version").startswith("reachd 0.1.0 "):
         machine.root.write("/etc/systemd/system/reachd.service.d/data.conf", "[Service]\nEnvironment=REACHD_DATA=/var/lib/private/reachd\n")
@@ -133,7 +151,7 @@ def upgrade(machine, service, check):
     first, before = service.property("MainPID"), service.status["id"]
     machine.root.write("/etc/reachd.yaml", 'listen: ["127.0.0.1:8080"]\n')
     machine.attempt("rm", "-rf", "/etc/systemd/system/reachd.service.d")
-    status, printed = machine.attempt("apt-get", "install", "-yq", "/root/reachd.deb")
+    status, printed = machine.attempt("sh", "-c", f"apt-get install -yq {CHECKOUT}/.build-deb/reachd_*.deb")
     asked = set(re.findall(r"Configuration file '(\S+)'", printed))
     check(status != 0 and asked == {"/etc/reachd.yaml"}, "the upgrade asks about the changed file only", printed)
     machine.run("dpkg", "--force-confold", "--configure", "reachd")
@@ -149,7 +167,7 @@ def upgrade(machine, service, check):
 def reload(machine, service, check):
     main = service.property("MainPID")
     machine.root.write("/etc/reachd.yaml", TARGET)
-    machine.run("systemctl", "reload", "reachd")
+    guide(machine, "sudo systemctl reload")
     check(eventually(lambda: '"id":"db"' in service.get("/targets")), "a reload reads the file again", machine.journal())
     wrong = (("a misspelled setting", TARGET + "targts: []\n"), ("no YAML", "{"), ("an empty file", ""), ("another type", "listen: { }\n"))
     for what, text in wrong:
@@ -184,9 +202,7 @@ def socket(machine, service, check):
 
     machine.root.write("/etc/systemd/system/reachd.socket.d/port.conf", f"[Socket]\nListenStream=\nListenStream=127.0.0.1:{SOCKET_PORT}\n")
     machine.run("systemctl", "daemon-reload")
-    machine.run("systemctl", "stop", "reachd.service")
-    machine.run("systemctl", "enable", "reachd.socket")
-    machine.run("systemctl", "start", "reachd.service")
+    guide(machine, "sudo systemctl stop reachd.service")
     check(listens() == [SOCKET_PORT], "the service starts its enabled socket and listens there only", machine.journal())
     machine.root.write("/etc/reachd.yaml", "targts: []\n")
     status, printed = machine.attempt("systemctl", "restart", "reachd.service")
@@ -228,14 +244,15 @@ def removal(machine, service, check):
     check(not left and not answers(machine, 8080), "the removed package's service has ended", left)
     kept = machine.attempt("ls", "/etc/reachd.yaml", f"{DATA}/reachd.db")
     check(kept[0] == 0, "the removal keeps the configuration and the data", kept[1])
-    install(machine, "reachd.deb", "-o", "Dpkg::Options::=--force-confold")
-    check(eventually(service.is_ready) and service.epoch == epoch, "after another installation the events continue", machine.journal())
+    printed = guide(machine, "sudo apt-get install ./.build-deb/reachd_")
+    check('"status":"reachable"' in printed, "the guide's commands install and start it", printed + machine.journal())
+    check(service.epoch == epoch, "after another installation the events continue", machine.journal())
 
 
 def members(machine, check):
     """The agent and the replica of a fleet, with a real server."""
     units = ("reachd-fleet-agent", "reachd-fleet-replica")
-    install(machine, "reachd-fleet.deb")
+    guide(machine, "sudo apt-get install ./.build-deb/reachd-fleet_")
     enabled = machine.attempt("systemctl", "is-enabled", *units)[1].split()
     check(enabled == ["disabled", "disabled"], "agent and replica are disabled", enabled)
     status, printed = machine.attempt("systemctl", "start", units[0])
@@ -247,7 +264,8 @@ def members(machine, check):
     for name, port in (("agent", AGENT_PORT), ("replica", REPLICA_PORT)):
         text = f'listen: ["127.0.0.1:{port}"]\nfleet: {{ id: {name}1, zone: a, servers: ["nats://127.0.0.1:4222"] }}\n'
         machine.root.write(f"/etc/reachd-fleet/{name}.yaml", text)
-    machine.run("systemctl", "enable", "--now", "reachd-fleet-replica", "reachd-fleet-agent")
+    machine.run("systemctl", "enable", "--now", "reachd-fleet-replica")
+    guide(machine, "reachd-fleet config check")
     agents = ("curl", "-sf", f"http://127.0.0.1:{REPLICA_PORT}/fleet/agents")
     check(eventually(lambda: '"present"' in machine.attempt(*agents)[1]), "the replica sees the agent",
           machine.attempt(*agents)[1] + machine.journal(units[0]) + machine.journal(units[1]))
@@ -261,3 +279,12 @@ def members(machine, check):
         check("Failed to set thread priority" not in log and "memory only" not in log, f"{name}: no errors in the journal", log)
     machine.run("systemctl", "stop", "engine")
     machine.run("rm", "/etc/systemd/system/engine.service")
+
+
+def without_package(machine, service, check):
+    """`make install` on the same machine, as on another distribution."""
+    guide(machine, "make build")
+    check(service.is_ready() and service.status["status"] == "reachable", "make install: the service runs", machine.journal())
+    where = service.property("FragmentPath")
+    # Debian 12 names /usr/lib by its link.
+    check(where.removeprefix("/usr") == "/lib/systemd/system/reachd.service", "make install: systemd finds the unit", where)
