@@ -258,7 +258,8 @@ def members(machine, check):
     status, printed = machine.attempt("systemctl", "start", units[0])
     log = machine.journal(units[0])
     check(status != 0 and "fleet.id" in log, "without settings the agent does not start, and says why", printed + log)
-    machine.root.write("/etc/systemd/system/engine.service", "[Service]\nExecStart=/usr/sbin/nats-server --jetstream --store_dir=/tmp/engine --addr=127.0.0.1\n")
+    command = "/usr/sbin/nats-server --jetstream --store_dir=/tmp/engine --addr=127.0.0.1"
+    machine.root.write("/etc/systemd/system/engine.service", f"[Service]\nExecStart={command}\n")
     machine.run("systemctl", "daemon-reload")
     machine.run("systemctl", "start", "engine")
     for name, port in (("agent", AGENT_PORT), ("replica", REPLICA_PORT)):
