@@ -13,22 +13,18 @@ FROM ${SWIFT_IMAGE} AS build
 WORKDIR /source
 COPY scripts/setup scripts/packages.txt scripts/
 COPY scripts/setup.d scripts/setup.d
-COPY scripts/image.d/closure scripts/image.d/
 # The libcurl of the stage above uses GnuTLS, that of the Swift image does not; scripts/setup does not replace packages.
 # The upgrade installs security fixes that are newer than the base image, because its libraries are copied into the final
 # image. /data becomes the data directory of each image: an empty directory, whose owner only COPY --chown sets, and only
 # if no earlier COPY has made it.
-RUN apt-get update && apt-get install -y --no-install-recommends libcurl4-gnutls-dev && scripts/setup \
+RUN apt-get update && apt-get install -y --no-install-recommends libcurl4-gnutls-dev python3 && scripts/setup \
  && apt-get upgrade -y && rm -rf /var/lib/apt/lists/* && mkdir /data
 COPY --from=curl /curl /curl
 COPY . .
 ARG REVISION=unknown
-# These linker options save 2 of 20 MB: no symbols, no exports, no unused or duplicate code, packed relocations.
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    REACHD_COMMIT=${REVISION} swift build -c release --product reachd --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
-      -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
- && cp -P /curl/* "/usr/lib/$(uname -m)-linux-gnu/" \
- && scripts/image.d/closure "$(REACHD_COMMIT=${REVISION} swift build -c release --show-bin-path)/reachd" /image
+    scripts/dependencies && REACHD_COMMIT=${REVISION} scripts/build .build reachd \
+ && cp -P /curl/* "/usr/lib/$(uname -m)-linux-gnu/" && scripts/image.d/closure .build reachd /image
 
 FROM debian:bookworm-slim AS debug
 ARG REVISION=unknown
@@ -39,6 +35,7 @@ LABEL org.opencontainers.image.title="reachd (debug)" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image/usr /usr
 COPY --from=build /image/etc/ssl /etc/ssl
+COPY --from=build /image/var/lib/dpkg/status.d /var/lib/dpkg/status.d
 COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
@@ -51,9 +48,7 @@ CMD ["serve"]
 FROM build AS fleet-build
 ARG REVISION=unknown
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    REACHD_COMMIT=${REVISION} swift build -c release --product reachd-fleet --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s \
-      -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
- && scripts/image.d/closure "$(REACHD_COMMIT=${REVISION} swift build -c release --show-bin-path)/reachd-fleet" /image
+    REACHD_COMMIT=${REVISION} scripts/build .build reachd-fleet && scripts/image.d/closure .build reachd-fleet /image
 
 FROM scratch AS fleet
 ARG REVISION=unknown

@@ -1,5 +1,8 @@
 # The targets. Each installs the Debian packages that it needs (with sudo if not root); no package is removed.
-.PHONY: help run build fleet test test-store test-fleet test-fleet-short check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-machine format fuzz soak test-long bench bench-page clean
+.PHONY: help run build install deb fleet test test-store test-fleet test-fleet-short check test-one test-page test-docs pictures lint docs lint-deploy image test-image test-machine test-package test-reproducible format fuzz soak test-long bench bench-page clean
+
+# Warnings of this package are errors in builds by make and the scripts (Package.swift).
+export REACHD_STRICT ?= 1
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 18
@@ -12,6 +15,14 @@ build: ## build the service
 	scripts/dependencies
 	REACHD_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null) \
 	  swift build -c release --product reachd --static-swift-stdlib
+
+install: ## install the programs in .build/release with units, manual pages, completions and examples; DESTDIR=, PREFIX=/usr/local
+	scripts/install .build/release
+
+deb: ## packages of reachd and reachd-fleet for this release of Debian, in .build-deb
+	scripts/setup scripts/packages.txt scripts/packages-deb.txt
+	scripts/dependencies
+	scripts/deb
 
 fleet: ## a fleet on this machine until Ctrl-C: nats-server, two agents with a cable, a replica; needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
@@ -81,6 +92,16 @@ test-machine: ## the units and packages on bare machines of Debian 12 and 13, bo
 	scripts/setup scripts/packages.txt scripts/machine.d/packages.txt
 	scripts/dependencies
 	scripts/machine $(if $(SUITE),--suite $(SUITE)) $(CASE)
+
+test-package: ## what `make install` installs and the packages contain, with the debug build: completions, manual pages, lintian, contents
+	scripts/setup scripts/packages.txt scripts/packages-deb.txt scripts/packages-test-deb.txt
+	scripts/dependencies
+	scripts/test-package
+
+test-reproducible: ## build the packages twice, in another directory, as another user, with another locale and time zone, and compare them
+	scripts/setup scripts/packages.txt scripts/packages-deb.txt
+	scripts/dependencies
+	scripts/test-reproducible
 
 format: ## format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks

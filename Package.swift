@@ -7,6 +7,12 @@ import PackageDescription
 /// `SANITIZE=1` replaces `Synchronization.Mutex`, which ThreadSanitizer does not see, with a pthread mutex in `Locks`.
 let sanitizing = Context.environment["SANITIZE"] != nil
 
+/// `REACHD_STRICT=1` makes every warning of this package an error.
+///
+/// Make and the scripts set it. It is off otherwise, because a warning of another compiler version must not fail the build
+/// of a package that depends on this one.
+let warningsAreErrors = Context.environment["REACHD_STRICT"] == "1"
+
 /// `DOCS=1` adds the plugin that builds the documentation (`make docs`), which users of the products do not need.
 let documenting = Context.environment["DOCS"] != nil
 
@@ -18,8 +24,7 @@ let strict: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-  ] + (sanitizing ? [.define("SANITIZE")] : [])
+  ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : []) + (sanitizing ? [.define("SANITIZE")] : [])
 
 /// The commit for `reachd --version`, as `make build` and the Dockerfile pass it.
 ///

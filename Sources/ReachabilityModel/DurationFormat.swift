@@ -18,13 +18,18 @@ package enum DurationFormat {
   }
 
   /// Returns a duration in the format of ``parse(_:)``, in the largest unit without a fraction.
+  ///
+  /// It has no loop over the units, because the compiler orders the values of the unrolled loop differently in each
+  /// run, and the program would not be reproducible.
   package static func shortest(_ duration: Duration) -> String {
     let microseconds = duration.wholeMicroseconds
-    if microseconds == 0 { return "0s" }
-    let units: [(name: String, size: Int64)] = [
-      ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),
-    ]
-    for (name, size) in units where microseconds % size == 0 { return "\(microseconds / size)\(name)" }
-    return "\(microseconds)us"
+    switch microseconds {
+    case 0: return "0s"
+    case let hours where hours.isMultiple(of: 3_600_000_000): return "\(hours / 3_600_000_000)h"
+    case let minutes where minutes.isMultiple(of: 60_000_000): return "\(minutes / 60_000_000)m"
+    case let seconds where seconds.isMultiple(of: 1_000_000): return "\(seconds / 1_000_000)s"
+    case let milliseconds where milliseconds.isMultiple(of: 1_000): return "\(milliseconds / 1_000)ms"
+    default: return "\(microseconds)us"
+    }
   }
 }

@@ -56,7 +56,9 @@ extension Daemon {
     _ configuration: Configuration, _ sources: ConfigurationSources, _ writer: LogWriter,
     _ makePart: (@Sendable (ServicePartContext) -> any ServicePart)?
   ) throws(DaemonPreparationFailure) -> Daemon {
-    let style = LogSettings(configuration.logLevel, configuration.logFormat)
+    let style = LogSettings(
+      configuration.logLevel, configuration.logFormat,
+      hasPriorities: JournalStream.isStandardError(sources.environment))
     let logger = LineLogHandler.logger(style, writer)
     for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
     let manager = ServiceManager(environment: sources.environment)

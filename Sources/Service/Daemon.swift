@@ -121,6 +121,7 @@ package struct Daemon {
       // Not earlier: a schedule with targets starts threads and logs.
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
       daemon.part?.start()
+      await daemon.readFirstState()
       try daemon.start()
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
@@ -131,6 +132,17 @@ package struct Daemon {
         group.cancelAll()
       }
     }
+  }
+
+  /// Reads the kernel once, so that the first response contains a verdict.
+  ///
+  /// Until then connections wait in the sockets, which are bound or inherited already.
+  private func readFirstState() async {
+    DispatchQueue.global().async { [monitor] in
+      // `startMonitor` repeats an attempt that failed, and reports the error.
+      try? monitor.start()
+    }
+    await waitForFirstState()
   }
 
   /// Opens the kernel, retries until it succeeds, and then waits for the end.

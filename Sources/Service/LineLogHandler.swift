@@ -57,14 +57,27 @@ package struct LineLogHandler: LogHandler {
 
   private func line(_ level: Logger.Level, _ message: String, _ facts: [Fact]) -> String {
     let time = "\(Timestamp.now)"
+    let priority = style.hasPriorities ? "<\(Self.priority(level))>" : ""
     switch style.format {
     case .text:
       let words = facts.map { "\($0.name)=\(Self.quoted($0.text))" }
-      return ([time, level.rawValue, Self.singleLine(message)] + words).joined(separator: " ")
+      return priority + ([time, level.rawValue, Self.singleLine(message)] + words).joined(separator: " ")
     case .json:
       let pairs = [("time", time), ("level", level.rawValue), ("message", message)].map { ($0.0, Self.json($0.1)) }
       let more = facts.map { ($0.name, $0.isLiteral ? $0.text : Self.json($0.text)) }
-      return "{" + (pairs + more).map { "\(Self.json($0.0)):\($0.1)" }.joined(separator: ",") + "}"
+      return priority + "{" + (pairs + more).map { "\(Self.json($0.0)):\($0.1)" }.joined(separator: ",") + "}"
+    }
+  }
+
+  /// The priority of a level (syslog(3)).
+  private static func priority(_ level: Logger.Level) -> Int {
+    switch level {
+    case .critical: 2
+    case .error: 3
+    case .warning: 4
+    case .notice: 5
+    case .info: 6
+    case .debug, .trace: 7
     }
   }
 

@@ -7,9 +7,12 @@ internal import Synchronization
 package final class LogSettings: Sendable {
   private let levelNumber: Atomic<Int>
   private let formatNumber: Atomic<Int>
+  /// Whether each line begins with its priority, which the journal reads and removes.
+  let hasPriorities: Bool
 
   /// Creates settings with a lowest level and a format.
-  package init(_ level: Logger.Level, _ format: LineLogHandler.Format) {
+  package init(_ level: Logger.Level, _ format: LineLogHandler.Format, hasPriorities: Bool = false) {
+    self.hasPriorities = hasPriorities
     levelNumber = Atomic(Self.number(level, in: Logger.Level.allCases))
     formatNumber = Atomic(Self.number(format, in: LineLogHandler.Format.allCases))
   }

@@ -7,7 +7,10 @@ enum FleetTerminal {
   static func line(_ text: String) { _ = StandardStreams.write(Array(text.utf8) + [0x0a], to: 1) }
 
   /// Writes a line to standard error, with control characters escaped.
-  static func writeError(_ text: String) { _ = log(text.withoutControls) }
+  static func writeError(_ text: String) { _ = log(errorPriority + text.withoutControls) }
+
+  /// What a line begins with that the journal receives as an error; empty for any other reader.
+  private static let errorPriority = JournalStream.isStandardError(ProcessEnvironment.all) ? "<3>" : ""
 
   /// Writes log lines, whose control characters are escaped already.
   ///

@@ -24,7 +24,10 @@ enum Terminal {
   ///
   /// - Returns: whether the write succeeded; a failure cannot be reported anywhere.
   @discardableResult
-  static func writeError(_ text: some StringProtocol) -> Bool { log(String(text).withoutControls) }
+  static func writeError(_ text: some StringProtocol) -> Bool { log(errorPriority + String(text).withoutControls) }
+
+  /// What a line begins with that the journal receives as an error; empty for any other reader.
+  private static let errorPriority = JournalStream.isStandardError(ProcessEnvironment.all) ? "<3>" : ""
 
   /// Writes log lines separated by line breaks to standard error; control characters are escaped already.
   ///

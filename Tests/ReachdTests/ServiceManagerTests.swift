@@ -67,6 +67,24 @@ import Testing
     #expect(try child.wait() == .exited(0))
   }
 
+  /// systemd starts the service because of a connection, so that its request is there first.
+  @Test(arguments: [false, true])
+  func requestBeforeTheStartIsAnsweredWithAVerdict(hasData: Bool) throws {
+    for _ in 0..<5 {
+      let directory = try TemporaryDirectory()
+      let (descriptor, port) = try Self.listener()
+      let client = try Self.request("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", port)
+      defer { close(client) }
+      let child = try Self.activated(descriptor, hasData ? "--data \(directory.path)" : "")
+      close(descriptor)
+      let response = Self.response(client)
+      #expect(response.contains("200 OK"))
+      #expect(!response.contains("\"starting\""), "\(response)")
+      child.kill(15)
+      #expect(try child.wait() == .exited(0))
+    }
+  }
+
   @Test func inheritedSocketsUseTheRulesOfTheirAddress() throws {
     let path = "/tmp/reachd-manager-\(getpid()).sock"
     let file = try ConfigurationTests.file(
@@ -135,9 +153,36 @@ import Testing
   }
 
   /// Starts the program as systemd does: with the socket as descriptor 3 and its own process id.
-  private static func activated(_ descriptor: Int32) throws -> Child {
-    let line = "exec 3<&\(descriptor) && LISTEN_PID=$$ exec reachd serve --listen 127.0.0.1:1 --drain-delay 0s"
+  private static func activated(_ descriptor: Int32, _ options: String = "") throws -> Child {
+    let line =
+      "exec 3<&\(descriptor) && LISTEN_PID=$$ exec reachd serve --listen 127.0.0.1:1 --drain-delay 0s \(options)"
     return try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "1"]))
+  }
+
+  /// Connects to a port and sends a request; returns the connection.
+  private static func request(_ text: String, _ port: UInt16) throws -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    let code = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard code == 0, unsafe write(descriptor, text, text.utf8.count) == text.utf8.count else {
+      throw TestError("no connection: \(errno)")
+    }
+    return descriptor
+  }
+
+  /// What a connection receives until the server closes it.
+  private static func response(_ descriptor: Int32) -> String {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while case let count = unsafe read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// A listening socket that children inherit, and its port.

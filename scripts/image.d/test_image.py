@@ -1,6 +1,8 @@
 """Runs the image as orchestrators do, and verifies the behaviour that deploy/ and the documentation describe."""
+import hashlib
 import json
 import os
+import pathlib
 import re
 import subprocess
 import tempfile
@@ -32,6 +34,38 @@ def image():
     version = run(PODMAN, "run", "--rm", "--pull=never", "--network", "none", IMAGE, "--version")
     release = r"reachd \d+\.\d+\.\d+ \(commit ([0-9a-f]{40}|unknown)\)"
     check(re.fullmatch(release, version), f"it runs from scratch: {version}")
+
+
+def contents(image, *programs):
+    """What scanners and readers of licences look for: the distribution, its packages, and the list of each program's contents."""
+    container = run(PODMAN, "create", "--pull=never", image)
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            run(PODMAN, "export", "--output", f"{directory}/image.tar", container)
+        finally:
+            run(PODMAN, "rm", container)
+        run("tar", "-xf", f"{directory}/image.tar", "-C", directory)
+        root = pathlib.Path(directory)
+        release = (root / "usr/lib/os-release").read_text(encoding="utf-8")
+        check("\nID=debian\n" in release and "\nVERSION_ID=" in release, f"{image}: it names its distribution")
+        status = {each.name: each.read_text(encoding="utf-8") for each in (root / "var/lib/dpkg/status.d").iterdir()}
+        wrong = [name for name, text in status.items() if not re.match(rf"Package: {re.escape(name)}\n", text) or "\nVersion: " not in text]
+        check("libgnutls30" in "".join(status) and not wrong, f"{image}: dpkg's status of {len(status)} packages {wrong or ''}")
+        documents = root / "usr/share/doc"
+        missing = [name for name in status if not (documents / name / "copyright").stat().st_size]
+        check(not missing, f"{image}: the licences of these packages {missing or ''}")
+        common = {each.name for each in (root / "usr/share/common-licenses").iterdir()}
+        check({"LGPL-2.1", "GPL-3", "Apache-2.0"} <= common, f"{image}: the texts of the common licences")
+        listed = set()
+        for program in programs:
+            check((documents / program / "LICENSE").exists() and (documents / program / "third-party-notices.txt").exists(),
+                  f"{image}: the licences of what {program} contains")
+            bom = json.loads((documents / program / f"{program}.cdx.json").read_text(encoding="utf-8"))
+            digest = hashlib.sha256((root / "usr/bin" / program).read_bytes()).hexdigest()
+            check(bom["metadata"]["component"]["hashes"][0]["content"] == digest, f"{image}: {program}.cdx.json has the hash of the program")
+            listed |= {each["name"] for each in bom["components"]
+                       if each["purl"].startswith("pkg:deb/") and each["properties"][0]["value"] != "static"}
+        check(listed == set(status), f"{image}: the lists of contents and dpkg's status have the same packages {sorted(listed ^ set(status)) or ''}")
 
 
 def start_time(network):
@@ -205,6 +239,8 @@ def main():
     network = Network()
     try:
         image()
+        contents(IMAGE, "reachd")
+        contents(FLEET, "reachd", "reachd-fleet")
         data(network)
         start_time(network)
         node(network)

@@ -46,5 +46,9 @@ class Program:
     def install(self, root, destination):
         """Copies the program into a root that has its packages."""
         root.copy(self.path, destination)
+        self.install_libraries(root)
+
+    def install_libraries(self, root):
+        """Copies the libraries that no package has."""
         for library in self.libraries:
             root.copy(library, library)

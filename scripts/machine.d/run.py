@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 
+import case_build
+import case_deb
 import case_packages
 import case_unit
 from program import Program
 from report import Failed, Report, Skipped
 from roots import Root
 
-CASES = {"packages": case_packages.run, "unit": case_unit.run}
+CASES = {"packages": case_packages.run, "unit": case_unit.run, "build": case_build.run, "deb": case_deb.run}
 SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 
 
