@@ -17,6 +17,8 @@ final class ServiceContext: Sendable {
   /// The history; nil without a data directory.
   let history: HistoryKeeper?
   let metrics: MetricRegistry
+  /// Makes the responses whose cost grows with the number of targets.
+  let documents = DocumentQueue()
   let hostLongPolls: HostLongPolls
   /// The webhooks; nil without a store.
   let webhooks: WebhookDispatcher?

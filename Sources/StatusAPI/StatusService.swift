@@ -17,7 +17,7 @@ public final class StatusService: Sendable {
   /// The receivers of events; nil without a store.
   public let webhooks: WebhookDispatcher?
 
-  private let context: ServiceContext
+  let context: ServiceContext
   private let router: Router
   private let health: Health
   private let metrics: MetricRegistry
@@ -93,6 +93,7 @@ public final class StatusService: Sendable {
       access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
       epoch: events.generation,
       version: configuration.version, commit: configuration.commit, logger: logger)
+    metrics.add(.documents(context.documents))
     self.context = context
     router = Router(service: context)
     monitor.attach(events)

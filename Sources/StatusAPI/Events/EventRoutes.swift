@@ -31,7 +31,9 @@ package enum EventRoutes {
     }
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
     if context.media == .json {
-      return .later { promise in array(context, after: known, selection) { promise.fulfil($0) } }
+      return context.service.documents.reply(to: context) { () throws(Problem) in
+        .later { promise in array(context, after: known, selection) { promise.fulfil($0) } }
+      }
     }
     let feed = context.service.events
     guard feed.awaitsFirstReading else { return .now(try response(context, after: known, selection, hosts)) }
@@ -148,7 +150,7 @@ package enum EventRoutes {
   private static func kinds(_ context: RequestContext) throws(Problem) -> UInt64 {
     guard let types = context.query["types"] else { return .max }
     var mask: UInt64 = 0
-    for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
+    for type in ListParameter.words(types) where !unfilteredTypes.contains(type) {
       guard let kind = EventPublisher.Kind.allCases.first(where: { "\($0)" == type }) else {
         throw Problem(.badRequest, unknownType(String(type)))
       }
