@@ -32,7 +32,7 @@ package enum EventRoutes {
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
     if context.media == .json {
       return context.service.documents.reply(to: context) { () throws(Problem) in
-        .later { promise in array(context, after: known, selection) { promise.fulfil($0) } }
+        .later { promise in array(context, after: known, selection, promise) }
       }
     }
     let feed = context.service.events
@@ -74,7 +74,7 @@ package enum EventRoutes {
       let known = (first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent).description
       do throws(Problem) {
         guard context.media != .json else {
-          return array(context, after: known, selection) { promise.fulfil($0) }
+          return array(context, after: known, selection, promise)
         }
         promise.fulfil(try response(context, after: known, selection, hosts))
       } catch {
