@@ -11,7 +11,8 @@ final class ServiceContext: Sendable {
   let events: EventPublisher
   let hostEvents: HostEventPublisher
   let health: Health
-  let resolutionRateLimiter: ResolutionRateLimiter
+  /// The names that clients look up and watch.
+  let hostNames = HostNameQuota()
   let checks: CheckContext
   let targets: TargetContext
   /// The history; nil without a data directory.
@@ -41,7 +42,6 @@ final class ServiceContext: Sendable {
 
   init(
     monitor: ReachabilityMonitor, events: EventPublisher, hostEvents: HostEventPublisher, health: Health,
-    resolutionRateLimiter: ResolutionRateLimiter,
     checks: CheckContext, targets: TargetContext, history: HistoryKeeper?, metrics: MetricRegistry,
     hostLongPolls: HostLongPolls,
     webhooks: WebhookDispatcher? = nil, settings: ReloadableSettings,
@@ -53,7 +53,6 @@ final class ServiceContext: Sendable {
     self.events = events
     self.hostEvents = hostEvents
     self.health = health
-    self.resolutionRateLimiter = resolutionRateLimiter
     self.checks = checks
     self.targets = targets
     self.history = history

@@ -84,7 +84,6 @@ public final class StatusService: Sendable {
     if let dispatcher { metrics.add(.webhooks { dispatcher.reports }) }
     let context = ServiceContext(
       monitor: monitor, events: events, hostEvents: HostEventPublisher(monitor: monitor), health: health,
-      resolutionRateLimiter: ResolutionRateLimiter(),
       checks: CheckContext(
         checker: checker, policy: policy, configuredModules: { settings.current.modules }),
       targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
