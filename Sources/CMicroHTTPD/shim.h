@@ -2,6 +2,7 @@
 // not declare.
 #pragma once
 #include <linux/filter.h>
+#include <linux/sockios.h>
 #include <microhttpd.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -159,6 +160,13 @@ static inline int
 CMicroHTTPD_unread (int descriptor, int *count)
 {
   return ioctl (descriptor, FIONREAD, count);
+}
+
+/// Counts the bytes in a socket's send queue: those that the peer has not acknowledged.
+static inline int
+CMicroHTTPD_unsent (int descriptor, int *count)
+{
+  return ioctl (descriptor, SIOCOUTQ, count);
 }
 
 /// Accepts the next connection in a listening socket's queue; -1 when there is none. accept4 requires _GNU_SOURCE.

@@ -78,6 +78,16 @@ internal import EventLoop
   var isInFlight = false
   /// The client has closed its sending side while its response is due, and ``ServerTimer/halfClosed(_:)`` is set.
   var isHalfClosed = false
+  /// When the present exchange, or the time without one, began.
+  var since: MonotonicInstant
+  /// What the connection occupies; set by ``ConnectionMemory``.
+  var charge = ConnectionCharge()
+  /// The connection ends to make room, and is not counted any more; set by ``HTTPConnectionTable``.
+  var isDisplaced = false
+  /// Bytes of responses since ``ConnectionMemory`` last examined what the client has not received of them.
+  var uncheckedOutput = 0
+  /// The kernel buffers as little of the client's bytes as it can.
+  var isInputLimited = false
   /// libmicrohttpd does not handle the connection until it is resumed.
   var isSuspended = false
   /// The socket is in the loop's own poller.
@@ -100,6 +110,7 @@ internal import EventLoop
     unsafe self.handle = handle
     self.descriptor = descriptor
     self.loop = loop
+    since = loop.context.now
   }
 
   // MARK: - States

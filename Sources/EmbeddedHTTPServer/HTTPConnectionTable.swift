@@ -16,6 +16,8 @@ final class HTTPConnectionTable {
   private(set) var awaitingFirstRequest = 0
   /// Connections whose request's body is not complete yet.
   private(set) var bodiesAwaited = 0
+  /// Connections that end to make room for others, and are not closed yet.
+  private var displacedCount = 0
   /// Requests whose head passed and whose response is not sent yet, without streams that have no end.
   private(set) var requestsInFlight = 0
 
@@ -26,6 +28,11 @@ final class HTTPConnectionTable {
 
   subscript(token: UInt64) -> HTTPConnection? { connections[token] }
 
+  /// Open connections, without those that end to make room.
+  ///
+  /// Streams that were taken over are counted here. libmicrohttpd does not count them and would accept without limit.
+  var open: Int { context.counters.connections.load(ordering: .relaxed) - displacedCount }
+
   /// A token that was never used before.
   func nextToken() -> UInt64 {
     lastToken += 1
@@ -35,18 +42,13 @@ final class HTTPConnectionTable {
   // MARK: - Accepted and closed
 
   /// Adds a connection and applies the limits to it.
-  ///
-  /// - Returns: false if so many connections are open that it must be rejected before its request.
-  func insert(_ connection: HTTPConnection) -> Bool {
+  func insert(_ connection: HTTPConnection) {
     connections[connection.token] = connection
     awaitingFirstRequest += 1
     context.counters.accepted.increment()
     context.counters.connections.increment()
-    // Streams that were taken over are counted here. libmicrohttpd does not count them and would accept without limit.
-    let open = context.counters.connections.load(ordering: .relaxed)
     if open > context.connectionLimit { connection.admission = .exceedsConnectionLimit }
     if acquireAddressSlot(connection) { connection.admission = .exceedsAddressLimit }
-    return open <= context.connectionLimit + Limits.overload
   }
 
   /// Removes a connection that libmicrohttpd closes.
@@ -54,6 +56,14 @@ final class HTTPConnectionTable {
     connections[connection.token] = nil
     if !connection.hasReceivedRequest { awaitingFirstRequest -= 1 }
     setAwaitsBody(connection, false)
+    if connection.isDisplaced { displacedCount -= 1 }
+  }
+
+  /// A connection ends to make room.
+  func displaced(_ connection: HTTPConnection) {
+    guard !connection.isDisplaced else { return }
+    connection.isDisplaced = true
+    displacedCount += 1
   }
 
   /// Why the connection's request is refused for lack of capacity; nil if it is not.
@@ -64,7 +74,7 @@ final class HTTPConnectionTable {
     case .admitted: return nil
     case .exceedsAddressLimit: return .tooManyConnections(limit: context.configuration.connectionsPerAddress ?? 0)
     case .exceedsConnectionLimit:
-      if context.counters.connections.load(ordering: .relaxed) > context.connectionLimit {
+      if open > context.connectionLimit {
         return .overloaded("too many connections are open")
       }
       connection.admission = .admitted

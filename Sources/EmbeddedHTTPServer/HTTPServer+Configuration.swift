@@ -16,8 +16,10 @@ extension HTTPServer {
     public var strictTransport: Duration?
     /// The number of servers among which this process's descriptors are divided.
     public var servers = 1
-    /// The maximum number of open connections; further ones are answered 503.
+    /// The maximum number of open connections.
     ///
+    /// A request on a further one takes the place of a connection whose exchange is unfinished, or of a long poll; it is
+    /// answered 503 if there is none.
     /// Nil derives it from the descriptor limit, less 256, shared among the ``servers``, and at most 20,000.
     public var connectionLimit: Int?
     /// The maximum number of open connections from one address; further ones are answered 429.
@@ -28,10 +30,10 @@ extension HTTPServer {
     public var streamLimit = Limits.streams
     /// The maximum bytes of a request body; a longer one is answered 413.
     public var requestBodyLimit = Limits.requestBody
-    /// The maximum bytes of all incomplete request bodies and unsent responses of the ``servers`` together.
+    /// The memory that the connections of all ``servers`` together may use.
     ///
-    /// Beyond it, the connections whose bodies are in memory for the longest time are ended.
-    public var transferMemory = Limits.transferMemory
+    /// Beyond it, connections with unfinished exchanges, and then long polls, are ended, those that began first.
+    public var memory = ConnectionMemoryLimit(Limits.memory)
     /// Time for a request's head to be complete; then 408, or no response if no request line was received.
     public var requestHeadTime = Limits.requestHead
     /// Time for a request's body to be complete after its head; then 408.
@@ -61,6 +63,23 @@ extension HTTPServer {
     }
   }
 
+  /// The memory that connections may use, in bytes.
+  public struct ConnectionMemoryLimit: Sendable {
+    /// What they may use in any case.
+    public var guaranteed: Int
+    /// Returns what they may use now, if that is more; called on the server's thread, at most ten times a second.
+    public var available: @Sendable () -> Int
+
+    /// A limit that does not change.
+    public init(_ bytes: Int) { self.init(guaranteed: bytes) { bytes } }
+
+    /// A limit that depends on what else uses memory.
+    public init(guaranteed: Int, available: @escaping @Sendable () -> Int) {
+      self.guaranteed = guaranteed
+      self.available = available
+    }
+  }
+
   /// The counters of a server; totals since the start unless stated otherwise.
   public struct Counters: Sendable, Equatable {
     /// Connections open now, including those that were taken over as streams.
@@ -75,6 +94,12 @@ extension HTTPServer {
     public var overloaded = 0
     /// Connections closed because a request was not complete in time.
     public var expired = 0
+    /// Connections ended to make room for others.
+    public var displaced = 0
+    /// Bytes of memory that connections are charged with now.
+    public var memory = 0
+    /// Bytes of memory that connections may use, as last read.
+    public var memoryLimit = 0
     /// Requests that wait in a long poll now.
     public var waiting = 0
     /// Streams open now.
@@ -98,6 +123,9 @@ final class HTTPServerCounters: Sendable {
   let refused = Atomic(0)
   let overloaded = Atomic(0)
   let expired = Atomic(0)
+  let displaced = Atomic(0)
+  let memory = Atomic(0)
+  let memoryLimit = Atomic(0)
   let waiting = Atomic(0)
   let streams = StreamCounters()
   let bodyBytes = Atomic(0)
@@ -110,7 +138,8 @@ final class HTTPServerCounters: Sendable {
       connections: connections.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
       requests: requests.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed),
       overloaded: overloaded.load(ordering: .relaxed), expired: expired.load(ordering: .relaxed),
-      waiting: waiting.load(ordering: .relaxed),
+      displaced: displaced.load(ordering: .relaxed), memory: memory.load(ordering: .relaxed),
+      memoryLimit: memoryLimit.load(ordering: .relaxed), waiting: waiting.load(ordering: .relaxed),
       streams: streams.open.load(ordering: .relaxed), streamsOpened: streams.opened.load(ordering: .relaxed),
       streamsLagged: streams.lagged.load(ordering: .relaxed), streamsGone: streams.gone.load(ordering: .relaxed),
       bodyBytes: bodyBytes.load(ordering: .relaxed) + streams.bytes.load(ordering: .relaxed))

@@ -9,6 +9,8 @@ final class HTTPServerContext {
   private(set) var configuration: HTTPServer.Configuration
   let spans: Spans
   let connectionLimit: Int
+  /// Bytes of memory that this server's connections may use in any case.
+  let guaranteedMemory: Int
   /// The value of Strict-Transport-Security (RFC 6797) in every response; nil for no field.
   let strictTransport: String?
   /// libmicrohttpd counts in whole seconds and takes 0 for no timeout.
@@ -39,6 +41,7 @@ final class HTTPServerContext {
     spans = Spans(configuration)
     inactivitySeconds = UInt32(clamping: max(1, configuration.inactivity.components.seconds))
     connectionLimit = Self.connectionLimit(configuration, descriptors: ServerDescriptorLimit.raise(), logger)
+    guaranteedMemory = configuration.memory.guaranteed / max(1, configuration.servers)
     isLoopbackListener = address.isLoopback
     isUnixListener = address.path != nil
     self.identity = identity
@@ -69,6 +72,9 @@ final class HTTPServerContext {
     }
     return limit
   }
+
+  /// Bytes of memory that this server's connections may use now.
+  var availableMemory: Int { configuration.memory.available() / max(1, configuration.servers) }
 
   /// Replaces the limits that can change while the server runs; nil keeps the current value.
   func setLimits(streams: Int?, requestBody: Int?) {
@@ -107,6 +113,8 @@ enum HTTPServerTimer: Hashable, Sendable {
   case linger(UInt64)
   /// A client that closed its sending side is sent something, to find out whether it still reads.
   case halfClosed(UInt64)
+  /// The memory of connections is examined.
+  case memory
   /// A stop no longer waits for first requests.
   case lastRequests
   /// The remaining promised responses are answered 503 before a stop.

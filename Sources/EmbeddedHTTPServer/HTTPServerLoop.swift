@@ -26,7 +26,7 @@ internal import Synchronization
   private let deferred: DeferredResponses
   private let halfClosed: HalfClosedHTTPClients
   private let lingering: LingeringHTTPSockets
-  private let memory: TransferMemory
+  private let memory: ConnectionMemory
   /// Serves the streams whose sockets are taken over; nil if libmicrohttpd serves them.
   private let takeover: HTTPStreamTakeover?
   /// The listening socket until the server stops accepting.
@@ -57,9 +57,9 @@ internal import Synchronization
     errors = ErrorResponseMatcher(context, direct, connections)
     streams = HTTPCallbackStreams(context, connections)
     deferred = DeferredResponses(context, connections, direct)
-    halfClosed = HalfClosedHTTPClients(context, streams)
+    memory = ConnectionMemory(context, connections, direct, deferred)
+    halfClosed = HalfClosedHTTPClients(context, streams, memory)
     lingering = LingeringHTTPSockets(context)
-    memory = TransferMemory(context, direct)
     let responses = ResponseSender(
       context, direct: direct, errors: errors, streams: streams, takeover: takeover, memory: memory)
     requests = RequestProcessor(
@@ -180,6 +180,7 @@ internal import Synchronization
     switch message {
     case .reply(let token, let number, let response):
       deferred.deliver(response, connection: token, request: number)
+    case .wait(let token, let number, let wait): requests.wait(wait, connection: connections[token], request: number)
     case .onAbandonment(let token, let number, let body):
       deferred.setAbandonmentHandler(body, connection: token, request: number)
     case .piece(let token, let piece): streams.add(piece, to: token)
@@ -217,6 +218,7 @@ internal import Synchronization
     case .heartbeat(let token): streams.checkHeartbeat(token)
     case .cut(let token): connections[token]?.shutDownConnection()
     case .linger(let token): lingering.end(token)
+    case .memory: memory.audit()
     // It only ends the wait.
     case .lastRequests: break
     case .finalGrace:
@@ -234,7 +236,7 @@ internal import Synchronization
     let connection = unsafe HTTPConnection(
       token: connections.nextToken(), handle: handle, descriptor: descriptor, loop: self)
     connection.prepareHandshake()
-    guard connections.insert(connection) else {
+    guard memory.admit(connection) else {
       direct.rejectConnection(connection)
       return connection
     }
@@ -248,7 +250,7 @@ internal import Synchronization
   func closed(_ connection: HTTPConnection) {
     hadActivity = true
     connections.remove(connection)
-    memory.release(connection)
+    memory.closed(connection)
     errors.headEnded(connection)
     connection.cancelTimers()
     connection.unwatch()
@@ -292,9 +294,7 @@ internal import Synchronization
   }
 
   /// Releases everything if the thread could not be started.
-  func abandon() {
-    shutDown()
-  }
+  func abandon() { shutDown() }
 
   private func shutDown() {
     context.stop.isStopping = true

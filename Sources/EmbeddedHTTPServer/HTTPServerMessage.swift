@@ -6,6 +6,8 @@ internal import Locks
 enum HTTPServerMessage: Sendable {
   /// The response to a deferred request; nil if its promise was dropped.
   case reply(connection: UInt64, request: UInt64, HTTPResponse?)
+  /// The response to a deferred request waits for a change.
+  case wait(connection: UInt64, request: UInt64, HTTPWait)
   /// What to call when the response to a deferred request is not needed any more.
   case onAbandonment(connection: UInt64, request: UInt64, @Sendable () -> Void)
   /// A piece of a stream's history.

@@ -6,10 +6,12 @@ internal import Synchronization
 final class HalfClosedHTTPClients {
   private let context: HTTPServerContext
   private let streams: HTTPCallbackStreams
+  private let memory: ConnectionMemory
 
-  init(_ context: HTTPServerContext, _ streams: HTTPCallbackStreams) {
+  init(_ context: HTTPServerContext, _ streams: HTTPCallbackStreams, _ memory: ConnectionMemory) {
     self.context = context
     self.streams = streams
+    self.memory = memory
   }
 
   /// Makes libmicrohttpd notice that a client has closed its side, after a response.
@@ -22,8 +24,12 @@ final class HalfClosedHTTPClients {
     connection.shutReceiving()
   }
 
-  /// The kernel reports that the client of a suspended connection has closed its side or the connection.
+  /// The kernel reports that the client of a suspended connection has closed its side or the connection, or sends more.
   func clientSocketChanged(_ connection: HTTPConnection, _ events: Poller.Events) {
+    if events.isDisjoint(with: [.peerClosed, .hangUp, .error]) {
+      if connection.deferral != nil { memory.checkInput(connection) }
+      return
+    }
     switch connection.phase {
     case .streaming, .deferred: break
     default: return

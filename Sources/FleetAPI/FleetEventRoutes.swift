@@ -77,7 +77,7 @@ enum FleetEventRoutes {
     var mask: UInt64 = .max
     if let types = context.query["types"] {
       mask = FleetEventRepresentation.Kind.gap.mask
-      for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
+      for type in ListParameter.words(types) where !unfilteredTypes.contains(type) {
         guard let kind = FleetEventRepresentation.Kind.allCases.first(where: { $0.name == type }) else {
           let known = FleetEventRepresentation.Kind.allCases.map(\.name).joined(separator: ", ")
           throw Problem(

@@ -16,6 +16,8 @@ public final class FleetService: Sendable {
   static let eventBytesLimit = 8 * 1024 * 1024
   /// Deliveries that are read and not folded yet; the engine's thread then waits, so that the server sends no more.
   static let waitingDeliveries = 1024
+  /// Requests that wait until a message is folded; clients without authorization may send them, and each waits for seconds.
+  static let waitingRequestLimit = 1024
 
   struct State {
     var replica: FleetReplica
@@ -126,18 +128,19 @@ public final class FleetService: Sendable {
     }
   }
 
-  /// Calls a closure when a message is folded, or after the time limit.
+  /// Calls a closure when a message is folded, after the time limit, or immediately if too many requests wait.
   func wait(
     for position: FleetEngineStreamPosition, within limit: Duration,
     _ complete: @escaping @Sendable (_ isFolded: Bool) -> Void
   ) {
-    let number = state.withLock { state -> UInt64? in
-      guard !Self.isFolded(position, state) else { return nil }
+    let (number, isFolded) = state.withLock { state -> (UInt64?, Bool) in
+      guard !Self.isFolded(position, state) else { return (nil, true) }
+      guard state.waiters.count < Self.waitingRequestLimit else { return (nil, false) }
       state.nextWaiter += 1
       state.waiters[state.nextWaiter] = Waiter(position: position, complete: complete)
-      return state.nextWaiter
+      return (state.nextWaiter, false)
     }
-    guard let number else { return complete(true) }
+    guard let number else { return complete(isFolded) }
     queue.asyncAfter(deadline: .now() + limit.timeInterval) { [weak self] in
       self?.state.withLock { $0.waiters.removeValue(forKey: number) }?.complete(false)
     }

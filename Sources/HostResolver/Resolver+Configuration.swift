@@ -29,11 +29,15 @@ extension Resolver {
     /// The number of cached names: at most 4,096; 0 turns the cache off.
     public var cacheEntries: Int
 
+    /// The limit of queries to the servers; nil for none.
+    public var queryLimit: QueryLimit?
+
     /// Makes a configuration; the defaults suit a machine with an ordinary `/etc/resolv.conf`.
     public init(
       servers: [String] = [], timeout: Duration = .seconds(5), resolvConfPath: String = "/etc/resolv.conf",
       cacheBounds: ClosedRange<Duration> = .seconds(1) ... .seconds(300),
-      negativeTimeToLive: Duration = .seconds(5), cacheEntries: Int = 4_096
+      negativeTimeToLive: Duration = .seconds(5), cacheEntries: Int = 4_096,
+      queryLimit: QueryLimit? = nil
     ) {
       self.servers = servers
       self.timeout = timeout
@@ -41,6 +45,24 @@ extension Resolver {
       self.cacheBounds = cacheBounds
       self.negativeTimeToLive = negativeTimeToLive
       self.cacheEntries = cacheEntries
+      self.queryLimit = queryLimit
+    }
+  }
+
+  /// How many queries a resolver sends.
+  ///
+  /// A name costs two queries, one for each family, for each domain of the search list that is tried. A query that is
+  /// repeated because no server has answered is not counted again. Names beyond the limit wait.
+  public struct QueryLimit: Sendable, Equatable {
+    /// Queries per second.
+    public var perSecond: Int
+    /// Queries at once after a pause.
+    public var atOnce: Int
+
+    /// Makes a limit.
+    public init(perSecond: Int, atOnce: Int) {
+      self.perSecond = perSecond
+      self.atOnce = atOnce
     }
   }
 }

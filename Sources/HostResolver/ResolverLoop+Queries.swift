@@ -7,15 +7,17 @@ extension ResolverLoop {
     queries.restart()
   }
 
-  /// Starts waiting queries up to ``Limits/activeNames``.
+  /// Starts waiting queries up to ``Limits/activeNames`` and the configured limit.
   func startWaiting() {
-    var next = queries.takeNext()
+    budget.refill(.now)
+    var next = queries.takeNext(atMost: budget.names)
     while !next.isEmpty {
       for id in next { start(id) }
       // c-ares completes the queries that it refuses within the call, which frees capacity for others.
       processAnswers()
-      next = queries.takeNext()
+      next = queries.takeNext(atMost: budget.names)
     }
+    if queries.hasWaiting, budget.names == 0, let time = budget.nextName { timers.set(.budget, at: time) }
   }
 
   private func start(_ id: UInt64) {
@@ -43,6 +45,7 @@ extension ResolverLoop {
       queries[id] = query
       let name = query.candidates?.first ?? query.name
       queries.sent(id)
+      budget.takeName()
       dns.query(name, .ipv6, query: id, attempt: query.attempt)
       dns.query(name, .ipv4, query: id, attempt: query.attempt)
     } catch {

@@ -18,6 +18,8 @@ final class ResolverLoop {
     case request(UInt64)
     /// The end of the wait for a query's other family (``Limits/resolutionDelay``).
     case resolutionDelay(UInt64)
+    /// Queries wait for the configured limit.
+    case budget
   }
 
   let inbox: ResolverInbox
@@ -25,6 +27,7 @@ final class ResolverLoop {
   var channels: ResolverChannels
   var cache: ResolverAddressCache
   var timers = TimerQueue<TimerID>()
+  var budget: ResolverQueryBudget
   private let poller: Poller
   private let mailbox: Mailbox<ResolverInbox.Command>
   private let files: ResolverFileWatcher
@@ -38,6 +41,7 @@ final class ResolverLoop {
     self.mailbox = mailbox
     channels = ResolverChannels(inbox.configuration, poller)
     cache = ResolverAddressCache(inbox.configuration)
+    budget = ResolverQueryBudget(inbox.configuration.queryLimit, now: .now)
     files = ResolverFileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
 
@@ -121,14 +125,19 @@ final class ResolverLoop {
       switch timer {
       case .request(let id): requestTimedOut(id)
       case .resolutionDelay(let id): otherFamilyTimedOut(id)
+      // It only ends the wait.
+      case .budget: break
       }
     }
   }
 
-  /// Completes a request with the addresses of one family if there are any, else as timed out.
+  /// Completes a request with the addresses of one family if there are any, else as timed out; a name that was not queried
+  /// yet has waited for others.
   private func requestTimedOut(_ id: UInt64) {
-    let addresses = waiters[id].flatMap { queries[$0.query]?.addresses } ?? []
-    complete(id, addresses.isEmpty ? .failure(.timeout) : .success(addresses))
+    let query = waiters[id].flatMap { queries[$0.query] }
+    let addresses = query?.addresses ?? []
+    let failure: HostResolutionFailure = query?.attempt == 0 ? .tooManyQueries : .timeout
+    complete(id, addresses.isEmpty ? .failure(failure) : .success(addresses))
   }
 
   private func untilNextTimer() -> Duration? {

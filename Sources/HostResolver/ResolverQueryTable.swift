@@ -27,9 +27,12 @@ struct ResolverQueryTable {
     return last
   }
 
-  /// Takes the queries to send next; none while as many as allowed are in flight.
-  mutating func takeNext() -> [UInt64] {
-    let count = min(waiting.count, max(0, Limits.activeNames - inFlight.count))
+  /// Queries wait to be sent.
+  var hasWaiting: Bool { !waiting.isEmpty }
+
+  /// Takes up to `limit` queries to send next; none while as many as allowed are in flight.
+  mutating func takeNext(atMost limit: Int) -> [UInt64] {
+    let count = min(waiting.count, limit, max(0, Limits.activeNames - inFlight.count))
     defer { waiting.removeFirst(count) }
     return Array(waiting.prefix(count))
   }

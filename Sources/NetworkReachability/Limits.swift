@@ -1,3 +1,5 @@
+internal import HostResolver
+
 /// Every limit of this module, with its unit and its reason.
 enum Limits {
   /// Updates that wait for one slow subscriber, or twice the number of hosts that it watches, if that is more.
@@ -52,6 +54,19 @@ enum Limits {
   /// Watched names that are looked up concurrently: four times the resolver's own concurrency, so that the resolver
   /// always has a next name.
   static let concurrentNames = 256
+
+  /// Names of ephemeral subscriptions that are looked up concurrently: as many as the resolver queries, so that the wait for
+  /// its limit of queries does not count as the time of a lookup.
+  static let concurrentEphemeralNames = 64
+
+  /// The limit of queries for the names that clients of the service watch, and again for those that they look up once.
+  ///
+  /// Clients need no authorization. A stream of 64 names needs 128 queries, and four times as many with a search list of three
+  /// domains.
+  static let clientQueries = Resolver.QueryLimit(perSecond: 200, atOnce: 256)
+
+  /// The time between two lookups of any name that the same client of the service watches: ten queries a second.
+  static let clientNameInterval = Duration.milliseconds(200)
 
   /// The minimum time between two renewals of all names: a flapping link must not flood the name servers.
   static let renewalInterval = Duration.seconds(1)

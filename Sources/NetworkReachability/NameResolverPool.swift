@@ -13,14 +13,19 @@ package struct NameResolverPool: Sendable {
   package let checks: Resolver
   /// For one-time lookups.
   package let ephemeral: Resolver
+  /// For one-time lookups that clients of the service request.
+  let clientLookups: Resolver
 
   init(_ configuration: Resolver.Configuration) {
-    (watches, ephemeralWatches) = (Resolver(configuration), Resolver(configuration))
-    (checks, ephemeral) = (Resolver(configuration), Resolver(configuration))
+    (watches, checks, ephemeral) = (Resolver(configuration), Resolver(configuration), Resolver(configuration))
+    // Clients need no authorization for these, and name servers are other people's.
+    var limited = configuration
+    limited.queryLimit = Limits.clientQueries
+    (ephemeralWatches, clientLookups) = (Resolver(limited), Resolver(limited))
   }
 
   /// Empties all caches: another network may have other answers.
   func flush() {
-    for resolver in [watches, ephemeralWatches, checks, ephemeral] { resolver.flush() }
+    for resolver in [watches, ephemeralWatches, checks, ephemeral, clientLookups] { resolver.flush() }
   }
 }

@@ -8,6 +8,8 @@ struct NameWatch {
   var subscriptions: Set<Int> = []
   /// The numbers of the ephemeral subscriptions.
   var ephemeralSubscriptions: Set<Int> = []
+  /// The client whose ephemeral subscription was the first, and which the lookups are counted for.
+  var client: String?
   /// The generation of the current lookup; answers to others are ignored.
   var generation = 0
   /// The last answer, addresses or not found, kept while the servers fail: their outage changes neither; pending before the
@@ -20,8 +22,18 @@ struct NameWatch {
   /// The queue that must contain it.
   var kind: NameWatchQueue.Kind { subscriptions.isEmpty ? .ephemeral : .regular }
 
-  /// How long an answer is used.
-  static func timeToLive(of answer: Result<ResolvedAddresses, HostResolutionFailure>) -> Duration {
+  /// How long an answer is used: its time to live, and for the names of a client longer, if there are many.
+  ///
+  /// - Parameters:
+  ///   - answer: the answer.
+  ///   - clientNames: the number of names that the same client watches; 0 for a name that not only clients watch.
+  static func timeToLive(
+    of answer: Result<ResolvedAddresses, HostResolutionFailure>, clientNames: Int
+  ) -> Duration {
+    max(timeToLive(of: answer), Limits.clientNameInterval * clientNames)
+  }
+
+  private static func timeToLive(of answer: Result<ResolvedAddresses, HostResolutionFailure>) -> Duration {
     guard case .success(let addresses) = answer else { return Limits.failedNameRetry }
     // Addresses of the hosts file have no time to live.
     let timeToLive = addresses.compactMap(\.timeToLive).min() ?? Limits.longestTimeToLive
@@ -31,7 +43,12 @@ struct NameWatch {
 
 /// Names that wait for a lookup.
 struct NameWatchQueue {
-  enum Kind { case regular, ephemeral }
+  enum Kind {
+    case regular, ephemeral
+
+    /// The lookups that may be in progress.
+    var limit: Int { self == .regular ? Limits.concurrentNames : Limits.concurrentEphemeralNames }
+  }
 
   var waiting: Deque<ReachabilityTarget> = []
   /// Lookups in progress, including superseded ones until the resolver has ended them.

@@ -8,7 +8,8 @@ internal import ReachabilityModel
 /// A name is looked up when it is first watched and when its time to live ends. All names are looked up when this machine's
 /// default path, `/etc/resolv.conf` or `/etc/hosts` changes and after sleep, because another network may have other name
 /// servers and other answers; at most once in ``Limits/renewalInterval``, and at most ``Limits/concurrentNames`` at a time.
-/// Names with ephemeral subscriptions only have a queue of their own, so that unanswered lookups do not delay other names.
+/// Names with ephemeral subscriptions only have a queue of their own, so that unanswered lookups do not delay other names. The
+/// queries for them are limited, and the names of one client are looked up at intervals that grow with their number.
 ///
 /// A ``NameSource`` replaces all lookups: its answer is applied when a name is first watched and when the source reports a
 /// change.
@@ -26,6 +27,8 @@ final class NameWatcher: Sendable {
   private struct State {
     var timeout: Duration
     var watches: [ReachabilityTarget: NameWatch] = [:]
+    /// The number of names that each client of the service watches.
+    var clientNames: [String: Int] = [:]
     /// The generation of the last lookup, over all watches.
     var generation = 0
     var queues: [NameWatchQueue.Kind: NameWatchQueue] = [:]
@@ -53,14 +56,23 @@ final class NameWatcher: Sendable {
   func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
 
   /// Watches the name of a target for a subscription; has no effect for a target without a name.
-  func watch(_ target: ReachabilityTarget, for subscription: Int, isEphemeral: Bool = false) {
+  ///
+  /// - Parameters:
+  ///   - target: the target.
+  ///   - subscription: the number of the subscription.
+  ///   - client: the client of the service that an ephemeral subscription is for.
+  func watch(_ target: ReachabilityTarget, for subscription: Int, client: String? = nil) {
     guard case .name(let name) = target.remote else { return }
     guarded.withLock { state in
       let isNew = state.watches[target] == nil
       var watch = state.watches[target] ?? NameWatch()
-      let isFirst = isEphemeral ? isNew : watch.subscriptions.isEmpty
-      if isEphemeral {
+      let isFirst = client != nil ? isNew : watch.subscriptions.isEmpty
+      if let client {
         watch.ephemeralSubscriptions.insert(subscription)
+        if watch.client == nil {
+          watch.client = client
+          state.clientNames[client, default: 0] += 1
+        }
       } else {
         watch.subscriptions.insert(subscription)
       }
@@ -80,6 +92,10 @@ final class NameWatcher: Sendable {
     guarded.withLock { state in
       state.watches[target]?.subscriptions.remove(subscription)
       state.watches[target]?.ephemeralSubscriptions.remove(subscription)
+      if let client = state.watches[target]?.client, state.watches[target]?.ephemeralSubscriptions.isEmpty == true {
+        state.watches[target]?.client = nil
+        state.clientNames[client] = state.clientNames[client].flatMap { $0 > 1 ? $0 - 1 : nil }
+      }
       guard let watch = state.watches[target], watch.subscriptions.isEmpty, watch.ephemeralSubscriptions.isEmpty
       else { return }
       watch.task?.cancel()
@@ -135,7 +151,7 @@ final class NameWatcher: Sendable {
     var queue = state.queues[kind] ?? NameWatchQueue()
     state.queues[kind] = nil
     defer { state.queues[kind] = queue }
-    while queue.running < Limits.concurrentNames, let target = queue.waiting.popFirst() {
+    while queue.running < kind.limit, let target = queue.waiting.popFirst() {
       // The name may have moved to the other queue.
       guard case .name(let name) = target.remote, var watch = state.watches[target], watch.queued == kind
       else { continue }
@@ -153,10 +169,10 @@ final class NameWatcher: Sendable {
         } catch {
           answer = .failure(error)
         }
-        guard let self, self.take(answer, for: target, generation, from: kind) else { return }
+        guard let self, let interval = self.take(answer, for: target, generation, from: kind) else { return }
         // Without the watcher's lock, because the reading that follows may call back into it.
         self.engine.withLock(\.engine)?.refreshSource()
-        try? await Task.sleep(for: NameWatch.timeToLive(of: answer))
+        try? await Task.sleep(for: interval)
         self.timeToLiveEnded(of: target, generation)
       }
       state.watches[target] = watch
@@ -165,17 +181,19 @@ final class NameWatcher: Sendable {
 
   /// Applies an answer.
   ///
-  /// - Returns: false when its lookup was superseded.
+  /// - Returns: how long it is used; nil when its lookup was superseded.
   private func take(
     _ answer: Result<ResolvedAddresses, HostResolutionFailure>, for target: ReachabilityTarget, _ generation: Int,
     from kind: NameWatchQueue.Kind
-  ) -> Bool {
+  ) -> Duration? {
     guarded.withLock { state in
       state.queues[kind]?.running -= 1
       startNext(kind, &state)
-      guard state.watches[target]?.generation == generation else { return false }
-      apply(NameResolution(answer), to: target, &state)
-      return true
+      guard let watch = state.watches[target], watch.generation == generation else { return nil }
+      // A name that no server was asked for stays as it is.
+      if answer != .failure(.tooManyQueries) { apply(NameResolution(answer), to: target, &state) }
+      let client = watch.kind == .ephemeral ? watch.client : nil
+      return NameWatch.timeToLive(of: answer, clientNames: client.flatMap { state.clientNames[$0] } ?? 0)
     }
   }
 

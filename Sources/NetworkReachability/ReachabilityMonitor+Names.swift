@@ -15,6 +15,19 @@ extension ReachabilityMonitor {
     nameResolver.resolve(name, with: nameResolver.pool.ephemeral, timeout: timeout, completion)
   }
 
+  /// Resolves a name once for a client of the service; the queries for all clients together are limited.
+  ///
+  /// - Parameters:
+  ///   - name: a host name in ASCII.
+  ///   - timeout: the deadline for the whole lookup.
+  ///   - completion: receives the result exactly once, on the resolver's thread or the caller's; nil when the name was not
+  ///     queried because too many others wait.
+  package func resolve(
+    forClient name: String, timeout: Duration, _ completion: @escaping @Sendable (NameResolution?) -> Void
+  ) {
+    nameResolver.resolveUnlessBusy(name, with: nameResolver.pool.clientLookups, timeout: timeout, completion)
+  }
+
   /// Resolves a name and waits for the result, as ``resolve(_:timeout:_:)``; cancelling the task ends the lookup as failed.
   public func resolve(_ name: String, timeout: Duration) async -> NameResolution {
     await nameResolver.resolve(name, timeout: timeout)

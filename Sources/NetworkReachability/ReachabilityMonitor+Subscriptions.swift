@@ -54,20 +54,27 @@ extension ReachabilityMonitor {
 
   /// Calls a closure with the verdict for a target and then with its changes, for a client of the service: names are resolved
   /// by a separate resolver, so that they do not delay other names.
+  ///
+  /// - Parameters:
+  ///   - target: the target.
+  ///   - client: the client that the lookups of a name are counted for.
+  ///   - context: where the closure runs.
+  ///   - body: the listener.
+  /// - Returns: the subscription; nil when too many targets would be watched.
   package func listen(
-    forClientOf target: ReachabilityTarget, on context: DeliveryContext,
+    forClientOf target: ReachabilityTarget, client: String, on context: DeliveryContext,
     _ body: @escaping @Sendable (ReachabilityUpdate) -> Void
   ) -> Subscription? {
     let listener = ListeningSubscriber(context: context, waitsAtEnd: true, hostCount: 1, body: body)
-    return subscribe(listener, to: [], watching: [target], isEphemeral: true)
+    return subscribe(listener, to: [], watching: [target], client: client)
   }
 
   private func subscribe(
     _ subscriber: any Subscriber, to kinds: Transition.Kinds, watching targets: [ReachabilityTarget],
-    isEphemeral: Bool = false
+    client: String? = nil
   ) -> Subscription? {
     var filter = SubscriptionFilter(kinds: targets.isEmpty ? kinds : kinds.union(.host), targets: targets)
-    filter.isEphemeral = isEphemeral
+    filter.client = client
     guard let number = engine.subscribe(subscriber, filter) else { return nil }
     // Weak, because the closure of a listener may retain its own subscription.
     return Subscription { [engine, weak subscriber] in

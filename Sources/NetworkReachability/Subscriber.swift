@@ -21,8 +21,8 @@ struct SubscriptionFilter: Sendable {
   var kinds: Transition.Kinds
   /// The watched targets, when `kinds` contains `.host`; each once, in the order of their first verdicts.
   let targets: [ReachabilityTarget]
-  /// Whether names are resolved apart from those of other subscriptions, as for a client of the service.
-  var isEphemeral = false
+  /// The client of the service that the subscription is for: names are resolved apart from those of other subscriptions.
+  var client: String?
 
   init(kinds: Transition.Kinds, targets: [ReachabilityTarget]) {
     self.kinds = kinds

@@ -18,11 +18,24 @@ package struct WatchedNameResolver: Sendable {
     _ name: String, with resolver: Resolver, timeout: Duration,
     _ completion: @escaping @Sendable (NameResolution) -> Void
   ) {
+    resolveUnlessBusy(name, with: resolver, timeout: timeout) {
+      completion($0 ?? NameResolution(.failure(.tooManyQueries)))
+    }
+  }
+
+  /// Resolves a name as ``resolve(_:with:timeout:_:)``; the result is nil when no server was asked because too many names
+  /// wait.
+  func resolveUnlessBusy(
+    _ name: String, with resolver: Resolver, timeout: Duration,
+    _ completion: @escaping @Sendable (NameResolution?) -> Void
+  ) {
     guard let source else {
       // The same result as for a watched name, which the hosts file need not contain.
       let special = ReachabilityTarget(.name(name)).specialAddresses
       if special != .pending { return completion(special) }
-      return _ = resolver.resolve(name, timeout: timeout) { completion(NameResolution($0)) }
+      return _ = resolver.resolve(name, timeout: timeout) { answer in
+        completion(answer == .failure(.tooManyQueries) ? nil : NameResolution(answer))
+      }
     }
     if let literal = IPAddress(name) { return completion(.addresses([literal])) }
     let resolution = source.resolution(of: name)

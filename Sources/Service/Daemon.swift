@@ -54,7 +54,7 @@ package struct Daemon {
     self.service = service
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
-        configuration: configuration.server(listener, number, of: listeners.count),
+        configuration: configuration.server(listener, number, of: listeners.count) { service.schedule.usage.memory },
         handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0, of: $1) },
         answered: { service.answered($0) }, logger: logger)
     }

@@ -1,14 +1,13 @@
 internal import Compression
-internal import Dispatch
 internal import EmbeddedHTTPServer
 
 /// Content coding with gzip (RFC 9110 §8.4.1.3), for routes whose representations are large.
+///
+/// Compression takes about 10 ms per MiB, too long for the thread that serves requests: these routes are queued, or answer
+/// later.
 enum ContentCoding {
   /// Smaller bodies are sent as they are, because a packet is not saved.
   static let minimumBytes = 1024
-
-  /// Compression takes about 10 ms per MiB, too long for the thread that serves requests.
-  private static let queue = DispatchQueue(label: "compression", qos: .userInitiated)
 
   /// Whether a request accepts gzip; no `Accept-Encoding` accepts none here, as small clients cannot decode it.
   static func acceptsGzip(_ request: HTTPRequest) -> Bool {
@@ -33,7 +32,7 @@ enum ContentCoding {
     case .now(let response):
       let response = varying(response)
       guard accepts, let body = compressible(response) else { return .now(response) }
-      return .later { promise in queue.async { promise.fulfil(compressed(response, body)) } }
+      return .now(compressed(response, body))
     case .later(let start):
       return .later { promise in
         start(

@@ -1,3 +1,4 @@
+internal import Compression
 internal import Contract
 internal import JSONFormat
 internal import EmbeddedHTTPServer
@@ -32,18 +33,22 @@ enum IndexRoutes {
     return .now(HTTPResponse(headers: RepresentationHeaders.headers(media), body: .bytes(body)))
   }
 
-  /// The contract, encoded once.
-  private static let contract = SharedResponseBody(
-    headers: SecurityHeaders.merged(into: [
-      "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Accept-Encoding, Origin",
-    ]),
-    bytes: Contract.bytes)
+  private static let contractHeaders = SecurityHeaders.merged(into: [
+    "Content-Type": "application/yaml", "Cache-Control": "max-age=3600", "Vary": "Accept-Encoding, Origin",
+  ])
+  /// The contract, and its compressed form, which is made at the first request.
+  private static let contract = SharedResponseBody(headers: contractHeaders, bytes: Contract.bytes)
+  private static let compressedContract = Gzip.compressed(Contract.bytes).map { bytes in
+    var headers = contractHeaders
+    headers["Content-Encoding"] = "gzip"
+    return SharedResponseBody(headers: headers, bytes: bytes)
+  }
 
   static let openAPI = APIRoute(
-    pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], isCompressible: true,
-    summary: "the contract (OpenAPI 3.1)"
+    pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], summary: "the contract (OpenAPI 3.1)"
   ) { (context) throws(Problem) in
-    .now(HTTPResponse(shared: contract))
+    let compressed = ContentCoding.acceptsGzip(context.request) ? compressedContract : nil
+    return .now(HTTPResponse(shared: compressed ?? contract))
   }
 }
 

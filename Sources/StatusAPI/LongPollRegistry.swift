@@ -34,15 +34,23 @@ package final class LongPollRegistry<Change: Sendable>: Sendable {
 
   /// Adds a waiting request, unless its state has changed already.
   ///
+  /// - Parameters:
+  ///   - topic: the topic to wait for.
+  ///   - comparesLater: whether the first attempt is made in a task, because it takes long.
+  ///   - attempt: responds if the state has changed.
   /// - Returns: the id for ``remove(_:)``.
-  func add(topic: String = "", _ attempt: @escaping Attempt) -> WaiterID {
+  func add(topic: String = "", comparesLater: Bool = false, _ attempt: @escaping Attempt) -> WaiterID {
     let waiterID = state.withLock { state in
       state.last += 1
       state.waiting[topic, default: [:]][state.last] = attempt
       return WaiterID(topic: topic, number: state.last)
     }
     // Try again: from here on no notification is missed, but one before may have been.
-    if attempt(nil) { remove(waiterID) }
+    if comparesLater {
+      Task.detached { if attempt(nil) { self.remove(waiterID) } }
+    } else if attempt(nil) {
+      remove(waiterID)
+    }
     return waiterID
   }
 

@@ -103,11 +103,17 @@ struct Router: Sendable {
     let isCacheable =
       route.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
+    guard route.isQueued else { return (try Self.reply(route, context), isCacheable, scope) }
+    let queued = service.documents.reply(to: context) { () throws(Problem) in try Self.reply(route, context) }
+    return (queued, isCacheable, scope)
+  }
+
+  private static func reply(_ route: APIRoute, _ context: RequestContext) throws(Problem) -> HTTPReply {
     let reply = try route.handle(context)
-    if route.scope == .targetsWrite, let store = service.events.store {
-      return (DurableTargetReply.afterCommit(reply, in: store, context), isCacheable, scope)
+    if route.scope == .targetsWrite, let store = context.service.events.store {
+      return DurableTargetReply.afterCommit(reply, in: store, context)
     }
-    return (route.isCompressible ? ContentCoding.apply(reply, to: request) : reply, isCacheable, scope)
+    return route.isCompressible ? ContentCoding.apply(reply, to: context.request) : reply
   }
 
   private func options(_ routes: [APIRoute], _ request: HTTPRequest) -> HTTPReply {

@@ -11,12 +11,15 @@ final class ServiceContext: Sendable {
   let events: EventPublisher
   let hostEvents: HostEventPublisher
   let health: Health
-  let resolutionRateLimiter: ResolutionRateLimiter
+  /// The names that clients look up and watch.
+  let hostNames = HostNameQuota()
   let checks: CheckContext
   let targets: TargetContext
   /// The history; nil without a data directory.
   let history: HistoryKeeper?
   let metrics: MetricRegistry
+  /// Makes the responses whose cost grows with the number of targets.
+  let documents = DocumentQueue()
   let hostLongPolls: HostLongPolls
   /// The webhooks; nil without a store.
   let webhooks: WebhookDispatcher?
@@ -39,7 +42,6 @@ final class ServiceContext: Sendable {
 
   init(
     monitor: ReachabilityMonitor, events: EventPublisher, hostEvents: HostEventPublisher, health: Health,
-    resolutionRateLimiter: ResolutionRateLimiter,
     checks: CheckContext, targets: TargetContext, history: HistoryKeeper?, metrics: MetricRegistry,
     hostLongPolls: HostLongPolls,
     webhooks: WebhookDispatcher? = nil, settings: ReloadableSettings,
@@ -51,7 +53,6 @@ final class ServiceContext: Sendable {
     self.events = events
     self.hostEvents = hostEvents
     self.health = health
-    self.resolutionRateLimiter = resolutionRateLimiter
     self.checks = checks
     self.targets = targets
     self.history = history

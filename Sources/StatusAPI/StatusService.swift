@@ -17,7 +17,7 @@ public final class StatusService: Sendable {
   /// The receivers of events; nil without a store.
   public let webhooks: WebhookDispatcher?
 
-  private let context: ServiceContext
+  let context: ServiceContext
   private let router: Router
   private let health: Health
   private let metrics: MetricRegistry
@@ -84,7 +84,6 @@ public final class StatusService: Sendable {
     if let dispatcher { metrics.add(.webhooks { dispatcher.reports }) }
     let context = ServiceContext(
       monitor: monitor, events: events, hostEvents: HostEventPublisher(monitor: monitor), health: health,
-      resolutionRateLimiter: ResolutionRateLimiter(),
       checks: CheckContext(
         checker: checker, policy: policy, configuredModules: { settings.current.modules }),
       targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
@@ -93,6 +92,7 @@ public final class StatusService: Sendable {
       access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
       epoch: events.generation,
       version: configuration.version, commit: configuration.commit, logger: logger)
+    metrics.add(.documents(context.documents))
     self.context = context
     router = Router(service: context)
     monitor.attach(events)

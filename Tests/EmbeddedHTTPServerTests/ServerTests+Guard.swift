@@ -145,52 +145,8 @@ extension ServerTests {
       #expect(try fourth.response().status == 200)
     }
 
-    @Test("Connections above the limit are answered 503 with Retry-After")
+    @Test("Requests on connections above the limit are answered 503 while all others are served")
     func overload() throws {
-      let fixture = try Fixture(configure: { $0.connectionLimit = 2 })
-      let clients = [try fixture.client(), try fixture.client()]
-      for client in clients {
-        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        _ = try client.response()
-      }
-      let third = try fixture.client()
-      third.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-      let response = try third.response()
-      #expect(response.status == 503)
-      #expect(response.header("Retry-After") == "2")
-      clients[0].close()
-      #expect(fixture.eventually { $0.connections == 1 })
-      let fourth = try fixture.client()
-      fourth.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(try fourth.response().status == 200)
-    }
-
-    @Test("Refused connections do not displace served ones")
-    func standing() throws {
-      let fixture = try Fixture(configure: { $0.connectionLimit = 1 })
-      func ask(_ client: RawClient) throws -> Int {
-        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        return try client.response().status
-      }
-      let first = try fixture.client()
-      #expect(try ask(first) == 200)
-      let (second, third) = (try fixture.client(), try fixture.client())
-      #expect(fixture.eventually { $0.connections == 3 })
-      #expect(try ask(first) == 200)
-      #expect(try ask(third) == 503)
-      first.close()
-      third.close()
-      #expect(fixture.eventually { $0.connections == 1 })
-      #expect(try ask(second) == 200)
-      // From now on it was there before the others.
-      let fourth = try fixture.client()
-      #expect(fixture.eventually { $0.connections == 2 })
-      #expect(try ask(second) == 200)
-      #expect(try ask(fourth) == 503)
-    }
-
-    @Test("Connections above the reserve are rejected before a request")
-    func streamsPerAddress() throws {
       let log = EventLog()
       let fixture = try Fixture(.takeover, configure: { $0.connectionLimit = 2 }, handler: Fixture.follow(log))
       let streams = try (0..<2).map { _ in try fixture.client() }
@@ -198,18 +154,52 @@ extension ServerTests {
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         try client.body(until: "hello\n")
       }
-      let idle = try (0..<Limits.overload).map { _ in try fixture.client() }
-      #expect(fixture.eventually { $0.connections == 2 + Limits.overload })
-      let descriptors = openDescriptors()
-      let late = try (0..<20).map { _ in try fixture.client() }
-      for client in late { #expect(try client.receiveAll().hasPrefix("HTTP/1.1 503 ")) }
-      for client in late { client.close() }
-      #expect(fixture.eventually { $0.connections == 2 + Limits.overload && $0.overloaded == 20 })
-      #expect(fixture.eventually { _ in openDescriptors() == descriptors })
-      idle[0].send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(try idle[0].response().status == 503)
-      #expect(try idle[0].receiveAll().isEmpty)
-      idle[0].close()
+      let third = try fixture.client()
+      third.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      let response = try third.response()
+      #expect(response.status == 503)
+      #expect(response.header("Retry-After") == "2")
+      streams[0].close()
+      #expect(fixture.eventually { $0.connections == 1 })
+      let fourth = try fixture.client()
+      fourth.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      try fourth.body(until: "hello\n")
+    }
+
+    @Test("A request above the limit takes the place of the connection that is idle for the longest time")
+    func displacement() throws {
+      let fixture = try Fixture(configure: { $0.connectionLimit = 2 })
+      func ask(_ client: RawClient) throws -> Int {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        return try client.response().status
+      }
+      let clients = try (0..<3).map { _ in try fixture.client() }
+      #expect(fixture.eventually { $0.connections == 3 })
+      #expect(try ask(clients[0]) == 200)
+      #expect(try ask(clients[1]) == 200)
+      #expect(try ask(clients[2]) == 200)
+      #expect(try clients[0].receiveAll().isEmpty)
+      #expect(fixture.eventually { $0.connections == 2 && $0.displaced == 1 })
+      #expect(try ask(clients[1]) == 200)
+      #expect(try ask(clients[2]) == 200)
+    }
+
+    @Test("Connections without a request beyond the reserve take the place of older ones")
+    func reserve() throws {
+      let log = EventLog()
+      let fixture = try Fixture(.takeover, configure: { $0.connectionLimit = 2 }, handler: Fixture.follow(log))
+      let streams = try (0..<2).map { _ in try fixture.client() }
+      for client in streams {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.body(until: "hello\n")
+      }
+      let idle = try (0..<Limits.overload + 20).map { _ in try fixture.client() }
+      for client in idle[..<21] { #expect(try client.receiveAll().isEmpty) }
+      #expect(fixture.eventually { $0.connections == 1 + Limits.overload && $0.displaced == 21 })
+      idle[21].send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try idle[21].response().status == 503)
+      log.append(id: 1, kind: 0, bytes: Array("one\n".utf8))
+      for client in streams { try client.body(until: "one\n") }
     }
 
     @Test("NUL is never accepted as a separator")

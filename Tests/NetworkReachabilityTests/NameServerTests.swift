@@ -178,7 +178,7 @@ struct NameServerTests {
     let names = (0..<400).map { "silent\($0).example." } + ["db.example."]
     let visits = try names.map { name in
       let target = try ReachabilityTarget(host: name)
-      return try #require(bench.monitor.listen(forClientOf: target, on: inline) { _ in })
+      return try #require(bench.monitor.listen(forClientOf: target, client: "c", on: inline) { _ in })
     }
     // Two families of all concurrent queries; the ephemeral name is queued behind the others.
     #expect(await eventually(within: Self.wait) { () async in server.total >= 128 })

@@ -155,6 +155,31 @@ import Testing
     fixture.close()
   }
 
+  @Test("Arrays whose clients have disconnected do not wait for the others")
+  func abandonedArrays() throws {
+    let fixture = try HistoryFixture(small)
+    defer { fixture.close() }
+    try start(fixture)
+    try change(fixture, 1001...1400)
+    let feed = fixture.service.service.events
+    let known = "\(fixture.store.recovered.epoch)-1"
+    for _ in 0..<EventReplayLimiter.limit { _ = feed.replays.admit { true } }
+    let inboxes = try (0..<20).map { _ in
+      let request = HTTPRequest(
+        target: "/events",
+        headers: ["Host": "127.0.0.1:8080", "Accept": "application/json", "Last-Event-ID": known])
+      let inbox = try HTTPServerInbox()
+      guard case .later(let start) = fixture.service.service.handle(request) else { throw TestError("no promise") }
+      start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+      return inbox
+    }
+    #expect(eventually { feed.replays.waiting == 20 })
+    for inbox in inboxes {
+      for case .onAbandonment(_, _, let body) in inbox.take().messages { body() }
+    }
+    #expect(eventually { feed.replays.waiting == 0 })
+  }
+
   @Test("After a restart a stream begins with the first reading, not with an unknown state")
   func firstReading() throws {
     let first = try HistoryFixture()

@@ -88,8 +88,8 @@ import Testing
     let feed = HostEventPublisher(monitor: monitor)
     try monitor.start()
     let target = try ReachabilityTarget(host: "10.0.0.9")
-    var first = feed.watch([target])
-    var second = feed.watch([target])
+    var first = feed.watch([target], client: "c")
+    var second = feed.watch([target], client: "c")
     #expect(first != nil && second != nil)
     #expect(feed.watches == 2)
     #expect(eventually { monitor.verdict(of: target) != nil })
@@ -110,10 +110,10 @@ import Testing
     let feed = HostEventPublisher(monitor: monitor)
     try monitor.start()
     let target = try ReachabilityTarget(host: "10.0.0.9")
-    var ticket = feed.watch([target])
+    var ticket = feed.watch([target], client: "c")
     var verdict = try #require(monitor.verdict(of: target))
     ticket = nil
-    ticket = feed.watch([target])
+    ticket = feed.watch([target], client: "c")
     let before = feed.log.occupancy.appended
     verdict.path.reason = .noRoute
     verdict.path.flags = []
@@ -156,12 +156,12 @@ import Testing
     let (first, second) = (try ReachabilityTarget(host: "10.0.0.8"), try ReachabilityTarget(host: "10.0.0.9"))
     let end = Locked(false)
     let refused = Thread {
-      while !end.withLock(\.self) { _ = feed.watch([first, second]) }
+      while !end.withLock(\.self) { _ = feed.watch([first, second], client: "c") }
     }
     refused.start()
     var deaf = 0
     for _ in 0..<40 {
-      guard let ticket = feed.watch([second]) else { continue }
+      guard let ticket = feed.watch([second], client: "c") else { continue }
       if !eventually(within: .seconds(1), { monitor.verdict(of: second) != nil }) { deaf += 1 }
       withExtendedLifetime(ticket) {}
       guard deaf < 3 else { break }

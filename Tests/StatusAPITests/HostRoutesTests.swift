@@ -127,25 +127,6 @@ import Testing
     #expect(lost["reason"] as? String == "noRoute", "the way out is the better explanation")
   }
 
-  @Test func resolutionRateIsLimitedPerClient() throws {
-    // Other clients and other hosts are not concerned.
-    let rateLimiter = ResolutionRateLimiter()
-    let start = ContinuousClock.now
-    for _ in 0..<ResolutionRateLimiter.ratePerSecond { #expect(rateLimiter.consume(client: "a", now: start)) }
-    #expect(!rateLimiter.consume(client: "a", now: start))
-    #expect(rateLimiter.consume(client: "b", now: start))
-    #expect(!rateLimiter.consume(client: "a", now: start + .milliseconds(999)))
-    #expect(rateLimiter.consume(client: "a", now: start + .seconds(1)))
-  }
-
-  @Test func resolutionLimiterIsBounded() {
-    let rateLimiter = ResolutionRateLimiter()
-    let start = ContinuousClock.now
-    for client in 0..<(3 * ResolutionRateLimiter.clientLimit) {
-      #expect(rateLimiter.consume(client: "\(client)", now: start))
-    }
-  }
-
   @Test(arguments: [("127.0.0.1:1", "127.0.0.1:2", "127.0.0.2:1"), ("[fd00::1]:1", "[fd00::1]:2", "[fd00:0:0:1::2]:1")])
   func resolutionsAboveTheRateAnswer429(first: String, same: String, other: String) throws {
     let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
@@ -157,6 +138,39 @@ import Testing
     #expect(try service.ask("/hosts/localhost?resolve=none", peer: first).status == 200)
     #expect(try service.ask("/hosts/10.0.0.9", peer: first).status == 200)
     #expect(try service.ask("/hosts/localhost", peer: other).status == 200, "another client")
+  }
+
+  @Test func everyNameOfAStreamCounts() throws {
+    let server = try DNSServer { _, _ in .addresses([[192, 0, 2, 1]], timeToLive: 1) }
+    defer { server.stop() }
+    let service = try ScriptedService(nameServers: [server.address])
+    // Twenty streams of 64 names each would cause 2,560 queries.
+    let answers = try (0..<20).map { stream in
+      let hosts = (0..<64).map { "host=h\($0).s\(stream).test." }.joined(separator: "&")
+      return try service.ask("/events?\(hosts)", peer: "192.0.2.1:1")
+    }
+    #expect(answers[0].status == 200 && answers.last?.status == 429)
+    #expect(answers.last?.headers["Retry-After"].flatMap { Int($0) }.map { (1...7).contains($0) } == true)
+    let served = answers.count { $0.status == 200 }
+    #expect(eventually { server.total >= 2 * 64 * served })
+    #expect(served <= 2 && server.total <= 2 * 64 * served, "\(served) streams, \(server.total) queries")
+    // Names that are watched already cause no lookup.
+    let same = (0..<64).map { "host=h\($0).s0.test." }.joined(separator: "&")
+    for _ in 0..<3 { #expect(try service.ask("/events?\(same)", peer: "192.0.2.1:1").status == 200) }
+    withExtendedLifetime(answers) {}
+  }
+
+  @Test func watchedNamesOfAClientAreLimited() throws {
+    let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
+    let quota = service.service.context.hostNames
+    let lease = quota.watch(Set((0..<HostNameQuota.watchesOfClient).map { "n\($0)" }), client: "192.0.2.1")
+    let refused = try service.ask("/events?host=db.test.", peer: "192.0.2.1:1")
+    #expect(refused.status == 429 && refused.headers["Retry-After"] == "10")
+    let waiting = try service.ask("/hosts/db.test.?wait=1m", ["If-None-Match": "*"], peer: "192.0.2.1:1")
+    #expect(waiting.status == 429 && waiting.headers["Retry-After"] == "10")
+    #expect(try service.ask("/events?host=10.0.0.1", peer: "192.0.2.1:1").status == 200, "an address is not looked up")
+    #expect(try service.ask("/events?host=db.test.", peer: "192.0.2.2:1").status == 200)
+    withExtendedLifetime(lease) {}
   }
 
   @Test func kernelFailureIsUnknownAsInStatusAndWithoutDetails() throws {

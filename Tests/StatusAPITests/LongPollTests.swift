@@ -279,9 +279,19 @@ extension ScriptedService {
   func park(_ target: String, _ headers: HTTPHeaders) throws -> ParkedRequest {
     var headers = headers
     headers["Host"] = "127.0.0.1:8080"
-    guard case .wait(let wait) = service.handle(HTTPRequest(target: target, headers: headers)) else {
-      throw TestError("\(target) does not wait")
+    switch service.handle(HTTPRequest(target: target, headers: headers)) {
+    case .wait(let wait): return try ParkedRequest(wait)
+    case .later(let start):
+      let inbox = try HTTPServerInbox()
+      start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+      var found: HTTPWait?
+      eventually {
+        for case .wait(_, _, let wait) in inbox.take().messages { found = wait }
+        return found != nil
+      }
+      if let found { return try ParkedRequest(found) }
+    case .now: break
     }
-    return try ParkedRequest(wait)
+    throw TestError("\(target) does not wait")
   }
 }

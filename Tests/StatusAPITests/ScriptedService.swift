@@ -58,7 +58,13 @@ struct ScriptedService {
     start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     var answer: HTTPResponse?
     let isAnswered = eventually {
-      for case .reply(_, _, let response) in inbox.take().messages { answer = response }
+      for message in inbox.take().messages {
+        switch message {
+        case .reply(_, _, let response): answer = response
+        case .wait(_, _, let wait): _ = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
+        default: break
+        }
+      }
       return answer != nil
     }
     try #require(isAnswered, "the promise was not kept")

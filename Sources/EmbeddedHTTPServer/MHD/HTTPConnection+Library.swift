@@ -12,15 +12,17 @@ extension HTTPConnection {
     guard !isSuspended else { return }
     isSuspended = true
     unsafe MHD_suspend_connection(handle)
-    // Only the loop's own poller sees the client of a suspended connection close it.
+    // Only the loop's own poller sees the client of a suspended connection close it, or send more.
     guard !isWatched else { return }
-    isWatched = (try? loop.context.poller.add(descriptor, [.peerClosed, .edgeTriggered], token: token)) != nil
+    let events: Poller.Events = [.readable, .peerClosed, .edgeTriggered]
+    isWatched = (try? loop.context.poller.add(descriptor, events, token: token)) != nil
   }
 
   /// Returns the connection to libmicrohttpd.
   func resume() {
     guard isSuspended else { return }
     isSuspended = false
+    if isInputLimited { restoreInput() }
     unsafe MHD_resume_connection(handle)
   }
 
@@ -112,11 +114,36 @@ extension HTTPConnection {
   }
 
   /// Bytes of the client are in the socket's receive buffer.
-  var hasUnread: Bool {
+  var hasUnread: Bool { unreadBytes > 0 }
+
+  /// The number of bytes in the socket's receive buffer.
+  var unreadBytes: Int {
     var unread: Int32 = 0
     _ = unsafe CMicroHTTPD_unread(descriptor, &unread)
-    return unread > 0
+    return Int(unread)
   }
+
+  /// The number of bytes that were sent and that the client's kernel has not acknowledged.
+  var unsentBytes: Int {
+    var unsent: Int32 = 0
+    _ = unsafe CMicroHTTPD_unsent(descriptor, &unsent)
+    return Int(unsent)
+  }
+
+  /// Makes the kernel buffer as little as it can of what the client sends, beyond what it has already.
+  func limitInput() {
+    guard !isInputLimited else { return }
+    isInputLimited = true
+    ListeningSocket.set(descriptor, SOL_SOCKET, SO_RCVBUF, 0)
+  }
+
+  private func restoreInput() {
+    isInputLimited = false
+    ListeningSocket.set(descriptor, SOL_SOCKET, SO_RCVBUF, Limits.receiveBuffer)
+  }
+
+  /// The length of the current request's head.
+  var headBytes: Int { unsafe CMicroHTTPD_header_size(handle) }
 
   /// The Content-Length that libmicrohttpd has read; nil for none.
   var contentLength: String? { unsafe CMicroHTTPD_content_length(handle).map { unsafe String(cString: $0) } }

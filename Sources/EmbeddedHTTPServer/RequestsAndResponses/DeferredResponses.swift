@@ -31,6 +31,18 @@ final class DeferredResponses {
     deferral.wait?.end = wait.begin(promise(connection, within: wait.limit.nanoseconds, deferral))
   }
 
+  /// Makes a promised response a long poll.
+  func continueWaiting(_ connection: HTTPConnection, _ wait: HTTPWait) {
+    guard let deferral = connection.deferral else { return }
+    deferral.abandoned = nil
+    deferral.wait = DeferredHTTPResponse.Wait(expired: wait.expired)
+    context.counters.waiting.increment()
+    context.timers.set(
+      .reply(connection.token), at: MonotonicInstant.now.advanced(byNanoseconds: wait.limit.nanoseconds))
+    deferral.wait?.end = wait.begin(
+      HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.requestNumber))
+  }
+
   /// Keeps what to call when the response is not needed any more; calls it if that is so already.
   func setAbandonmentHandler(_ body: @escaping @Sendable () -> Void, connection token: UInt64, request: UInt64) {
     guard let connection = connections[token], connection.requestNumber == request, let deferral = connection.deferral,

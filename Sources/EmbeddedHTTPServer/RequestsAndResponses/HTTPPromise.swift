@@ -7,11 +7,13 @@ internal import Synchronization
 /// does not wait in vain. Both have no effect once the client has disconnected.
 public final class HTTPPromise: Sendable {
   private let keep: @Sendable (HTTPResponse?) -> Void
+  private let keepWaiting: @Sendable (HTTPWait) -> Void
   private let setAbandonmentHandler: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let isKept = Atomic(false)
 
   init(inbox: HTTPServerInbox, connection: UInt64, request: UInt64) {
     keep = { inbox.post(.reply(connection: connection, request: request, $0)) }
+    keepWaiting = { inbox.post(.wait(connection: connection, request: request, $0)) }
     setAbandonmentHandler = { body in
       // A stopped server sends no response.
       if inbox.post(.onAbandonment(connection: connection, request: request, body)) != .accepted { body() }
@@ -22,6 +24,7 @@ public final class HTTPPromise: Sendable {
   private init(_ original: HTTPPromise, _ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) {
     // If this promise is released, it releases the original, which then answers 500.
     keep = { if let response = $0 { original.fulfil(change(response)) } }
+    keepWaiting = { original.fulfil(waiting: $0.map(change)) }
     setAbandonmentHandler = { original.onAbandonment($0) }
   }
 
@@ -34,6 +37,14 @@ public final class HTTPPromise: Sendable {
   public func fulfil(_ response: HTTPResponse) {
     guard !isKept.exchange(true, ordering: .acquiringAndReleasing) else { return }
     keep(response)
+  }
+
+  /// Makes the request a long poll, which the server begins on its thread; later calls have no effect.
+  ///
+  /// For a handler that finds only after some work that the client has the present state.
+  public func fulfil(waiting wait: HTTPWait) {
+    guard !isKept.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    keepWaiting(wait)
   }
 
   /// Registers `body` for a call when the response is not needed any more.

@@ -11,13 +11,16 @@ public struct HTTPWait: Sendable {
   /// The returned closure ends the wait. It is called once, on the server's thread, when the response was given, the
   /// wait has timed out or the client has disconnected. Neither closure may block.
   public var begin: @Sendable (HTTPPromise) -> @Sendable () -> Void
+  /// Bytes of memory that the wait retains besides the request; they count towards the memory of connections.
+  public var retainedBytes: Int
 
   /// Makes a wait.
   public init(
-    limit: Duration, expired: @escaping @Sendable () -> HTTPResponse,
+    limit: Duration, retainedBytes: Int = 0, expired: @escaping @Sendable () -> HTTPResponse,
     begin: @escaping @Sendable (HTTPPromise) -> @Sendable () -> Void
   ) {
     self.limit = limit
+    self.retainedBytes = retainedBytes
     self.expired = expired
     self.begin = begin
   }
@@ -25,7 +28,7 @@ public struct HTTPWait: Sendable {
   /// Returns the same wait with `change` applied to its response, including the timeout response.
   public func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPWait {
     let (expired, begin) = (expired, begin)
-    return HTTPWait(limit: limit) {
+    return HTTPWait(limit: limit, retainedBytes: retainedBytes) {
       change(expired())
     } begin: {
       begin($0.map(change))

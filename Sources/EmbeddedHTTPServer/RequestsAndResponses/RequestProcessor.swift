@@ -14,14 +14,14 @@ final class RequestProcessor {
   private let streams: HTTPCallbackStreams
   private let halfClosed: HalfClosedHTTPClients
   private let errors: ErrorResponseMatcher
-  private let memory: TransferMemory
+  private let memory: ConnectionMemory
   private let handler: HTTPHandler
 
   init(
     _ context: HTTPServerContext, connections: HTTPConnectionTable, responses: ResponseSender, direct: DirectResponder,
     deferred: DeferredResponses, streams: HTTPCallbackStreams, halfClosed: HalfClosedHTTPClients,
     errors: ErrorResponseMatcher,
-    memory: TransferMemory, handler: @escaping HTTPHandler
+    memory: ConnectionMemory, handler: @escaping HTTPHandler
   ) {
     self.context = context
     self.connections = connections
@@ -52,6 +52,7 @@ final class RequestProcessor {
     connection.stopPolling()
     errors.headEnded(connection)
     if connection.isAborted { return false }
+    if connection.admission == .exceedsConnectionLimit { memory.makeRoom(for: connection) }
     if let refusal = connections.capacityRefusal(connection) {
       connection.request = makeRequest(connection, read(), RequestTarget(connection.target))
       context.counters.overloaded.increment()
@@ -105,6 +106,7 @@ final class RequestProcessor {
     }
     let hasBody = length > 0
     connections.setAwaitsBody(connection, hasBody)
+    if hasBody { connection.since = context.now }
     connection.setRequestDeadline(hasBody ? context.now.advanced(byNanoseconds: context.spans.requestBody) : nil)
     connection.cachedHead = unsafe hasBody || bytes.count > Limits.cachedHead ? nil : CachedRequestHead(bytes, request)
     return true
@@ -114,7 +116,7 @@ final class RequestProcessor {
   func bodyReceived(_ connection: HTTPConnection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     if connection.isAborted { return false }
     unsafe connection.request?.body.append(contentsOf: bytes)
-    memory.hold(connection.request?.body.count ?? 0, for: connection)
+    memory.hold(connection.headBytes + (connection.request?.body.capacity ?? 0), for: connection)
     return true
   }
 
@@ -148,13 +150,32 @@ final class RequestProcessor {
         return responses.answer(connection, direct.render(.draining, for: connection))
       }
       body(deferred.promise(connection, within: context.spans.reply))
+      memory.hold(connection.headBytes, for: connection)
       return true
     case .wait(let wait):
       // A stop would wait for a wait that begins now.
       guard !context.stop.isDraining else { return responses.answer(connection, wait.expired()) }
       deferred.wait(connection, wait)
+      holdWait(connection, wait)
       return true
     }
+  }
+
+  /// The promised response to a request waits for a change.
+  func wait(_ wait: HTTPWait, connection: HTTPConnection?, request: UInt64) {
+    guard let connection, connection.requestNumber == request, connection.awaitsReply else { return }
+    guard !context.stop.isDraining else {
+      return deferred.deliver(wait.expired(), connection: connection.token, request: request)
+    }
+    deferred.continueWaiting(connection, wait)
+    holdWait(connection, wait)
+  }
+
+  private func holdWait(_ connection: HTTPConnection, _ wait: HTTPWait) {
+    // The response may have been given already.
+    guard connection.awaitsReply else { return }
+    connection.since = context.now
+    memory.hold(connection.headBytes + wait.retainedBytes, for: connection)
   }
 
   /// The request is over, answered or not; another one may follow on the connection.
@@ -164,6 +185,7 @@ final class RequestProcessor {
     halfClosed.ended(connection)
     connections.finishRequest(connection)
     memory.release(connection)
+    if connection.uncheckedOutput >= Limits.uncheckedOutput { memory.checkOutput(connection) }
     connections.setAwaitsBody(connection, false)
     // The library has added the socket of a suspended connection to its epoll set again, which reports an end.
     let wasSuspended = connection.isWatched
@@ -172,6 +194,7 @@ final class RequestProcessor {
     connection.requestNumber += 1
     connection.request = nil
     connection.isSuspended = false
+    connection.since = context.now
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
     if !wasSuspended, connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
   }

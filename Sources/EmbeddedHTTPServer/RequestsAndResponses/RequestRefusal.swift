@@ -98,6 +98,10 @@ extension RequestRefusal {
   static let tooSlow = RequestRefusal(
     rule: .tooSlow, status: 408, detail: "the request was incomplete after its time limit")
 
+  static let displaced = RequestRefusal(
+    rule: .tooSlow, status: 408,
+    detail: "the memory for requests is used up, and this one was incomplete for the longest time; send it faster")
+
   static func tooManyConnections(limit: Int) -> RequestRefusal {
     RequestRefusal(
       rule: .tooManyConnections, status: 429, detail: "more than \(limit) connections from this client address",

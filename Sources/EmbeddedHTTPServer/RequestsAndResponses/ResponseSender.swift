@@ -8,11 +8,11 @@ final class ResponseSender {
   private let errors: ErrorResponseMatcher
   private let streams: HTTPCallbackStreams
   private let takeover: HTTPStreamTakeover?
-  private let memory: TransferMemory
+  private let memory: ConnectionMemory
 
   init(
     _ context: HTTPServerContext, direct: DirectResponder, errors: ErrorResponseMatcher, streams: HTTPCallbackStreams,
-    takeover: HTTPStreamTakeover?, memory: TransferMemory
+    takeover: HTTPStreamTakeover?, memory: ConnectionMemory
   ) {
     self.context = context
     self.direct = direct
@@ -31,18 +31,25 @@ final class ResponseSender {
     if let strictTransport = context.strictTransport {
       response.headers["Strict-Transport-Security"] = strictTransport
     }
+    hold(response.length ?? 0, for: connection)
     switch response.body {
     case .shared(let body) where isBare:
       return queue(connection, response, body.response(strictTransport: context.strictTransport))
     case .shared(let body):
-      memory.hold(body.bytes.count, for: connection)
       return queue(connection, response, MHDResponse(bytes: body.bytes, headers: response.headers))
     case .none: return queue(connection, response, MHDResponse(bytes: [], headers: response.headers))
     case .bytes(let bytes):
-      memory.hold(bytes.count, for: connection)
       return queue(connection, response, MHDResponse(bytes: bytes, headers: response.headers))
     case .stream(let stream): return answer(connection, response, stream)
     }
+  }
+
+  /// Counts a response's body, until the client has received it.
+  private func hold(_ bytes: Int, for connection: HTTPConnection) {
+    connection.uncheckedOutput += bytes + Limits.responseHead
+    guard bytes >= Limits.countedResponse else { return }
+    connection.since = context.now
+    memory.hold(bytes, for: connection)
   }
 
   /// Refuses a request in one of its calls, where libmicrohttpd accepts a response.
@@ -101,6 +108,7 @@ final class ResponseSender {
   /// Sends the response that was sent before.
   func sendCached(_ connection: HTTPConnection, _ answer: CachedResponse) -> Bool {
     context.counters.bodyBytes.add(answer.length)
+    hold(answer.length, for: connection)
     answer.cacheValidity.onReuse()
     errors.answerQueued(connection)
     connection.phase = .answered

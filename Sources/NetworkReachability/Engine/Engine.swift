@@ -188,7 +188,7 @@ final class Engine: Sendable {
     guard let number else { return nil }
     subscriber.wake()
     if !filter.targets.isEmpty {
-      for target in filter.targets { names.watch(target, for: number, isEphemeral: filter.isEphemeral) }
+      for target in filter.targets { names.watch(target, for: number, client: filter.client) }
       // The subscription may have ended meanwhile, before the names were watched.
       if !isSubscribed(number) { filter.targets.forEach { names.unwatch($0, for: number) } }
       refreshSource()

@@ -1,6 +1,9 @@
 internal import ReachabilityModel
 
-/// The memory that registered targets may use, derived from the limit of the process's cgroup.
+/// The memory that registered targets and clients' connections may use, derived from the limit of the process's cgroup.
+///
+/// The service plans with seven eighths of the limit. Targets may use all of that but an eighth of the limit, which belongs to
+/// connections; connections may also use what the targets do not.
 ///
 /// The constants are resident memory (VmRSS) of the release build on x86-64 glibc, measured with TCP targets that answer,
 /// after 25 to 40 s, over 26 MB of the idle service:
@@ -19,10 +22,12 @@ internal import ReachabilityModel
 public struct QuotaMemoryBudget: Hashable, Sendable {
   /// The share of the cgroup's limit that the service plans with, in percent.
   ///
-  /// The rest is for what is not resident for long: a page of `/metrics`, request bodies, socket buffers, page cache.
+  /// Half of the rest is for connections, the other half for what is not resident for long: a page of `/metrics`, page cache.
   static let usableShare = 75
   /// Bytes without any target: the idle service (26 MB) and its full event history (8 MiB).
   static let serviceBytes = 36 << 20
+  /// The divisor for the part of the limit that connections may use in any case, and for the part that is not planned.
+  static let reservedShare = 8
   /// Bytes of one target: its definition, state, timer and route watch.
   static let targetBytes = 5_700
   /// Bytes for each check a second: results, queued checks and the allocator's free lists grow with the rate.
@@ -41,6 +46,14 @@ public struct QuotaMemoryBudget: Hashable, Sendable {
     // In two parts, for the product of a large limit overflows.
     let usable = limit / 100 * Self.usableShare + limit % 100 * Self.usableShare / 100
     return max(0, usable - Self.serviceBytes)
+  }
+
+  /// Bytes for connections in any case.
+  public var guaranteedConnections: Int { limit / Self.reservedShare }
+
+  /// Bytes for connections while targets are charged with `used`.
+  public func connections(besides used: Int) -> Int {
+    max(guaranteedConnections, limit - limit / Self.reservedShare - Self.serviceBytes - used)
   }
 
   /// Bytes that a target is charged with at all times.

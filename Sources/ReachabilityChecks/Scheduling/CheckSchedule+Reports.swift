@@ -9,19 +9,29 @@ extension CheckSchedule {
   public var count: Int { guarded.withLock { $0.state.entries.count } }
 
   /// The reports of the first targets that fulfil a condition, ordered by identifier, beginning after `id`.
+  ///
+  /// They are read in parts, and the condition is evaluated without the schedule's lock: a query of a client does not delay
+  /// checks. A target that changes meanwhile is reported once, before or after the change.
   public func reports(
     after id: String? = nil, limit: Int = .max, where isIncluded: (TargetReport) -> Bool = { _ in true }
   ) -> [TargetReport] {
+    var found: [TargetReport] = []
+    var last = id
+    repeat {
+      let part = part(after: last, count: min(limit, Limits.reportsPerLock))
+      for report in part.reports where found.count < limit && isIncluded(report) { found.append(report) }
+      last = part.end
+    } while last != nil && found.count < limit
+    return found
+  }
+
+  /// The reports of the next targets after an identifier, and the last identifier if there may be more.
+  private func part(after id: String?, count: Int) -> (reports: [TargetReport], end: String?) {
     guarded.withLock { guarded in
       let order = guarded.orderedIDs()
-      var found: [TargetReport] = []
-      found.reserveCapacity(min(limit, order.count))
-      var index = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
-      while index < order.count, found.count < limit {
-        if let report = guarded.state.entries[order[index]]?.report, isIncluded(report) { found.append(report) }
-        index += 1
-      }
-      return found
+      let start = id.map { id in order.partitioningIndex { $0 > id } } ?? 0
+      let ids = order[start...].prefix(count)
+      return (ids.compactMap { guarded.state.entries[$0]?.report }, ids.count == count ? ids.last : nil)
     }
   }
 

@@ -1,13 +1,20 @@
 internal import EmbeddedHTTPServer
 internal import HostProcess
+internal import ReachabilityChecks
 
 extension Configuration {
-  /// The divisor for the part of the memory limit that bodies of requests and responses may use: half of what the
-  /// targets and the service leave (see ``MemoryBudget``).
-  private static let transferMemoryShare = 8
-
   /// Returns the settings of one of `count` servers, with the general limits and the rules of its own address.
-  func server(_ listener: HTTPServer.Configuration, _ number: Int, of count: Int) -> HTTPServer.Configuration {
+  ///
+  /// - Parameters:
+  ///   - listener: the settings of the address.
+  ///   - number: the number of the server.
+  ///   - count: the number of servers.
+  ///   - targetMemory: returns the bytes of memory that registered targets are charged with.
+  /// - Returns: the settings.
+  func server(
+    _ listener: HTTPServer.Configuration, _ number: Int, of count: Int,
+    besides targetMemory: @escaping @Sendable () -> Int
+  ) -> HTTPServer.Configuration {
     var server = listener
     let own = self.listener(number, at: listener.address)
     server.servers = count
@@ -18,8 +25,11 @@ extension Configuration {
     if let limit = connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = streamLimit { server.streamLimit = limit }
     server.streams = streams
-    if let memory = CgroupMemory.limit() {
-      server.transferMemory = min(server.transferMemory, memory / Self.transferMemoryShare)
+    if let budget = CgroupMemory.limit().map(QuotaMemoryBudget.init) {
+      let most = server.memory.guaranteed
+      server.memory = HTTPServer.ConnectionMemoryLimit(guaranteed: min(most, budget.guaranteedConnections)) {
+        min(most, budget.connections(besides: targetMemory()))
+      }
     }
     if let limit = requestBodyLimit { server.requestBodyLimit = limit }
     return server

@@ -14,6 +14,8 @@ final class EventReplay: StreamHistory {
     /// The last event that was read.
     var sequence: UInt64
     var isAdmitted = false
+    /// The place in the queue of the limiter.
+    var ticket: UInt64?
   }
 
   private let feed: EventPublisher
@@ -33,7 +35,13 @@ final class EventReplay: StreamHistory {
     state = Locked(State(sequence: sequence))
   }
 
-  deinit { end() }
+  deinit { cancel() }
+
+  /// Reads nothing more, and calls no completion if the replay has not begun: the client has disconnected.
+  func cancel() {
+    if let ticket = state.withLock(\.ticket) { limiter.cancel(ticket) }
+    end()
+  }
 
   /// Lets another replay begin.
   private func end() {
@@ -57,12 +65,14 @@ final class EventReplay: StreamHistory {
   /// Reads the next events; not again before the completion, and not after the last part.
   func next(_ completion: @escaping @Sendable (Part) -> Void) {
     if state.withLock(\.isAdmitted) { return read(completion) }
-    limiter.admit { [weak self, limiter] in
+    let ticket = limiter.admit { [weak self] in
       // The client may have disconnected while it waited.
-      guard let self else { return limiter.release() }
+      guard let self else { return false }
       state.withLock { $0.isAdmitted = true }
       read(completion)
+      return true
     }
+    state.withLock { $0.ticket = ticket }
   }
 
   private func read(_ completion: @escaping @Sendable (Part) -> Void) {
@@ -121,37 +131,76 @@ final class EventReplay: StreamHistory {
 }
 
 /// Limits the replays at a time, because each holds a piece in memory and reads the disk; others wait in order.
+///
+/// As many wait as streams and requests are open: a replay whose client has disconnected leaves the queue.
 final class EventReplayLimiter: Sendable {
+  /// Begins a replay; false if its client has disconnected.
+  typealias Start = @Sendable () -> Bool
+
   /// Replays at a time.
-  private static let limit = 8
+  static let limit = 8
+  /// Cancelled places in the queue, besides as many as are taken, before they are removed.
+  private static let cancelledPlaces = 64
 
   private struct State {
     var running = 0
-    var waiting: Deque<@Sendable () -> Void> = []
+    var lastTicket: UInt64 = 0
+    /// The tickets in order; those without an entry in ``starts`` are cancelled.
+    var order: Deque<UInt64> = []
+    var starts: [UInt64: Start] = [:]
   }
 
   private let state = Locked(State())
 
-  /// Runs a closure now or when another replay has ended; ``release()`` must follow.
-  func admit(_ body: @escaping @Sendable () -> Void) {
-    let isAdmitted = state.withLock { state in
-      guard state.running < Self.limit else {
-        state.waiting.append(body)
-        return false
+  /// The number of replays that wait.
+  var waiting: Int { state.withLock(\.starts.count) }
+
+  /// Calls a closure now or when another replay has ended; ``release()`` must follow if it begins.
+  ///
+  /// - Returns: the ticket to cancel it while it waits.
+  func admit(_ start: @escaping Start) -> UInt64? {
+    let ticket = state.withLock { state -> UInt64? in
+      guard state.running >= Self.limit else {
+        state.running += 1
+        return nil
       }
-      state.running += 1
-      return true
+      state.lastTicket += 1
+      state.order.append(state.lastTicket)
+      state.starts[state.lastTicket] = start
+      return state.lastTicket
     }
-    if isAdmitted { body() }
+    if ticket == nil, !start() { release() }
+    return ticket
+  }
+
+  /// Removes a replay that waits.
+  func cancel(_ ticket: UInt64) {
+    // Released outside the lock: the closure may have the last reference to another replay.
+    let cancelled = state.withLock { state in
+      let start = state.starts.removeValue(forKey: ticket)
+      if state.order.count > 2 * state.starts.count + Self.cancelledPlaces {
+        state.order.removeAll { state.starts[$0] == nil }
+      }
+      return start
+    }
+    _ = cancelled
   }
 
   /// Ends a replay.
   func release() {
-    let next = state.withLock { state in
-      let next = state.waiting.popFirst()
-      if next == nil { state.running -= 1 }
-      return next
+    while let start = next() {
+      if start() { return }
     }
-    next?()
+  }
+
+  /// The next replay, which takes the place of the one that has ended; nil if none waits.
+  private func next() -> Start? {
+    state.withLock { state in
+      while let ticket = state.order.popFirst() {
+        if let start = state.starts.removeValue(forKey: ticket) { return start }
+      }
+      state.running -= 1
+      return nil
+    }
   }
 }

@@ -6,24 +6,24 @@ internal import JSONFormat
 extension EventRoutes {
   /// Makes the array of the newest events in memory, or of those after one, which the store may have.
   static func array(
-    _ context: RequestContext, after known: String?, _ selection: EventLog.Selection,
-    _ completion: @escaping @Sendable (HTTPResponse) -> Void
+    _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ promise: HTTPPromise
   ) {
     let feed = context.service.events
     let selection = feed.withoutInitialEntry(selection)
     var array = EventArray(feed, selection)
     guard let known else {
       array.addNewest()
-      return completion(array.response)
+      return promise.fulfil(array.response)
     }
     guard let replay = feed.replay(after: known, selection) else {
       array.add(after: known)
-      return completion(array.response)
+      return promise.fulfil(array.response)
     }
+    promise.onAbandonment { [weak replay] in replay?.cancel() }
     array.read(replay, after: known) { result in
       switch result {
-      case .success(let array): completion(array.response)
-      case .failure(let error): completion(context.answer(Problem(error, context.service, context.requestID)))
+      case .success(let array): promise.fulfil(array.response)
+      case .failure(let error): promise.fulfil(context.answer(Problem(error, context.service, context.requestID)))
       }
     }
   }

@@ -31,7 +31,9 @@ package enum EventRoutes {
     }
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
     if context.media == .json {
-      return .later { promise in array(context, after: known, selection) { promise.fulfil($0) } }
+      return context.service.documents.reply(to: context) { () throws(Problem) in
+        .later { promise in array(context, after: known, selection, promise) }
+      }
     }
     let feed = context.service.events
     guard feed.awaitsFirstReading else { return .now(try response(context, after: known, selection, hosts)) }
@@ -72,7 +74,7 @@ package enum EventRoutes {
       let known = (first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent).description
       do throws(Problem) {
         guard context.media != .json else {
-          return array(context, after: known, selection) { promise.fulfil($0) }
+          return array(context, after: known, selection, promise)
         }
         promise.fulfil(try response(context, after: known, selection, hosts))
       } catch {
@@ -103,14 +105,16 @@ package enum EventRoutes {
   private static func watch(
     _ targets: Set<ReachabilityTarget>, _ context: RequestContext, _ stream: inout EventStreamResponse
   ) throws(Problem) {
-    let hasNames = targets.contains { if case .name = $0.remote { true } else { false } }
-    guard !hasNames || context.service.resolutionRateLimiter.consume(client: context.client) else {
+    let names = targets.compactMap { if case .name(let name) = $0.remote { name } else { nil } }
+    guard let quota = context.service.hostNames.watch(Set(names), client: context.client) else {
       throw Problem(
         .rateLimited,
-        "more than \(ResolutionRateLimiter.ratePerSecond) requests with host names per second; retry later",
-        headers: ["Retry-After": "1"])
+        "a client watches at most \(HostNameQuota.watchesOfClient) names, and all together \(HostNameQuota.watches); "
+          + "retry when other streams are closed",
+        headers: ["Retry-After": "10"])
     }
-    guard let lease = context.service.hostEvents.watch(targets) else {
+    try context.countNames(context.service.hostEvents.newNames(among: targets), hint: "")
+    guard let lease = context.service.hostEvents.watch(targets, client: context.client) else {
       throw Problem(
         .rateLimited,
         "all streams together watch at most \(HostEventPublisher.watches) hosts; retry when other streams are closed",
@@ -118,7 +122,15 @@ package enum EventRoutes {
     }
     stream.preamble += lease.frames
     stream.feeds.append(lease.feed)
-    stream.attachment = lease
+    stream.attachment = StreamWatches(hosts: lease, names: quota)
+  }
+
+  /// What a stream watches, until it ends.
+  private final class StreamWatches: Sendable {
+    private let hosts: HostEventPublisher.WatchLease
+    private let names: HostNameQuota.Lease
+
+    init(hosts: HostEventPublisher.WatchLease, names: HostNameQuota.Lease) { (self.hosts, self.names) = (hosts, names) }
   }
 
   /// Returns the selection of log events: all registered targets, unless the query names some.
@@ -148,7 +160,7 @@ package enum EventRoutes {
   private static func kinds(_ context: RequestContext) throws(Problem) -> UInt64 {
     guard let types = context.query["types"] else { return .max }
     var mask: UInt64 = 0
-    for type in types.split(separator: ",", omittingEmptySubsequences: false) where !unfilteredTypes.contains(type) {
+    for type in ListParameter.words(types) where !unfilteredTypes.contains(type) {
       guard let kind = EventPublisher.Kind.allCases.first(where: { "\($0)" == type }) else {
         throw Problem(.badRequest, unknownType(String(type)))
       }

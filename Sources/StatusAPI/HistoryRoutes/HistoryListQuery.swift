@@ -36,9 +36,10 @@ struct HistoryListQuery {
   }
 
   private static func subjects(_ context: RequestContext) throws(Problem) -> [String] {
-    let subjects = context.request.query.filter { $0.name == "subject" }.map(\.value)
+    let subjects = Set(context.request.query.filter { $0.name == "subject" }.map(\.value)).sorted()
     guard subjects.count <= subjectLimit else {
-      throw Problem(.badRequest, "subject may be given up to \(subjectLimit) times; omit it for all subjects")
+      throw Problem(
+        .badRequest, "a request names at most \(subjectLimit) subjects, got \(subjects.count); omit subject for all")
     }
     for subject in subjects {
       let parts = subject.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -61,7 +62,7 @@ struct HistoryListQuery {
   private static func types(_ text: String?) throws(Problem) -> Set<TransitionType>? {
     guard let text else { return nil }
     var types: Set<TransitionType> = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+    for word in ListParameter.words(text) {
       guard let type = TransitionType.allCases.first(where: { $0.name == word }) else {
         let known = TransitionType.allCases.map(\.name).joined(separator: ", ")
         throw Problem(
@@ -75,7 +76,7 @@ struct HistoryListQuery {
   private static func states(_ text: String?) throws(Problem) -> Set<StateCode>? {
     guard let text else { return nil }
     var states: Set<StateCode> = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+    for word in ListParameter.words(text) {
       let found = StateCode.allCases.filter { $0 != .none && $0.name == word }
       guard !found.isEmpty else {
         let names = StateCode.allCases.filter { $0 != .none }.map(\.name)

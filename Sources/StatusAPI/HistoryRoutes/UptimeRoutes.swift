@@ -76,7 +76,7 @@ enum UptimeRoutes {
   // MARK: - Many targets
 
   static let all = APIRoute(
-    pattern: "/uptime", parameters: ["window", "label", "limit", "cursor"], mediaTypes: [.json],
+    pattern: "/uptime", parameters: ["window", "label", "limit", "cursor"], mediaTypes: [.json], isQueued: true,
     summary: "the availability of the registered targets"
   ) { (context) throws(Problem) in
     let history = try context.history()

@@ -56,6 +56,15 @@ final class HostEventPublisher: Sendable {
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
 
+  /// The names among some targets that no stream watches, so that their watch causes a lookup.
+  func newNames(among targets: Set<ReachabilityTarget>) -> Int {
+    guarded.withLock { state in
+      targets.count { target in
+        if case .name = target.remote { target.specialAddresses == .pending && state.hosts[target] == nil } else { false }
+      }
+    }
+  }
+
   /// The number of watches of all streams.
   var watches: Int { guarded.withLock(\.watches) }
 
@@ -67,11 +76,11 @@ final class HostEventPublisher: Sendable {
     let cursor: EventLog.Cursor
   }
 
-  /// Watches hosts until the lease is released; nil above the limit for all streams together.
-  func watch(_ targets: Set<ReachabilityTarget>) -> WatchLease? {
+  /// Watches hosts for a client until the lease is released; nil above the limit for all streams together.
+  func watch(_ targets: Set<ReachabilityTarget>, client: String) -> WatchLease? {
     startLock.withLock { _ in
       guard let start = reserve(targets) else { return nil }
-      guard start.added.allSatisfy({ subscribe($0.target, topic: $0.topic) }) else {
+      guard start.added.allSatisfy({ subscribe($0.target, topic: $0.topic, client) }) else {
         release(targets)
         return nil
       }
@@ -102,9 +111,9 @@ final class HostEventPublisher: Sendable {
 
   /// Subscribes to a host, without the state lock, because the monitor may deliver the first verdict before this
   /// returns.
-  private func subscribe(_ target: ReachabilityTarget, topic: UInt64) -> Bool {
+  private func subscribe(_ target: ReachabilityTarget, topic: UInt64, _ client: String) -> Bool {
     let inline = DeliveryContext { $0() }
-    let subscription = monitor.listen(forClientOf: target, on: inline) { [weak self] update in
+    let subscription = monitor.listen(forClientOf: target, client: client, on: inline) { [weak self] update in
       guard case .host(_, let verdict)? = update.transition?.change, let transition = update.transition else { return }
       self?.publish(verdict, transition, of: target, topic: topic)
     }

@@ -45,14 +45,18 @@ final class HostLongPolls: Sendable {
 
   init(monitor: ReachabilityMonitor) { self.monitor = monitor }
 
+  /// Whether requests wait for a change of a target.
+  func isWatched(_ target: ReachabilityTarget) -> Bool { watches.withLock { $0[target] != nil } }
+
   /// Adds a request that waits for a change of a target.
   ///
   /// - Parameters:
   ///   - target: the target to watch.
+  ///   - client: the client of the request.
   ///   - attempt: receives the verdict and responds if it is a change; returns false to continue waiting.
   /// - Returns: a function that ends the wait; nil when too many targets are watched.
   func add(
-    _ target: ReachabilityTarget, _ attempt: @escaping @Sendable (HostVerdict) -> Bool
+    _ target: ReachabilityTarget, client: String, _ attempt: @escaping @Sendable (HostVerdict) -> Bool
   ) -> (@Sendable () -> Void)? {
     let watch = watches.withLock { watches in
       let watch = watches[target] ?? Watch()
@@ -60,7 +64,7 @@ final class HostLongPolls: Sendable {
       watch.waiterCount.withLock { $0 += 1 }
       return watch
     }
-    guard subscribe(watch, target) else {
+    guard subscribe(watch, target, client) else {
       remove(watch, target)
       return nil
     }
@@ -72,12 +76,12 @@ final class HostLongPolls: Sendable {
   }
 
   /// Subscribes for the first waiting request; false when too many targets are watched.
-  private func subscribe(_ watch: Watch, _ target: ReachabilityTarget) -> Bool {
+  private func subscribe(_ watch: Watch, _ target: ReachabilityTarget, _ client: String) -> Bool {
     watch.subscription.withLock { subscription in
       if subscription != nil { return true }
       // Not on the `netlink` thread, which must not be delayed by responses.
       let elsewhere = DeliveryContext { work in Task.detached { work() } }
-      subscription = monitor.listen(forClientOf: target, on: elsewhere) { [weak watch] update in
+      subscription = monitor.listen(forClientOf: target, client: client, on: elsewhere) { [weak watch] update in
         if let verdict = update.host { watch?.update(verdict) }
       }
       return subscription != nil

@@ -71,10 +71,9 @@ struct HostRouteRequest: Sendable {
     }
   }
 
-  /// The response when too many hosts are watched.
-  var watchLimitResponse: HTTPResponse {
+  /// The problem when too many hosts are watched.
+  var watchLimit: Problem {
     Problem(.rateLimited, "too many hosts are watched; retry without wait", headers: ["Retry-After": "10"])
-      .response(requestID: context.requestID)
   }
 
   private func response(_ verdict: HostVerdict) -> HTTPResponse {

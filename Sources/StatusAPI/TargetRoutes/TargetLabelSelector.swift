@@ -1,7 +1,10 @@
 internal import NetworkReachability
 
 /// A label selector: `env=prod`, or `env` for any value.
-struct TargetLabelSelector {
+struct TargetLabelSelector: Hashable {
+  /// The maximum number of selectors: each is compared with every target.
+  static let limit = 16
+
   private var name: String
   private var value: String?
 
@@ -11,16 +14,20 @@ struct TargetLabelSelector {
   }
 
   /// Parses the parameter `label`: a comma-separated list, all of which must match.
-  static func parse(_ text: String?) throws(Problem) -> [TargetLabelSelector] {
+  static func parse(_ text: String?) throws(Problem) -> Set<TargetLabelSelector> {
     guard let text else { return [] }
-    var rules: [TargetLabelSelector] = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+    let words = ListParameter.words(text)
+    guard words.count <= limit else {
+      throw Problem(.badRequest, "label must have at most \(limit) selectors, got \(words.count)")
+    }
+    var rules: Set<TargetLabelSelector> = []
+    for word in words {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts.first, !name.isEmpty else {
         throw Problem(
           .badRequest, "label must be a list such as env=prod,team, got \(text.prefix(80).debugDescription)")
       }
-      rules.append(TargetLabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
+      rules.insert(TargetLabelSelector(name: String(name), value: parts.count > 1 ? String(parts[1]) : nil))
     }
     return rules
   }

@@ -47,15 +47,15 @@ package struct TargetListQuery {
   ///
   /// The filter runs for every change and every waiting client. It is cheap, so that only clients that receive a
   /// response cost an evaluation of all targets.
-  func changeFilter(_ context: RequestContext) -> @Sendable (Transition) -> Bool {
+  func changeFilter(_ context: RequestContext) -> ChangeFilter<Transition> {
     let reports = reports(context)
-    // Hashes, because thousands of waiting clients may hold some hundred ids each.
-    let members = Set(reports.prefix(limit).map { EventPublisher.label($0.definition.id) })
+    // Ordered hashes, because thousands of waiting clients may hold some hundred ids each.
+    let members = reports.prefix(limit).map { EventPublisher.label($0.definition.id) }.sorted()
     let last = reports.count > limit ? reports[limit - 1].definition.id : nil
-    return { transition in
+    return ChangeFilter(retainedBytes: members.count * MemoryLayout<UInt64>.size) { transition in
       guard case .target(let old, let report, let isRemoved) = transition.change else { return false }
       let id = report.definition.id
-      if members.contains(EventPublisher.label(id)) { return true }
+      if members.containsOrdered(EventPublisher.label(id)) { return true }
       if let cursor, id <= cursor { return false }
       // After the page, only the existence of more targets matters: the last of them may have been removed.
       if let last, id > last { return isRemoved || selection.isSelected(old) && !selection.isSelected(report) }
@@ -94,5 +94,18 @@ package struct TargetListQuery {
       items.insert("\(name)=\(PercentEncoding.encoded(value))", at: 0)
     }
     return "/targets?" + items.joined(separator: "&")
+  }
+}
+
+extension [UInt64] {
+  /// Whether an array in ascending order contains a value.
+  fileprivate func containsOrdered(_ value: UInt64) -> Bool {
+    var range = indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if self[middle] == value { return true }
+      range = self[middle] < value ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return false
   }
 }

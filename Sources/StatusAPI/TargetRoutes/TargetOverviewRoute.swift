@@ -1,6 +1,5 @@
 internal import Compression
 internal import Database
-internal import Dispatch
 internal import EmbeddedHTTPServer
 internal import History
 internal import JSONFormat
@@ -15,11 +14,11 @@ enum TargetOverviewRoute {
 
   static let overview = APIRoute(
     pattern: "/targets/overview", parameters: ["id", "state", "label", "series"], repeatable: ["id"],
-    mediaTypes: [.json],
+    mediaTypes: [.json], isQueued: true,
     summary: "all registered targets in columns, for pages that show all of them"
   ) { (context) throws(Problem) in
     let selection = try TargetSelection(context)
-    let ids = context.request.query.filter { $0.name == "id" }.map(\.value)
+    let ids = Set(context.request.query.filter { $0.name == "id" }.map(\.value)).sorted()
     if let wrong = ids.first(where: { !TargetSpec.isID($0) }) { throw Problem(invalidID: wrong) }
     guard ids.count <= idLimit else {
       throw Problem(.badRequest, "a request names at most \(idLimit) targets, got \(ids.count)")
@@ -46,22 +45,17 @@ enum TargetOverviewRoute {
     let schedule = context.service.targets.schedule
     if hasSeries { return try seriesReply(ids, selection, visibility, headers, context) }
     let isCompressed = ContentCoding.acceptsGzip(context.request)
-    let key = OverviewCache.Key(
-      tag: tag, query: context.request.query.map { "\($0.name)=\($0.value)" }, isCompressed: isCompressed)
+    let key = OverviewCache.Key(tag: tag, ids: ids, selection: selection, isCompressed: isCompressed)
     let hasHistory = context.service.history != nil
-    return .later { [headers] promise in
-      cache.body(for: key) {
-        let reports =
-          ids.isEmpty
-          ? schedule.reports(where: selection.isSelected)
-          : Set(ids).sorted().compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
-        return TargetOverview(reports, visibility).document(hasHistory: hasHistory) + [0x0a]
-      } completion: { body in
-        var headers = headers
-        if body.isCompressed { headers["Content-Encoding"] = "gzip" }
-        promise.fulfil(HTTPResponse(headers: headers, body: .bytes(body.bytes)))
-      }
+    let body = cache.body(for: key) {
+      let reports =
+        ids.isEmpty
+        ? schedule.reports(where: selection.isSelected)
+        : ids.compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
+      return TargetOverview(reports, visibility).document(hasHistory: hasHistory) + [0x0a]
     }
+    if body.isCompressed { headers["Content-Encoding"] = "gzip" }
+    return .now(HTTPResponse(headers: headers, body: .bytes(body.bytes)))
   }
 
   private static let cache = OverviewCache()
@@ -73,7 +67,7 @@ enum TargetOverviewRoute {
   ) throws(Problem) -> HTTPReply {
     let history = try context.history()
     let schedule = context.service.targets.schedule
-    let reports = Set(ids).sorted().compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
+    let reports = ids.compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
     let reply = context.reply(
       history,
       { (reader) throws(DatabaseError) -> [TargetSeries] in
@@ -92,12 +86,13 @@ enum TargetOverviewRoute {
   }
 }
 
-/// The last overviews: equal requests at the same time share one, which is made on a queue of its own.
+/// The last overviews: equal requests share one, in whatever words they are written.
 private final class OverviewCache: Sendable {
   /// What a body depends on.
   struct Key: Hashable {
     var tag: String
-    var query: [String]
+    var ids: [String]
+    var selection: TargetSelection
     var isCompressed: Bool
   }
 
@@ -109,24 +104,19 @@ private final class OverviewCache: Sendable {
   /// The number of bodies that are kept: with and without compression, complete and redacted.
   private static let limit = 4
 
-  private let queue = DispatchQueue(label: "overview", qos: .userInitiated)
   private let kept = Locked<[(key: Key, body: Body)]>([])
 
-  /// Calls `completion` on the queue with the body for a key, and makes it if it is not kept.
-  func body(
-    for key: Key, make: @escaping @Sendable () -> [UInt8], completion: @escaping @Sendable (Body) -> Void
-  ) {
-    queue.async { [self] in
-      if let body = kept.withLock({ kept in kept.first { $0.key == key }?.body }) { return completion(body) }
-      let bytes = make()
-      let compressed =
-        key.isCompressed && bytes.count >= ContentCoding.minimumBytes ? Gzip.compressed(bytes) : nil
-      let body = Body(bytes: compressed ?? bytes, isCompressed: compressed != nil)
-      kept.withLock { kept in
-        if kept.count >= Self.limit { kept.removeFirst() }
-        kept.append((key, body))
-      }
-      completion(body)
+  /// Returns the body for a key, and makes it if it is not kept; called on the queue of documents.
+  func body(for key: Key, make: () -> [UInt8]) -> Body {
+    if let body = kept.withLock({ kept in kept.first { $0.key == key }?.body }) { return body }
+    let bytes = make()
+    let compressed =
+      key.isCompressed && bytes.count >= ContentCoding.minimumBytes ? Gzip.compressed(bytes) : nil
+    let body = Body(bytes: compressed ?? bytes, isCompressed: compressed != nil)
+    kept.withLock { kept in
+      if kept.count >= Self.limit { kept.removeFirst() }
+      kept.append((key, body))
     }
+    return body
   }
 }

@@ -2,9 +2,9 @@ internal import ReachabilityChecks
 internal import ReachabilityModel
 
 /// The targets that a query selects with `state` and `label`.
-struct TargetSelection {
+struct TargetSelection: Hashable {
   private let states: Set<TargetState>
-  private let labels: [TargetLabelSelector]
+  private let labels: Set<TargetLabelSelector>
 
   init(_ context: RequestContext) throws(Problem) {
     states = try Self.states(context.query["state"])
@@ -20,7 +20,7 @@ struct TargetSelection {
   private static func states(_ text: String?) throws(Problem) -> Set<TargetState> {
     guard let text else { return [] }
     var states: Set<TargetState> = []
-    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+    for word in ListParameter.words(text) {
       guard let state = TargetState(rawValue: String(word)) else {
         let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
         throw Problem(

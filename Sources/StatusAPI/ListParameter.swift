@@ -10,3 +10,14 @@ package enum ListLimit {
     return limit
   }
 }
+
+/// A parameter whose value is a list with commas.
+///
+/// A list is a set: a repetition selects nothing else, and costs no further work.
+package enum ListParameter {
+  /// Returns the words of a list without repetitions, in order; an empty word is a word.
+  package static func words(_ text: String) -> [Substring] {
+    var seen: Set<Substring> = []
+    return text.split(separator: ",", omittingEmptySubsequences: false).filter { seen.insert($0).inserted }
+  }
+}

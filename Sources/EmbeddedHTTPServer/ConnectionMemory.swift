@@ -1,0 +1,243 @@
+internal import EventStreams
+internal import EventLoop
+internal import Synchronization
+
+/// The memory that the connections of a server use, with a limit.
+///
+/// A connection is charged with its buffers, with its request while that is incomplete or waits, with its response until
+/// the client has received it, and with what the kernel holds for its socket. A client needs no authorization for any of
+/// these. Beyond the limit, connections are ended in the order of ``ConnectionDisplacement``.
+///
+/// Confined to the server's thread.
+final class ConnectionMemory {
+  private let context: HTTPServerContext
+  private let connections: HTTPConnectionTable
+  private let direct: DirectResponder
+  private let deferred: DeferredResponses
+  /// Bytes that connections are charged with, without those of taken-over streams.
+  private var charged = 0
+  /// The limit in bytes at ``readAt``.
+  private var limit: Int
+  private var readAt: MonotonicInstant?
+  private var hasTimer = false
+
+  init(
+    _ context: HTTPServerContext, _ connections: HTTPConnectionTable, _ direct: DirectResponder,
+    _ deferred: DeferredResponses
+  ) {
+    self.context = context
+    self.connections = connections
+    self.direct = direct
+    self.deferred = deferred
+    limit = context.guaranteedMemory
+    context.counters.memoryLimit.store(limit, ordering: .relaxed)
+  }
+
+  // MARK: - Charges
+
+  /// Adds an accepted connection.
+  ///
+  /// - Returns: false if there is no room for it, and none can be made.
+  func admit(_ connection: HTTPConnection) -> Bool {
+    connections.insert(connection)
+    charge(connection, \.fixed, connection.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes)
+    // Above the limit, a connection takes the place of another one with its first request. libmicrohttpd accepts none once
+    // these are as many as it allows.
+    if connections.open >= context.connectionLimit + Limits.overload { displace(connections: batch, for: connection) }
+    if connections.all.count >= Limits.auditedConnections { planAudit() }
+    settle(for: connection)
+    return connections.open <= context.connectionLimit + Limits.overload && total <= currentLimit
+  }
+
+  /// A connection is closed.
+  func closed(_ connection: HTTPConnection) {
+    charged -= connection.charge.total
+    connection.charge = ConnectionCharge()
+    publish()
+  }
+
+  /// A connection's request or response occupies this memory; ends other connections if all of them exceed the limit.
+  func hold(_ bytes: Int, for connection: HTTPConnection) {
+    charge(connection, \.exchange, bytes)
+    settle(for: connection)
+  }
+
+  /// The request of a connection is complete, or its response is sent.
+  func release(_ connection: HTTPConnection) {
+    // Most requests and responses are short.
+    if connection.charge.exchange > 0 { charge(connection, \.exchange, 0) }
+  }
+
+  private func charge(_ connection: HTTPConnection, _ part: WritableKeyPath<ConnectionCharge, Int>, _ bytes: Int) {
+    // What is left of a displaced connection is gone after the next turn.
+    guard !connection.isDisplaced else { return }
+    charged += bytes - connection.charge[keyPath: part]
+    connection.charge[keyPath: part] = bytes
+    publish()
+  }
+
+  private var streams: Int { context.counters.streams.open.load(ordering: .relaxed) }
+
+  /// Bytes of all connections and streams.
+  private var total: Int { charged + streams * Limits.streamBytes }
+
+  private func publish() { context.counters.memory.store(total, ordering: .relaxed) }
+
+  // MARK: - Sockets
+
+  /// Responses of some length were sent: charges what the client has not received yet.
+  func checkOutput(_ connection: HTTPConnection) {
+    examineOutput(connection)
+    settle(for: connection)
+  }
+
+  private func examineOutput(_ connection: HTTPConnection) {
+    connection.uncheckedOutput = 0
+    let queued = connection.unsentBytes
+    // A client needs a round trip for the acknowledgement of a short response.
+    let bytes = queued < Limits.freeSocketBytes ? 0 : queued * Limits.socketOverhead
+    if bytes != connection.charge.socket { charge(connection, \.socket, bytes) }
+  }
+
+  /// A client sends while its response is due: limits and charges what the kernel buffers for it.
+  func checkInput(_ connection: HTTPConnection) {
+    guard connection.unreadBytes >= Limits.freeSocketBytes else { return }
+    connection.limitInput()
+    charge(connection, \.socket, connection.unreadBytes * Limits.socketOverhead)
+    settle(for: connection)
+  }
+
+  /// A timer: examines the sockets, and applies a limit that has changed meanwhile.
+  func audit() {
+    hasTimer = false
+    for connection in connections.all where connection.uncheckedOutput > 0 || connection.charge.socket > 0 {
+      examineOutput(connection)
+    }
+    readAt = nil
+    publish()
+    if connections.all.count >= Limits.auditedConnections { planAudit() }
+    settle(for: nil)
+  }
+
+  private func planAudit() {
+    guard !hasTimer else { return }
+    hasTimer = true
+    context.timers.set(.memory, at: context.now.advanced(by: Limits.memoryAudit))
+  }
+
+  // MARK: - The limit
+
+  /// The limit; what is guaranteed is available without a question.
+  private var currentLimit: Int {
+    guard total > context.guaranteedMemory else { return limit }
+    if let readAt, context.now < readAt.advanced(by: Limits.memoryReading) { return limit }
+    readAt = context.now
+    limit = max(context.guaranteedMemory, context.availableMemory)
+    context.counters.memoryLimit.store(limit, ordering: .relaxed)
+    return limit
+  }
+
+  /// Ends connections while all together exceed the limit.
+  private func settle(for connection: HTTPConnection?) {
+    guard total > context.guaranteedMemory else { return }
+    planAudit()
+    let limit = currentLimit
+    guard total > limit else { return }
+    for connection in connections.all where connection.charge.socket > 0 { examineOutput(connection) }
+    guard total > limit else { return }
+    // Many at a time, so that a flood of connections does not cost a search for each.
+    let excess = total - limit + limit / Limits.displacedShare
+    let chosen = ConnectionDisplacement.choose(
+      candidates(except: connection) { $0.charge.total }, excess: excess,
+      protecting: limit / Limits.protectedShare)
+    chosen.forEach(end)
+  }
+
+  // MARK: - Displacement
+
+  /// Connections that are ended at a time when their number is the limit.
+  private var batch: Int { max(1, context.connectionLimit / Limits.displacedShare) }
+
+  /// A request needs a place among the connections: ends the connection that needs its place the least.
+  func makeRoom(for connection: HTTPConnection) {
+    let excess = connections.open - context.connectionLimit
+    if excess > 0 { displace(connections: excess, for: connection) }
+  }
+
+  private func displace(connections count: Int, for connection: HTTPConnection) {
+    let chosen = ConnectionDisplacement.choose(
+      candidates(except: connection) { _ in 1 }, excess: count,
+      protecting: context.connectionLimit / Limits.protectedShare)
+    chosen.forEach(end)
+  }
+
+  private func candidates(
+    except exempt: HTTPConnection?, weight: (HTTPConnection) -> Int
+  ) -> [ConnectionDisplacement.Candidate] {
+    connections.all.compactMap { connection in
+      guard connection !== exempt, let role = connection.displacementRole else { return nil }
+      return ConnectionDisplacement.Candidate(
+        token: connection.token, since: connection.since, role: role, weight: weight(connection))
+    }
+  }
+
+  private func end(_ candidate: ConnectionDisplacement.Candidate) {
+    guard let connection = connections[candidate.token] else { return }
+    context.counters.displaced.increment()
+    switch candidate.role {
+    case .unfinished: endUnfinished(connection)
+    case .waiting: endWait(connection)
+    }
+    closed(connection)
+    connections.displaced(connection)
+  }
+
+  private func endUnfinished(_ connection: HTTPConnection) {
+    if connection.hasRequestLine, !connection.hasHead || connection.awaitsBody {
+      direct.refuseDirectly(connection, .displaced)
+      connection.request?.body = []
+    }
+    // libmicrohttpd frees the memory of a connection that is closed on both sides.
+    connection.shutDownConnection()
+  }
+
+  /// Ends a long poll as its timeout does; the connection is closed after the response.
+  private func endWait(_ connection: HTTPConnection) {
+    guard let wait = connection.deferral?.wait else { return }
+    guard connection.charge.socket == 0 else {
+      // A client that does not read its earlier responses would keep the connection open.
+      connection.ending = .gone
+      return connection.resume()
+    }
+    var response = wait.expired()
+    response.headers["Connection"] = "close"
+    deferred.deliver(response, connection: connection.token, request: connection.requestNumber)
+  }
+}
+
+/// Bytes that a connection is charged with.
+struct ConnectionCharge {
+  /// Its buffers and objects, and those of the kernel.
+  var fixed = 0
+  /// Its request while that is incomplete or waits, or its response until that is sent.
+  var exchange = 0
+  /// What the kernel buffers for its socket.
+  var socket = 0
+
+  var total: Int { fixed + exchange + socket }
+}
+
+extension HTTPConnection {
+  /// What the connection does, if it may be ended for that; nil for one that is being served.
+  fileprivate var displacementRole: ConnectionDisplacement.Role? {
+    if isDisplaced || ending == .gone || ending == .takenOver { return nil }
+    switch phase {
+    case .idle, .head: return .unfinished
+    case .body: return awaitsBody ? .unfinished : nil
+    // A response that the client does not read.
+    case .answered: return charge.exchange + charge.socket > 0 ? .unfinished : nil
+    case .deferred(let deferral): return deferral.wait != nil && deferral.reply == nil ? .waiting : nil
+    case .streaming: return nil
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Locks
+import Testing
+
+@testable import StatusAPI
+
+@Suite final class EventReplayLimiterTests: Sendable {
+  private let limiter = EventReplayLimiter()
+  private let started = Locked<[Int]>([])
+
+  private func admit(_ number: Int, isConnected: Bool = true) -> UInt64? {
+    limiter.admit { [self] in
+      if isConnected { started.withLock { $0.append(number) } }
+      return isConnected
+    }
+  }
+
+  @Test func replaysWaitInOrder() {
+    let tickets = (0..<EventReplayLimiter.limit + 3).map { admit($0) }
+    #expect(tickets.prefix(EventReplayLimiter.limit).allSatisfy { $0 == nil })
+    #expect(limiter.waiting == 3)
+    limiter.release()
+    limiter.release()
+    #expect(started.withLock(\.self) == Array(0..<EventReplayLimiter.limit + 2))
+  }
+
+  @Test func cancelledReplaysLeaveTheQueue() throws {
+    for number in 0..<EventReplayLimiter.limit { _ = admit(number) }
+    for number in 100..<10_100 { limiter.cancel(try #require(admit(number))) }
+    #expect(limiter.waiting == 0)
+    let last = try #require(admit(1))
+    limiter.release()
+    #expect(limiter.waiting == 0)
+    #expect(started.withLock(\.last) == 1)
+    limiter.cancel(last)
+  }
+
+  @Test func manyDisconnectedReplaysInSequenceArePassedOver() {
+    for number in 0..<EventReplayLimiter.limit { _ = admit(number) }
+    for number in 0..<200_000 { _ = admit(number, isConnected: false) }
+    _ = admit(9)
+    limiter.release()
+    #expect(limiter.waiting == 0 && started.withLock(\.last) == 9)
+    for _ in 0..<EventReplayLimiter.limit { limiter.release() }
+    #expect(admit(10) == nil && started.withLock(\.last) == 10)
+  }
+}
