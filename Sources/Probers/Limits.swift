@@ -117,6 +117,16 @@ enum Limits {
   static let publicKeyBits: UInt32 = 16_384
   static let publicExponentBytes = 8
 
+  /// Reads of TLS handshakes in one call of libcurl, two for each record: 10 ms with records of one byte; a usual handshake
+  /// has twenty.
+  static let handshakeReads = 8_192
+
+  /// Bytes read after handshakes in one call of libcurl: 2 ms with the smallest frames of HTTP/2.
+  static let recordBytes = 65_536
+
+  /// Further attempts of such a call to read before its connection fails: libcurl makes a few.
+  static let refusedReads = 1_000
+
   /// Handshake records read consecutively, usually about 1 KiB each: long chains take more.
   static let handshakeSteps = 32
 

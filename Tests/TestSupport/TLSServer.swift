@@ -97,7 +97,10 @@ internal import Glibc
     while true {
       let code = unsafe gnutls_handshake(session)
       if code == 0 { return true }
-      if gnutls_error_is_fatal(code) != 0 { return false }
+      if gnutls_error_is_fatal(code) != 0 {
+        unsafe gnutls_alert_send_appropriate(session, code)
+        return false
+      }
     }
   }
 
@@ -116,8 +119,11 @@ internal import Glibc
   /// Sends a text.
   public func send(_ text: String) { send(Array(text.utf8)) }
 
-  /// Sends bytes.
-  public func send(_ bytes: [UInt8]) { _ = unsafe gnutls_record_send(session, bytes, bytes.count) }
+  /// Sends bytes, of which a record has 16 KiB at most.
+  ///
+  /// - Returns: whether the connection is still open.
+  @discardableResult
+  public func send(_ bytes: [UInt8]) -> Bool { unsafe gnutls_record_send(session, bytes, bytes.count) >= 0 }
 
   /// Sends a HelloRequest (RFC 5246 §7.4.1.1) and waits for nothing.
   public func requestRenegotiation() { _ = unsafe gnutls_rehandshake(session) }

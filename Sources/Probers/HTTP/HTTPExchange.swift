@@ -21,6 +21,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   var peer: SocketPeer
   private var socket: ProberTCPSocket?
   private var transfer: HTTPTransfer?
+  /// The socket that libcurl owns.
+  private var transferDescriptor = curl_socket_t(CURL_SOCKET_BAD)
   var request: HTTPProbeRequest
   var answer: HTTPResponseReader
   var step = Step.connecting
@@ -89,8 +91,9 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
 
   /// Passes the connected socket to libcurl, once.
   func handOver() -> curl_socket_t {
-    defer { socket = nil }
-    return socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
+    transferDescriptor = socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
+    socket = nil
+    return transferDescriptor
   }
 
   /// Verifies the certificate, if there is one, before the request is sent, and refuses a renegotiation from then on.
@@ -100,8 +103,7 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
       fault = ProberResult(.unknown, .tlsHandshake, detail: "the TLS session cannot be inspected")
       return false
     }
-    // libcurl 8 replaces the function that was set before the handshake.
-    unsafe TLSPeerLimits.watchHandshake(session)
+    unsafe TLSPeerLimits.applyAfterHandshake(to: session, of: transferDescriptor)
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
     check.evidence.tls = verdict.evidence
     fault = verdict.fault

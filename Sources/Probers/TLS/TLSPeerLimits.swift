@@ -21,11 +21,19 @@ enum TLSPeerLimits {
     return code
   }
 
-  /// Applies all limits unless the handshake has begun.
+  /// Applies all limits to a session of libcurl, unless the handshake has begun.
   static func applyBeforeHandshake(to session: gnutls_session_t) {
     // The initial value, which is no message.
     guard unsafe gnutls_handshake_get_last_out(session).rawValue == .max else { return }
     _ = unsafe apply(to: session)
+    unsafe TLSReadBudget.limitHandshake(session)
+  }
+
+  /// Applies the limits after the handshake to a session of libcurl.
+  static func applyAfterHandshake(to session: gnutls_session_t, of descriptor: Int32) {
+    // libcurl 8 replaces the function that was set before the handshake.
+    unsafe watchHandshake(session)
+    unsafe TLSReadBudget.limitRecords(session, of: descriptor)
   }
 
   /// Makes this session end with an error instead of a second handshake, and before it computes with a large key.
@@ -81,12 +89,15 @@ enum TLSRefusal: CaseIterable {
   case renegotiation
   /// The key of its certificate exceeds the limits.
   case key
+  /// It sent more records in the handshake than one call may read.
+  case records
 
   /// The error with which GnuTLS ends the handshake; one that is not fatal would be tried again.
   fileprivate var code: Int32 {
     switch self {
     case .renegotiation: GNUTLS_E_UNSAFE_RENEGOTIATION_DENIED
     case .key: GNUTLS_E_CONSTRAINT_ERROR
+    case .records: GNUTLS_E_TIMEDOUT
     }
   }
 
@@ -110,6 +121,7 @@ enum TLSRefusal: CaseIterable {
     case .key:
       "the key of the server's certificate has more than \(Limits.publicKeyBits) bits, or its exponent more than "
         + "\(Limits.publicExponentBytes * 8)"
+    case .records: "the server's part of the TLS handshake has too many records"
     }
   }
 }
