@@ -5,17 +5,12 @@ internal import CGnuTLS
 /// One call of GnuTLS computes until it is done, whatever the check's timeout: a key exchange with FFDHE8192 takes 0.3 s, and a
 /// signature of an RSA key of 65,536 bits 17 s. A server needs no valid certificate for either (ADR 54).
 enum TLSPeerLimits {
-  /// What is removed from the system's priorities (gnutls_priority_init(3)): TLS 1.0 and 1.1 (RFC 8996), and
-  /// Diffie-Hellman over finite fields, which browsers do not have either.
-  ///
-  /// In TLS 1.2 such a server chooses the prime itself, so that its size cannot be limited by a list of groups.
-  private static let priorities = "-VERS-TLS1.0:-VERS-TLS1.1:-GROUP-DH-ALL:-DHE-RSA:-DHE-DSS"
-
   /// Applies all limits to a client's session before its handshake.
   ///
   /// - Returns: an error code of GnuTLS, or 0.
   static func apply(to session: gnutls_session_t) -> Int32 {
-    let code = unsafe gnutls_set_default_priority_append(session, priorities, nil, 0)
+    guard let priorities = unsafe TLSPriorities.shared.handle else { return GNUTLS_E_MEMORY_ERROR }
+    let code = unsafe gnutls_priority_set(session, priorities)
     unsafe gnutls_handshake_set_max_packet_length(session, Limits.handshakeMessageBytes)
     unsafe watchHandshake(session)
     return code
@@ -80,6 +75,26 @@ enum TLSPeerLimits {
     let length = unsafe message[start - 3..<start].reduce(0) { $0 << 8 | Int($1) }
     guard length > 0, message.count - start >= length else { return nil }
     return unsafe UnsafeBufferPointer(rebasing: message[start..<start + length])
+  }
+}
+
+/// The versions and algorithms of all sessions; read-only after init, so that all threads may use them.
+@safe private final class TLSPriorities: @unchecked Sendable {
+  static let shared = TLSPriorities()
+
+  /// What is removed from the system's priorities (gnutls_priority_init(3)): TLS 1.0 and 1.1 (RFC 8996), and
+  /// Diffie-Hellman over finite fields, which browsers do not have either.
+  ///
+  /// In TLS 1.2 such a server chooses the prime itself, so that its size cannot be limited by a list of groups.
+  private static let removed = "-VERS-TLS1.0:-VERS-TLS1.1:-GROUP-DH-ALL:-DHE-RSA:-DHE-DSS"
+
+  /// Nil when GnuTLS has no memory for them.
+  let handle: gnutls_priority_t?
+
+  private init() {
+    var made: gnutls_priority_t?
+    let code = unsafe gnutls_priority_init2(&made, Self.removed, nil, UInt32(GNUTLS_PRIORITY_INIT_DEF_APPEND))
+    unsafe handle = code == 0 ? made : nil
   }
 }
 
