@@ -63,6 +63,10 @@ static inline CURLcode ccurl_set_request_callback(CURL *handle, curl_prereq_call
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }
 
+static inline CURLcode ccurl_set_debug_callback(CURL *handle, curl_debug_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
+}
+
 // The session object of the connection's TLS library; null when the connection has none.
 static inline void *ccurl_tls_session(CURL *handle) {
   struct curl_tlssessioninfo *session = 0;

@@ -20,6 +20,13 @@ CGnuTLS_free (void *memory)
   gnutls_free (memory);
 }
 
+/// All messages, for gnutls_handshake_set_hook_function; a macro.
+static inline unsigned int
+CGnuTLS_any_message (void)
+{
+  return GNUTLS_HANDSHAKE_ANY;
+}
+
 /// The flags of a client session that does not block and raises no signal; they are macros.
 static inline unsigned int
 CGnuTLS_client_flags (void)

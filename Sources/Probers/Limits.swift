@@ -108,6 +108,25 @@ enum Limits {
   /// Cached authority files: each has some MiB.
   static let trustStores = 8
 
+  /// Bytes of a message of a TLS handshake, twice Java's limit: libcurl reads a message of so many records of one byte in
+  /// 0.1 s, and searching the names of such a certificate takes as long.
+  static let handshakeMessageBytes = 65_536
+
+  /// Bits of the key of a server's certificate, and bytes of an RSA key's exponent, which are OpenSSL's limits: a signature
+  /// is verified in less than 10 ms.
+  static let publicKeyBits: UInt32 = 16_384
+  static let publicExponentBytes = 8
+
+  /// Reads of TLS handshakes in one call of libcurl, two for each record: 10 ms with records of one byte; a usual handshake
+  /// has twenty.
+  static let handshakeReads = 8_192
+
+  /// Bytes read after handshakes in one call of libcurl: 2 ms with the smallest frames of HTTP/2.
+  static let recordBytes = 65_536
+
+  /// Further attempts of such a call to read before its connection fails: libcurl makes a few.
+  static let refusedReads = 1_000
+
   /// Handshake records read consecutively, usually about 1 KiB each: long chains take more.
   static let handshakeSteps = 32
 
@@ -120,6 +139,9 @@ enum Limits {
 
   /// Transfers of libcurl in one group: when one ends, each of the others adds some nanoseconds.
   static let curlGroup = 64
+
+  /// The time by which libcurl's own limit of a transfer exceeds the check's: it applies only where libcurl waits itself.
+  static let transferTimeMargin: Duration = .milliseconds(100)
 
   /// libcurl handles stored for reuse: each has about 6 KiB.
   static let curlHandles = 64

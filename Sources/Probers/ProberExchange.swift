@@ -11,10 +11,16 @@ protocol ProberExchange: AnyObject {
   func begin()
   /// Called at the requested time (``ProberLoop/wake(_:at:)``).
   func awake()
+  /// Called when the end of the check's time has been moved, because the thread was delayed.
+  func deadlineMoved()
   /// The result at the end of the check's time.
   func overdue() -> ProberResult
   /// Releases every descriptor; no function is called after it.
   func end()
+}
+
+extension ProberExchange {
+  func deadlineMoved() {}
 }
 
 /// The owner of a descriptor that the loop watches.

@@ -62,6 +62,7 @@ extension ProberLoop {
     guard lost > Limits.stall else { return }
     for check in checks.values {
       check.compensateForStall(lost)
+      check.exchange?.deadlineMoved()
       setTimer(check)
     }
   }

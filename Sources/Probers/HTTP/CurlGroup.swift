@@ -53,7 +53,7 @@ internal import HostResolver
 
   private func act(_ descriptor: Int32, _ mask: Int32) {
     var running: Int32 = 0
-    unsafe curl_multi_socket_action(multi, descriptor, mask, &running)
+    TLSReadBudget.granted { unsafe curl_multi_socket_action(multi, descriptor, mask, &running) }
     // Handles may be removed only here, outside of libcurl's callbacks, and only when all messages are read: for each
     // removal libcurl searches all unread messages.
     var finished: [(exchange: HTTPExchange, result: CURLcode)] = []

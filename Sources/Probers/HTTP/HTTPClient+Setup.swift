@@ -45,6 +45,8 @@ extension HTTPClient {
       unsafe ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds),
       unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
       unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list),
+      unsafe ccurl_set_request_callback(handle, refuseRenegotiation),
+      unsafe ccurl_set_pointer(handle, CURLOPT_PREREQDATA, handle),
       unsafe ccurl_set_write_callback(handle, receiveBody),
       unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, Unmanaged.passUnretained(sink).toOpaque()),
     ]
@@ -90,7 +92,21 @@ extension HTTPClient {
         .tls
       default: .failed
       }
+    if let refusal = TLSRefusal(message: words) {
+      return HTTPClientError(reason: .tls, url: url, message: refusal.message)
+    }
     let text = unsafe words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
     return HTTPClientError(reason: reason, url: url, message: text)
   }
+}
+
+/// libcurl's callback before the request is sent; libcurl would wait in a renegotiation without a limit of time.
+private func refuseRenegotiation(
+  _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
+  _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+  if let handle = unsafe context, let session = unsafe ccurl_tls_session(handle) {
+    unsafe TLSPeerLimits.watchHandshake(OpaquePointer(session))
+  }
+  return CURL_PREREQFUNC_OK
 }

@@ -21,6 +21,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   var peer: SocketPeer
   private var socket: ProberTCPSocket?
   private var transfer: HTTPTransfer?
+  /// The socket that libcurl owns.
+  private var transferDescriptor = curl_socket_t(CURL_SOCKET_BAD)
   var request: HTTPProbeRequest
   var answer: HTTPResponseReader
   var step = Step.connecting
@@ -89,17 +91,19 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
 
   /// Passes the connected socket to libcurl, once.
   func handOver() -> curl_socket_t {
-    defer { socket = nil }
-    return socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
+    transferDescriptor = socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
+    socket = nil
+    return transferDescriptor
   }
 
-  /// Verifies the certificate, if there is one, before the request is sent.
+  /// Verifies the certificate, if there is one, before the request is sent, and refuses a renegotiation from then on.
   func maySend() -> Bool {
     guard target.scheme == .https else { return true }
     guard let session = unsafe transfer?.session else {
       fault = ProberResult(.unknown, .tlsHandshake, detail: CurlLibrary.tlsProblem ?? "no TLS session")
       return false
     }
+    unsafe TLSPeerLimits.applyAfterHandshake(to: session, of: transferDescriptor)
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
     check.evidence.tls = verdict.evidence
     fault = verdict.fault
@@ -122,7 +126,9 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     guard let transfer else { return }
     note(transfer)
     if let fault { return loop.conclude(check, fault) }
-    guard code == CURLE_OK || answer.isFinished else { return loop.conclude(check, Self.finding(code, answer)) }
+    guard code == CURLE_OK || answer.isFinished else {
+      return loop.conclude(check, finding(code, transfer.errorMessage))
+    }
     let status = transfer.status
     if let location = transfer.redirect(answer.location),
       redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit)
@@ -151,10 +157,14 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
   }
 
-  private static func finding(_ code: CURLcode, _ answer: HTTPResponseReader) -> ProberResult {
+  private func finding(_ code: CURLcode, _ words: String) -> ProberResult {
     if let headError = answer.headError { return ProberResult(.down, .noReply, detail: headError) }
+    if let refusal = TLSRefusal(message: words) { return ProberResult(.down, .tlsHandshake, detail: refusal.message) }
+    // The loop ends a check at its deadline, so libcurl was waiting itself.
+    if code == CURLE_OPERATION_TIMEDOUT { return overdue() }
     let message =
       switch code {
+      case CURLE_SSL_CONNECT_ERROR where !words.isEmpty: words
       // libcurl's texts for these codes would seem to describe errors of this program.
       case CURLE_OUT_OF_MEMORY: "the answer's head has a line that is too long"
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
@@ -168,6 +178,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
       }
     return ProberResult(.down, reason, detail: message)
   }
+
+  func deadlineMoved() { transfer?.limitTime() }
 
   func overdue() -> ProberResult {
     switch step {

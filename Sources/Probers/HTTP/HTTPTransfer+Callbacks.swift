@@ -35,6 +35,18 @@ func curlPrerequestCallback(
   unsafe exchange(context)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
+/// CURLOPT_DEBUGFUNCTION: libcurl reports its steps; it has no option for GnuTLS's priorities, and no other callback
+/// between the creation of a TLS session and its handshake.
+func curlDebugCallback(
+  _ handle: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+  if kind == CURLINFO_TEXT, let handle = unsafe handle, let session = unsafe ccurl_tls_session(handle) {
+    unsafe TLSPeerLimits.applyBeforeHandshake(to: OpaquePointer(session))
+  }
+  return 0
+}
+
 /// CURLOPT_WRITEFUNCTION: a part of the body; a returned count other than its length ends the transfer.
 func curlWriteCallback(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import EventLoop
 internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
@@ -14,19 +15,36 @@ internal import ReachabilityModel
   private let group: CurlGroup
   private var isStarted = false
   private var curlTarget: CurlTarget?
+  private var started = MonotonicInstant.now
+  /// libcurl's description of its last error.
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init(_ handle: UnsafeMutableRawPointer, _ group: CurlGroup, _ exchange: HTTPExchange) {
     unsafe self.handle = handle
     self.group = group
     self.exchange = exchange
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
-  deinit { unsafe lists.forEach { unsafe curl_slist_free_all($0) } }
+  deinit {
+    unsafe lists.forEach { unsafe curl_slist_free_all($0) }
+    unsafe errorText.deallocate()
+  }
 
   /// Starts the transfer; false if libcurl returns an error.
   func start() -> Bool {
     isStarted = true
+    started = .now
+    limitTime()
     return unsafe group.start(handle)
+  }
+
+  /// Limits the time in which libcurl itself waits, from the start; the loop ends the check before.
+  func limitTime() {
+    let limit = started.duration(to: exchange.check.deadline) + Limits.transferTimeMargin
+    let milliseconds = max(1, limit.wholeNanoseconds / 1_000_000)
+    unsafe ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(milliseconds))
+    unsafe ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(milliseconds))
   }
 
   /// Ends a transfer that was started, and its connection.
@@ -64,8 +82,11 @@ internal import ReachabilityModel
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0),
       unsafe ccurl_set_string(handle, CURLOPT_CAINFO, nil),
       unsafe ccurl_set_string(handle, CURLOPT_CAPATH, nil),
-      // RFC 8996.
+      // For the callback, which limits what the server's part of the handshake costs.
+      unsafe ccurl_set_long(handle, CURLOPT_VERBOSE, target.scheme == .https ? 1 : 0),
+      unsafe ccurl_set_debug_callback(handle, curlDebugCallback),
       unsafe ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+      unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
       unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
       unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, place),
       // The mapped addresses must not be cached: at the end of each transfer libcurl scans its whole cache.
@@ -122,6 +143,9 @@ internal import ReachabilityModel
 
   /// The TLS session of the connection; nil without TLS.
   var session: OpaquePointer? { unsafe ccurl_tls_session(handle).map { OpaquePointer($0) } }
+
+  /// libcurl's description of the error that ended the transfer; empty without one.
+  var errorMessage: String { unsafe String(cString: errorText) }
 
   var status: Int {
     var status = 0

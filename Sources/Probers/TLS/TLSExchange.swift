@@ -68,8 +68,7 @@ internal import ReachabilityModel
     guard unsafe gnutls_init(&new, CGnuTLS_client_flags()) == 0, let new = unsafe new else { return nil }
     let name = check.request.tlsName(options)
     var codes = [
-      // RFC 8996.
-      unsafe gnutls_set_default_priority_append(new, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0),
+      unsafe TLSPeerLimits.apply(to: new),
       unsafe gnutls_credentials_set(new, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.handle)),
     ]
     // An address is not allowed as a server name (RFC 6066 §3).
@@ -121,7 +120,7 @@ internal import ReachabilityModel
       return loop.conclude(
         check, ProberResult(.down, .reset, detail: "the connection was closed during the TLS handshake"))
     }
-    var message = unsafe String(cString: gnutls_strerror(code))
+    var message = unsafe TLSRefusal(code: code)?.message ?? String(cString: gnutls_strerror(code))
     if code == GNUTLS_E_FATAL_ALERT_RECEIVED, let alert = unsafe gnutls_alert_get_name(gnutls_alert_get(session)) {
       message += ": \(unsafe String(cString: alert))"
     }
