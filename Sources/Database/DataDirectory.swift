@@ -4,6 +4,8 @@ internal import Glibc
 @safe public final class DataDirectory: Sendable {
   /// The path without symbolic links.
   public let path: String
+  /// Whether the file system was read-only when the directory was locked, which had been used before.
+  public let isReadOnly: Bool
   /// The lock file, whose lock ends with the process.
   private let lock: Int32
 
@@ -19,7 +21,13 @@ internal import Glibc
     if unsafe mkdir(location, 0o700) != 0, errno != EEXIST { throw DatabaseFileError("mkdir", location) }
     let path = try Self.resolved(location)
     let lockPath = path + "/lock"
-    let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+    var descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+    isReadOnly = descriptor < 0 && errno == EROFS
+    // After an error of the disk, the kernel may mount a file system again for reading only.
+    if isReadOnly { descriptor = unsafe open(lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+    guard descriptor >= 0 || !isReadOnly else {
+      throw DatabaseFileError(operation: "open", path: lockPath, errno: EROFS)
+    }
     guard descriptor >= 0 else { throw DatabaseFileError("open", errno == ENOTDIR ? path : lockPath) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno

@@ -39,4 +39,15 @@ internal import CSQLite
 
   /// The number of bytes of a text or of bytes.
   public func count(_ column: Int) -> Int { unsafe Int(sqlite3_column_bytes(statement, Int32(column))) }
+
+  /// A value of any type; nil if it has more than a number of bytes.
+  public func value(_ column: Int, atMost limit: Int) -> DatabaseValue? {
+    switch unsafe sqlite3_column_type(statement, Int32(column)) {
+    case SQLITE_NULL: DatabaseValue.null
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_FLOAT: .real(real(column))
+    case SQLITE_BLOB: count(column) <= limit ? .blob(blob(column)) : nil
+    default: count(column) <= limit ? .text(text(column)) : nil
+    }
+  }
 }

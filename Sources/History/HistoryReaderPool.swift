@@ -17,20 +17,31 @@ final class HistoryReaderPool: Sendable {
     var waiting = [Int](repeating: 0, count: Limits.readers)
     /// Advances when the files are replaced.
     var generation = 0
+    /// Whether no connection may open the database, until it is replaced.
+    var isBlocked: Bool
     var isClosed = false
   }
 
   private let path: String
   private let readers: [Reader]
-  private let state = Locked(State())
+  private let state: Locked<State>
 
-  init(_ path: String) {
+  /// - Parameters:
+  ///   - path: the database.
+  ///   - isBlocked: whether queries are refused until ``reopen()``.
+  init(_ path: String, isBlocked: Bool = false) {
     self.path = path
+    state = Locked(State(isBlocked: isBlocked))
     readers = (0..<Limits.readers).map(Reader.init)
   }
 
   /// Makes the next query of each reader open the files again.
-  func reopen() { state.withLock { $0.generation += 1 } }
+  func reopen() {
+    state.withLock { state in
+      state.generation += 1
+      state.isBlocked = false
+    }
+  }
 
   /// Refuses queries from now on.
   func close() { state.withLock { $0.isClosed = true } }
@@ -43,6 +54,7 @@ final class HistoryReaderPool: Sendable {
     let deadline = MonotonicInstant.now.advanced(by: timeLimit)
     let reader = state.withLock { state -> Result<Int, StoreError> in
       if state.isClosed { return .failure(.closed) }
+      if state.isBlocked { return .failure(.unavailable) }
       let number = state.waiting.indices.min { state.waiting[$0] < state.waiting[$1] } ?? 0
       guard state.waiting[number] < Limits.pendingReads / Limits.readers else { return .failure(.busy) }
       state.waiting[number] += 1

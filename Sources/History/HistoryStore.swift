@@ -13,8 +13,8 @@ public final class HistoryStore: Sendable {
   let files: StoreFiles
   private let sync: SyncThread
   private let stall: StallThread
-  private let thread: WriterThread
-  private let waker: Waker
+  let thread: WriterThread
+  let waker: Waker
   private let tasks: WriterMaintenanceTasks
   private let verifier = StoreVerifier()
   let observers: Observers
@@ -37,6 +37,7 @@ public final class HistoryStore: Sendable {
     do throws(EventLoopError) {
       return try HistoryStore(configuration, opened)
     } catch {
+      configuration.start?.end(configuration.logger)
       throw .directory(path: configuration.directory, reason: "\(error)")
     }
   }
@@ -52,7 +53,7 @@ public final class HistoryStore: Sendable {
     let isStallTimerSet = WriterFlag()
     let queue = WriteQueue(
       last: opened.state.lastSequence, page: opened.page, waker: waker, stallTimer: stallTimer)
-    let readers = HistoryReaderPool(opened.files.databasePath)
+    let readers = HistoryReaderPool(opened.files.databasePath, isBlocked: !opened.reopening.isPermitted)
     let tasks = WriterMaintenanceTasks()
     let hasSyncFailed = WriterFlag()
     let logger = configuration.logger
@@ -75,7 +76,7 @@ public final class HistoryStore: Sendable {
         queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
         statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
         isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier,
-        onVisible: onVisible),
+        reopening: opened.reopening, onVisible: onVisible),
       opened.commits, tasks)
     self.statistics = statistics
     self.observers = observers
@@ -84,7 +85,7 @@ public final class HistoryStore: Sendable {
     self.readers = readers
     self.tasks = tasks
     if opened.commits == nil {
-      _ = queue.detach("the store could not be opened", time: StoreTime.now.wall)
+      _ = queue.detach("\(opened.state.lastEnd)", time: StoreTime.now.wall)
     }
   }
 
@@ -175,7 +176,7 @@ public final class HistoryStore: Sendable {
       return threads
     }
     readers.close()
-    guard !started.isEmpty else { return true }
+    guard !started.isEmpty else { return endWithoutThreads() }
     thread.isClosing.set()
     waker.wake()
     let hasEnded = hasEnded.wait(atMost: timeLimit)

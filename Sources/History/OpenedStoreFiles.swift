@@ -10,40 +10,75 @@ struct OpenedStoreFiles {
   /// The connection that writes; nil while the disk is not available.
   let commits: GroupCommitWriter?
   let state: RecoveredStoreState
+  /// What must happen before a database is opened, if none is open.
+  let reopening: StoreReopening
 
   init(_ configuration: StoreConfiguration) throws(StoreError) {
     files = StoreFiles(directory: try Self.lock(configuration), configuration: configuration)
     page = Self.page(files)
-    let recovery = StoreRecovery(files: files, page: page, boot: BootID.current, time: .now)
-    self.recovery = recovery
+    recovery = StoreRecovery(files: files, page: page, boot: BootID.current, time: .now)
+    let start = configuration.start
+    let plan = start?.begin(in: files.directory, configuration.logger) ?? .open
+    let watch = start?.watch()
+    defer { watch?.end() }
+    do throws(StoreError) {
+      (state, commits, reopening) = try Self.open(files, recovery, plan)
+    } catch {
+      // The settings are wrong, and not the database.
+      start?.end(configuration.logger)
+      throw error
+    }
+  }
+
+  private typealias Opened = (state: RecoveredStoreState, commits: GroupCommitWriter?, reopening: StoreReopening)
+
+  private static func open(
+    _ files: StoreFiles, _ recovery: StoreRecovery, _ plan: StoreStartPlan
+  ) throws(StoreError) -> Opened {
+    var aside: StoreSetAside?
+    switch plan {
+    case .open: break
+    case .replace(let isSalvaging): aside = StoreSetAside(.unfinishedStarts(isSalvaging: isSalvaging))
+    case .withoutDatabase:
+      return detached("several starts in a row ended while the database was opened; it is not opened", files, .never)
+    }
     var damage: String?
     var salvaged = SalvagedRows()
-    // The second attempt follows a damaged file that was set aside.
-    for _ in 0..<2 {
+    while true {
+      if var pending = aside {
+        do throws(StoreSetAside.Failure) {
+          if let rows = try pending.perform(files) { (damage, salvaged) = (pending.reason, rows) }
+          aside = nil
+        } catch {
+          // The service starts without it, and tries again.
+          return detached("\(error)", files, .setAside(pending))
+        }
+      }
       do throws(StoreError) {
-        let connection = try files.open()
-        let begun = Result { () throws(DatabaseError) in
-          try recovery.begin(connection, damage: damage, salvaged: salvaged)
-        }
-        switch begun {
-        case .success(let begun):
-          state = begun
-          commits = GroupCommitWriter(connection, epoch: begun.epoch, run: begun.run)
-          return
-        case .failure(let error): throw .database(error)
-        }
+        let begun = try begin(files, recovery, damage, salvaged)
+        return (begun.state, begun.commits, .open)
       } catch {
+        // A second attempt follows a damaged file that was set aside.
         guard case .database(let failure) = error, failure.isDamage, damage == nil else {
-          state = try Self.detached(error, files)
-          commits = nil
-          return
+          return try detached(error, files)
         }
-        damage = "\(failure)"
-        salvaged = try Self.setAside(files, failure)
+        files.configuration.start?.beginOpening()
+        aside = StoreSetAside(.damage("\(failure)"))
       }
     }
-    state = RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable(damage ?? ""))
-    commits = nil
+  }
+
+  private static func begin(
+    _ files: StoreFiles, _ recovery: StoreRecovery, _ damage: String?, _ salvaged: SalvagedRows
+  ) throws(StoreError) -> (state: RecoveredStoreState, commits: GroupCommitWriter) {
+    let connection = try files.open()
+    files.configuration.start?.beginRestoring()
+    do throws(DatabaseError) {
+      let state = try recovery.begin(connection, damage: damage, salvaged: salvaged)
+      return (state, GroupCommitWriter(connection, epoch: state.epoch, run: state.run))
+    } catch {
+      throw .database(error)
+    }
   }
 
   private static func lock(_ configuration: StoreConfiguration) throws(StoreError) -> DataDirectory {
@@ -73,28 +108,22 @@ struct OpenedStoreFiles {
   }
 
   /// Decides whether an error of the start is one of the disk, which may end, or one of the settings.
-  private static func detached(_ error: StoreError, _ files: StoreFiles) throws(StoreError) -> RecoveredStoreState {
+  private static func detached(_ error: StoreError, _ files: StoreFiles) throws(StoreError) -> Opened {
     switch error {
     case .unavailable: break
-    case .database(let failure) where failure.isDenied:
+    // A file system that was used before and is read-only now has failed.
+    case .database(let failure) where failure.isDenied && !files.directory.isReadOnly:
       throw .directory(path: files.directory.path, reason: "\(failure)")
     case .database: break
     case .directory, .inUse, .newerSchema, .busy, .closed: throw error
     }
-    files.configuration.logger.error("the store cannot be opened", metadata: ["error": "\(error)"])
-    return RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable("\(error)"))
+    return detached("\(error)", files, .open)
   }
 
-  private static func setAside(_ files: StoreFiles, _ failure: DatabaseError) throws(StoreError) -> SalvagedRows {
-    do throws(DatabaseFileError) {
-      let name = try files.setAside(.now)
-      let rows = files.salvage(from: name)
-      files.configuration.logger.error(
-        "the database is damaged and was set aside",
-        metadata: ["error": "\(failure)", "as": "\(name)", "targets": "\(rows.targets.count)"])
-      return rows
-    } catch {
-      throw .directory(path: files.directory.path, reason: "\(error)")
-    }
+  /// A store without a database: events are published, and wait for one.
+  private static func detached(_ reason: String, _ files: StoreFiles, _ reopening: StoreReopening) -> Opened {
+    files.configuration.logger.error("the store cannot be opened", metadata: ["error": "\(reason)"])
+    files.configuration.start?.beginRestoring()
+    return (RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable(reason)), nil, reopening)
   }
 }

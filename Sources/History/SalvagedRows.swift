@@ -1,7 +1,8 @@
 internal import Database
 
-/// What was read from a damaged file for the file that replaces it: the published states, so that the next start reports
-/// no change; what clients have registered; and the positions of webhooks, whose receivers get a gap instead of silence.
+/// What was read from a database that was set aside, for the one that replaces it: what clients have registered, the
+/// positions of webhooks, whose receivers get a gap instead of silence, and, of a database that is only damaged, the
+/// published states, so that the next start reports no change.
 struct SalvagedRows: Sendable {
   /// The columns of the table `webhook`, without `seen`.
   typealias Webhook = [DatabaseValue]
@@ -9,22 +10,36 @@ struct SalvagedRows: Sendable {
   var subjects: [String: [UInt8]] = [:]
   var targets: [TargetRecord] = []
   var webhooks: [Webhook] = []
+  /// Whether the last row was read.
+  private(set) var isComplete = false
+  /// Why rows may be missing; nil if only those are that cannot be read.
+  var problem: String?
 
   /// Nothing, for a file that is not damaged.
   init() {}
 
-  /// Reads what can be read from the tables of a damaged file.
-  init(from connection: DatabaseConnection) {
-    subjects = (try? StoreRecovery.subjects(in: connection)) ?? [:]
-    targets = (try? StoreRecovery.targets(in: connection)) ?? []
-    let query = "SELECT id, epoch, cursor, attempt, next, state FROM webhook"
-    let rows = try? connection.query(query) { row -> Webhook in
-      [
-        .text(row.text(0)), .text(row.text(1)), .integer(row.integer(2)), .integer(row.integer(3)),
-        .integer(row.optionalInteger(4)), .text(row.text(5)),
-      ]
+  /// Adds a row; one of another form than this program writes is omitted.
+  mutating func take(_ frame: SalvageFrame) {
+    switch (frame.kind, frame.values.count) {
+    case (.webhook, 6): if Self.isWebhook(frame.values) { webhooks.append(frame.values) }
+    case (.target, 6):
+      guard let record = TargetRecord(salvaged: frame.values) else { return }
+      targets.append(record)
+    case (.subject, 2):
+      guard case .text(let name) = frame.values[0], case .blob(let state) = frame.values[1] else { return }
+      subjects[name] = state
+    case (.end, _): isComplete = true
+    default: break
     }
-    webhooks = rows ?? []
+  }
+
+  /// Whether values have the types of the columns: a value of another type would make the whole transaction fail.
+  private static func isWebhook(_ values: Webhook) -> Bool {
+    guard case .text = values[0], case .text = values[1], case .integer = values[2], case .integer = values[3],
+      case .text = values[5]
+    else { return false }
+    if case .integer = values[4] { return true }
+    return values[4] == .null
   }
 
   /// Writes the rows into the tables of a new file; those that the tables refuse are left out.
@@ -62,5 +77,19 @@ struct SalvagedRows: Sendable {
     } catch {
       guard error.isOfStatement else { throw error }
     }
+  }
+}
+
+extension TargetRecord {
+  /// The columns name, definition, origin, revision, state and token; nil for values of another type.
+  fileprivate init?(salvaged values: [DatabaseValue]) {
+    guard case .text(let name) = values[0], let id = HistorySubject.targetID(in: name), !id.isEmpty,
+      case .text(let definition) = values[1], case .text(let origin) = values[2],
+      case .integer(let revision) = values[3], case .blob(let state) = values[4]
+    else { return nil }
+    var token: String?
+    if case .text(let id) = values[5] { token = id }
+    self.init(
+      id: id, definition: definition, origin: origin, revision: UInt64(bitPattern: revision), state: state, token: token)
   }
 }

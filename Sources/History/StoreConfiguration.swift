@@ -12,6 +12,8 @@ public struct StoreConfiguration: Sendable {
   public var keep: Duration
   /// Receives failures of the disk.
   public var logger: Logger
+  /// Keeps the database from ending the start of a service; nil for none.
+  public var start: StoreStart?
 
   /// One GiB, enough for a thousand targets over three years.
   public static let defaultMaximumSize: Int64 = 1 << 30

@@ -3,10 +3,18 @@ internal import Database
 /// The files of a store in its directory.
 struct StoreFiles: Sendable {
   static let database = "reachd.db"
-  private static let suffixes = ["", "-wal", "-shm"]
+  static let suffixes = ["", "-wal", "-shm"]
 
   let directory: DataDirectory
   let configuration: StoreConfiguration
+  /// What an operator has to acknowledge.
+  let notices: StoreNotices
+
+  init(directory: DataDirectory, configuration: StoreConfiguration) {
+    self.directory = directory
+    self.configuration = configuration
+    notices = StoreNotices(directory.path)
+  }
 
   var databasePath: String { "\(directory.path)/\(Self.database)" }
   var logPath: String { databasePath + "-wal" }
@@ -53,18 +61,5 @@ struct StoreFiles: Sendable {
   private func maximumPages(_ connection: DatabaseConnection) throws(DatabaseError) -> Int64 {
     let present = try connection.query("PRAGMA page_count") { $0.integer(0) }.first ?? 0
     return max(configuration.maximumSize / 4096 * 5 / 4, present + Limits.sparePages)
-  }
-
-  /// Renames the files, which stay for examination: they are never deleted.
-  func setAside(_ time: StoreTime) throws(DatabaseFileError) -> String {
-    let name = "\(Self.database).damaged-\(time.wall / 1_000_000)"
-    for suffix in Self.suffixes { try directory.rename(Self.database + suffix, to: name + suffix) }
-    return name
-  }
-
-  /// What can be read from damaged files.
-  func salvage(from name: String) -> SalvagedRows {
-    let connection = try? DatabaseConnection("\(directory.path)/\(name)", .readOnly)
-    return connection.map(SalvagedRows.init) ?? SalvagedRows()
   }
 }

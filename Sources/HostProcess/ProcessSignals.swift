@@ -34,7 +34,8 @@ public enum ProcessSignals {
     for number in [SIGTERM, SIGINT] where !isIgnored(number) { signal(number, SIG_DFL) }
   }
 
-  private static func isIgnored(_ number: Int32) -> Bool {
+  /// Whether this process ignores a signal, as its parent may have set.
+  static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     unsafe sigaction(number, nil, &action)
     return unsafe unsafeBitCast(action.__sigaction_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)

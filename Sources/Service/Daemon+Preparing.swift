@@ -71,7 +71,7 @@ extension Daemon {
     }
     let choice: DataDirectoryChoice
     do throws(StoreError) {
-      choice = try DataDirectoryChoice(configuration, sources.environment, style, writer)
+      choice = try DataDirectoryChoice(configuration, sources.environment, style, writer, manager)
     } catch {
       throw error.isInUse ? .unavailable("data: \(error)") : .configuration(["data: \(error)"])
     }

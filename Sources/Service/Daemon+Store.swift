@@ -1,5 +1,6 @@
 internal import History
 internal import Logging
+internal import StatusAPI
 
 extension Daemon {
   /// Starts the threads of the store.
@@ -16,5 +17,12 @@ extension Daemon {
   func closeStore(within timeLimit: Duration) {
     guard let store = data.store, !store.close(within: max(timeLimit, .milliseconds(100))) else { return }
     logger.error("the store was not closed in time; the next start has new event ids")
+  }
+}
+
+extension HealthCheck {
+  /// Whether the start is over: before, a kill may count as the fault of the database.
+  static func start(_ store: HistoryStore) -> HealthCheck {
+    HealthCheck("start") { store.isStarting ? "the states of the data directory are being restored" : nil }
   }
 }

@@ -63,6 +63,7 @@ package struct Daemon {
     part = makePart?(
       ServicePartContext(service: service, store: data.store, configuration: configuration, logger: logger))
     service.add(reloading.healthCheck)
+    if let store = data.store { service.add(.start(store)) }
     for source in [MetricCollector.daemon(servers, writer), .process(), reloading.metricCollector] {
       service.add(source)
     }
@@ -122,7 +123,12 @@ package struct Daemon {
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
       daemon.part?.start()
       await daemon.readFirstState()
-      try daemon.start()
+      do {
+        try daemon.start()
+      } catch {
+        daemon.closeStore(within: .seconds(1))
+        throw error
+      }
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
         group.addTask { await daemon.reloadOnSIGHUP() }
@@ -153,10 +159,13 @@ package struct Daemon {
       do throws(KernelError) {
         try monitor.start()
         await waitForFirstState()
+        data.store?.endStart()
         manager.notify("READY=1\nSTATUS=Serving.")
         break
       } catch {
         wait = retryDelays.next() ?? wait
+        // The states are restored, and compared with the kernel's only when that is available.
+        data.store?.endStart()
         manager.notify("STATUS=The kernel is unavailable: \(error)")
         logger.error("kernel unavailable", metadata: ["error": "\(error)", "retryIn": "\(wait)"])
         try? await Task.sleep(for: wait)

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import EmbeddedHTTPServer
+internal import History
 internal import HostProcess
 internal import Service
 
@@ -9,6 +10,7 @@ internal import Service
 enum EntryPoint {
   static func main() {
     StandardStreams.fill()
+    DatabaseReading.runIfRequested(CommandLine.arguments)
     // Before the probers and the HTTP servers, whose sizes depend on the limit.
     ProcessDescriptorLimit.raise()
     do {

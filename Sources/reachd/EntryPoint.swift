@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Dispatch
+internal import History
 internal import HostProcess
 internal import ReachabilityModel
 internal import Service
@@ -18,6 +19,7 @@ enum EntryPoint {
   /// starts. An asynchronous `main` would begin after the runtime has started its threads.
   static func main() {
     StandardStreams.fill()
+    DatabaseReading.runIfRequested(CommandLine.arguments)
     // Before the probers and the HTTP servers, whose sizes depend on the limit.
     ProcessDescriptorLimit.raise()
     let descriptors = ProcessUsage.maximumDescriptors

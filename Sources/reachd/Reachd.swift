@@ -25,6 +25,7 @@ struct Reachd: AsyncParsableCommand {
         reachd config check -c reachd.yaml  validate a configuration
         reachd token create --scope read    create a token for clients
         reachd store check --data DIR       check the database of a data directory
+        reachd store acknowledge --data DIR acknowledge that a database was set aside
 
       EXIT CODES
         0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error,

@@ -42,6 +42,15 @@ extension WriterThread {
     queue.setOnDisk(true)
     setStallTimer()
     defer { queue.setOnDisk(false) }
+    switch reopening {
+    case .open: break
+    case .setAside(let aside):
+      perform(aside)
+      guard reopening.isPermitted else { return }
+    case .never:
+      reopenAt = nil
+      return
+    }
     do {
       let connection = try files.open()
       let run = try StoreRecovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
@@ -59,15 +68,16 @@ extension WriterThread {
     }
   }
 
-  func setAside(_ reason: String) {
-    do throws(DatabaseFileError) {
-      let name = try files.setAside(.now)
-      salvaged = files.salvage(from: name)
-      logger.error(
-        "the database is damaged and was set aside",
-        metadata: ["error": "\(reason)", "as": "\(name)", "targets": "\(salvaged.targets.count)"])
+  func setAside(_ reason: String) { perform(StoreSetAside(.damage(reason))) }
+
+  /// Sets a database aside, or leaves that to the next attempt to open one.
+  private func perform(_ aside: StoreSetAside) {
+    var aside = aside
+    do throws(StoreSetAside.Failure) {
+      if let rows = try aside.perform(files) { salvaged = rows }
+      reopening = .open
     } catch {
-      logger.error("the damaged database cannot be renamed", metadata: ["error": "\(error)"])
+      reopening = .setAside(aside)
     }
   }
 }

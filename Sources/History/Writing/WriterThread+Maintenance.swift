@@ -44,6 +44,7 @@ extension WriterThread {
   func end() {
     defer {
       closeConnection()
+      files.configuration.start?.end(logger)
       files.directory.unlock()
     }
     for write in queue.close() { write.completion(.failure(.closed)) }

@@ -27,6 +27,10 @@ internal import Logging
   /// The log was not synchronized; the database is opened again.
   let hasSyncFailed: WriterFlag
   private let verifier: StoreVerifier
+  /// What must happen before a database is opened, if none is open.
+  var reopening: StoreReopening
+  var noticeAt = MonotonicInstant.now
+  let isStartOver = WriterFlag()
   let isClosing = WriterFlag()
 
   /// What the thread is made of.
@@ -43,6 +47,7 @@ internal import Logging
     var waker: Waker
     var hasSyncFailed: WriterFlag
     var verifier: StoreVerifier
+    var reopening: StoreReopening
     var onVisible: @Sendable () -> Void
   }
 
@@ -60,6 +65,7 @@ internal import Logging
     waker = parts.waker
     hasSyncFailed = parts.hasSyncFailed
     verifier = parts.verifier
+    reopening = parts.reopening
     onVisible = parts.onVisible
     logger = parts.files.configuration.logger
     self.commits = commits
@@ -80,14 +86,16 @@ internal import Logging
       if let damage = verifier.takeDamage(), commits != nil { fail(PendingRecords.Group(), damage) }
       if let reopenAt, MonotonicInstant.now >= reopenAt { openAgain() }
       commitAll()
+      endStart()
       maintain()
+      refreshNotices()
       if isClosing.isSet { return end() }
     }
   }
 
   private var timeout: Duration? {
     let now = MonotonicInstant.now
-    return [reopenAt, upkeep.nextDeadline(isOpen: commits != nil)].compactMap(\.self).min()
+    return [reopenAt, upkeep.nextDeadline(isOpen: commits != nil), noticeDeadline].compactMap(\.self).min()
       .map { max(.zero, now.duration(to: $0)) }
   }
 

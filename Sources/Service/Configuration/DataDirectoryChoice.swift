@@ -1,5 +1,5 @@
 package import History
-internal import HostProcess
+package import HostProcess
 internal import Logging
 
 /// The data directory that the settings and the environment choose, and the store in it.
@@ -39,12 +39,13 @@ package struct DataDirectoryChoice: Sendable {
 
   /// Opens the store of `data`, else of systemd's `$STATE_DIRECTORY`, else of `$REACHD_DEFAULT_DATA`.
   ///
-  /// It blocks, and runs while the process has one thread. Capabilities are not used: later, when files are opened again,
+  /// It blocks, and runs while the process has one thread, as it does at its end. Capabilities are not used: later, when files are opened again,
   /// there are none.
   ///
   /// - Throws: a `StoreError` for a directory that was chosen explicitly and cannot be used.
   package init(
-    _ configuration: Configuration, _ environment: [String: String], _ style: LogSettings, _ writer: LogWriter
+    _ configuration: Configuration, _ environment: [String: String], _ style: LogSettings, _ writer: LogWriter,
+    _ manager: ServiceManager
   ) throws(StoreError) {
     let explicit = configuration.data ?? Self.first(of: environment["STATE_DIRECTORY"])
     path = explicit ?? Self.first(of: environment[Self.defaultVariable])
@@ -58,6 +59,7 @@ package struct DataDirectoryChoice: Sendable {
     if let runtime = configuration.storeRuntime ?? Self.first(of: environment["RUNTIME_DIRECTORY"]) {
       settings.runtimeDirectory = runtime
     }
+    settings.start = StoreStart(reportingTo: manager)
     settings.maximumSize = configuration.storeMaxSize ?? settings.maximumSize
     settings.keep = configuration.storeKeep ?? settings.keep
     let opened = Privileges.withoutEffectiveCapabilities { [settings] in

@@ -27,6 +27,9 @@ extension MetricCollector {
           .init(Double(statistics.syncFailures), ["operation": "sync"]),
         ])
       page.add("reachd_store_bytes", .gauge, "Size of the database with its log.", store.bytes)
+      page.add(
+        "reachd_store_set_aside", .gauge, "Databases that were set aside and not acknowledged.",
+        store.setAsideNotices.count)
     }
   }
 }
@@ -59,11 +62,22 @@ extension StoreState {
 }
 
 extension HealthCheck {
-  /// A warning while events are published without being committed.
+  /// A warning while events are published without being committed, and until an operator has acknowledged that a database
+  /// was set aside.
   static func store(_ store: HistoryStore) -> HealthCheck {
     HealthCheck("store", isWarning: true) {
-      guard case .detached(let reason, _) = store.state else { return nil }
-      return "events are published without being committed: \(reason)"
+      var warnings: [String] = []
+      if case .detached(let reason, _) = store.state {
+        warnings.append("events are published without being committed: \(reason)")
+      }
+      let notices = store.setAsideNotices
+      if let last = notices.last {
+        let others = notices.count > 1 ? " (and \(notices.count - 1) before it)" : ""
+        warnings.append(
+          "a database was set aside\(others): \(last); "
+            + "reachd store acknowledge --data \(store.configuration.directory) ends this warning")
+      }
+      return warnings.isEmpty ? nil : warnings.joined(separator: "; ")
     }
   }
 }

@@ -4,7 +4,7 @@ internal import History
 /// `reachd store`: maintenance of a data directory.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Maintain a data directory.", subcommands: [Check.self])
+    commandName: "store", abstract: "Maintain a data directory.", subcommands: [Check.self, Acknowledge.self])
 
   /// `reachd store check`.
   struct Check: ParsableCommand {
@@ -26,6 +26,33 @@ struct StoreCommand: ParsableCommand {
       } catch {
         Terminal.writeError("reachd: \(error)")
         throw error.isInUse ? ExitStatus.unavailable : ExitStatus.configuration
+      }
+    }
+  }
+
+  /// `reachd store acknowledge`.
+  struct Acknowledge: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "acknowledge", abstract: "Acknowledge that a database was set aside.",
+      discussion: """
+        Prints a line for each database that the service has set aside since the last
+        acknowledgement, and ends the warning in /readyz?verbose and the alert. The
+        files stay. A service may use the directory; it notices this within seconds.
+
+        Exit code: 0 acknowledged, or nothing to acknowledge; 78 not a usable directory.
+        """)
+
+    @Option(help: "The data directory.")
+    var data: String
+
+    func run() throws {
+      do throws(StoreError) {
+        let notices = try HistoryStore.acknowledge(data)
+        for notice in notices { Terminal.line(notice) }
+        if notices.isEmpty { Terminal.line("nothing to acknowledge") }
+      } catch {
+        Terminal.writeError("reachd: \(error)")
+        throw ExitStatus.configuration
       }
     }
   }
