@@ -1,3 +1,4 @@
+internal import CProcess
 internal import Glibc
 
 /// Dispositions of the signals that no service group handles.
