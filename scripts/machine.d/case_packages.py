@@ -42,7 +42,8 @@ def other_library(root, check):
     shutil.copy(root.path / "usr/bin/curl", programs / "reachd")
     shutil.copy(next((root.path / "usr/lib").glob("*/libcurl-gnutls.so.4")), programs / "reachd-fleet")
     printed = root.run(f"{SOURCE}/scripts/setup")
-    check(not (programs / "reachd").exists() and "linked with libcurl.so.4" in printed, "setup removes a program with the other libcurl", printed)
+    check(not (programs / "reachd").exists() and "linked with libcurl.so.4" in printed, "setup removes a program with the other libcurl",
+          printed)
     check((programs / "reachd-fleet").exists(), "setup leaves other programs")
     backends = root.run("curl-config", "--ssl-backends").strip()
     check(backends == "GnuTLS", "setup continues after that command", backends)

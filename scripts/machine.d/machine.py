@@ -3,6 +3,7 @@ import contextlib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 
@@ -122,7 +123,7 @@ class Machine:
 
     def __init__(self, root):
         self.root = root
-        self.name = f"reachd-{os.getpid()}"
+        self.name = f"reachd-{os.urandom(4).hex()}"
         self.log = root.path.with_suffix(".log")
         self.nspawn = None
         self.leader = 0
@@ -208,6 +209,7 @@ class Machine:
             try:
                 self.nspawn.wait(PATIENCE)
             except subprocess.TimeoutExpired:
+                os.kill(self.leader or self.nspawn.pid, signal.SIGKILL)
                 self.nspawn.kill()
                 self.nspawn.wait()
         if self.network:

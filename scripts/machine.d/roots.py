@@ -50,11 +50,11 @@ def archive(suite, packages):
     if path.exists() and time.time() - path.stat().st_mtime < LONGEST_AGE:
         return path
     CACHE.mkdir(parents=True, exist_ok=True)
-    made = path.with_name(f"{path.stem}.{os.getpid()}.tar")
+    made = path.with_name(f"{path.stem}.{os.urandom(4).hex()}.new")
     print(f"machine: making a root of {suite} with {' '.join(packages) or 'no further packages'}", flush=True)
     try:
         bootstrap = subprocess.run(
-            ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--aptopt=Acquire::Languages \"none\"",
+            ["mmdebstrap", "--quiet", "--mode=root", "--format=tar", "--variant=minbase", "--aptopt=Acquire::Languages \"none\"",
              "--hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr", f"--include={','.join(['usr-is-merged', *packages])}",
              suite, str(made), "-"],
             input=lines, capture_output=True, text=True, timeout=LONGEST_INSTALLATION, check=False)
@@ -63,7 +63,7 @@ def archive(suite, packages):
         made.rename(path)
     finally:
         made.unlink(missing_ok=True)
-    for old in CACHE.glob("*.tar"):
+    for old in (*CACHE.glob("*.tar"), *CACHE.glob("*.new")):
         if time.time() - old.stat().st_mtime > LONGEST_AGE:
             old.unlink(missing_ok=True)
     return path
@@ -73,7 +73,7 @@ class Root:
     """A root of its own, which is removed at the end.
 
     It is in memory, because a disk needs a minute to remove it. `scripts/machine` has mounts of its own, so that it also ends with
-    a process that is killed.
+    a script that is killed.
     """
 
     def __init__(self, suite, packages):

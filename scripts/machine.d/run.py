@@ -46,7 +46,8 @@ def main():
     if unknown := set(arguments.cases) - set(CASES):
         parser.error(f"unknown case: {', '.join(unknown)}; known: {', '.join(CASES)}")
     # So that machines and roots are removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     suites = arguments.suite or list(SUITES)
     report = Report()
     for suite in suites:
