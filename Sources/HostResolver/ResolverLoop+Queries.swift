@@ -17,7 +17,8 @@ extension ResolverLoop {
       processAnswers()
       next = queries.takeNext(atMost: budget.names)
     }
-    if queries.hasWaiting, budget.names == 0, let time = budget.nextName { timers.set(.budget, at: time) }
+    hasDelayedNames = queries.hasWaiting
+    if hasDelayedNames, budget.names == 0, let time = budget.nextName { timers.set(.budget, at: time) }
   }
 
   private func start(_ id: UInt64) {

@@ -28,6 +28,8 @@ final class ResolverLoop {
   var cache: ResolverAddressCache
   var timers = TimerQueue<TimerID>()
   var budget: ResolverQueryBudget
+  /// Names wait for others since the last turn.
+  var hasDelayedNames = false
   private let poller: Poller
   private let mailbox: Mailbox<ResolverInbox.Command>
   private let files: ResolverFileWatcher
@@ -136,7 +138,7 @@ final class ResolverLoop {
   private func requestTimedOut(_ id: UInt64) {
     let query = waiters[id].flatMap { queries[$0.query] }
     let addresses = query?.addresses ?? []
-    let failure: HostResolutionFailure = query?.attempt == 0 ? .tooManyQueries : .timeout
+    let failure: HostResolutionFailure = hasDelayedNames && query?.attempt == 0 ? .tooManyQueries : .timeout
     complete(id, addresses.isEmpty ? .failure(failure) : .success(addresses))
   }
 

@@ -52,6 +52,9 @@ final class NameWatcher: Sendable {
     set { guarded.withLock { $0.timeout = newValue } }
   }
 
+  /// The number of names that each client of the service watches.
+  var clientNames: [String: Int] { guarded.withLock(\.clientNames) }
+
   /// Sets the engine that receives the answers, and owns the watcher.
   func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
 

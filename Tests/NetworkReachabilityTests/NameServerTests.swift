@@ -228,14 +228,43 @@ struct NameServerTests {
   func lives() {
     func life(_ lives: [Duration?]) -> Duration {
       let addresses = lives.map { ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: $0) }
-      return NameWatch.timeToLive(of: .success(ResolvedAddresses(addresses)))
+      return NameWatch.timeToLive(of: .success(ResolvedAddresses(addresses)), clientNames: 0)
     }
     #expect(life([.zero]) == .seconds(5))
     #expect(life([.seconds(60), .seconds(30)]) == .seconds(30))
     #expect(life([.seconds(Int64(Int32.max))]) == .seconds(300))
     #expect(life([nil]) == .seconds(300), "the hosts file tells its changes by itself")
-    #expect(NameWatch.timeToLive(of: .failure(.notFound)) == .seconds(5))
-    #expect(NameWatch.timeToLive(of: .failure(.timeout)) == .seconds(5))
+    #expect(NameWatch.timeToLive(of: .failure(.notFound), clientNames: 0) == .seconds(5))
+    #expect(NameWatch.timeToLive(of: .failure(.timeout), clientNames: 0) == .seconds(5))
+  }
+
+  @Test("Many names of one client are looked up five per second")
+  func clientNames() {
+    let brief = ResolvedAddresses([ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: .seconds(1))])
+    func life(_ names: Int) -> Duration { NameWatch.timeToLive(of: .success(brief), clientNames: names) }
+    #expect(life(1) == .seconds(5) && life(25) == .seconds(5))
+    #expect(life(64) == .milliseconds(12_800) && life(640) == .seconds(128))
+    #expect(NameWatch.timeToLive(of: .failure(.timeout), clientNames: 640) == .seconds(128))
+    let long = ResolvedAddresses([ResolvedAddress(bytes: [10, 0, 0, 9], timeToLive: .seconds(300))])
+    #expect(NameWatch.timeToLive(of: .success(long), clientNames: 640) == .seconds(300))
+  }
+
+  @Test("The names of a client are counted while it watches them")
+  func countedClientNames() throws {
+    let bench = Bench(.wired, settle: .zero, nameServers: ["127.0.0.1:1"])
+    let names = NameWatcher(bench.monitor.nameResolver, timeout: .seconds(5))
+    let targets = try (0..<3).map { try ReachabilityTarget(host: "h\($0).example.") }
+    for (number, target) in targets.enumerated() { names.watch(target, for: number, client: "a") }
+    names.watch(targets[0], for: 10, client: "b")
+    #expect(names.clientNames == ["a": 3])
+    names.unwatch(targets[0], for: 0)
+    #expect(names.clientNames == ["a": 3], "the lookups of a name belong to the client that came first")
+    names.unwatch(targets[0], for: 10)
+    names.unwatch(targets[0], for: 10)
+    #expect(names.clientNames == ["a": 2])
+    names.watch(targets[1], for: 20)
+    for number in [1, 2] { names.unwatch(targets[number], for: number) }
+    #expect(names.clientNames.isEmpty)
   }
 
   @Test("More names than concurrent queries are all resolved")
