@@ -6,9 +6,13 @@ extension DataDirectory {
   /// Each file has both names for a moment. A kill in between loses none: SQLite would delete a write-ahead log whose
   /// database has another name already.
   ///
-  /// - Parameter names: the present and the new names.
+  /// - Parameters:
+  ///   - names: the present and the new names.
+  ///   - record: records the renaming; called before a file loses its name.
   /// - Throws: the failed system call, with EEXIST for a name that is in use; some files may have both names then.
-  public func rename(_ names: [(present: String, new: String)]) throws(DatabaseFileError) {
+  public func rename(
+    _ names: [(present: String, new: String)], recording record: () -> Void
+  ) throws(DatabaseFileError) {
     let found = names.filter { DataDirectoryFile($0.present, in: path).exists }
     var linked: Set<String> = []
     for (present, new) in found {
@@ -19,6 +23,7 @@ extension DataDirectory {
         throw DatabaseFileError("link", "\(path)/\(new)")
       }
     }
+    record()
     for (present, new) in found {
       guard linked.contains(present) else {
         try renameUnlinked(present, to: new)

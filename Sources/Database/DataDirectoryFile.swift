@@ -63,7 +63,9 @@ public struct DataDirectoryFile: Sendable {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw DatabaseFileError("fstat", path) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw DatabaseFileError(operation: "open", path: path, errno: EINVAL) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw DatabaseFileError(operation: "open", path: path, errno: EINVAL)
+    }
     var bytes = [UInt8](repeating: 0, count: limit)
     let start = max(0, status.st_size - off_t(limit))
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, start) }

@@ -90,6 +90,7 @@ extension TargetRecord {
     var token: String?
     if case .text(let id) = values[5] { token = id }
     self.init(
-      id: id, definition: definition, origin: origin, revision: UInt64(bitPattern: revision), state: state, token: token)
+      id: id, definition: definition, origin: origin, revision: UInt64(bitPattern: revision), state: state, token: token
+    )
   }
 }

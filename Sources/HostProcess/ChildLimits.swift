@@ -8,9 +8,11 @@ public enum ChildLimits {
   /// - Parameters:
   ///   - memory: the bytes that it may allocate from now on.
   ///   - time: the CPU time that it may use.
-  public static func apply(memory: Int, time: Duration) {
-    // A process that outlives its parent would hold what the parent's successor needs.
+  ///   - parent: the process that has started it, with which it ends.
+  public static func apply(memory: Int, time: Duration, parent: Int32) {
     _ = CProcess_end_with_parent()
+    // The parent may have ended before.
+    guard getppid() == parent else { ChildProgram.end(1) }
     _ = Privileges.drop()
     // RLIMIT_DATA and not RLIMIT_AS: libraries and the sanitizers map far more addresses than they use.
     limit(RLIMIT_DATA.rawValue, to: UInt64(dataBytes + memory))

@@ -45,6 +45,9 @@ public enum ChildProgram {
     return output
   }
 
+  /// The id of this process, for the arguments of a child (``ChildLimits``).
+  public static var parent: Int32 { getpid() }
+
   /// Ends a process that this type has started.
   public static func end(_ status: Int32) -> Never { _exit(status) }
 
@@ -84,7 +87,8 @@ public enum ChildProgram {
       }
       var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       // In steps, so that the waiting thread shows progress.
-      let milliseconds = min(100, left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
+      let milliseconds = min(
+        100, left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
       guard unsafe poll(&waited, 1, Int32(milliseconds)) > 0 else { continue }
       let count = unsafe Glibc.read(descriptor, &block, block.count)
       if count < 0, errno == EINTR { continue }

@@ -1,13 +1,14 @@
 // Preloaded into the program under test: makes the disk of one directory fail, wait or end the process, as a file says.
 // FAULT_DIRECTORY is the directory. The file FAULT_FILE has a line for each fault; without the file nothing changes:
-//   eio            writes and synchronizations fail
-//   sync           synchronizations fail
-//   MILLISECONDS   the time that every write and synchronization takes
-//   slow MS        the time that every read takes
-//   read INODE N   from the Nth read of this file on, by each process, "crash", "hang" or "eat" (memory); the fourth word
-//   kill NAME      the removal of the name of the directory ends the process by SIGKILL
-//   names          no file gets another name
-//   nolink         the file system has no hard links
+//   eio                   writes and synchronizations fail
+//   sync                  synchronizations fail
+//   MILLISECONDS          every write and synchronization takes this time
+//   hold                  every write and synchronization of the database waits
+//   slow MILLISECONDS     every read takes this time
+//   read INODE N EFFECT   from its Nth read of this file on, a process has a crash, or hangs, or eats memory
+//   kill NAME             removing a name that ends so ends the process by SIGKILL
+//   names                 no file gets another name
+//   nolink                the file system has no hard links
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,13 +31,13 @@ static int is_inside(const char *path) {
   return directory && strncmp(path, directory, strlen(directory)) == 0;
 }
 
-static int is_descriptor_inside(int descriptor) {
-  char link[64], path[4096];
+// The path of a descriptor of the directory; null for others. The index of the log is memory, and written when it grows.
+static const char *path_inside(int descriptor, char path[4096]) {
+  char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-  ssize_t length = readlink(link, path, sizeof path - 1);
-  if (length < 0) return 0;
-  path[length] = 0;
-  return is_inside(path);
+  ssize_t length = readlink(link, path, 4095);
+  path[length < 0 ? 0 : length] = 0;
+  return is_inside(path) && !strstr(path, "-shm") ? path : NULL;
 }
 
 // The rest of the line of a fault; null if there is none. The empty name is that of a number.
@@ -64,25 +65,27 @@ static void wait_for(long milliseconds) {
 
 // Returns -1 if the call must fail.
 static int on_write(int descriptor, int is_sync) {
-  char text[256];
-  if (!is_descriptor_inside(descriptor)) return 0;
+  char text[256], buffer[4096];
+  const char *path = path_inside(descriptor, buffer);
+  if (!path) return 0;
   if (fault("eio", text) || (is_sync && fault("sync", text))) {
     errno = EIO;
     return -1;
   }
   const char *time = fault("", text);
   if (time) wait_for(atol(time));
+  if (strstr(path, "/reachd.db") && fault("hold", text)) wait_for(600000);
   return 0;
 }
 
 static void on_read(int descriptor) {
   static long reads;
-  char text[256], effect[8];
+  char text[256], effect[8], path[4096];
   unsigned long inode;
   long first;
   struct stat status;
   const char *words = fault("slow ", text);
-  if (words && is_descriptor_inside(descriptor)) wait_for(atol(words));
+  if (words && path_inside(descriptor, path)) wait_for(atol(words));
   words = fault("read ", text);
   if (!words || sscanf(words, "%lu %ld %7s", &inode, &first, effect) != 3) return;
   if (fstat(descriptor, &status) != 0 || status.st_ino != inode || ++reads < first) return;

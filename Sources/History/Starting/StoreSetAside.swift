@@ -55,10 +55,10 @@ struct StoreSetAside: Sendable {
     self.rows = rows
     let logger = files.configuration.logger
     do throws(Failure) {
-      let name = try rename(files, time)
+      // The notice first: a database must not disappear without one.
+      let name = try rename(files, time) { name in files.notices.add(line(name, rows, time), logger) }
       if cause == .unfinishedStarts(isSalvaging: true) { files.configuration.start?.noteSalvage(logger) }
       logger.error("the database was set aside", metadata: metadata(name, rows))
-      files.notices.add(line(name, rows, time), logger)
       return rows
     } catch {
       if failure != "\(error)" { logger.error("the database cannot be set aside", metadata: ["error": "\(error)"]) }
@@ -78,7 +78,9 @@ struct StoreSetAside: Sendable {
   }
 
   /// Renames the files to a name with the time that no file has.
-  private func rename(_ files: StoreFiles, _ time: StoreTime) throws(Failure) -> String {
+  private func rename(
+    _ files: StoreFiles, _ time: StoreTime, recording record: (String) -> Void
+  ) throws(Failure) -> String {
     let kept = files.databasesAside
     guard kept.count < Limits.databasesAside else { throw .tooMany(directory: files.directory.path) }
     let word = if case .damage = cause { "damaged" } else { "set-aside" }
@@ -87,7 +89,7 @@ struct StoreSetAside: Sendable {
     let names = [base] + (2...Limits.databasesAside).map { "\(base)-\($0)" }
     let name = names.first { name in !kept.contains(name) && !files.existsAside(name) } ?? base
     do throws(DatabaseFileError) {
-      try files.rename(to: name)
+      try files.rename(to: name) { record(name) }
     } catch {
       throw .file(error)
     }
@@ -142,7 +144,7 @@ extension StoreFiles {
   }
 
   /// Renames the files of the database.
-  func rename(to name: String) throws(DatabaseFileError) {
-    try directory.rename(Self.suffixes.map { (Self.database + $0, name + $0) })
+  func rename(to name: String, recording record: () -> Void) throws(DatabaseFileError) {
+    try directory.rename(Self.suffixes.map { (Self.database + $0, name + $0) }, recording: record)
   }
 }

@@ -80,15 +80,22 @@ public final class StoreStart: Sendable {
     if isAbandoned { Latch().wait() }
   }
 
-  /// Removes the marker before the process ends at SIGTERM.
+  /// Removes the marker at SIGTERM: the end that follows is no fault of the database, also if it is a SIGKILL.
   ///
-  /// - Returns: false when a run has begun: the service ends it in order then.
+  /// - Returns: whether the process may end immediately; false when a run has begun, which the service ends in order.
   func abandon() -> Bool {
     phase.withLock { phase in
-      guard case .opening(let marker) = phase else { return false }
-      try? marker.remove()
-      phase = .abandoned
-      return true
+      switch phase {
+      case .opening(let marker):
+        try? marker.remove()
+        phase = .abandoned
+        return true
+      case .restoring(let marker):
+        try? marker.remove()
+        phase = .ended
+        return false
+      case .notBegun, .ended, .abandoned: return false
+      }
     }
   }
 
