@@ -156,8 +156,12 @@ enum Limits {
   static let patternsKept = 1_024
   static let patternBytes = 4_096
 
-  /// The limits of one match (pcre2api(3)): steps, depth, and KiB of heap; an expensive pattern takes about 50 ms.
+  /// The limits of one match at one place of the text (pcre2api(3)): steps, depth, and KiB of heap; an expensive pattern
+  /// takes about 50 ms.
   static let matchSteps: UInt32 = 1_000_000
   static let matchDepth: UInt32 = 10_000
   static let matchKibibytes: UInt32 = 4_096
+
+  /// The time of a match at all places, and of one pattern in all header fields or records: words in a text of 1 MiB take 80 ms.
+  static let matchTime: Duration = .milliseconds(250)
 }
