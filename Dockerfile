@@ -23,7 +23,7 @@ COPY --from=curl /curl /curl
 COPY . .
 ARG REVISION=unknown
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    scripts/dependencies && REACHD_COMMIT=${REVISION} scripts/build .build reachd \
+    scripts/dependencies && REACHD_COMMIT=${REVISION} scripts/package.d/build .build reachd \
  && cp -P /curl/* "/usr/lib/$(uname -m)-linux-gnu/" && scripts/image.d/closure .build reachd /image
 
 FROM debian:bookworm-slim AS debug
@@ -48,7 +48,7 @@ CMD ["serve"]
 FROM build AS fleet-build
 ARG REVISION=unknown
 RUN --mount=type=cache,target=/source/.build,sharing=locked \
-    REACHD_COMMIT=${REVISION} scripts/build .build reachd-fleet && scripts/image.d/closure .build reachd-fleet /image
+    REACHD_COMMIT=${REVISION} scripts/package.d/build .build reachd-fleet && scripts/image.d/closure .build reachd-fleet /image
 
 FROM scratch AS fleet
 ARG REVISION=unknown

@@ -17,12 +17,12 @@ build: ## build the service
 	  swift build -c release --product reachd --static-swift-stdlib
 
 install: ## install the programs in .build/release with units, manual pages, completions and examples; DESTDIR=, PREFIX=/usr/local
-	scripts/install .build/release
+	scripts/package.d/install .build/release
 
 deb: ## packages of reachd and reachd-fleet for this release of Debian, in .build-deb
-	scripts/setup scripts/packages.txt scripts/packages-deb.txt
+	scripts/setup scripts/packages.txt scripts/package.d/packages.txt
 	scripts/dependencies
-	scripts/deb
+	scripts/package.d/deb
 
 fleet: ## a fleet on this machine until Ctrl-C: nats-server, two agents with a cable, a replica; needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
@@ -94,14 +94,14 @@ test-machine: ## the units and packages on bare machines of Debian 12 and 13, bo
 	scripts/machine $(if $(SUITE),--suite $(SUITE)) $(CASE)
 
 test-package: ## what `make install` installs and the packages contain, with the debug build: completions, manual pages, lintian, contents
-	scripts/setup scripts/packages.txt scripts/packages-deb.txt scripts/packages-test-deb.txt
+	scripts/setup scripts/packages.txt scripts/package.d/packages.txt scripts/package.d/packages-test.txt
 	scripts/dependencies
-	scripts/test-package
+	scripts/package.d/test
 
 test-reproducible: ## build the packages twice, in another directory, as another user, with another locale and time zone, and compare them
-	scripts/setup scripts/packages.txt scripts/packages-deb.txt
+	scripts/setup scripts/packages.txt scripts/package.d/packages.txt
 	scripts/dependencies
-	scripts/test-reproducible
+	scripts/package.d/test-reproducible
 
 format: ## format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HostProcess
 internal import Logging
 internal import NetworkReachability
@@ -28,6 +29,17 @@ extension Daemon {
   func waitForFirstState() async {
     let end = ContinuousClock.now + Self.firstStateLimit
     while !service.hasState, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  /// Reads the kernel once, so that the first response contains a verdict.
+  ///
+  /// Until then connections wait in the sockets, which are bound or inherited already.
+  func readFirstState() async {
+    DispatchQueue.global().async { [monitor] in
+      // `startMonitor` repeats an attempt that failed, and reports the error.
+      try? monitor.start()
+    }
+    await waitForFirstState()
   }
 
   /// Notifies the service manager, twice per watchdog interval, that every server's loop runs and the netlink loop is

@@ -140,17 +140,6 @@ package struct Daemon {
     }
   }
 
-  /// Reads the kernel once, so that the first response contains a verdict.
-  ///
-  /// Until then connections wait in the sockets, which are bound or inherited already.
-  private func readFirstState() async {
-    DispatchQueue.global().async { [monitor] in
-      // `startMonitor` repeats an attempt that failed, and reports the error.
-      try? monitor.start()
-    }
-    await waitForFirstState()
-  }
-
   /// Opens the kernel, retries until it succeeds, and then waits for the end.
   private func startMonitor() async {
     var retryDelays = Self.retryDelays.makeIterator()

@@ -20,7 +20,7 @@ from documents import blocks  # noqa: E402
 
 CHECKOUT = "/root/source"
 # What `make install` reads besides the programs.
-INSTALLED = ("Makefile", "CHANGELOG.md", "LICENSE", "scripts/install", "scripts/docs.d", "deploy", "examples/reachd.yaml")
+INSTALLED = ("Makefile", "CHANGELOG.md", "LICENSE", "scripts/package.d/install", "scripts/docs.d", "deploy", "examples/reachd.yaml")
 # As the packages name the suites in their versions.
 RELEASES = {"bookworm": "deb12", "trixie": "deb13"}
 

@@ -1,4 +1,4 @@
-"""Tests what scripts/install installs and what the packages contain: test_package.py BUILD WORK (scripts/test-package)."""
+"""Tests what scripts/package.d/install installs and what the packages contain: test_package.py BUILD WORK (scripts/package.d/test)."""
 import hashlib
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD, WORK = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 PROGRAMS = ("reachd", "reachd-fleet")
 UNITS = {"reachd": ("reachd.service", "reachd.socket"), "reachd-fleet": ("reachd-fleet-agent.service", "reachd-fleet-replica.service")}
@@ -42,8 +42,8 @@ def run(*command, expect=0, **more):
 
 
 def install(destination, *programs, **places):
-    """Runs scripts/install and returns the paths of all files, from the root of the destination."""
-    run(SOURCE / "scripts" / "install", BUILD / "release", *programs, env={**os.environ, "DESTDIR": str(destination), **places})
+    """Runs scripts/package.d/install and returns the paths of all files, from the root of the destination."""
+    run(SOURCE / "scripts/package.d/install", BUILD / "release", *programs, env={**os.environ, "DESTDIR": str(destination), **places})
     return files(destination)
 
 
@@ -106,8 +106,8 @@ def installation():
     check(not (local / "etc/default/reachd.new").exists(), "an unchanged setting has no second file")
     empty = WORK / "empty"
     empty.mkdir()
-    run(SOURCE / "scripts" / "install", empty, expect=66)
-    run(SOURCE / "scripts" / "install", BUILD / "release", "other", expect=64)
+    run(SOURCE / "scripts/package.d/install", empty, expect=66)
+    run(SOURCE / "scripts/package.d/install", BUILD / "release", "other", expect=64)
     check(True, "without a program, and with an unknown one, the installation fails")
 
 
@@ -171,12 +171,12 @@ def units():
 
 def build_dependencies():
     """debian/control names what scripts/packages.txt installs, so that the one cannot be forgotten after the other."""
-    lists = [(SOURCE / "scripts" / each).read_text(encoding="utf-8").splitlines() for each in ("packages.txt", "packages-deb.txt")]
+    lists = [(SOURCE / "scripts" / each).read_text(encoding="utf-8").splitlines() for each in ("packages.txt", "package.d/packages.txt")]
     listed = {line.split()[0] for lines in lists for line in lines if line and not line.startswith("#")} - {"dpkg-dev"}
     control = (SOURCE / "deploy/debian/control").read_text(encoding="utf-8")
     field = re.search(r"^Build-Depends: (.*?)^(?=\S)", control, re.M | re.S)[1]
     named = {re.sub(r"[ (:].*", "", each.strip()).replace("-compat", "") for each in field.split(",")}
-    same(named, listed, "Build-Depends are those of scripts/packages.txt and packages-deb.txt")
+    same(named, listed, "Build-Depends are those of scripts/packages.txt and package.d/packages.txt")
 
 
 def package(program, deb, is_release):
@@ -235,7 +235,7 @@ def contents(program, root, needed):
 def packages():
     """Builds the packages and inspects them as lintian and dpkg do."""
     is_release = not (BUILD / "checkouts").is_symlink()
-    run(SOURCE / "scripts/deb", env={**os.environ, "REACHD_DEB_PREBUILT": str(BUILD)})
+    run(SOURCE / "scripts/package.d/deb", env={**os.environ, "REACHD_DEB_PREBUILT": str(BUILD)})
     suppressed = [] if is_release else ["--suppress-tags", DEBUG_TAGS]
     run("lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0", *suppressed, *(SOURCE / ".build-deb").glob("*.changes"))
     check(True, "lintian: no errors, no warnings")

@@ -32,7 +32,7 @@ def entry(version, codename, text, time):
 def main():
     commit, version = sys.argv[1], (sys.argv[2:] or [""])[0]
     number, codename = os_release()
-    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    root = pathlib.Path(__file__).resolve().parents[2]
     sections = SECTION.findall((root / "CHANGELOG.md").read_text(encoding="utf-8"))
     built = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
     entries = []
