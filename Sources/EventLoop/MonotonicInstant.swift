@@ -30,7 +30,9 @@ public struct MonotonicInstant: InstantProtocol {
     return MonotonicInstant(nanoseconds: overflow ? (span < 0 ? .min : .max) : sum)
   }
 
-  /// The duration from this instant to another one; negative if that one is earlier. Saturates at 292 years.
+  /// The duration from this instant to another one; negative if that one is earlier.
+  ///
+  /// Saturates at 292 years.
   @inlinable public func duration(to other: MonotonicInstant) -> Duration {
     let (span, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
     return .nanoseconds(overflow ? (other < self ? .min : .max) : span)

@@ -13,7 +13,8 @@ enum FleetMatrixRoute {
   static func matrix(_ fleet: FleetService) -> APIRoute {
     APIRoute(
       pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
-      mediaTypes: [.json, .csv], isCompressible: true, isQueued: true, summary: "what each agent says about each target and other agent"
+      mediaTypes: [.json, .csv], isCompressible: true, isQueued: true,
+      summary: "what each agent says about each target and other agent"
     ) { (context) throws(Problem) in
       let snapshot = fleet.snapshot
       let query = try FleetMatrixQuery(context)

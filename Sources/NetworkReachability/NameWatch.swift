@@ -27,6 +27,7 @@ struct NameWatch {
   /// - Parameters:
   ///   - answer: the answer.
   ///   - clientNames: the number of names that the same client watches; 0 for a name that not only clients watch.
+  /// - Returns: the duration until the name is resolved again.
   static func timeToLive(
     of answer: Result<ResolvedAddresses, HostResolutionFailure>, clientNames: Int
   ) -> Duration {

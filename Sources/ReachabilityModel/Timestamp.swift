@@ -54,8 +54,9 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp {
-  /// The duration from this timestamp to another one; negative if that one is earlier. Saturates for timestamps that no
-  /// clock has.
+  /// The duration from this timestamp to another one; negative if that one is earlier.
+  ///
+  /// Saturates for timestamps that no clock has.
   package func duration(to other: Timestamp) -> Duration {
     let (span, overflow) = other.microseconds.subtractingReportingOverflow(microseconds)
     return .microseconds(overflow ? (other < self ? .min : .max) : span)

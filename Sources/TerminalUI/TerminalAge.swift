@@ -1,7 +1,8 @@
 /// Durations and latencies as short text.
 package enum TerminalAge {
-  /// The latest time in milliseconds since 1970, and with the sign reversed the earliest: the end of the year 9999. Another
-  /// service may send any number, and sums with it must not overflow.
+  /// The latest time in milliseconds since 1970, and with the sign reversed the earliest: the end of the year 9999.
+  ///
+  /// Another service may send any number, and sums with it must not overflow.
   private static let latest: Int64 = 253_402_300_799_999
 
   /// Returns a time in milliseconds since 1970 that another service has sent, within the years that can be shown.

@@ -51,7 +51,9 @@ enum Limits {
   /// Rows of the delivery log that wait for the store, about 300 bytes each; beyond it the oldest are dropped.
   static let pendingRecords = 4_096
 
-  /// The longest duration of an attempt that is read from the delivery log, in milliseconds: a day. Timeouts are shorter.
+  /// The longest duration of an attempt that is read from the delivery log, in milliseconds: a day.
+  ///
+  /// Timeouts are shorter.
   static let loggedMilliseconds: Int64 = 86_400_000
 
   /// The highest number of failures, rejections or dropped events that is read from the store: a damaged row must not have

@@ -120,6 +120,8 @@ enum FleetFaults {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// A test that takes too long for `make test`. `.ci/run` accepts a skipped test only if its reason names another verb.
+  /// A test that takes too long for `make test`.
+  ///
+  /// `.ci/run` accepts a skipped test only if its reason names another verb.
   static var partOfFleetVerb: Self { .enabled(if: FleetFaults.areTested, "part of make test-fleet") }
 }

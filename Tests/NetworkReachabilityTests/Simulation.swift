@@ -94,7 +94,9 @@ struct Simulation {
     switch Int.random(in: 0..<20, using: &generator) {
     case 18: exchangeNames(index)
     case 19:
-      if !script.interfaces.contains(where: { $0.name == "\(name).1" }) { script.change(name) { $0.name = "\(name).1" } }
+      if !script.interfaces.contains(where: { $0.name == "\(name).1" }) {
+        script.change(name) { $0.name = "\(name).1" }
+      }
     case 12...15:
       let types: [RouteType] = [.unicast, .unicast, .unicast, .blackhole, .unreachable, .prohibit]
       let type = types.randomElement(using: &generator) ?? .unicast

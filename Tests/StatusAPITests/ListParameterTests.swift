@@ -62,7 +62,9 @@ import Testing
     for id in ["a", "b"] { try service.wait(for: id, toBe: "up") }
     // The overview of a minute is made again when the minute ends in between.
     let isShared = eventually {
-      guard let first = try? service.ask("/targets/overview?label=l0,l1&state=up,unknown&id=a&id=b") else { return false }
+      guard let first = try? service.ask("/targets/overview?label=l0,l1&state=up,unknown&id=a&id=b") else {
+        return false
+      }
       // Another latency without an event: an overview that is made again has other bytes.
       var result = TargetRoutesTests.result(.up)
       result.duration = .milliseconds(Int64.random(in: 1_000...1_000_000))

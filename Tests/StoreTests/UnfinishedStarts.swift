@@ -41,7 +41,10 @@ final class UnfinishedStarts {
 
   /// Ends a start by SIGKILL while its first write to the database waits for the disk.
   ///
-  /// - Parameter count: what the marker has by then.
+  /// - Parameters:
+  ///   - count: what the marker has by then.
+  ///   - configuration: the configuration; nil for the default.
+  /// - Throws: what the disk or the start reports.
   func kill(at count: Int, _ configuration: String? = nil) throws {
     try disk.begin("hold")
     let child = try launch(configuration)

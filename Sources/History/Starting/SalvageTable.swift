@@ -46,7 +46,11 @@ struct SalvageTable {
 
   /// Reads rows in one order.
   ///
-  /// - Parameter end: the key at which the rows end that were read before.
+  /// - Parameters:
+  ///   - order: the order, in SQL.
+  ///   - connection: the connection.
+  ///   - end: the key at which the rows end that were read before.
+  ///   - sink: receives each row; false ends the reading.
   /// - Returns: the key of the last row before one that cannot be read, null for none; nil at the end of the rows.
   private func read(
     _ order: String, in connection: DatabaseConnection, until end: DatabaseValue?, _ sink: (SalvageFrame) -> Bool

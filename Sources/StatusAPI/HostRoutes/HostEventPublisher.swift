@@ -60,7 +60,11 @@ final class HostEventPublisher: Sendable {
   func newNames(among targets: Set<ReachabilityTarget>) -> Int {
     guarded.withLock { state in
       targets.count { target in
-        if case .name = target.remote { target.specialAddresses == .pending && state.hosts[target] == nil } else { false }
+        if case .name = target.remote {
+          target.specialAddresses == .pending && state.hosts[target] == nil
+        } else {
+          false
+        }
       }
     }
   }
