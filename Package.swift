@@ -58,7 +58,7 @@ func tests(
 let storeRobustness: [Target.Dependency] = [
   "StatusAPI", "FleetAPI", "Webhooks", "History", "Database", "HostProcess", "Credentials", "ReachabilityChecks",
   "ReachabilityFleet", "ReachabilityModel", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
-  "EventLoop", "Locks", "TestSupport", deque, logging,
+  "EventLoop", "JSONFormat", "Locks", "TestSupport", deque, logging,
 ]
 
 let package = Package(

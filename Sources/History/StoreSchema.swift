@@ -19,8 +19,9 @@ package enum StoreSchema {
       try connection.execute("PRAGMA page_size=4096")
       // For incremental_vacuum: a file can become smaller without a copy of it. In a file with tables it is a transaction.
       try connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-      try connection.execute("PRAGMA journal_mode=WAL")
     }
+    // A copy that another program made may have a rollback journal: no thread would find a log to synchronize.
+    try connection.execute("PRAGMA journal_mode=WAL")
     // Not wal_autocheckpoint=0: it would remove the connection's hook, which replaces automatic checkpoints already.
     try connection.execute("PRAGMA journal_size_limit=16777216")
     // An error of the disk under a mapping would be SIGBUS.

@@ -34,6 +34,13 @@ struct DamagedStore {
     for _ in 0..<Self.changeLimit where !source.isEmpty { changeOnce() }
   }
 
+  /// Copies a database, and runs statements in the copy.
+  init(_ template: StoreTemplate, statements: String) throws {
+    try self.init(template, [])
+    changes.append(statements)
+    try change { (connection) throws(DatabaseError) in try connection.execute(statements) }
+  }
+
   // MARK: - Decisions
 
   private mutating func byte() -> Int { Int(source.popFirst() ?? 0) }
