@@ -25,13 +25,17 @@ public enum ChildProgram {
   ///   - byteLimit: the size of the output, in bytes, beyond which it is killed.
   /// - Returns: what it has written.
   public static func output(of arguments: [String], timeLimit: Duration, byteLimit: Int) -> Output {
+    output(of: path, arguments, timeLimit, byteLimit)
+  }
+
+  static func output(of path: String, _ arguments: [String], _ timeLimit: Duration, _ byteLimit: Int) -> Output {
     var ends: (reading: Int32, writing: Int32) = (-1, -1)
     guard unsafe CProcess_pipe(&ends.reading, &ends.writing) == 0 else {
       return Output(problem: "pipe2: \(unsafe String(cString: strerror(errno)))")
     }
     defer { close(ends.reading) }
     var process: pid_t = 0
-    let failure = spawn(arguments, output: ends.writing, &process)
+    let failure = spawn(path, arguments, output: ends.writing, &process)
     close(ends.writing)
     guard failure == 0 else { return Output(problem: "posix_spawn: \(unsafe String(cString: strerror(failure)))") }
     let output = read(ends.reading, timeLimit, byteLimit)
@@ -54,7 +58,9 @@ public enum ChildProgram {
   /// Attempts to reap a process that has ended or was killed, one per millisecond; it needs microseconds for its end.
   private static let reapAttempts = 100
 
-  private static func spawn(_ arguments: [String], output: Int32, _ process: inout pid_t) -> Int32 {
+  private static func spawn(
+    _ path: String, _ arguments: [String], output: Int32, _ process: inout pid_t
+  ) -> Int32 {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }

@@ -125,7 +125,8 @@ struct StartTests {
       child.kill(SIGTERM)
       #expect(eventually { starts.marker == nil })
       child.kill()
-      #expect(try child.wait() == .killed(SIGKILL), "\(child.errors)")
+      // It may not have begun its run yet.
+      #expect(try [.killed(SIGKILL), .exited(0)].contains(child.wait()), "\(child.errors)")
       starts.disk.end()
     case .killedLater, .stopped:
       let daemon = try starts.start()
