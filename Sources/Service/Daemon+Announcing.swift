@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import History
 internal import HostProcess
 internal import Logging
 internal import NetworkReachability
@@ -29,6 +30,11 @@ extension Daemon {
   func waitForFirstState() async {
     let end = ContinuousClock.now + Self.firstStateLimit
     while !service.hasState, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  /// Waits until the marker of the start is removed, which readiness waits for, too; for one second at most.
+  func waitForEndOfStart() async {
+    while data.store?.isStarting == true { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
   /// Reads the kernel once, so that the first response contains a verdict.

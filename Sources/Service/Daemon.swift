@@ -149,6 +149,7 @@ package struct Daemon {
         try monitor.start()
         await waitForFirstState()
         data.store?.endStart()
+        await waitForEndOfStart()
         manager.notify("READY=1\nSTATUS=Serving.")
         break
       } catch {
